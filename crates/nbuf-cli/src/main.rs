@@ -1,0 +1,3 @@
+//! The program `nbuf`.
+
+fn main() {}

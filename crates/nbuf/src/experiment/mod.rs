@@ -1,0 +1,3 @@
+//! What is varied, and what came of it.
+
+pub mod result;

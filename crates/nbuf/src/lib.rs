@@ -1,0 +1,8 @@
+//! A WORKLOAD asks, through a PATH, a CACHE in front of a DISC; METERS sit on the joints; an
+//! EXPERIMENT varies one of them.
+//!
+//! This is the library under the program `nbuf`; `ARCHITECTURE.md` is its map.
+
+pub mod experiment;
+pub mod units;
+pub mod workload;

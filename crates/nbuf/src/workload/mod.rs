@@ -1,0 +1,3 @@
+//! Who asks: recorded traces and the formats they are kept in.
+
+pub mod trace;

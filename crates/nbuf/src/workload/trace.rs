@@ -1,0 +1,180 @@
+//! A recorded workload in memory: who touched which bytes of which file, in time order.
+//!
+//! Bytes, not pages: the page size is chosen when a curve is drawn. The on-disc form is Parquet
+//! ([`super::format::native`]); `docs/trace.md` describes the columns. A record costs 48 bytes here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Bytes;
+
+/// What happened to a range of a file. The numbers are the `op` column of the native trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Op {
+    /// Demand: `read`, `pread`, `splice`, `io_uring`; clipped to the end of the file.
+    Read = 0,
+    /// Demand: a write through the page cache.
+    Write = 1,
+    /// Demand: a page fault on exactly this page of a mapped file.
+    Fault = 2,
+    /// Demand, blurred: fault-around mapped this window; one page in it was wanted.
+    Map = 3,
+    /// The kernel put these pages into the cache for a demand access.
+    Fill = 4,
+    /// The kernel put these pages into the cache before anybody asked.
+    Readahead = 5,
+    /// The pages left the cache: truncated, deleted, dropped or reclaimed.
+    Evict = 6,
+}
+
+impl Op {
+    /// All operations, in the order of their numbers.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::Fault,
+        Self::Map,
+        Self::Fill,
+        Self::Readahead,
+        Self::Evict,
+    ];
+
+    /// The operation with this number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The number in the `op` column.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Whether a program asked for it, rather than the kernel doing it.
+    pub fn is_demand(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Fault | Self::Map)
+    }
+
+    /// Whether it came through a mapping.
+    pub fn is_mapped(self) -> bool {
+        matches!(self, Self::Fault | Self::Map)
+    }
+}
+
+/// Index into [`Trace::files`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// One access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Nanoseconds since the recording began.
+    pub time_ns: i64,
+    /// Where it starts in the file.
+    pub offset_bytes: u64,
+    /// Size of the file at that moment, as far as it is known; 0 when it is not.
+    pub file_bytes: u64,
+    /// How much of the file it covers; never past the end of the file.
+    pub length_bytes: u32,
+    /// Which file.
+    pub file: FileId,
+    /// The thread that asked.
+    pub task: u32,
+    /// Numbers the demand requests from 0; what the kernel did carries the number of the request
+    /// it did it for, or the last one before it.
+    pub request: u32,
+    /// What happened.
+    pub op: Op,
+}
+
+/// A block device (or other backing) that files of the trace lie on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Kernel's major number.
+    pub major: u32,
+    /// Kernel's minor number.
+    pub minor: u32,
+    /// File system type, `ext4`; empty when unknown.
+    pub filesystem: String,
+    /// The device's readahead window in bytes (`read_ahead_kb`); 0 turns readahead off.
+    pub readahead_bytes: u64,
+    /// Largest single I/O in bytes (`max_sectors_kb`), up to which one big read may widen the window.
+    pub io_bytes: u64,
+    /// Largest folio the file system puts into the cache, as a power of two of pages.
+    pub folio_order_max: u8,
+}
+
+/// Memory of the recorded command beside its page cache, at its peak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Anonymous memory: heap, stacks, private copies.
+    pub anonymous_bytes: Bytes,
+    /// Shared memory and tmpfs; counted as cache by cgroup v1, kept apart here.
+    pub shmem_bytes: Bytes,
+    /// Kernel memory charged to the command: page tables, slabs, sockets.
+    pub kernel_bytes: Bytes,
+    /// Page cache charged to the command when it was recorded (what was warm is charged elsewhere).
+    pub page_cache_bytes: Bytes,
+}
+
+/// How the trace was captured, and what was lost on the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// `perf`
+    pub backend: String,
+    /// Kernel events counted, by the kernel's own counters.
+    pub events: u64,
+    /// Events counted but not received. Not zero: everything derived is too low.
+    pub lost: u64,
+}
+
+/// The facts that go with a trace: enough to judge and to re-run it. JSON under the key `nbuf` in
+/// the metadata of a native trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Version of this structure: [`Facts::SCHEMA`].
+    pub schema: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// Where it was run.
+    pub directory: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Processors online.
+    pub processors: u32,
+    /// Memory of the machine.
+    pub memory_total_bytes: Bytes,
+    /// Seconds since 1970 when the recording began.
+    pub started_unix_seconds: u64,
+    /// Elapsed time of the recorded run.
+    pub elapsed_ns: u64,
+    /// Processor time of the command, user and system.
+    pub cpu_ns: u64,
+    /// Exit status as a shell gives it: 128 + n for signal n. Absent when the recording broke off.
+    pub exit_status: Option<i32>,
+    /// How it was captured.
+    pub capture: Capture,
+    /// Memory beside the cache.
+    pub memory: Memory,
+    /// Devices under the files. The first is the one most files are on.
+    pub devices: Vec<Device>,
+    /// Files that are not on the first device: name, index into `devices`.
+    pub file_devices: Vec<(String, u32)>,
+    /// What a reader of any later report must be told: losses, a broken recording, unknown files.
+    pub cautions: Vec<String>,
+}
+
+impl Facts {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.trace/1";
+}
+
+/// A recorded workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// In time order.
+    pub records: Vec<Record>,
+    /// Unique names: a path, or `unknown inode MAJOR:MINOR/INODE`.
+    pub files: Vec<String>,
+    /// What goes with it.
+    pub facts: Facts,
+}

@@ -1,0 +1,3 @@
+//! Chores of the repository that are more than one line of shell.
+
+fn main() {}
