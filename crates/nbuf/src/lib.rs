@@ -4,5 +4,7 @@
 //! This is the library under the program `nbuf`; `ARCHITECTURE.md` is its map.
 
 pub mod experiment;
+#[expect(unsafe_code, reason = "raw kernel calls live here and nowhere else")]
+pub mod sys;
 pub mod units;
 pub mod workload;

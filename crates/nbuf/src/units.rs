@@ -120,13 +120,10 @@ impl std::str::FromStr for Size {
     type Err = SizeError;
 
     fn from_str(text: &str) -> Result<Self, SizeError> {
-        let wrong = || SizeError {
-            text: text.to_owned(),
-        };
+        let wrong = || SizeError { text: text.to_owned() };
         let trimmed = text.trim();
-        let split = trimmed
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(trimmed.len());
+        let split =
+            trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
         let (digits, unit) = trimmed.split_at(split);
         let number: f64 = digits.parse().map_err(|_| wrong())?;
         if !number.is_finite() {

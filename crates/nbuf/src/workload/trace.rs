@@ -29,15 +29,8 @@ pub enum Op {
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Write,
-        Self::Fault,
-        Self::Map,
-        Self::Fill,
-        Self::Readahead,
-        Self::Evict,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Write, Self::Fault, Self::Map, Self::Fill, Self::Readahead, Self::Evict];
 
     /// The operation with this number.
     pub fn from_number(number: u8) -> Option<Self> {

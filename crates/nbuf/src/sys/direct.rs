@@ -1,0 +1,114 @@
+//! A file written past the page cache, so that a recorder does not pollute the cache it measures.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+const BLOCK_BYTES: usize = 4096;
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// A page-aligned block: the alignment `O_DIRECT` asks for.
+#[derive(Clone)]
+#[repr(C, align(4096))]
+struct Block([u8; BLOCK_BYTES]);
+
+/// An append-only writer that uses `O_DIRECT` where the file system knows it. Otherwise it writes
+/// through the cache and drops what it wrote.
+///
+/// A flush pads to a whole block with zeros, which readers of such a file must skip.
+#[derive(Debug)]
+pub struct DirectFile {
+    file: File,
+    blocks: Vec<Block>,
+    filled: usize,
+    direct: bool,
+}
+
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Block")
+    }
+}
+
+impl DirectFile {
+    /// Creates `path`, which must not exist.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o644);
+        let (file, direct) = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
+            Ok(file) => (file, true),
+            Err(rustix::io::Errno::INVAL) => {
+                // The file may exist now: the kernel refuses O_DIRECT after creating it.
+                let _ = std::fs::remove_file(path);
+                (rustix::fs::open(path, flags, mode)?, false)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let blocks = vec![Block([0; BLOCK_BYTES]); BUFFER_BYTES / BLOCK_BYTES];
+        Ok(Self { file: file.into(), blocks, filled: 0, direct })
+    }
+
+    /// The file, to change its owner.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.blocks.as_flattened_bytes()
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        let whole = self.filled.next_multiple_of(BLOCK_BYTES);
+        let filled = self.filled;
+        self.bytes_mut()[filled..whole].fill(0);
+        let mut written = 0;
+        while written < whole {
+            let rest = &self.blocks.as_flattened_bytes()[written..whole];
+            match rustix::io::write(self.file.as_fd(), rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(bytes) => written += bytes,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.filled = 0;
+        if !self.direct {
+            rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a run of blocks.
+trait AsBytes {
+    fn as_flattened_bytes(&mut self) -> &mut [u8];
+}
+
+impl AsBytes for Vec<Block> {
+    fn as_flattened_bytes(&mut self) -> &mut [u8] {
+        let bytes = self.len() * BLOCK_BYTES;
+        // SAFETY: `Block` is exactly `BLOCK_BYTES` bytes without padding, initialised, and the
+        // vector is borrowed mutably for as long as the slice lives.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), bytes) }
+    }
+}
+
+impl Write for DirectFile {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.filled == BUFFER_BYTES {
+            self.write_out()?;
+        }
+        let filled = self.filled;
+        let taken = data.len().min(BUFFER_BYTES - filled);
+        self.bytes_mut()[filled..filled + taken].copy_from_slice(&data[..taken]);
+        self.filled += taken;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.filled > 0 { self.write_out() } else { Ok(()) }
+    }
+}

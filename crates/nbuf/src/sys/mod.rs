@@ -1,0 +1,21 @@
+//! Raw kernel calls: the only unsafe code of the workspace, each file one interface of the kernel.
+//!
+//! Everything here is a thin, safe wrapper that owns what it opens; policy lives with the callers.
+
+pub mod cache;
+pub mod direct;
+pub mod fanotify;
+pub mod handle;
+pub mod perf;
+pub mod process;
+pub mod ring;
+pub mod signal;
+pub mod supervise;
+pub mod tracefs;
+
+use std::io;
+
+/// Turns a libc return value into a result: negative means `errno`.
+fn check(value: libc::c_long) -> io::Result<libc::c_long> {
+    if value < 0 { Err(io::Error::last_os_error()) } else { Ok(value) }
+}

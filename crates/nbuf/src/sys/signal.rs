@@ -1,0 +1,61 @@
+//! Signals as a descriptor: `signalfd(2)`, so that Ctrl-C is one more thing to wait for.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// `SIGINT`, `SIGTERM` and `SIGHUP`, blocked for this process and read from a descriptor.
+///
+/// They are unblocked again when this is dropped. Make it before any thread starts.
+#[derive(Debug)]
+pub struct Signals {
+    fd: OwnedFd,
+    before: libc::sigset_t,
+}
+
+impl Signals {
+    /// Blocks the signals and opens the descriptor.
+    pub fn block() -> io::Result<Self> {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: `sigemptyset` initialises `set`, `pthread_sigmask` initialises `before`; the
+        // descriptor is fresh.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
+            let fd = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            super::check(fd.into())?;
+            Ok(Self { fd: OwnedFd::from_raw_fd(fd), before: before.assume_init() })
+        }
+    }
+
+    /// The next signal that has arrived, if any.
+    pub fn next(&self) -> Option<i32> {
+        let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+        let size = size_of::<libc::signalfd_siginfo>();
+        // SAFETY: the kernel writes at most one whole structure into `info`, which is valid for
+        // every bit pattern.
+        unsafe {
+            let bytes = libc::read(self.fd.as_raw_fd(), info.as_mut_ptr().cast(), size);
+            (usize::try_from(bytes) == Ok(size))
+                .then(|| i32::try_from(info.assume_init().ssi_signo).unwrap_or(0))
+        }
+    }
+
+    /// The descriptor, to wait for.
+    pub fn descriptor(&self) -> &OwnedFd {
+        &self.fd
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // SAFETY: `before` is the mask this thread had.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
+    }
+}

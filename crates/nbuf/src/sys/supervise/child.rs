@@ -1,0 +1,239 @@
+//! The far side of the fork: the supervisor's loop, and the command until it executes.
+//!
+//! Async-signal-safe calls only, no allocation: see the parent module.
+
+use std::ffi::{CString, c_char, c_int};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::children::{
+    block_child_signal, reap, restore_signals, seconds, signal_children, signal_listed,
+};
+use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY};
+
+/// Pointers and numbers only: what the child may look at after the fork.
+pub(super) struct Prepared<'a> {
+    plan: &'a Plan,
+    argv: Vec<*const c_char>,
+    envp: Vec<*const c_char>,
+    ours: RawFd,
+    socket: RawFd,
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new(plan: &'a Plan, ours: RawFd, socket: RawFd) -> Self {
+        let pointers = |strings: &[CString]| -> Vec<*const c_char> {
+            strings.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect()
+        };
+        Self {
+            plan,
+            argv: pointers(&plan.arguments),
+            envp: pointers(&plan.environment),
+            ours,
+            socket,
+        }
+    }
+
+    /// The supervisor's life. Never returns.
+    pub(super) fn supervise(&self) -> ! {
+        // SAFETY: we are the only thread of a fresh process; every call is async-signal-safe and
+        // every pointer was prepared before the fork and lives until `_exit`.
+        unsafe {
+            // Held open here, our process's end would hide its death from us.
+            libc::close(self.ours);
+            libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP] {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+            let signals = block_child_signal();
+            let mut gate = [0 as RawFd; 2];
+            if libc::pipe2(gate.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+                libc::_exit(125);
+            }
+            let command = libc::fork();
+            if command == 0 {
+                self.become_command(gate);
+            }
+            if command < 0 {
+                libc::_exit(125);
+            }
+            libc::close(gate[0]);
+            close_all_but(&[self.socket, signals, gate[1]]);
+            self.tell(READY, command.into(), [0; 2]);
+            self.watch(command, signals, gate[1]);
+        }
+    }
+
+    /// Waits for children, for words from our process, and for its death.
+    unsafe fn watch(&self, command: c_int, signals: RawFd, mut gate: RawFd) -> ! {
+        let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut waiting = [entry(self.socket), entry(signals)];
+        let mut ending_since: Option<i64> = None;
+        let mut main_ended = false;
+        // SAFETY: as in `supervise`.
+        unsafe {
+            loop {
+                let patience = if ending_since.is_some() { 50 } else { -1 };
+                libc::poll(waiting.as_mut_ptr(), 2, patience);
+                let mut drain = MaybeUninit::<libc::signalfd_siginfo>::uninit();
+                libc::read(signals, drain.as_mut_ptr().cast(), size_of_val(&drain));
+                if waiting[0].revents != 0 {
+                    let mut word = 0u8;
+                    let got =
+                        libc::recv(self.socket, (&raw mut word).cast(), 1, libc::MSG_DONTWAIT);
+                    match word {
+                        _ if got == 0 => self.kill_everything_and_exit(),
+                        b'g' if got == 1 && gate >= 0 => {
+                            libc::write(gate, (&raw const word).cast(), 1);
+                            libc::close(gate);
+                            gate = -1;
+                        }
+                        b'e' if got == 1 => {
+                            signal_children(libc::SIGTERM);
+                            ending_since = Some(seconds());
+                        }
+                        b'k' if got == 1 => ending_since = Some(0),
+                        _ => {}
+                    }
+                }
+                if ending_since.is_some_and(|since| seconds() > since + 1) {
+                    signal_children(libc::SIGKILL);
+                }
+                if reap(|pid, status| {
+                    if pid == command && !main_ended {
+                        main_ended = true;
+                        self.tell(MAIN_ENDED, status.into(), [0; 2]);
+                    }
+                }) {
+                    self.tell_usage();
+                    libc::_exit(0);
+                }
+            }
+        }
+    }
+
+    /// The command's side of the fork: wait for the word, join, become, execute.
+    unsafe fn become_command(&self, gate: [RawFd; 2]) -> ! {
+        // SAFETY: as in `supervise`; `execve` gets null-terminated arrays of C strings.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+            libc::close(gate[1]);
+            let mut word = 0u8;
+            if libc::read(gate[0], (&raw mut word).cast(), 1) != 1 {
+                libc::_exit(125);
+            }
+            for procs in &self.plan.join {
+                if libc::write(procs.as_raw_fd(), b"0\n".as_ptr().cast(), 2) < 0 {
+                    self.fail();
+                }
+            }
+            for (target, source) in (0..).zip(&self.plan.standard) {
+                if let Some(source) = source
+                    && libc::dup2(source.as_raw_fd(), target) < 0
+                {
+                    self.fail();
+                }
+            }
+            if let Some(identity) = &self.plan.identity
+                && (libc::setgroups(identity.groups.len(), identity.groups.as_ptr()) != 0
+                    || libc::setgid(identity.gid) != 0
+                    || libc::setuid(identity.uid) != 0)
+            {
+                self.fail();
+            }
+            // A change of user cleared it.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+            restore_signals();
+            let mut worst = libc::ENOENT;
+            for program in &self.plan.programs {
+                libc::execve(program.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr());
+                let errno = *libc::__errno_location();
+                if errno != libc::ENOENT && errno != libc::ENOTDIR {
+                    worst = errno;
+                }
+            }
+            *libc::__errno_location() = worst;
+            self.fail();
+        }
+    }
+
+    /// Reports `errno` and ends the command's process.
+    unsafe fn fail(&self) -> ! {
+        // SAFETY: as in `supervise`.
+        unsafe {
+            let errno = *libc::__errno_location();
+            self.tell(EXEC_FAILED, errno.into(), [0; 2]);
+            libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
+        }
+    }
+
+    fn tell(&self, kind: u64, value: i64, more: [u64; 2]) {
+        let message = Message { kind, value, more };
+        // SAFETY: the message is a live local without padding; a dead reader is no signal for us.
+        unsafe {
+            libc::send(
+                self.socket,
+                (&raw const message).cast(),
+                size_of::<Message>(),
+                libc::MSG_NOSIGNAL,
+            );
+        }
+    }
+
+    fn tell_usage(&self) {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the kernel fills the structure; all zeros is valid too.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let micros = |t: libc::timeval| t.tv_sec * 1_000_000 + t.tv_usec;
+        let cpu_ns = (micros(usage.ru_utime) + micros(usage.ru_stime)) * 1000;
+        let counted = [usage.ru_majflt.unsigned_abs(), usage.ru_inblock.unsigned_abs()];
+        self.tell(ALL_ENDED, cpu_ns, counted);
+    }
+
+    /// Our process is dead: end all descendants, remove the cgroups, and go.
+    unsafe fn kill_everything_and_exit(&self) -> ! {
+        // SAFETY: as in `supervise`.
+        unsafe {
+            for _ in 0..2000 {
+                signal_children(libc::SIGKILL);
+                for (_, procs) in &self.plan.cgroups {
+                    signal_listed(procs.as_ptr(), libc::SIGKILL);
+                }
+                let none_left = reap(|_, _| {});
+                let mut removed = true;
+                for (directory, _) in &self.plan.cgroups {
+                    removed &= libc::rmdir(directory.as_ptr()) == 0
+                        || *libc::__errno_location() == libc::ENOENT;
+                }
+                if none_left && removed {
+                    break;
+                }
+                libc::usleep(1000);
+            }
+            libc::_exit(125);
+        }
+    }
+}
+
+/// Closes every descriptor but the standard three and `keep`, so that we hold nothing open
+/// (traces, rings, listeners) that our process wants to see closed.
+unsafe fn close_all_but(keep: &[RawFd]) {
+    // SAFETY: closing numbers is always sound; nothing in this process uses them afterwards.
+    unsafe {
+        let mut from = 3;
+        loop {
+            let next = keep.iter().copied().filter(|&fd| fd >= from).min();
+            let last = next.map_or(c_int::MAX, |fd| fd - 1);
+            if last >= from {
+                libc::syscall(libc::SYS_close_range, from, last, 0);
+            }
+            match next {
+                Some(fd) => from = fd + 1,
+                None => break,
+            }
+        }
+    }
+}
