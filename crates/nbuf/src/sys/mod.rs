@@ -3,6 +3,7 @@
 //! Everything here is a thin, safe wrapper that owns what it opens; policy lives with the callers.
 
 pub mod cache;
+pub mod cgroup;
 pub mod direct;
 pub mod fanotify;
 pub mod handle;

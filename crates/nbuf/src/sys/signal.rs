@@ -13,6 +13,15 @@ pub struct Signals {
     before: libc::sigset_t,
 }
 
+/// A signal that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// `SIGINT`, ...
+    pub number: i32,
+    /// Whether the kernel sent it for a key, so that the whole foreground group has it.
+    pub from_terminal: bool,
+}
+
 impl Signals {
     /// Blocks the signals and opens the descriptor.
     pub fn block() -> io::Result<Self> {
@@ -33,15 +42,21 @@ impl Signals {
     }
 
     /// The next signal that has arrived, if any.
-    pub fn next(&self) -> Option<i32> {
+    pub fn next(&self) -> Option<Signal> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
         // SAFETY: the kernel writes at most one whole structure into `info`, which is valid for
         // every bit pattern.
         unsafe {
             let bytes = libc::read(self.fd.as_raw_fd(), info.as_mut_ptr().cast(), size);
-            (usize::try_from(bytes) == Ok(size))
-                .then(|| i32::try_from(info.assume_init().ssi_signo).unwrap_or(0))
+            if usize::try_from(bytes) != Ok(size) {
+                return None;
+            }
+            let info = info.assume_init();
+            Some(Signal {
+                number: i32::try_from(info.ssi_signo).unwrap_or(0),
+                from_terminal: info.ssi_code == libc::SI_KERNEL,
+            })
         }
     }
 

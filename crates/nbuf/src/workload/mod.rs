@@ -1,3 +1,4 @@
-//! Who asks: recorded traces and the formats they are kept in.
+//! Who asks: commands, recorded traces and the formats they are kept in.
 
+pub mod command;
 pub mod trace;

@@ -1,0 +1,63 @@
+//! Where our own control groups are: `/proc/self/cgroup` joined with `/proc/self/mountinfo`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Our own group in each hierarchy that matters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hierarchies {
+    /// Our group in the v1 hierarchy that has the memory controller.
+    pub memory_v1: Option<PathBuf>,
+    /// Our group in the unified hierarchy.
+    pub unified: Option<PathBuf>,
+}
+
+impl Hierarchies {
+    /// Looks at this process.
+    pub fn of_this_process() -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        Self::parse(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+    }
+
+    /// From the two texts. Lines that make no sense are passed over.
+    pub fn parse(groups: &str, mounts: &str) -> Self {
+        let mut found = Self::default();
+        for line in groups.lines() {
+            let mut parts = line.splitn(3, ':');
+            let (Some(_), Some(controllers), Some(path)) =
+                (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            if controllers.is_empty() {
+                found.unified = locate(mounts, "cgroup2", None, path);
+            } else if controllers.split(',').any(|name| name == "memory") {
+                found.memory_v1 = locate(mounts, "cgroup", Some("memory"), path);
+            }
+        }
+        found
+    }
+}
+
+/// The directory of group `path` in the mount of this type and controller.
+fn locate(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split(' ');
+        if right.next()? != kind {
+            return None;
+        }
+        let options = right.nth(1)?;
+        if let Some(controller) = controller
+            && !options.split(',').any(|option| option == controller)
+        {
+            return None;
+        }
+        let mut left = left.split(' ').skip(3);
+        let (root, mount_point) = (left.next()?, left.next()?);
+        // In a container the mount shows a subtree only, and our path may start inside it.
+        let below =
+            Path::new(path).strip_prefix(root).or_else(|_| Path::new(path).strip_prefix("/"));
+        Some(Path::new(mount_point).join(below.ok()?))
+    })
+}

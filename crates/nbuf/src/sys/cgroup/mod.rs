@@ -1,0 +1,243 @@
+//! Private control groups: a limit, meters and a list of processes, made below our own group and
+//! removed on every way out.
+//!
+//! Invariant: nothing here ever writes to a group that this process did not make.
+//! Sources: `Documentation/admin-guide/cgroup-v1/memory.rst`, `cgroup-v2.rst`.
+
+mod hierarchy;
+mod leftovers;
+mod v1;
+mod v2;
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+pub use hierarchy::Hierarchies;
+pub use leftovers::sweep;
+
+use crate::sys::process;
+use crate::units::Bytes;
+
+/// What a group's memory is used for, now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Anonymous memory.
+    pub anonymous: Bytes,
+    /// Shared memory and tmpfs. Not part of `page_cache` here, though both versions count it there.
+    pub shmem: Bytes,
+    /// Kernel memory: slabs, page tables, stacks.
+    pub kernel: Bytes,
+    /// The most `kernel` has been, where the kernel keeps that figure.
+    pub kernel_peak: Bytes,
+    /// File pages.
+    pub page_cache: Bytes,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Processes the kernel killed for want of memory.
+    pub oom_kills: u64,
+}
+
+/// One version of the memory controller, over one private group.
+pub trait Limiter {
+    /// `cgroup v1` or `cgroup v2`, for reports.
+    fn version(&self) -> &'static str;
+
+    /// The directory of the group.
+    fn directory(&self) -> &Path;
+
+    /// Limits the group's memory, or lifts the limit.
+    fn limit(&self, limit: Option<Bytes>) -> io::Result<()>;
+
+    /// What its memory is used for.
+    fn usage(&self) -> io::Result<Usage>;
+
+    /// Gives back the pages that nobody uses any more, so that the group can go without a trace.
+    fn empty(&self);
+}
+
+/// Time lost to want of memory and of I/O, in nanoseconds: `/proc/pressure`, for one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pressure {
+    /// Some task waited for memory.
+    pub memory_some_ns: u64,
+    /// Some task waited for I/O.
+    pub io_some_ns: u64,
+}
+
+/// A private group: memory under a limiter, and pressure from the unified hierarchy where there is
+/// one. Dropping it ends its processes and removes it.
+pub struct Group {
+    limiter: Box<dyn Limiter>,
+    pressure: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Group").field("directory", &self.limiter.directory()).finish()
+    }
+}
+
+/// Why there is no private group; the message says what would help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No hierarchy has the memory controller.
+    #[error("no memory controller is mounted below /sys/fs/cgroup: mount one, or use --no-verify")]
+    NoController,
+    /// The unified hierarchy does not hand the controller down to us.
+    #[error(
+        "the memory controller is not delegated to {}: \
+         run under `systemd-run --user --scope -p Delegate=yes nbuf ...`, or as root outside the container",
+        .0.display()
+    )]
+    NotDelegated(PathBuf),
+    /// The group could not be made.
+    #[error("cannot make a private group at {}: {source}; run as root outside the container, or use --no-verify", .path.display())]
+    Create {
+        /// The directory that was to be.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl Group {
+    /// Makes a private group below ours, without a limit.
+    pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
+        let name = unique_name();
+        let make = |parent: &Path| {
+            let path = parent.join(&name);
+            match fs::create_dir(&path) {
+                Ok(()) => Ok(path),
+                Err(source) => Err(Error::Create { path, source }),
+            }
+        };
+        if let Some(parent) = &hierarchies.memory_v1 {
+            let limiter = Box::new(v1::V1::new(make(parent)?));
+            // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
+            let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
+            return Ok(Self { limiter, pressure });
+        }
+        let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
+        let path = make(parent)?;
+        if !path.join("memory.max").exists() {
+            let _ = fs::remove_dir(&path);
+            return Err(Error::NotDelegated(parent.to_owned()));
+        }
+        Ok(Self { limiter: Box::new(v2::V2::new(path.clone())), pressure: Some(path) })
+    }
+
+    /// The limiter, to set and to read.
+    pub fn limiter(&self) -> &dyn Limiter {
+        self.limiter.as_ref()
+    }
+
+    /// What was lost so far; zero where the kernel does not say.
+    pub fn pressure(&self) -> Pressure {
+        let Some(directory) = &self.pressure else { return Pressure::default() };
+        let total = |file: &str| {
+            let text = fs::read_to_string(directory.join(file)).unwrap_or_default();
+            some_total_ns(&text)
+        };
+        Pressure { memory_some_ns: total("memory.pressure"), io_some_ns: total("io.pressure") }
+    }
+
+    /// The `cgroup.procs` files, open for a forked child to write itself into.
+    pub fn join_files(&self) -> io::Result<Vec<OwnedFd>> {
+        self.directories()
+            .map(|directory| {
+                let path = directory.join("cgroup.procs");
+                Ok(fs::OpenOptions::new().write(true).open(path)?.into())
+            })
+            .collect()
+    }
+
+    /// Directory and process list of each part, for the supervisor.
+    pub fn paths(&self) -> Vec<(CString, CString)> {
+        let c = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+        self.directories().map(|d| (c(d.to_owned()), c(d.join("cgroup.procs")))).collect()
+    }
+
+    fn directories(&self) -> impl Iterator<Item = &Path> {
+        let memory = self.limiter.directory();
+        let pressure = self.pressure.as_deref().filter(move |&path| path != memory);
+        std::iter::once(memory).chain(pressure)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for directory in self.directories() {
+            end_processes(directory);
+        }
+        self.limiter.empty();
+        for directory in self.directories() {
+            remove(directory);
+        }
+    }
+}
+
+/// Kills what is in the group and waits until it is gone, two seconds at most.
+fn end_processes(directory: &Path) {
+    for _ in 0..1000 {
+        let Ok(text) = fs::read_to_string(directory.join("cgroup.procs")) else { return };
+        if text.trim().is_empty() {
+            return;
+        }
+        for pid in text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 1) {
+            let _ = process::signal(pid, libc::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Removes an empty group; the kernel may need a moment after the last process.
+fn remove(directory: &Path) {
+    for _ in 0..1000 {
+        match fs::remove_dir(directory) {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// `nbuf-PIDNAMESPACE-PID-START-N`: who owns it can be told from the name alone.
+fn unique_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let pid = std::process::id();
+    let start = i32::try_from(pid).ok().and_then(process::start_ticks).unwrap_or(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("nbuf-{}-{pid}-{start}-{count}", process::pid_namespace())
+}
+
+/// The `total=` of the `some` line of a pressure file, from microseconds.
+fn some_total_ns(text: &str) -> u64 {
+    text.lines()
+        .find_map(|line| line.strip_prefix("some "))
+        .and_then(|line| line.split("total=").nth(1))
+        .and_then(|total| total.trim().parse::<u64>().ok())
+        .map_or(0, |micros| micros.saturating_mul(1000))
+}
+
+/// The number behind `key` in a file of `key value` lines.
+fn stat(text: &str, key: &str) -> u64 {
+    text.lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// The number in a file.
+fn number(path: &Path) -> u64 {
+    fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;
