@@ -1,4 +1,5 @@
 //! Who asks: commands, recorded traces and the formats they are kept in.
 
 pub mod command;
+pub mod record;
 pub mod trace;
