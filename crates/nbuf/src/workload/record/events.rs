@@ -1,0 +1,207 @@
+//! From the kernel's raw tracepoint records to [`Event`]s.
+//!
+//! The layout of a record is not an ABI: it is read from the tracepoint's `format` file, which
+//! exists to be read by programs (`Documentation/trace/events.rst`). Pure; never panics on
+//! whatever the kernel, or a test, hands over.
+
+use super::log::{Event, Kind};
+
+/// A tracepoint, what it means to us, and the names of the fields we want.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Below `events/` in tracefs.
+    pub path: &'static str,
+    /// What its records become.
+    pub kind: Kind,
+    /// Field names: device, inode, index or position, and extent.
+    fields: [&'static str; 4],
+    /// Whether recording makes no sense without it.
+    pub required: bool,
+}
+
+const fn filemap(path: &'static str, kind: Kind, extent: &'static str) -> Source {
+    Source { path, kind, fields: ["s_dev", "i_ino", "index", extent], required: true }
+}
+
+/// Pages put into the page cache: the ground truth of every verification.
+pub const ADD: Source = filemap("filemap/mm_filemap_add_to_page_cache", Kind::Add, "order");
+
+/// Every tracepoint that is recorded. A file system's own write tracepoint is the only event of an
+/// overwrite of cached pages; those that do not exist here are passed over.
+pub const SOURCES: [Source; 8] = [
+    filemap("filemap/mm_filemap_get_pages", Kind::GetPages, "last_index"),
+    filemap("filemap/mm_filemap_fault", Kind::Fault, ""),
+    filemap("filemap/mm_filemap_map_pages", Kind::MapPages, "last_index"),
+    ADD,
+    filemap("filemap/mm_filemap_delete_from_page_cache", Kind::Delete, "order"),
+    write("ext4/ext4_da_write_begin", ["dev", "ino", "pos", "len"]),
+    write("ext4/ext4_write_begin", ["dev", "ino", "pos", "len"]),
+    write("xfs/xfs_file_buffered_write", ["dev", "ino", "offset", "count"]),
+];
+
+const fn write(path: &'static str, fields: [&'static str; 4]) -> Source {
+    Source { path, kind: Kind::Write, fields, required: false }
+}
+
+/// Where a field is in a raw record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Field {
+    offset: usize,
+    bytes: usize,
+}
+
+/// How to read the records of one tracepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The tracepoint's number, the first two bytes of each record.
+    pub id: u16,
+    kind: Kind,
+    device: Field,
+    inode: Field,
+    index: Field,
+    extent: Option<Field>,
+}
+
+/// A `format` file without a number or a field that we need.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "tracepoint {path} has no field `{field}` on this kernel; please report the kernel's version"
+)]
+pub struct FormatError {
+    path: String,
+    field: String,
+}
+
+impl Layout {
+    /// Reads a `format` file.
+    pub fn parse(source: &Source, text: &str) -> Result<Self, FormatError> {
+        let missing = |field: &str| FormatError { path: source.path.into(), field: field.into() };
+        let id = text
+            .lines()
+            .find_map(|line| line.strip_prefix("ID:")?.trim().parse().ok())
+            .ok_or_else(|| missing("ID"))?;
+        let field = |name: &str| find_field(text, name).ok_or_else(|| missing(name));
+        let [device, inode, index, extent] = source.fields;
+        Ok(Self {
+            id,
+            kind: source.kind,
+            device: field(device)?,
+            inode: field(inode)?,
+            index: field(index)?,
+            // Kernels before 6.10 add single pages and do not say so.
+            extent: find_field(text, extent),
+        })
+    }
+
+    fn event(&self, raw: &[u8], task: u32, time_ns: u64) -> Option<Event> {
+        Some(Event {
+            time_ns,
+            task,
+            kind: self.kind,
+            device: u32::try_from(number(raw, self.device)?).ok()?,
+            inode: number(raw, self.inode)?,
+            index: number(raw, self.index)?,
+            extent: self.extent.map_or(Some(0), |extent| number(raw, extent))?,
+        })
+    }
+}
+
+/// Reads the body of a `PERF_RECORD_SAMPLE` of `PERF_SAMPLE_TID | TIME | RAW`.
+pub fn decode(layouts: &[Layout], body: &[u8]) -> Option<Event> {
+    let word = |at: usize| body.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+    let task = word(4)?;
+    let time_ns = u64::from_ne_bytes(body.get(8..16)?.try_into().ok()?);
+    let raw = body.get(20..20 + usize::try_from(word(16)?).ok()?)?;
+    let id = u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?);
+    layouts.iter().find(|layout| layout.id == id)?.event(raw, task, time_ns)
+}
+
+fn find_field(text: &str, name: &str) -> Option<Field> {
+    text.lines().find_map(|line| {
+        let (declaration, rest) = line.trim().strip_prefix("field:")?.split_once(';')?;
+        if declaration.rsplit(' ').next()? != name {
+            return None;
+        }
+        let value = |key: &str| -> Option<usize> {
+            rest.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok())
+        };
+        Some(Field { offset: value("offset:")?, bytes: value("size:")? })
+    })
+}
+
+fn number(raw: &[u8], field: Field) -> Option<u64> {
+    let bytes = raw.get(field.offset..field.offset.checked_add(field.bytes)?)?;
+    Some(match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_ne_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]).into(),
+        _ => u64::from_ne_bytes(bytes.try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FORMAT: &str = "name: mm_filemap_add_to_page_cache
+ID: 600
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+\tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;
+\tfield:unsigned long i_ino;\toffset:16;\tsize:8;\tsigned:0;
+\tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;
+\tfield:dev_t s_dev;\toffset:32;\tsize:4;\tsigned:0;
+\tfield:unsigned char order;\toffset:36;\tsize:1;\tsigned:0;
+
+print fmt: \"dev %d:%d\", REC->s_dev";
+
+    fn sample() -> Vec<u8> {
+        let mut raw = vec![0u8; 40];
+        raw[..2].copy_from_slice(&600u16.to_ne_bytes());
+        raw[16..24].copy_from_slice(&77u64.to_ne_bytes());
+        raw[24..32].copy_from_slice(&5u64.to_ne_bytes());
+        raw[32..36].copy_from_slice(&(254u32 << 20 | 1).to_ne_bytes());
+        raw[36] = 3;
+        let mut body = Vec::new();
+        body.extend(10u32.to_ne_bytes());
+        body.extend(11u32.to_ne_bytes());
+        body.extend(99u64.to_ne_bytes());
+        body.extend(40u32.to_ne_bytes());
+        body.extend(raw);
+        body
+    }
+
+    #[test]
+    fn a_sample_becomes_an_event() {
+        let layout = Layout::parse(&ADD, FORMAT).unwrap();
+        let event = Event {
+            time_ns: 99,
+            task: 11,
+            kind: Kind::Add,
+            device: 254 << 20 | 1,
+            inode: 77,
+            index: 5,
+            extent: 3,
+        };
+        assert_eq!(decode(&[layout], &sample()), Some(event));
+    }
+
+    #[test]
+    fn a_missing_field_is_named() {
+        let error = Layout::parse(&ADD, &FORMAT.replace("i_ino", "i_no")).unwrap_err();
+        assert!(error.to_string().contains("`i_ino`"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_is_no_event_and_no_panic(body: Vec<u8>, text: String, cut in 0usize..60) {
+            let layout = Layout::parse(&ADD, FORMAT).unwrap();
+            decode(&[layout], &body);
+            prop_assert_eq!(decode(&[layout], &sample()[..cut]), None);
+            let _ = Layout::parse(&ADD, &text);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The facts of this machine that a trace needs to be understood elsewhere.
+
+use std::fs;
+use std::time::Duration;
+
+use super::mounts::Mount;
+use crate::clock;
+use crate::units::Bytes;
+use crate::workload::trace::{Device, Facts};
+
+/// Facts as they are known before the command starts.
+pub fn facts(command: Vec<String>) -> Facts {
+    let directory = std::env::current_dir().unwrap_or_default();
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Facts {
+        schema: Facts::SCHEMA.to_owned(),
+        command,
+        directory: directory.to_string_lossy().into_owned(),
+        kernel: kernel.trim().to_owned(),
+        processors: std::thread::available_parallelism()
+            .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+        memory_total_bytes: memory_total(),
+        started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
+        ..Facts::default()
+    }
+}
+
+fn memory_total() -> Bytes {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+    });
+    Bytes(kib.unwrap_or(0) * 1024)
+}
+
+/// What the kernel does for files on a device.
+pub fn device(mount: &Mount, kernel: &str) -> Device {
+    let (major, minor) = (mount.device >> 20, mount.device & 0xf_ffff);
+    let kib = |path: String| -> Option<u64> {
+        fs::read_to_string(path).ok()?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    let readahead = kib(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
+    let io = kib(format!("/sys/dev/block/{major}:{minor}/queue/max_sectors_kb"))
+        .or_else(|| kib(format!("/sys/dev/block/{major}:{minor}/../queue/max_sectors_kb")));
+    Device {
+        major,
+        minor,
+        filesystem: mount.filesystem.clone(),
+        // 128 KiB is the kernel's default where a file system does not say.
+        readahead_bytes: readahead.unwrap_or(128 << 10),
+        io_bytes: io.unwrap_or(0),
+        folio_order_max: folio_order_max(&mount.filesystem, kernel),
+    }
+}
+
+/// The largest folio a file system takes: 2 MiB where it knows large folios at all.
+/// ext4 since Linux 6.16 (`ext4_set_inode_mapping_order`), xfs since 5.18.
+fn folio_order_max(filesystem: &str, kernel: &str) -> u8 {
+    let mut numbers = kernel.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    match filesystem {
+        "ext4" if version >= (6, 16) => 9,
+        "xfs" if version >= (5, 18) => 9,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folio_order_max;
+
+    #[test]
+    fn large_folios_came_with_certain_kernels() {
+        let cases = [
+            ("ext4", "6.18.44-x", 9),
+            ("ext4", "6.15.0", 0),
+            ("ext4", "7.0", 9),
+            ("xfs", "5.18.1", 9),
+            ("vfat", "6.18", 0),
+            ("ext4", "nonsense", 0),
+        ];
+        for (filesystem, kernel, want) in cases {
+            assert_eq!(folio_order_max(filesystem, kernel), want, "{filesystem} {kernel}");
+        }
+    }
+}

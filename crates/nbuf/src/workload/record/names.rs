@@ -1,0 +1,172 @@
+//! Which path an inode goes by, and how large its file is: heard from fanotify while the command
+//! runs, looked up by inode afterwards, never guessed.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{Mode, OFlags, Stat, fstat};
+
+use super::log::FileSeen;
+use super::mounts::{Mount, backed, device_number};
+use crate::sys::fanotify::Listener;
+use crate::sys::handle::open_ext_inode;
+
+/// A device and an inode on it.
+pub type Key = (u32, u64);
+
+/// The names heard so far.
+#[derive(Debug)]
+pub struct Names {
+    listener: Option<Listener>,
+    mounts: Vec<Mount>,
+    seen: HashMap<Key, (u64, Vec<u8>)>,
+    overflowed: bool,
+}
+
+impl Names {
+    /// Starts to listen on every mounted file system that has files behind it.
+    ///
+    /// Without permission to listen, names are looked up afterwards as far as that goes.
+    pub fn listen() -> Self {
+        let mounts = backed();
+        let listener = Listener::new().ok();
+        for mount in &mounts {
+            if let Some(listener) = &listener {
+                // One file system that cannot be watched is no reason to miss the others.
+                let _ = listener.hear(&mount.point);
+            }
+        }
+        Self { listener, mounts, seen: HashMap::new(), overflowed: false }
+    }
+
+    /// What to wait for.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.listener.as_ref().map(|listener| listener.descriptor().as_fd())
+    }
+
+    /// Whether the kernel's queue overflowed, so that names are missing.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// Whether this device is a mounted file system with files behind it. Others are the kernel's
+    /// own (a block device's buffers, for one).
+    pub fn is_file_system(&self, device: u32) -> bool {
+        self.mounts.iter().any(|mount| mount.device == device)
+    }
+
+    /// The mounts that are listened to.
+    pub fn mounts(&self) -> &[Mount] {
+        &self.mounts
+    }
+
+    /// Hands on every name or size that is news.
+    pub fn drain(
+        &mut self,
+        time_ns: u64,
+        mut each: impl FnMut(FileSeen) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(listener) = &mut self.listener else { return Ok(()) };
+        let seen = &mut self.seen;
+        let mut result = Ok(());
+        let drained = listener.drain(|file| {
+            if let Some(news) = look(seen, &file, time_ns)
+                && result.is_ok()
+            {
+                result = each(news);
+            }
+        })?;
+        self.overflowed |= drained.overflowed;
+        result
+    }
+
+    /// Looks at the files a process has open, which were opened before anybody listened.
+    pub fn look_at_process(
+        &mut self,
+        pid: i32,
+        time_ns: u64,
+        mut each: impl FnMut(FileSeen) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let Ok(file) = rustix::fs::open(entry.path(), flags, Mode::empty()) else { continue };
+            if let Some(news) = look(&mut self.seen, &file, time_ns) {
+                each(news)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of every file heard of, as it is now, and a name for those of `wanted` that have
+    /// none yet.
+    pub fn look_up(
+        &mut self,
+        wanted: impl Iterator<Item = Key>,
+        time_ns: u64,
+        mut each: impl FnMut(FileSeen) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut roots: HashMap<u32, Option<OwnedFd>> = HashMap::new();
+        for (device, inode) in wanted {
+            if let Some((size, path)) = self.seen.get(&(device, inode)) {
+                let now = fs::symlink_metadata(std::ffi::OsStr::from_bytes(path));
+                let file_bytes = now.map_or(*size, |metadata| metadata.len());
+                each(FileSeen { time_ns, device, inode, file_bytes, path: None })?;
+                continue;
+            }
+            let mounts = &self.mounts;
+            let root = roots.entry(device).or_insert_with(|| open_root(mounts, device));
+            let Some(root) = root else { continue };
+            let Ok(file) = open_ext_inode(root, inode) else { continue };
+            if let Some(news) = look(&mut self.seen, &file, time_ns) {
+                each(news)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The root of an ext file system, to open inodes relative to.
+fn open_root(mounts: &[Mount], device: u32) -> Option<OwnedFd> {
+    let mount = mounts.iter().find(|m| m.device == device && m.filesystem.starts_with("ext"))?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(&mount.point, flags, Mode::empty()).ok()
+}
+
+/// What an open file tells, if it tells anything new.
+fn look(seen: &mut HashMap<Key, (u64, Vec<u8>)>, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
+    let stat = fstat(file).ok()?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
+        return None;
+    }
+    let key = key_of(&stat);
+    let file_bytes = stat.st_size.unsigned_abs();
+    let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    let path = path.as_os_str().as_bytes();
+    // An inode whose directory entry is not in memory opens, but its path reads "/".
+    let named = path.len() > 1;
+    let living = path.strip_suffix(b" (deleted)").unwrap_or(path);
+    let known = seen.get(&key);
+    let same_path = known.is_some_and(|(_, before)| before == living);
+    if known.is_some_and(|(size, _)| *size == file_bytes) && (same_path || !named) {
+        return None;
+    }
+    if named {
+        seen.insert(key, (file_bytes, living.to_owned()));
+    }
+    let path = (named && !same_path).then(|| path.to_owned());
+    Some(FileSeen { time_ns, device: key.0, inode: key.1, file_bytes, path })
+}
+
+fn key_of(stat: &Stat) -> Key {
+    let device = stat.st_dev;
+    (device_number(rustix::fs::major(device), rustix::fs::minor(device)), stat.st_ino)
+}
+
+/// The device and inode of a file, in the kernel's own form.
+pub fn key_of_file(file: &File) -> io::Result<Key> {
+    Ok(key_of(&fstat(file)?))
+}

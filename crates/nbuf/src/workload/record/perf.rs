@@ -1,0 +1,191 @@
+//! Capture by perf tracepoints: every access of one task and its descendants.
+//!
+//! One ring for each processor, shared by all tracepoints there. Losses are what the events' own
+//! counters say beyond what was received: that also finds what the ring never reported as lost.
+//! Cost: 0.7 microseconds an event in the command, 0.1 in the recorder.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::events::{Layout, Source, decode};
+use super::log::Event;
+use crate::sys::perf;
+use crate::sys::ring::Ring;
+use crate::sys::tracefs::Tracefs;
+
+const RING_BYTES_MAX: usize = 8 << 20;
+/// Room for all rings together, so that a machine of 256 processors is not asked for 2 GiB.
+const RINGS_BYTES_MAX: usize = 512 << 20;
+
+/// The tracepoints of a recording, known but not yet attached.
+#[derive(Debug)]
+pub struct Perf {
+    layouts: Vec<Layout>,
+    processors: Vec<i32>,
+    ring_bytes: usize,
+    attached: Option<Attached>,
+    received: u64,
+    unreadable: u64,
+    batch: Vec<Event>,
+}
+
+#[derive(Debug)]
+struct Attached {
+    events: Vec<perf::Event>,
+    rings: Vec<Ring>,
+    /// Indices into `events` of those that own a ring, to wait for.
+    leaders: Vec<usize>,
+}
+
+/// Why nothing can be captured; the message names the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An ordinary user, or a container without the capability.
+    #[error("not permitted to read the kernel's tracepoints ({0})")]
+    NotPermitted(io::Error),
+    /// A kernel without the tracepoints (before 5.19 or so, or built without them).
+    #[error("this kernel has no tracepoint {0}; nbuf needs Linux 6.4 or later with CONFIG_FTRACE")]
+    NoTracepoint(&'static str),
+    /// The tracepoint has another shape than we know.
+    #[error(transparent)]
+    Format(#[from] super::events::FormatError),
+    /// Anything else.
+    #[error("cannot open the kernel's tracepoints: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Perf {
+    /// Finds the tracepoints and reads their layouts.
+    pub fn prepare(sources: &[Source]) -> Result<Self, Error> {
+        let tracefs = Tracefs::open().map_err(refused)?;
+        let mut layouts = Vec::new();
+        for source in sources {
+            match tracefs.read(&format!("events/{}/format", source.path)) {
+                Ok(text) => layouts.push(Layout::parse(source, &text)?),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    if source.required {
+                        return Err(Error::NoTracepoint(source.path));
+                    }
+                }
+                Err(error) => return Err(refused(error)),
+            }
+        }
+        let processors = online()?;
+        let share = RINGS_BYTES_MAX / processors.len().max(1);
+        let ring_bytes = RING_BYTES_MAX.min(previous_power_of_two(share)).max(64 << 10);
+        let (attached, batch) = (None, Vec::new());
+        Ok(Self { layouts, processors, ring_bytes, attached, received: 0, unreadable: 0, batch })
+    }
+
+    /// Asks for smaller rings than the default; for provoking losses in tests.
+    #[must_use]
+    pub fn with_ring_bytes(mut self, bytes: usize) -> Self {
+        self.ring_bytes = previous_power_of_two(bytes.max(4096));
+        self
+    }
+
+    /// Attaches to a task that has not executed yet. Its descendants inherit.
+    pub fn attach(&mut self, pid: i32) -> Result<(), Error> {
+        let wakeup = u32::try_from(self.ring_bytes / 4).unwrap_or(u32::MAX);
+        let mut attached = Attached { events: Vec::new(), rings: Vec::new(), leaders: Vec::new() };
+        for &processor in &self.processors {
+            let leader = attached.events.len();
+            for layout in &self.layouts {
+                let event =
+                    perf::open(layout.id.into(), pid, processor, wakeup).map_err(refused)?;
+                if let Some(first) = attached.events.get(leader) {
+                    event.redirect_to(first)?;
+                } else {
+                    attached.rings.push(Ring::map(event.descriptor(), self.ring_bytes)?);
+                    attached.leaders.push(leader);
+                }
+                attached.events.push(event);
+            }
+        }
+        self.attached = Some(attached);
+        Ok(())
+    }
+
+    /// What to wait for: readable when a ring is a quarter full.
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let attached = self.attached.iter();
+        attached
+            .flat_map(|a| a.leaders.iter().map(|&leader| a.events[leader].descriptor().as_fd()))
+            .collect()
+    }
+
+    /// Takes everything out of the rings, in time order as far as it has come.
+    pub fn drain(&mut self, mut each: impl FnMut(&Event) -> io::Result<()>) -> io::Result<()> {
+        let Some(attached) = &mut self.attached else { return Ok(()) };
+        for ring in &mut attached.rings {
+            ring.drain(|record| {
+                if record.kind != perf_event_open_sys::bindings::PERF_RECORD_SAMPLE {
+                    return;
+                }
+                self.received += 1;
+                match decode(&self.layouts, record.body) {
+                    Some(event) => self.batch.push(event),
+                    None => self.unreadable += 1,
+                }
+            });
+        }
+        self.batch.sort_by_key(|event| event.time_ns);
+        self.batch.drain(..).try_for_each(|event| each(&event))
+    }
+
+    /// Closes the books: events counted by the kernel, and those of them that never reached us.
+    /// Call after the last [`Self::drain`].
+    pub fn losses(&self) -> io::Result<(u64, u64)> {
+        let mut hits = 0;
+        for event in self.attached.iter().flat_map(|attached| &attached.events) {
+            hits += event.count()?.hits;
+        }
+        Ok((hits, hits.saturating_sub(self.received) + self.unreadable))
+    }
+
+    /// The fullest any ring has been.
+    pub fn ring_high_water_bytes(&self) -> u64 {
+        let rings = self.attached.iter().flat_map(|attached| &attached.rings);
+        rings.map(Ring::high_water_bytes).max().unwrap_or(0)
+    }
+}
+
+fn refused(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Error::NotPermitted(error),
+        _ => Error::Io(error),
+    }
+}
+
+fn previous_power_of_two(bytes: usize) -> usize {
+    1 << bytes.max(1).ilog2()
+}
+
+/// Processors online: `0-3,6`.
+fn online() -> io::Result<Vec<i32>> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/online")?;
+    Ok(parse_list(&text))
+}
+
+fn parse_list(text: &str) -> Vec<i32> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
+            numbers.extend(first..=last);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn processor_lists_have_ranges_and_holes() {
+        assert_eq!(super::parse_list("0-3,6\n"), [0, 1, 2, 3, 6]);
+        assert_eq!(super::parse_list("0"), [0]);
+        assert_eq!(super::parse_list(""), [0; 0]);
+    }
+}
