@@ -1,0 +1,6 @@
+//! Chores of the repository that are more than one line of shell.
+//!
+//! They are a library so that `cargo test` runs them too: a rule that only a person remembers to
+//! run is no rule.
+
+pub mod tidy;
