@@ -28,9 +28,5 @@ fn run_tidy() -> anyhow::Result<ExitCode> {
     for problem in &problems {
         writeln!(out, "{problem}")?;
     }
-    Ok(if problems.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

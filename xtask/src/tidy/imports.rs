@@ -10,16 +10,8 @@ use super::source::Source;
 
 /// A room of the library, and the rooms it may import from beside itself.
 const ROOMS: &[(&str, &[&str])] = &[
-    (
-        "experiment",
-        &[
-            "workload", "path", "cache", "disc", "meter", "units", "clock", "sys",
-        ],
-    ),
-    (
-        "workload",
-        &["cache", "disc", "meter", "units", "clock", "sys"],
-    ),
+    ("experiment", &["workload", "path", "cache", "disc", "meter", "units", "clock", "sys"]),
+    ("workload", &["cache", "disc", "meter", "units", "clock", "sys"]),
     ("path", &["cache", "disc", "meter", "units", "clock", "sys"]),
     ("cache", &["disc", "meter", "units", "clock"]),
     ("disc", &["meter", "units", "clock", "sys"]),
@@ -33,14 +25,8 @@ const ROOMS: &[(&str, &[&str])] = &[
 const BELOW_THE_NOUNS: [&str; 3] = ["sys", "clock", "units"];
 
 /// Modules that may talk to the kernel.
-const OVER_SYS: [&str; 6] = [
-    "sys",
-    "disc",
-    "path",
-    "experiment",
-    "meter::probe",
-    "workload::record",
-];
+const OVER_SYS: [&str; 6] =
+    ["sys", "disc", "path", "experiment", "meter::probe", "workload::record"];
 
 /// No import goes against the direction, and only the modules in [`OVER_SYS`] use `sys`.
 pub(super) fn direction(source: &Source) -> Vec<Problem> {
@@ -72,10 +58,7 @@ pub(super) fn uses(source: &Source, module: &[&str]) -> Vec<(usize, Vec<String>)
     let code = source.code_before_tests();
     let mut named: Vec<Named> = paths::starting_with(code, "crate");
     named.extend(paths::starting_with(code, "super"));
-    named
-        .into_iter()
-        .map(|path| (path.line, paths::resolve(module, &path.words)))
-        .collect()
+    named.into_iter().map(|path| (path.line, paths::resolve(module, &path.words))).collect()
 }
 
 fn complaint(module: &[&str], room: &str, allowed: &[&str], target: &[String]) -> Option<String> {
@@ -103,9 +86,8 @@ fn complaint(module: &[&str], room: &str, allowed: &[&str], target: &[String]) -
         ));
     }
     let here = module.join("::");
-    let is_over_sys = OVER_SYS
-        .iter()
-        .any(|over| here == *over || here.starts_with(&format!("{over}::")));
+    let is_over_sys =
+        OVER_SYS.iter().any(|over| here == *over || here.starts_with(&format!("{over}::")));
     (target_room == "sys" && !is_over_sys).then(|| {
         format!(
             "`{here}` talks to the kernel; do it under {} and hand the result in",
@@ -128,31 +110,13 @@ mod tests {
     #[test]
     fn the_direction_is_kept() {
         let fine = [
-            (
-                "experiment/curve.rs",
-                "use crate::{cache::kernel, sys, workload::record};",
-            ),
-            (
-                "workload/record/run.rs",
-                "use crate::sys::perf; use crate::meter::count;",
-            ),
-            (
-                "cache/kernel/model.rs",
-                "use crate::workload::trace::{Op, Trace};",
-            ),
+            ("experiment/curve.rs", "use crate::{cache::kernel, sys, workload::record};"),
+            ("workload/record/run.rs", "use crate::sys::perf; use crate::meter::count;"),
+            ("cache/kernel/model.rs", "use crate::workload::trace::{Op, Trace};"),
             ("cache/kernel/model.rs", "use super::super::Policy;"),
-            (
-                "cache/lru.rs",
-                "//! crate::experiment\n// crate::sys\nlet s = \"crate::sys\";",
-            ),
-            (
-                "cache/lru.rs",
-                "#[cfg(test)]\nmod tests {\n    use crate::workload;\n}\n",
-            ),
-            (
-                "meter/probe/residency.rs",
-                "use crate::sys::cachestat; use crate::units::Pages;",
-            ),
+            ("cache/lru.rs", "//! crate::experiment\n// crate::sys\nlet s = \"crate::sys\";"),
+            ("cache/lru.rs", "#[cfg(test)]\nmod tests {\n    use crate::workload;\n}\n"),
+            ("meter/probe/residency.rs", "use crate::sys::cachestat; use crate::units::Pages;"),
             ("clock.rs", "use crate::units::Nanos;"),
             ("lib.rs", "pub use crate::experiment::result;"),
             ("disc/mod.rs", "use crate::SomethingAtTheRoot;"),
@@ -165,19 +129,10 @@ mod tests {
     #[test]
     fn imports_against_the_direction_are_found() {
         let wrong = [
-            (
-                "cache/kernel/mod.rs",
-                "use crate::{\n    units,\n    workload::{trace, record},\n};",
-            ),
-            (
-                "cache/kernel/model.rs",
-                "fn f() { super::super::super::experiment::g() }",
-            ),
+            ("cache/kernel/mod.rs", "use crate::{\n    units,\n    workload::{trace, record},\n};"),
+            ("cache/kernel/model.rs", "fn f() { super::super::super::experiment::g() }"),
             ("disc/file.rs", "use crate::cache::lru;"),
-            (
-                "workload/mod.rs",
-                "use crate::workload::trace; use crate::experiment;",
-            ),
+            ("workload/mod.rs", "use crate::workload::trace; use crate::experiment;"),
             ("meter/distance.rs", "use crate::sys;"),
             ("workload/format/native.rs", "use crate::sys::{map, ring};"),
             ("units.rs", "use crate::workload::trace::Op;"),

@@ -17,10 +17,9 @@ pub(super) fn one_title(source: &Source) -> Vec<Problem> {
     match titles.as_slice() {
         [_] => Vec::new(),
         [] => vec![source.problem(1, "has no title; begin with `# Title`")],
-        [_, more @ ..] => more
-            .iter()
-            .map(|&line| source.problem(line, "is a second title; write `##`"))
-            .collect(),
+        [_, more @ ..] => {
+            more.iter().map(|&line| source.problem(line, "is a second title; write `##`")).collect()
+        }
     }
 }
 
@@ -29,12 +28,7 @@ pub(super) fn links(sources: &[Source]) -> Vec<Problem> {
     let mut places: BTreeSet<&str> = BTreeSet::from([""]);
     for source in sources {
         places.insert(&source.path);
-        places.extend(
-            source
-                .path
-                .match_indices('/')
-                .map(|(at, _)| &source.path[..at]),
-        );
+        places.extend(source.path.match_indices('/').map(|(at, _)| &source.path[..at]));
     }
     let mut problems = Vec::new();
     for source in sources.iter().filter(|source| source.is("md")) {
@@ -72,9 +66,7 @@ pub(super) fn changelog(sources: &[Source]) -> Vec<Problem> {
 fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fence: Option<&str> = None;
     text.lines().enumerate().filter_map(move |(number, line)| {
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| line.trim_start().starts_with(mark));
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
         match (fence, mark) {
             (None, None) => Some((number + 1, without_code(line))),
             (None, Some(mark)) => {
@@ -108,10 +100,8 @@ fn relative_links(line: &str) -> Vec<String> {
     let inline = line
         .match_indices("](")
         .filter_map(|(at, _)| line[at + 2..].split_once(')').map(|(target, _)| target));
-    let reference = line
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]: "))
-        .map(|(_, target)| target);
+    let reference =
+        line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target);
     inline
         .chain(reference)
         .filter_map(|target| {

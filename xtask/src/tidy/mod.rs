@@ -80,10 +80,8 @@ pub fn repository() -> PathBuf {
 /// Every problem in the tree below `root`, sorted by file and line.
 pub fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
     let sources = tree::read(root)?;
-    let mut problems: Vec<Problem> = RULES
-        .iter()
-        .flat_map(|(_, rule)| rule.problems(&sources))
-        .collect();
+    let mut problems: Vec<Problem> =
+        RULES.iter().flat_map(|(_, rule)| rule.problems(&sources)).collect();
     problems.sort();
     Ok(problems)
 }
@@ -91,10 +89,7 @@ pub fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
 /// Lines of problems, as a test shows them.
 #[cfg(test)]
 fn show(problems: &[Problem]) -> String {
-    problems
-        .iter()
-        .map(|problem| problem.to_string() + "\n")
-        .collect()
+    problems.iter().map(|problem| problem.to_string() + "\n").collect()
 }
 
 #[cfg(test)]
@@ -116,16 +111,11 @@ mod tests {
             ("crates/nbuf/src/units.rs", "unsafe { Instant::now() }\n"),
             ("crates/nbuf/src/clock.rs", long.as_str()),
             ("docs/a.md", "no title, a disk, [gone](b.md), /root/x\n"),
-            (
-                "xtask/src/util.rs",
-                "//! A junk drawer that nothing declares.\n",
-            ),
+            ("xtask/src/util.rs", "//! A junk drawer that nothing declares.\n"),
             ("CHANGELOG.md", "# Changelog\n"),
         ];
-        let sources: Vec<Source> = bad
-            .into_iter()
-            .map(|(path, text)| Source::new(path, text))
-            .collect();
+        let sources: Vec<Source> =
+            bad.into_iter().map(|(path, text)| Source::new(path, text)).collect();
         for (name, rule) in RULES {
             assert!(!rule.problems(&sources).is_empty(), "{name} found nothing");
         }

@@ -21,11 +21,7 @@ pub(super) fn starting_with(code: &str, root: &str) -> Vec<Named> {
         let after = code[at + root.len()..].trim_start();
         let is_inside = at < read_to;
         if is_start && !is_inside && after.starts_with("::") {
-            let mut reader = Reader {
-                code,
-                rest: &code[at..],
-                found: &mut found,
-            };
+            let mut reader = Reader { code, rest: &code[at..], found: &mut found };
             reader.path(&mut Vec::new());
             read_to = code.len() - reader.rest.len();
         }
@@ -64,11 +60,7 @@ impl Reader<'_> {
         }
         let line = line_of(self.code, self.code.len() - self.rest.len());
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        let word = if end == 0 && self.rest.starts_with('*') {
-            "*"
-        } else {
-            &self.rest[..end]
-        };
+        let word = if end == 0 && self.rest.starts_with('*') { "*" } else { &self.rest[..end] };
         self.rest = &self.rest[word.len()..];
         let depth = before.len();
         // `a::{self}` is `a`, and the `::<T>` behind a function is not part of its path.
@@ -81,10 +73,7 @@ impl Reader<'_> {
             self.take("::");
             self.path(before);
         } else {
-            self.found.push(Named {
-                line,
-                words: before.clone(),
-            });
+            self.found.push(Named { line, words: before.clone() });
         }
         before.truncate(depth);
     }
@@ -169,12 +158,7 @@ use not::crate::x; pub(crate) fn f() {}
 
     #[test]
     fn half_a_path_is_not_the_end_of_the_world() {
-        for code in [
-            "use crate::",
-            "use crate::{",
-            "use crate::{a::",
-            "crate::é;",
-        ] {
+        for code in ["use crate::", "use crate::{", "use crate::{a::", "crate::é;"] {
             starting_with(code, "crate");
         }
     }

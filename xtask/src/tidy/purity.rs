@@ -21,33 +21,18 @@ const PROBES: &str = "meter::probe";
 
 /// Words that reach the machine, and what to do instead.
 const IMPURE: [(&str, &str); 5] = [
-    (
-        "libc",
-        "make the call in sys/ and take its result as an argument",
-    ),
-    (
-        "rustix",
-        "make the call in sys/ and take its result as an argument",
-    ),
+    ("libc", "make the call in sys/ and take its result as an argument"),
+    ("rustix", "make the call in sys/ and take its result as an argument"),
     ("File::open", "take `impl Read`"),
-    (
-        "Instant",
-        "take the time as an argument; ask clock.rs above",
-    ),
-    (
-        "SystemTime",
-        "take the date as an argument; ask clock.rs above",
-    ),
+    ("Instant", "take the time as an argument; ask clock.rs above"),
+    ("SystemTime", "take the date as an argument; ask clock.rs above"),
 ];
 
 /// Parts of the standard library that reach the machine, and what to do instead.
 const IMPURE_STD: [(&str, &str); 3] = [
     ("fs", "take `impl Read`, `impl Write` or bytes"),
     ("net", "take bytes"),
-    (
-        "process",
-        "run the process in workload/record or experiment",
-    ),
+    ("process", "run the process in workload/record or experiment"),
 ];
 
 /// Pure code opens no file or socket, starts no process and asks for no time.
@@ -77,11 +62,7 @@ pub(super) fn purity(source: &Source) -> Vec<Problem> {
     }
     for (line, target) in uses(source, &module) {
         if target.first().is_some_and(|room| room == "sys") {
-            problems.push(wrong(
-                line,
-                "crate::sys",
-                "take what it found as an argument",
-            ));
+            problems.push(wrong(line, "crate::sys", "take what it found as an argument"));
         }
     }
     // `fs::{self, File}` is one mention.
@@ -91,8 +72,7 @@ pub(super) fn purity(source: &Source) -> Vec<Problem> {
 
 fn is_pure(name: &str) -> bool {
     let is_below = |room: &str| {
-        name.strip_prefix(room)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        name.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
     // `normalise` may become several files: normalise_names, normalise::clip.
     let normalises = name.starts_with("workload::record::normalise");
@@ -123,29 +103,17 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: &str) -> String {
-        show(&purity(&Source::new(
-            &format!("crates/nbuf/src/{path}"),
-            text,
-        )))
+        show(&purity(&Source::new(&format!("crates/nbuf/src/{path}"), text)))
     }
 
     #[test]
     fn pure_code_that_reaches_the_machine_is_found() {
         let wrong = [
-            (
-                "cache/lru.rs",
-                "use std::{\n    collections::HashMap,\n    fs::{self, File},\n};",
-            ),
-            (
-                "workload/format/native.rs",
-                "fn f() { File::open(p); std::process::exit(1) }",
-            ),
+            ("cache/lru.rs", "use std::{\n    collections::HashMap,\n    fs::{self, File},\n};"),
+            ("workload/format/native.rs", "fn f() { File::open(p); std::process::exit(1) }"),
             ("workload/record/log.rs", "use std::time::Instant;"),
             ("workload/record/normalise_names.rs", "use crate::sys::map;"),
-            (
-                "meter/distance.rs",
-                "use std::net::TcpStream; use libc::c_int;",
-            ),
+            ("meter/distance.rs", "use std::net::TcpStream; use libc::c_int;"),
             ("units.rs", "type Then = SystemTime;"),
         ];
         let got: String = wrong.into_iter().map(|(p, text)| check(p, text)).collect();
@@ -164,19 +132,10 @@ mod tests {
     #[test]
     fn probes_recorders_and_tests_may_look() {
         let fine = [
-            (
-                "meter/probe/memory.rs",
-                "use std::fs; use std::time::Instant;",
-            ),
+            ("meter/probe/memory.rs", "use std::fs; use std::time::Instant;"),
             ("workload/record/run.rs", "use std::process::Command;"),
-            (
-                "cache/lru.rs",
-                "//! Not std::fs.\nuse std::io::Read; struct Instantly;",
-            ),
-            (
-                "cache/lru.rs",
-                "fn f() {}\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n",
-            ),
+            ("cache/lru.rs", "//! Not std::fs.\nuse std::io::Read; struct Instantly;"),
+            ("cache/lru.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n"),
             ("cache/kernel/tests.rs", "use std::fs;"),
         ];
         for (path, text) in fine {

@@ -25,11 +25,7 @@ fn file_length_with(sources: &[Source], exceptions: &[(&str, usize)]) -> Vec<Pro
     let mut problems = Vec::new();
     for source in sources.iter().filter(|source| source.is("rs")) {
         let lines = source.lines_before_tests;
-        let ordinary = if source.is_test() {
-            FILE_LINES_CAP
-        } else {
-            FILE_LINES
-        };
+        let ordinary = if source.is_test() { FILE_LINES_CAP } else { FILE_LINES };
         let message = match left.remove(source.path.as_str()) {
             None if lines > ordinary => {
                 format!("{lines} lines, {ordinary} at most; move one of its subjects out")
@@ -114,26 +110,19 @@ pub(super) fn module_doc(source: &Source) -> Vec<Problem> {
     if !source.is("rs") || source.text.starts_with("//!") {
         return Vec::new();
     }
-    vec![source.problem(
-        1,
-        "does not begin with `//!`; say in a sentence what the file is",
-    )]
+    vec![source.problem(1, "does not begin with `//!`; say in a sentence what the file is")]
 }
 
 /// Every file below a `src` is declared by the module above it.
 pub(super) fn dead_files(sources: &[Source]) -> Vec<Problem> {
-    let by_path: BTreeMap<&str, &Source> = sources
-        .iter()
-        .map(|source| (source.path.as_str(), source))
-        .collect();
+    let by_path: BTreeMap<&str, &Source> =
+        sources.iter().map(|source| (source.path.as_str(), source)).collect();
     sources
         .iter()
         .filter_map(|source| {
             let (name, parents) = module_and_parents(&source.path)?;
             let is_declared = parents.iter().any(|parent| {
-                by_path
-                    .get(parent.as_str())
-                    .is_some_and(|parent| declares(&parent.code, name))
+                by_path.get(parent.as_str()).is_some_and(|parent| declares(&parent.code, name))
             });
             (!is_declared).then(|| {
                 let parents = parents.join(" or ");
@@ -191,11 +180,7 @@ mod tests {
 
     #[test]
     fn long_files_are_found_and_the_ratchet_turns_one_way() {
-        let tested = format!(
-            "{}#[cfg(test)]\nmod tests {{\n{}}}\n",
-            lines(300),
-            lines(99)
-        );
+        let tested = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", lines(300), lines(99));
         let files = [
             ("a/src/fits.rs", tested),
             ("a/src/long.rs", lines(301)),
@@ -207,10 +192,8 @@ mod tests {
             ("a/src/mended.rs", lines(10)),
             ("a/src/huge.rs", lines(501)),
         ];
-        let sources: Vec<Source> = files
-            .iter()
-            .map(|(path, text)| Source::new(path, text))
-            .collect();
+        let sources: Vec<Source> =
+            files.iter().map(|(path, text)| Source::new(path, text)).collect();
         let rows = [
             ("a/src/row.rs", 400),
             ("a/src/grew.rs", 400),
@@ -262,14 +245,8 @@ mod tests {
     #[test]
     fn files_that_nothing_declares_are_found() {
         let sources = [
-            (
-                "crates/a/src/lib.rs",
-                "pub mod b;\nmod c { }\n// mod dead;\n",
-            ),
-            (
-                "crates/a/src/b/mod.rs",
-                "#[cfg(test)]\nmod tests;\nmod e;\n",
-            ),
+            ("crates/a/src/lib.rs", "pub mod b;\nmod c { }\n// mod dead;\n"),
+            ("crates/a/src/b/mod.rs", "#[cfg(test)]\nmod tests;\nmod e;\n"),
             ("crates/a/src/b/tests.rs", ""),
             ("crates/a/src/b/e.rs", "pub(super) mod f;"),
             ("crates/a/src/b/e/f.rs", ""),

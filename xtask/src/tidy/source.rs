@@ -18,11 +18,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn new(path: &str, text: &str) -> Self {
-        let code = if has_extension(path, "rs") {
-            blank(text)
-        } else {
-            String::new()
-        };
+        let code = if has_extension(path, "rs") { blank(text) } else { String::new() };
         Self {
             path: path.to_owned(),
             text: text.to_owned(),
@@ -49,12 +45,8 @@ impl Source {
         if self.is_test() {
             return "";
         }
-        let end: usize = self
-            .code
-            .split_inclusive('\n')
-            .take(self.lines_before_tests)
-            .map(str::len)
-            .sum();
+        let end: usize =
+            self.code.split_inclusive('\n').take(self.lines_before_tests).map(str::len).sum();
         &self.code[..end]
     }
 
@@ -68,23 +60,17 @@ impl Source {
     }
 
     pub(super) fn problem(&self, line: usize, message: impl Into<String>) -> Problem {
-        Problem {
-            path: self.path.clone(),
-            line,
-            message: message.into(),
-        }
+        Problem { path: self.path.clone(), line, message: message.into() }
     }
 }
 
 /// Where `word` stands in `text` as a whole word, as byte offsets.
 pub(super) fn find_words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |&at| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + word.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
+    text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
 }
 
 pub(super) fn is_word(c: char) -> bool {
@@ -97,8 +83,7 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, found)| found == extension)
+    path.rsplit_once('.').is_some_and(|(_, found)| found == extension)
 }
 
 /// Lines before an unindented `#[cfg(test)]` whose item is a module with a body.
@@ -145,8 +130,7 @@ fn opaque_length(rest: &str, after_word: bool) -> usize {
     let prefix = ["br", "cr", "b", "c", "r", ""]
         .into_iter()
         .find(|prefix| {
-            rest.strip_prefix(prefix)
-                .is_some_and(|body| body.starts_with(['"', '#', '\'']))
+            rest.strip_prefix(prefix).is_some_and(|body| body.starts_with(['"', '#', '\'']))
         })
         .unwrap_or("");
     let body = &rest[prefix.len()..];
@@ -245,26 +229,17 @@ let s = "a \" b"; let r = r#"unsafe "q" "#; let b = b'\''; let n = '\n'; r#type;
         assert_eq!(source.lines_before_tests, 5);
         assert_eq!(source.code_before_tests().lines().count(), 5);
         assert_eq!(Source::new("a.rs", "fn a() {}\n").lines_before_tests, 1);
-        assert_eq!(
-            Source::new("a/tests/b.rs", "fn a() {}\n").code_before_tests(),
-            ""
-        );
+        assert_eq!(Source::new("a/tests/b.rs", "fn a() {}\n").code_before_tests(), "");
     }
 
     #[test]
     fn a_path_names_its_module() {
-        let module = |path: &str| {
-            Source::new(path, "")
-                .library_module()
-                .map(|parts| parts.join("::"))
-        };
+        let module =
+            |path: &str| Source::new(path, "").library_module().map(|parts| parts.join("::"));
         let cases = [
             ("crates/nbuf/src/units.rs", Some("units")),
             ("crates/nbuf/src/cache/mod.rs", Some("cache")),
-            (
-                "crates/nbuf/src/cache/kernel/model.rs",
-                Some("cache::kernel::model"),
-            ),
+            ("crates/nbuf/src/cache/kernel/model.rs", Some("cache::kernel::model")),
             ("crates/nbuf/src/lib.rs", None),
             ("crates/nbuf-cli/src/main.rs", None),
         ];

@@ -65,11 +65,7 @@ fn walked(root: &Path, folder: &str) -> anyhow::Result<Vec<String>> {
     for entry in fs::read_dir(root.join(folder)).with_context(|| format!("listing {folder:?}"))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if folder.is_empty() {
-            name.clone()
-        } else {
-            format!("{folder}/{name}")
-        };
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let kind = entry.file_type()?;
         if kind.is_file() {
             paths.push(path);

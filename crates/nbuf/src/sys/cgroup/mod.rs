@@ -79,7 +79,9 @@ pub struct Group {
 
 impl std::fmt::Debug for Group {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Group").field("directory", &self.limiter.directory()).finish()
+        f.debug_struct("Group")
+            .field("directory", &self.limiter.directory())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,260 @@
+//! From the log of a recording to a [`Trace`]: clipped to the end of the file, continuations of one
+//! read merged, what was asked for told apart from what the kernel fetched ahead.
+//!
+//! Pure: entries in, a trace and its cautions out. Holds the events once (56 bytes each) and the
+//! records (48 bytes each); sorting is nearly free because the log is nearly in order.
+
+use std::collections::HashMap;
+
+use super::log::{Entry, Event, Kind};
+use super::names::Key;
+use super::sizes::{KnownFile, Sizes};
+use crate::units::PAGE_BYTES;
+use crate::workload::trace::{Facts, FileId, Op, Record, Trace};
+
+/// Collects entries, then makes the trace.
+#[derive(Debug, Default)]
+pub struct Normaliser {
+    events: Vec<Event>,
+    files: HashMap<Key, KnownFile>,
+    facts: Facts,
+    ended: bool,
+}
+
+impl Normaliser {
+    /// Takes in one entry of the log.
+    pub fn push(&mut self, entry: Entry) {
+        match entry {
+            Entry::Event(event) => self.events.push(event),
+            Entry::File(seen) => {
+                let file = self.files.entry((seen.device, seen.inode)).or_default();
+                file.sizes.push(seen.time_ns, seen.file_bytes);
+                if let Some(path) = seen.path {
+                    file.add_path(&path);
+                }
+            }
+            Entry::Memory(seen) => {
+                let peak = &mut self.facts.memory;
+                let most = |peak: &mut crate::units::Bytes, now: u64| peak.0 = peak.0.max(now);
+                most(&mut peak.anonymous_bytes, seen.anonymous_bytes);
+                most(&mut peak.shmem_bytes, seen.shmem_bytes);
+                most(&mut peak.kernel_bytes, seen.kernel_bytes);
+                most(&mut peak.page_cache_bytes, seen.page_cache_bytes);
+            }
+            Entry::Start(json) | Entry::End(json) if json.is_empty() => {}
+            Entry::Start(json) => self.take_facts(&json),
+            Entry::End(json) => {
+                self.ended = true;
+                self.take_facts(&json);
+            }
+        }
+    }
+
+    /// Facts replace what was known, but for the peaks of memory, which were counted here.
+    fn take_facts(&mut self, json: &[u8]) {
+        match serde_json::from_slice::<Facts>(json) {
+            Ok(facts) => {
+                let memory = self.facts.memory;
+                self.facts = Facts { memory, ..facts };
+            }
+            Err(error) => {
+                self.facts.cautions.push(format!("the recorded facts are damaged: {error}"));
+            }
+        }
+    }
+
+    /// Makes the trace of what was pushed.
+    pub fn finish(mut self) -> Trace {
+        self.events.sort_by_key(|event| event.time_ns);
+        if !self.ended {
+            self.facts.cautions.push("the recording broke off before the command ended".into());
+        }
+        let mut walk = Walk::new(self.files, self.events.first().map_or(0, |event| event.time_ns));
+        for event in &self.events {
+            walk.step(event);
+        }
+        drop(self.events);
+        walk.settle_all();
+        let Walk { mut records, names, .. } = walk;
+        records.sort_by_key(|record| record.time_ns);
+        let mut trace = Trace { records, files: Vec::new(), facts: self.facts };
+        super::identify::name_files(&mut trace, names);
+        trace
+    }
+}
+
+/// What is known of a task while its events go by.
+#[derive(Debug, Default)]
+struct Task {
+    /// Last demand: file, first and last page, request.
+    last: Option<(FileId, u64, u64, u32)>,
+    /// Records of fills since then, not yet told apart.
+    pending: Vec<usize>,
+}
+
+struct Walk {
+    start_ns: u64,
+    known: HashMap<Key, KnownFile>,
+    ids: HashMap<Key, FileId>,
+    names: Vec<(Key, KnownFile)>,
+    tasks: HashMap<u32, Task>,
+    records: Vec<Record>,
+    requests: u32,
+    /// The file of the event before: most events are about the same file.
+    recent: Option<(Key, FileId)>,
+}
+
+impl Walk {
+    fn new(known: HashMap<Key, KnownFile>, start_ns: u64) -> Self {
+        Self {
+            start_ns,
+            known,
+            ids: HashMap::new(),
+            names: Vec::new(),
+            tasks: HashMap::new(),
+            records: Vec::new(),
+            requests: 0,
+            recent: None,
+        }
+    }
+
+    fn file(&mut self, key: Key) -> FileId {
+        if let Some((recent, id)) = self.recent
+            && recent == key
+        {
+            return id;
+        }
+        let id = if let Some(id) = self.ids.get(&key) {
+            *id
+        } else {
+            let id = FileId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+            let mut file = self.known.remove(&key).unwrap_or_default();
+            file.sizes.sort();
+            self.names.push((key, file));
+            self.ids.insert(key, id);
+            id
+        };
+        self.recent = Some((key, id));
+        id
+    }
+
+    fn sizes(&mut self, file: FileId) -> &mut Sizes {
+        &mut self.names[file.0 as usize].1.sizes
+    }
+
+    fn step(&mut self, event: &Event) {
+        let file = self.file((event.device, event.inode));
+        match event.kind {
+            Kind::GetPages => self.read(event, file),
+            Kind::Fault => self.demand(event, file, Op::Fault, pages(event.index, event.index)),
+            Kind::MapPages => {
+                let range = pages(event.index, event.extent.max(event.index));
+                self.demand(event, file, Op::Map, range);
+            }
+            Kind::Write => {
+                let end = event.index.saturating_add(event.extent);
+                self.sizes(file).grow(event.time_ns, end);
+                self.demand(event, file, Op::Write, (event.index, event.extent));
+            }
+            Kind::Add | Kind::Delete => self.kernel(event, file),
+        }
+    }
+
+    fn read(&mut self, event: &Event, file: FileId) {
+        let (first, last) = (event.index, event.extent.max(event.index));
+        if let Some(task) = self.tasks.get_mut(&event.task)
+            && let Some((before, from, to, _)) = &mut task.last
+            && *before == file
+            && *to == last
+            && (*from + 1..=last).contains(&first)
+        {
+            // The kernel hands a long read over in batches; the first event had all of it.
+            *from = first;
+            return;
+        }
+        self.demand(event, file, Op::Read, pages(first, last));
+    }
+
+    fn demand(&mut self, event: &Event, file: FileId, op: Op, range: (u64, u64)) {
+        let (offset, length) = range;
+        let size = self.sizes(file).at(event.time_ns, offset.saturating_add(1));
+        let clipped =
+            if op == Op::Write { length } else { length.min(size.saturating_sub(offset)) };
+        let length_bytes = u32::try_from(if size == 0 { length } else { clipped });
+        let request = self.requests;
+        self.requests = self.requests.wrapping_add(1);
+        let record = Record {
+            time_ns: i64::try_from(event.time_ns - self.start_ns).unwrap_or(i64::MAX),
+            offset_bytes: offset,
+            file_bytes: size,
+            length_bytes: length_bytes.unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op,
+        };
+        let last = offset.saturating_add(length.max(1)) - 1;
+        let demanded = (file, offset / PAGE_BYTES, last / PAGE_BYTES, request);
+        self.settle(event.task, Some(demanded));
+        self.tasks.entry(event.task).or_default().last = Some(demanded);
+        self.records.push(record);
+    }
+
+    /// A folio came or went. Whether it was asked for shows at the next demand of the task.
+    fn kernel(&mut self, event: &Event, file: FileId) {
+        let bytes = PAGE_BYTES << event.extent.min(18);
+        let op = if event.kind == Kind::Add { Op::Readahead } else { Op::Evict };
+        let offset_bytes = event.index.saturating_mul(PAGE_BYTES);
+        let task = self.tasks.entry(event.task).or_default();
+        let request = task.last.map_or(self.requests, |(.., request)| request);
+        if op == Op::Readahead {
+            task.pending.push(self.records.len());
+        }
+        let record = Record {
+            time_ns: i64::try_from(event.time_ns - self.start_ns).unwrap_or(i64::MAX),
+            offset_bytes,
+            file_bytes: self.sizes(file).at(event.time_ns, offset_bytes.saturating_add(1)),
+            length_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op,
+        };
+        self.records.push(record);
+    }
+
+    /// Tells pending fills apart: those inside the demand before them or after them were asked for.
+    fn settle(&mut self, task: u32, next: Option<(FileId, u64, u64, u32)>) {
+        let Some(task) = self.tasks.get_mut(&task) else { return };
+        for at in task.pending.drain(..) {
+            let record = &mut self.records[at];
+            let first = record.offset_bytes / PAGE_BYTES;
+            let last = first + u64::from(record.length_bytes) / PAGE_BYTES - 1;
+            let asked = [task.last, next]
+                .into_iter()
+                .flatten()
+                .find(|&(file, from, to, _)| file == record.file && first <= to && from <= last);
+            if let Some((.., request)) = asked {
+                record.op = Op::Fill;
+                record.request = request;
+            }
+        }
+    }
+
+    fn settle_all(&mut self) {
+        let tasks: Vec<u32> = self.tasks.keys().copied().collect();
+        for task in tasks {
+            self.settle(task, None);
+        }
+    }
+}
+
+/// Offset and length in bytes of a range of pages.
+fn pages(first: u64, last: u64) -> (u64, u64) {
+    let count = last.saturating_sub(first).saturating_add(1);
+    (first.saturating_mul(PAGE_BYTES), count.saturating_mul(PAGE_BYTES))
+}
+
+#[cfg(test)]
+#[path = "normalise_tests.rs"]
+mod tests;

@@ -1,0 +1,196 @@
+//! The watcher that records: events, names and memory into one log, while the command runs.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
+
+use super::events::SOURCES;
+use super::log::{Entry, LogWriter, MemorySeen};
+use super::machine;
+use super::names::{Key, Names};
+use super::perf::{self, Perf};
+use crate::sys::cgroup::Group;
+use crate::sys::process::monotonic_ns;
+use crate::workload::command::{Ended, Watcher};
+use crate::workload::trace::{Capture, Facts};
+
+const MEMORY_EVERY_NS: u64 = 25_000_000;
+const FRAME_EVERY_NS: u64 = 500_000_000;
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recorder<'a, W: Write> {
+    perf: Perf,
+    names: Names,
+    log: LogWriter<W>,
+    group: Option<&'a Group>,
+    facts: Facts,
+    touched: HashSet<Key>,
+    last_touched: Option<Key>,
+    memory_due_ns: u64,
+    frame_due_ns: u64,
+    began: bool,
+    /// The first error of the log. The command is not ours to stop: it runs on, unrecorded.
+    failed: Option<io::Error>,
+}
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The tracepoints cannot be had.
+    #[error(transparent)]
+    Perf(#[from] perf::Error),
+    /// The log cannot be written: a full disc, most of all.
+    #[error("cannot write the log: {0}; what was written can be read with `nbuf trace recover`")]
+    Log(#[from] io::Error),
+}
+
+impl<'a, W: Write> Recorder<'a, W> {
+    /// Opens everything that can be opened before the command exists, and starts the log.
+    pub fn prepare(
+        command: Vec<String>,
+        group: Option<&'a Group>,
+        out: W,
+        ring_bytes: Option<usize>,
+    ) -> Result<Self, Error> {
+        let mut perf = Perf::prepare(&SOURCES)?;
+        if let Some(bytes) = ring_bytes {
+            perf = perf.with_ring_bytes(bytes);
+        }
+        let names = Names::listen();
+        let mut facts = machine::facts(command);
+        let devices = names.mounts().iter().map(|mount| machine::device(mount, &facts.kernel));
+        facts.devices = devices.collect();
+        facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
+        let mut log = LogWriter::new(out)?;
+        log.push(&Entry::Start(json(&facts)?))?;
+        log.flush_frame()?;
+        Ok(Self {
+            perf,
+            names,
+            log,
+            group,
+            facts,
+            touched: HashSet::new(),
+            last_touched: None,
+            memory_due_ns: 0,
+            frame_due_ns: 0,
+            began: false,
+            failed: None,
+        })
+    }
+
+    /// After the run: the last events, the losses, the missing names; ends the log.
+    pub fn finish(mut self, ended: &Ended) -> Result<W, Error> {
+        if let Some(error) = self.failed {
+            return Err(error.into());
+        }
+        self.take_events()?;
+        self.take_memory(monotonic_ns())?;
+        let (events, lost) = self.perf.losses()?;
+        let now = monotonic_ns();
+        let log = &mut self.log;
+        self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
+        let wanted = self.touched.iter().copied();
+        self.names.look_up(wanted, now, |seen| log.push(&Entry::File(seen)))?;
+        self.facts.elapsed_ns = ended.elapsed_ns;
+        self.facts.cpu_ns = ended.cpu_ns;
+        self.facts.exit_status = Some(ended.exit_status);
+        self.facts.capture.events = events;
+        self.facts.capture.lost = lost;
+        self.caution(ended);
+        self.log.push(&Entry::End(json(&self.facts)?))?;
+        Ok(self.log.finish()?)
+    }
+
+    fn caution(&mut self, ended: &Ended) {
+        let Capture { events, lost, .. } = self.facts.capture;
+        let cautions = &mut self.facts.cautions;
+        if lost > 0 {
+            cautions.push(format!("{lost} of {events} events were lost: every figure is too low"));
+        }
+        if self.names.overflowed() {
+            cautions.push("the queue of opened files overflowed: some names are missing".into());
+        }
+        if let Some(signal) = ended.interrupted {
+            cautions.push(format!("the recording was interrupted by signal {signal}"));
+        }
+    }
+
+    fn take_events(&mut self) -> io::Result<()> {
+        let Self { perf, names, log, touched, last_touched, .. } = self;
+        perf.drain(|event| {
+            let key = (event.device, event.inode);
+            if *last_touched != Some(key) {
+                // Buffers of block devices pass through the same tracepoints; they are not files.
+                if !names.is_file_system(event.device) {
+                    return Ok(());
+                }
+                touched.insert(key);
+                *last_touched = Some(key);
+            }
+            log.push(&Entry::Event(*event))
+        })
+    }
+
+    fn take_all(&mut self) -> io::Result<()> {
+        self.take_events()?;
+        let now = monotonic_ns();
+        let log = &mut self.log;
+        self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
+        if now >= self.memory_due_ns {
+            self.memory_due_ns = now + MEMORY_EVERY_NS;
+            self.take_memory(now)?;
+        }
+        if now >= self.frame_due_ns {
+            self.frame_due_ns = now + FRAME_EVERY_NS;
+            self.log.flush_frame()?;
+        }
+        Ok(())
+    }
+
+    fn take_memory(&mut self, now: u64) -> io::Result<()> {
+        let Some(usage) = self.group.and_then(|group| group.limiter().usage().ok()) else {
+            return Ok(());
+        };
+        self.log.push(&Entry::Memory(MemorySeen {
+            time_ns: now,
+            anonymous_bytes: usage.anonymous.0,
+            shmem_bytes: usage.shmem.0,
+            kernel_bytes: usage.kernel.max(usage.kernel_peak).0,
+            page_cache_bytes: usage.page_cache.0,
+        }))
+    }
+}
+
+impl<W: Write> Watcher for Recorder<'_, W> {
+    fn attach(&mut self, pid: i32) -> io::Result<()> {
+        self.perf.attach(pid).map_err(io::Error::other)?;
+        let log = &mut self.log;
+        self.names.look_at_process(pid, monotonic_ns(), |seen| log.push(&Entry::File(seen)))?;
+        self.began = true;
+        Ok(())
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.perf.descriptors()
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        if !self.began {
+            return Ok(());
+        }
+        if self.failed.is_some() {
+            return self.perf.drain(|_| Ok(()));
+        }
+        if let Err(error) = self.take_all() {
+            self.failed = Some(error);
+        }
+        Ok(())
+    }
+}
+
+fn json(facts: &Facts) -> io::Result<Vec<u8>> {
+    serde_json::to_vec(facts).map_err(io::Error::other)
+}
