@@ -3,6 +3,7 @@
 //!
 //! This is the library under the program `nbuf`; `ARCHITECTURE.md` is its map.
 
+pub mod cache;
 pub mod clock;
 pub mod experiment;
 #[expect(unsafe_code, reason = "raw kernel calls live here and nowhere else")]

@@ -1,0 +1,361 @@
+//! The page cache itself: which pages are there, how a touch finds or fetches them, and who makes
+//! room.
+
+use super::Simulated;
+use super::folio::{Arena, Slot, flag};
+use super::readahead::{Fetch, State};
+use super::stream::{Stream, Touch, TouchKind};
+use crate::units::Pages;
+
+/// The kernel reclaims at least this many pages at a time (`SWAP_CLUSTER_MAX`).
+const RECLAIM_PAGES_MIN: u32 = 32;
+/// A read takes folios from the cache in batches of this many (`PAGEVEC_SIZE`).
+const BATCH_FOLIOS: usize = 31;
+
+/// Who leaves: told of everything, asked for a victim.
+pub(super) trait Order {
+    /// A folio came in; `evicted_at` is what [`Order::victim`] said when its page left, or 0.
+    fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: u32);
+    /// It was read.
+    fn read(&mut self, arena: &mut Arena, slot: Slot);
+    /// It was written.
+    fn written(&mut self, arena: &mut Arena, slot: Slot);
+    /// It was touched through a mapping.
+    fn mapped(&mut self, arena: &mut Arena, slot: Slot);
+    /// It is gone.
+    fn removed(&mut self, arena: &mut Arena, slot: Slot);
+    /// Room is about to be asked for.
+    fn reclaim_begins(&mut self) {}
+    /// The next folio to go, and a stamp (not 0) to remember of its pages.
+    fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)>;
+}
+
+/// A page cache with room for `capacity` pages.
+pub(super) struct Model<'a, O: Order> {
+    stream: &'a Stream,
+    order: O,
+    arena: Arena,
+    /// For each page its folio, or 0. Zeroed lazily by the system: untouched parts cost nothing.
+    slots: Vec<Slot>,
+    /// For each page the stamp it left with, or 0.
+    shadows: Vec<u32>,
+    readahead: Vec<State>,
+    capacity: u32,
+    used: u32,
+    batch: Vec<Slot>,
+    out: Simulated,
+}
+
+impl<'a, O: Order> Model<'a, O> {
+    pub(super) fn new(stream: &'a Stream, order: O, capacity: u32) -> Self {
+        Self {
+            stream,
+            order,
+            arena: Arena::default(),
+            slots: vec![0; stream.pages],
+            shadows: vec![0; stream.pages],
+            readahead: vec![State::default(); stream.streams],
+            capacity: capacity.max(RECLAIM_PAGES_MIN),
+            used: 0,
+            batch: Vec::with_capacity(BATCH_FOLIOS),
+            out: Simulated { fills_by_file: vec![0; stream.files.len()], ..Simulated::default() },
+        }
+    }
+
+    pub(super) fn run(mut self) -> Simulated {
+        let stream = self.stream;
+        self.share();
+        for touch in &stream.touches {
+            match touch.kind {
+                TouchKind::Read => self.read(touch),
+                TouchKind::Write => self.write(touch),
+                TouchKind::Fault => self.fault(touch, touch.first),
+                TouchKind::Map => self.map(touch),
+                TouchKind::Drop => self.drop_range(touch),
+            }
+        }
+        self.out
+    }
+
+    /// Puts in what is there on somebody else's account.
+    fn share(&mut self) {
+        for &(file, page) in &self.stream.shared {
+            let at = self.stream.page_number(file, page);
+            if at < self.slots.len() {
+                let slot = self.arena.insert(at, 1);
+                self.arena.set(slot, flag::SHARED);
+                self.slots[at] = slot;
+            }
+        }
+    }
+
+    fn at(&self, touch: &Touch, page: u32) -> usize {
+        self.stream.files[touch.file as usize].base + page as usize
+    }
+
+    fn cached(&self, touch: &Touch, page: u32) -> Slot {
+        self.slots.get(self.at(touch, page)).copied().unwrap_or(0)
+    }
+
+    /// The page behind the folio of `slot`.
+    fn end_of(&self, touch: &Touch, slot: Slot) -> u32 {
+        let folio = self.arena.get(slot);
+        let base = self.stream.files[touch.file as usize].base;
+        u32::try_from(folio.base - base).unwrap_or(0) + u32::from(folio.pages)
+    }
+
+    /// `filemap_read`: batches of cached folios, readahead where there is none or a marker.
+    fn read(&mut self, touch: &Touch) {
+        let end = touch.first + touch.count;
+        let mut page = touch.first;
+        while page < end {
+            let mut marked = self.gather(touch, page, end);
+            if self.batch.is_empty() {
+                self.sync_readahead(touch, page, end - page);
+                marked = self.gather(touch, page, end);
+                if self.batch.is_empty() {
+                    self.insert(touch, page, 0, false);
+                    marked = self.gather(touch, page, end);
+                }
+            }
+            page = self.mark_batch(touch, page);
+            if let Some(slot) = marked {
+                self.async_readahead(touch, slot, end);
+            }
+        }
+        self.readahead[touch.stream as usize].previous = Some(end);
+    }
+
+    /// Collects cached folios from `page` on; stops behind a marked one and gives it.
+    fn gather(&mut self, touch: &Touch, page: u32, end: u32) -> Option<Slot> {
+        self.batch.clear();
+        let mut at = page;
+        while at < end && self.batch.len() < BATCH_FOLIOS {
+            let slot = self.cached(touch, at);
+            if slot == 0 {
+                break;
+            }
+            self.batch.push(slot);
+            at = self.end_of(touch, slot);
+            if self.arena.has(slot, flag::READAHEAD) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Marks the batch as read and gives the page behind it. A folio that the read before ended
+    /// in is not marked again.
+    fn mark_batch(&mut self, touch: &Touch, page: u32) -> u32 {
+        let previous = self.readahead[touch.stream as usize].previous;
+        let before = previous.filter(|&p| p > 0).map_or(0, |p| self.cached(touch, p - 1));
+        let batch = std::mem::take(&mut self.batch);
+        for &slot in &batch {
+            if slot != before && !self.arena.has(slot, flag::SHARED) {
+                self.order.read(&mut self.arena, slot);
+            }
+        }
+        let end = batch.last().map_or(page + 1, |&slot| self.end_of(touch, slot));
+        self.batch = batch;
+        self.readahead[touch.stream as usize].previous = Some(end);
+        end.max(page + 1)
+    }
+
+    fn sync_readahead(&mut self, touch: &Touch, page: u32, request: u32) {
+        let window = self.stream.files[touch.file as usize].window;
+        let base = self.stream.files[touch.file as usize].base;
+        let slots = &self.slots;
+        let fetch = self.readahead[touch.stream as usize].miss(window, page, request, |most| {
+            let mut contiguous = 0;
+            while contiguous < most && contiguous < page {
+                if slots[base + (page - 1 - contiguous) as usize] == 0 {
+                    break;
+                }
+                contiguous += 1;
+            }
+            (contiguous, contiguous == page)
+        });
+        self.fetch(touch, fetch);
+    }
+
+    fn async_readahead(&mut self, touch: &Touch, slot: Slot, end: u32) {
+        self.arena.clear(slot, flag::READAHEAD);
+        let shape = self.stream.files[touch.file as usize];
+        let pages = u32::from(self.arena.get(slot).pages);
+        let index = u32::try_from(self.arena.get(slot).base - shape.base).unwrap_or(0);
+        let request = end.saturating_sub(index).max(1);
+        let slots = &self.slots;
+        let state = &mut self.readahead[touch.stream as usize];
+        let fetch = state.marker(shape.window, (index, pages), request, |most| {
+            let within =
+                |page: &u32| slots.get(shape.base + *page as usize).is_none_or(|&s| s == 0);
+            (index + 1..=index + most).find(within)
+        });
+        if let Some(fetch) = fetch {
+            self.fetch(touch, fetch);
+        }
+    }
+
+    /// `page_cache_ra_order`, and `do_page_cache_ra` for the gaps.
+    fn fetch(&mut self, touch: &Touch, fetch: Fetch) {
+        let shape = self.stream.files[touch.file as usize];
+        let end = (fetch.start + fetch.pages).min(touch.file_pages);
+        let mut index = fetch.start;
+        let mut clean = true;
+        if let Some(order) = fetch.order.filter(|_| shape.order_max > 0) {
+            let order = order.min(shape.order_max).min(fetch.pages.max(1).ilog2());
+            self.readahead[touch.stream as usize].limit_order(order);
+            while index < end {
+                let mut order = order;
+                if index & ((1 << order) - 1) != 0 {
+                    order = index.trailing_zeros();
+                }
+                while order > 0 && index + (1 << order) > end {
+                    order -= 1;
+                }
+                let marked = fetch.marker.is_some_and(|m| m >> order << order == index);
+                if !self.insert(touch, index, order, marked) {
+                    clean = false;
+                    break;
+                }
+                index += 1 << order;
+            }
+        } else {
+            clean = false;
+        }
+        if !clean {
+            while index < end {
+                self.insert(touch, index, 0, fetch.marker == Some(index));
+                index += 1;
+            }
+        }
+    }
+
+    fn fault(&mut self, touch: &Touch, page: u32) {
+        let mut slot = self.cached(touch, page);
+        if slot == 0 {
+            let window = self.stream.files[touch.file as usize].window;
+            let fetch = self.readahead[touch.stream as usize].fault(window, page);
+            self.fetch(touch, fetch);
+            slot = self.cached(touch, page);
+            if slot == 0 {
+                self.insert(touch, page, 0, false);
+                slot = self.cached(touch, page);
+            }
+        } else {
+            let state = &mut self.readahead[touch.stream as usize];
+            state.mapped_misses = state.mapped_misses.saturating_sub(1);
+            if self.arena.has(slot, flag::READAHEAD) {
+                let window = self.stream.files[touch.file as usize].window;
+                self.async_readahead(touch, slot, page + window.pages.max(1));
+                slot = self.cached(touch, page);
+            }
+        }
+        if slot != 0 && !self.arena.has(slot, flag::SHARED) {
+            self.order.mapped(&mut self.arena, slot);
+        }
+    }
+
+    /// Fault-around maps what is there; if nothing is, somebody faulted, about in the middle.
+    fn map(&mut self, touch: &Touch) {
+        let mut before = 0;
+        let mut any = false;
+        for page in touch.first..touch.first + touch.count {
+            let slot = self.cached(touch, page);
+            if slot != 0 {
+                any = true;
+                if slot != before && !self.arena.has(slot, flag::SHARED) {
+                    self.order.mapped(&mut self.arena, slot);
+                }
+                let state = &mut self.readahead[touch.stream as usize];
+                state.mapped_misses = state.mapped_misses.saturating_sub(1);
+            }
+            before = slot;
+        }
+        if !any {
+            self.fault(touch, touch.first + touch.count / 2);
+        }
+    }
+
+    fn write(&mut self, touch: &Touch) {
+        let end = touch.first + touch.count;
+        let order_max = self.stream.files[touch.file as usize].order_max;
+        let mut page = touch.first;
+        while page < end {
+            let slot = self.cached(touch, page);
+            if slot != 0 {
+                if !self.arena.has(slot, flag::SHARED) {
+                    self.order.written(&mut self.arena, slot);
+                }
+                page = self.end_of(touch, slot);
+                continue;
+            }
+            let mut order = (end - page).ilog2().min(order_max).min(page.trailing_zeros());
+            while !self.insert(touch, page, order, false) && order > 0 {
+                order -= 1;
+            }
+            page += 1 << order;
+        }
+    }
+
+    fn drop_range(&mut self, touch: &Touch) {
+        for page in touch.first..touch.first + touch.count {
+            let slot = self.cached(touch, page);
+            if slot != 0 && !self.arena.has(slot, flag::SHARED) {
+                self.forget(slot, 0);
+            }
+            let at = self.at(touch, page);
+            if let Some(shadow) = self.shadows.get_mut(at) {
+                *shadow = 0;
+            }
+        }
+    }
+
+    /// Puts a folio in; false, and nothing happens, where one of its pages is cached already.
+    fn insert(&mut self, touch: &Touch, page: u32, order: u32, marked: bool) -> bool {
+        let pages = 1usize << order;
+        let base = self.at(touch, page);
+        let Some(range) = self.slots.get(base..base + pages) else { return false };
+        if range.iter().any(|&slot| slot != 0) {
+            return false;
+        }
+        let count = 1u32 << order;
+        if self.used + count > self.capacity {
+            self.reclaim(count);
+        }
+        let shadows = &mut self.shadows[base..base + pages];
+        let evicted_at = shadows.iter().rev().copied().find(|&s| s != 0).unwrap_or(0);
+        shadows.fill(0);
+        let slot = self.arena.insert(base, u16::try_from(count).unwrap_or(1));
+        self.slots[base..base + pages].fill(slot);
+        if marked {
+            self.arena.set(slot, flag::READAHEAD);
+        }
+        self.order.inserted(&mut self.arena, slot, evicted_at);
+        self.used += count;
+        self.out.fills += u64::from(count);
+        self.out.fills_by_file[touch.file as usize] += u64::from(count);
+        self.out.peak = self.out.peak.max(Pages(self.used.into()));
+        true
+    }
+
+    fn reclaim(&mut self, wanted: u32) {
+        let target = self.used.saturating_sub(wanted.max(RECLAIM_PAGES_MIN));
+        self.order.reclaim_begins();
+        while self.used > target {
+            let Some((slot, stamp)) = self.order.victim(&mut self.arena) else { return };
+            self.forget(slot, stamp);
+        }
+    }
+
+    fn forget(&mut self, slot: Slot, stamp: u32) {
+        self.order.removed(&mut self.arena, slot);
+        let folio = *self.arena.get(slot);
+        let range = folio.base..folio.base + usize::from(folio.pages);
+        self.slots[range.clone()].fill(0);
+        self.shadows[range].fill(stamp);
+        self.used -= u32::from(folio.pages);
+        self.arena.get_mut(slot).pages = 0;
+        self.arena.remove(slot);
+    }
+}

@@ -1,0 +1,3 @@
+//! Who remembers. So far one cache: the kernel's.
+
+pub mod kernel;

@@ -1,0 +1,3 @@
+//! Meters that look at the machine.
+
+pub mod residency;
