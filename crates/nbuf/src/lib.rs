@@ -4,5 +4,6 @@
 //! This is the library under the program `nbuf`; `ARCHITECTURE.md` is its map.
 
 pub mod experiment;
+pub mod meter;
 pub mod units;
 pub mod workload;
