@@ -6,6 +6,7 @@
 pub mod cache;
 pub mod clock;
 pub mod experiment;
+pub mod meter;
 #[expect(unsafe_code, reason = "raw kernel calls live here and nowhere else")]
 pub mod sys;
 pub mod units;

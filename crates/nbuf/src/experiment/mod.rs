@@ -1,3 +1,6 @@
 //! What is varied, and what came of it.
 
+mod reason;
+pub mod recommend;
 pub mod result;
+pub mod step;

@@ -43,9 +43,22 @@ pub struct Curve {
     pub accesses: u64,
 }
 
+/// What kind of advice a curve allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// There is a size from which more memory saves little.
+    Knee,
+    /// Cache buys nothing: the command reads everything once, or nothing at all. The three sizes
+    /// are the same: room for readahead to work in.
+    NothingToGain,
+}
+
 /// The three sizes, and the number to paste.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recommend {
+    /// Whether the cache is worth having at all.
+    pub kind: Advice,
     /// The memory limit to set: cache + anonymous + shared + kernel + slack.
     pub limit_bytes: Bytes,
     /// The part of it that caches files: the knee.
@@ -54,6 +67,8 @@ pub struct Recommend {
     pub floor_bytes: Bytes,
     /// A cache above this gains nothing more.
     pub ceiling_bytes: Bytes,
+    /// What was added so that a little more of anything does not spoil it.
+    pub slack_bytes: Bytes,
     /// Why, in one sentence.
     pub reason: String,
 }

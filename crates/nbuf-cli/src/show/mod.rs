@@ -1,0 +1,14 @@
+//! How results look: on a terminal, and as a picture.
+
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "counts and sizes become places on a screen"
+)]
+
+mod axis;
+mod canvas;
+mod labels;
+pub(crate) mod picture;
+pub(crate) mod plot;
+#[cfg(test)]
+mod sample;

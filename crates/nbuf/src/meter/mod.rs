@@ -1,0 +1,6 @@
+//! What is seen at the joints: accumulators that count and never look at the machine, and, apart
+//! from them, probes that do.
+
+pub mod distance;
+pub mod probe;
+mod stack;
