@@ -1,3 +1,4 @@
 //! Who asks: recorded traces and the formats they are kept in.
 
+pub mod record;
 pub mod trace;
