@@ -1,0 +1,66 @@
+//! The native trace: one Parquet file, read by `DuckDB`, pandas and the rest without us.
+//!
+//! [`write()`] makes eight columns, all required ([`COLUMNS`]), in row groups of a million records, and
+//! puts the [`Facts`](super::super::trace::Facts) as JSON under the key [`FACTS_KEY`]. [`read`] takes
+//! what others make of such a file too: columns in any order, nullable without nulls, of another
+//! integer width, coded otherwise, without facts.
+//!
+//! Invariant: what was written is read back the same, but that files are numbered in order of first
+//! use and unused names are dropped. Cost: some 5.5 bytes a record on disc; a row group in columns
+//! beside the trace in memory (the tests say what and how fast). `docs/trace.md` is for readers.
+//! Parquet: <https://parquet.apache.org/docs/file-format/>. Not while recording: a Parquet file
+//! cannot be read before its end is written; see [`super::super::record::log`].
+
+mod column;
+mod error;
+mod guard;
+mod read;
+mod thrift;
+mod write;
+
+pub use error::ReadError;
+pub use read::read;
+pub use write::{WriteError, write};
+
+/// The key of the metadata under which the facts stand.
+pub const FACTS_KEY: &str = "nbuf";
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Holds {
+    /// A signed number of 64 bits.
+    Signed64,
+    /// An unsigned number of this many bits.
+    Unsigned(u8),
+    /// Text.
+    Name,
+}
+
+/// A column of the native trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// The columns, in the order they are written.
+pub const COLUMNS: [Column; 8] = [
+    column("time_ns", Holds::Signed64),
+    column("op", Holds::Unsigned(8)),
+    column("file", Holds::Name),
+    column("offset_bytes", Holds::Unsigned(64)),
+    column("length_bytes", Holds::Unsigned(32)),
+    column("file_bytes", Holds::Unsigned(64)),
+    column("task", Holds::Unsigned(32)),
+    column("request", Holds::Unsigned(32)),
+];
+
+const fn column(name: &'static str, holds: Holds) -> Column {
+    Column { name, holds }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Reading a native trace, and what others have made of one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::reader::ChunkReader;
+
+use super::column::{Files, Integers, Names, Place};
+use super::error::ReadError;
+use super::{COLUMNS, FACTS_KEY, guard};
+use crate::workload::trace::{Facts, FileId, Op, Record, Trace};
+
+/// Records decoded at a time.
+const BATCH_RECORDS: usize = 1 << 16;
+
+/// Reads a trace from a Parquet file: `bytes::Bytes`, an open `std::fs::File`, or the like.
+pub fn read<R: ChunkReader + 'static>(source: R) -> Result<Trace, ReadError> {
+    // `guard` refuses what is known to be taken on trust; what is not known must not end the process.
+    catch_unwind(AssertUnwindSafe(|| read_trace(&Arc::new(source)))).unwrap_or_else(|_| {
+        let message = "its decoder gave up".to_owned();
+        Err(ParquetError::General(message).into())
+    })
+}
+
+fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadError> {
+    let metadata = guard::footer(&**source)?;
+    let mut facts = facts(&metadata)?;
+    let mut places = Vec::with_capacity(COLUMNS.len());
+    for column in COLUMNS {
+        places.push(Place::find(
+            metadata.file_metadata().schema_descr(),
+            column,
+        )?);
+    }
+    let rows = rows(&metadata, source.len())?;
+    let mut records = Vec::new();
+    let reserved = usize::try_from(rows).map(|rows| records.try_reserve_exact(rows));
+    if !matches!(reserved, Ok(Ok(()))) {
+        return Err(ReadError::Memory { rows });
+    }
+    let mut files = Files::default();
+    for group in metadata.row_groups() {
+        read_group(source, group, &places, &mut files, &mut records)?;
+    }
+    if !records.is_sorted_by_key(|record| record.time_ns) {
+        records.sort_by_key(|record| record.time_ns);
+        let caution = "the records were not in time order and have been put so".to_owned();
+        facts.cautions.push(caution);
+    }
+    Ok(Trace {
+        records,
+        files: files.names,
+        facts,
+    })
+}
+
+/// The facts, or the caution that there are none.
+fn facts(metadata: &ParquetMetaData) -> Result<Facts, ReadError> {
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let pair = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == FACTS_KEY));
+    let Some(json) = pair.and_then(|pair| pair.value.as_deref()) else {
+        let caution = "the trace came without the facts of its recording (metadata `nbuf`): \
+                       machine, memory and losses are unknown";
+        return Ok(Facts {
+            cautions: vec![caution.to_owned()],
+            ..Facts::default()
+        });
+    };
+    let value: serde_json::Value = serde_json::from_str(json).map_err(ReadError::Facts)?;
+    if let Some(found) = value.get("schema").and_then(serde_json::Value::as_str)
+        && found != Facts::SCHEMA
+    {
+        let found = found.to_owned();
+        return Err(ReadError::Schema { found });
+    }
+    serde_json::from_value(value).map_err(ReadError::Facts)
+}
+
+/// Rows in all, if the file can hold so many.
+fn rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<u64, ReadError> {
+    let mut rows = 0_u64;
+    for group in metadata.row_groups() {
+        let group_rows = u64::try_from(group.num_rows()).map_err(ParquetError::from)?;
+        rows = rows.saturating_add(group_rows);
+    }
+    if rows > file_bytes.saturating_mul(guard::UNPACKED_RATIO_MAX) {
+        return Err(ReadError::TooManyRows { rows, file_bytes });
+    }
+    Ok(rows)
+}
+
+fn read_group<R: ChunkReader + 'static>(
+    source: &Arc<R>,
+    group: &RowGroupMetaData,
+    places: &[Place],
+    files: &mut Files,
+    records: &mut Vec<Record>,
+) -> Result<(), ReadError> {
+    let rows = usize::try_from(group.num_rows()).map_err(ParquetError::from)?;
+    let schema = group.schema_descr();
+    let integers = |column: usize| -> Result<Integers, ReadError> {
+        let place = &places[column];
+        let pages = guard::pages(source, group.column(place.index), rows)?;
+        Ok(Integers::new(schema, place, pages))
+    };
+    // In the order of `COLUMNS`.
+    let (mut times, mut ops) = (integers(0)?, integers(1)?);
+    let pages = guard::pages(source, group.column(places[2].index), rows)?;
+    let mut names = Names::new(schema, &places[2], pages);
+    let (mut offsets, mut lengths) = (integers(3)?, integers(4)?);
+    let (mut sizes, mut tasks, mut requests) = (integers(5)?, integers(6)?, integers(7)?);
+    let mut left = rows;
+    while left > 0 {
+        let count = left.min(BATCH_RECORDS);
+        let row = records.len() as u64;
+        let batch = Batch {
+            row,
+            times: times.next(row, count)?,
+            ops: ops.next(row, count)?,
+            offsets: offsets.next(row, count)?,
+            lengths: lengths.next(row, count)?,
+            sizes: sizes.next(row, count)?,
+            tasks: tasks.next(row, count)?,
+            requests: requests.next(row, count)?,
+        };
+        for (at, &file) in names.next(row, count, files)?.iter().enumerate() {
+            records.push(batch.record(at, file)?);
+        }
+        left -= count;
+    }
+    Ok(())
+}
+
+/// As many numbers of each column as there are records in the batch.
+struct Batch<'a> {
+    row: u64,
+    times: &'a [u64],
+    ops: &'a [u64],
+    offsets: &'a [u64],
+    lengths: &'a [u64],
+    sizes: &'a [u64],
+    tasks: &'a [u64],
+    requests: &'a [u64],
+}
+
+impl Batch<'_> {
+    fn record(&self, at: usize, file: FileId) -> Result<Record, ReadError> {
+        let row = self.row + at as u64;
+        let number = self.ops[at];
+        let op = u8::try_from(number).ok().and_then(Op::from_number);
+        let (offset_bytes, length) = (self.offsets[at], self.lengths[at]);
+        if offset_bytes.checked_add(length).is_none() {
+            return Err(ReadError::OutOfRange {
+                column: "offset_bytes",
+                row,
+                value: i128::from(offset_bytes),
+            });
+        }
+        Ok(Record {
+            time_ns: self.times[at].cast_signed(),
+            offset_bytes,
+            file_bytes: self.sizes[at],
+            length_bytes: narrow(length),
+            file,
+            task: narrow(self.tasks[at]),
+            request: narrow(self.requests[at]),
+            op: op.ok_or(ReadError::UnknownOp { row, number })?,
+        })
+    }
+}
+
+/// A number of a column of 32 bits, whose range [`Integers`] has checked.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
