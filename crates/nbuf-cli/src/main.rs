@@ -1,9 +1,6 @@
 //! The program `nbuf`.
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the verbs that draw are to come")
-)]
+#[cfg_attr(not(test), expect(dead_code, reason = "the verbs that draw are to come"))]
 mod show;
 
 fn main() {}

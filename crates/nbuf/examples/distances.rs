@@ -17,10 +17,7 @@ const ACCESSES: u32 = 10_000_000;
 fn main() {
     measure("zipf-like over 1 M pages", zipf_like(1_000_000, 1));
     measure("the same, 1 % removed", zipf_like(1_000_000, 100));
-    measure(
-        "loop over 60 k pages",
-        (0..ACCESSES).map(|n| (n % 60_000, false)),
-    );
+    measure("loop over 60 k pages", (0..ACCESSES).map(|n| (n % 60_000, false)));
 }
 
 /// Pages and whether they are removed rather than accessed.
@@ -65,9 +62,6 @@ fn zipf_like(pages: u32, remove_every: u64) -> impl Iterator<Item = (u32, bool)>
         let rank = rank as u64;
         let page = rank.wrapping_mul(2_654_435_761) % u64::from(pages);
         let removed = remove_every > 1 && state.is_multiple_of(remove_every);
-        (
-            u32::try_from(page).expect("below the number of pages"),
-            removed,
-        )
+        (u32::try_from(page).expect("below the number of pages"), removed)
     })
 }

@@ -32,10 +32,7 @@ fn small_trace() -> Trace {
         };
         records.push(record);
         if request % 4 == 0 {
-            records.push(Record {
-                op: Op::Fill,
-                ..record
-            });
+            records.push(Record { op: Op::Fill, ..record });
         }
     }
     let files = ["/data/orders.db", "/data/customers.db", "/etc/hosts"];
@@ -45,11 +42,7 @@ fn small_trace() -> Trace {
         facts: Facts {
             schema: Facts::SCHEMA.to_owned(),
             command: vec!["sqlite3".to_owned(), "orders.db".to_owned()],
-            capture: Capture {
-                backend: "perf".to_owned(),
-                events: 125,
-                lost: 0,
-            },
+            capture: Capture { backend: "perf".to_owned(), events: 125, lost: 0 },
             ..Facts::default()
         },
     }
@@ -85,11 +78,7 @@ fn missing(modules: &[&str]) -> Vec<String> {
 
 fn run(code: &str, directory: &Path) -> String {
     let mut python = Command::new("python3");
-    let output = python
-        .args(["-c", code])
-        .current_dir(directory)
-        .output()
-        .unwrap();
+    let output = python.args(["-c", code]).current_dir(directory).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{code}\n{errors}");
     String::from_utf8(output.stdout).unwrap()
@@ -113,24 +102,14 @@ fn the_examples_of_the_trace_document_print_what_they_say() {
     let mut ran = 0;
     for (code, want) in &examples {
         let duckdb = code.contains("import duckdb");
-        let modules: &[&str] = if duckdb {
-            &["duckdb"]
-        } else {
-            &["pandas", "pyarrow"]
-        };
+        let modules: &[&str] = if duckdb { &["duckdb"] } else { &["pandas", "pyarrow"] };
         let missing = missing(modules);
         if !missing.is_empty() {
             let modules = missing.join(" and ");
-            support::skip(&format!(
-                "an example of docs/trace.md needs python3 with {modules}"
-            ));
+            support::skip(&format!("an example of docs/trace.md needs python3 with {modules}"));
             continue;
         }
-        assert_eq!(
-            trimmed(&run(code, directory.path())),
-            trimmed(want),
-            "{code}"
-        );
+        assert_eq!(trimmed(&run(code, directory.path())), trimmed(want), "{code}");
         ran += 1;
     }
     let part = directory.path().join("part.parquet");
@@ -155,10 +134,7 @@ fn what_duckdb_and_pandas_write_is_read() {
             "duckdb",
             "import duckdb\nduckdb.execute(\"COPY (FROM 'trace.parquet') TO 'out.parquet' (PARQUET_VERSION v2)\")",
         ),
-        (
-            "pandas",
-            "import pandas\npandas.read_parquet('trace.parquet').to_parquet('out.parquet')",
-        ),
+        ("pandas", "import pandas\npandas.read_parquet('trace.parquet').to_parquet('out.parquet')"),
         (
             "pyarrow",
             "import pyarrow.parquet as p\np.write_table(p.read_table('trace.parquet').replace_schema_metadata(None), 'out.parquet', \
@@ -168,9 +144,7 @@ fn what_duckdb_and_pandas_write_is_read() {
     let trace = small_trace();
     for (module, code) in cases {
         if !missing(&[module]).is_empty() {
-            support::skip(&format!(
-                "reading what {module} writes needs python3 with {module}"
-            ));
+            support::skip(&format!("reading what {module} writes needs python3 with {module}"));
             continue;
         }
         let directory = tempfile::tempdir().unwrap();

@@ -27,31 +27,15 @@ impl SizeAxis {
     pub(crate) fn of(curve: &Curve, marks: impl Iterator<Item = Bytes> + Clone) -> Self {
         let size = |bytes: Bytes| (bytes.0 as f64).max(1.0);
         let high = marks.clone().map(size).fold(1.0, f64::max);
-        let high = curve
-            .points
-            .last()
-            .map_or(high, |p| (BEYOND * size(p.cache_bytes)).max(high));
-        let most = curve
-            .points
-            .iter()
-            .map(Point::fills_high)
-            .max()
-            .unwrap_or(0);
+        let high = curve.points.last().map_or(high, |p| (BEYOND * size(p.cache_bytes)).max(high));
+        let most = curve.points.iter().map(Point::fills_high).max().unwrap_or(0);
         let flat = |low: u64| low as f64 >= ALMOST_ALL * most as f64;
-        let plateau = curve
-            .points
-            .iter()
-            .take_while(|p| flat(p.fills_low()))
-            .last();
+        let plateau = curve.points.iter().take_while(|p| flat(p.fills_low())).last();
         let first = curve.points.first().map_or(1.0, |p| size(p.cache_bytes));
         let low = plateau.map_or(first, |p| first.max(size(p.cache_bytes) / PLATEAU));
         let low = marks.map(size).fold(low, f64::min);
         let logarithmic = high / low > LINEAR_RATIO;
-        Self {
-            low: if logarithmic { low } else { 0.0 },
-            high,
-            logarithmic,
-        }
+        Self { low: if logarithmic { low } else { 0.0 }, high, logarithmic }
     }
 
     /// Where a size lies; what is beyond the ends lies on them.
@@ -90,9 +74,7 @@ impl SizeAxis {
             let multiples = (0..).map(|n| f64::from(n) * step);
             multiples.take_while(|&size| size <= self.high).collect()
         };
-        all.into_iter()
-            .map(|size| (self.position(size), round_size(size)))
-            .collect()
+        all.into_iter().map(|size| (self.position(size), round_size(size))).collect()
     }
 }
 
@@ -102,10 +84,7 @@ fn round_size(size: f64) -> String {
     match shown.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),
         Some((number, unit)) if number.contains('.') => {
-            format!(
-                "{} {unit}",
-                number.trim_end_matches('0').trim_end_matches('.')
-            )
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
         }
         _ => shown,
     }
@@ -134,12 +113,8 @@ impl CountAxis {
         let decades = (0..20).map(|n| 10_f64.powi(n));
         let mut steps = decades.flat_map(|ten| [ten, 2.0 * ten, 5.0 * ten]);
         let step = steps.find(fits).unwrap_or(self.high);
-        let counts = (0..)
-            .map(|n| f64::from(n) * step)
-            .take_while(|&count| count <= self.high);
-        counts
-            .map(|count| (self.position(count), round_count(count)))
-            .collect()
+        let counts = (0..).map(|n| f64::from(n) * step).take_while(|&count| count <= self.high);
+        counts.map(|count| (self.position(count), round_count(count))).collect()
     }
 }
 
@@ -204,9 +179,7 @@ pub(crate) fn band(curve: &Curve, size: f64) -> (f64, f64) {
         let point = &curve.points[at];
         (point.fills_low() as f64, point.fills_high() as f64)
     };
-    let after = curve
-        .points
-        .partition_point(|p| (p.cache_bytes.0 as f64) < size);
+    let after = curve.points.partition_point(|p| (p.cache_bytes.0 as f64) < size);
     if curve.points.is_empty() {
         return (0.0, 0.0);
     }
@@ -222,10 +195,7 @@ pub(crate) fn band(curve: &Curve, size: f64) -> (f64, f64) {
 /// Whether the two models part anywhere by enough to be seen.
 pub(crate) fn band_is_visible(curve: &Curve, counts: &CountAxis) -> bool {
     let height = |fills: u64| counts.position(fills as f64);
-    curve
-        .points
-        .iter()
-        .any(|p| height(p.fills_high()) - height(p.fills_low()) > 0.04)
+    curve.points.iter().any(|p| height(p.fills_high()) - height(p.fills_low()) > 0.04)
 }
 
 /// The nearest whole number; `as` saturates.
@@ -242,7 +212,5 @@ pub(crate) fn whole(number: f64) -> u64 {
 /// The nearest of `count` places (columns, rows, dots) to a position.
 pub(crate) fn place(position: f64, count: usize) -> usize {
     let last = count.saturating_sub(1);
-    usize::try_from(whole(position * last as f64))
-        .unwrap_or(last)
-        .min(last)
+    usize::try_from(whole(position * last as f64)).unwrap_or(last).min(last)
 }

@@ -29,10 +29,7 @@ pub(super) fn arrange(labels: &[Label<'_>], width: usize) -> Option<Vec<Written>
             let (row, left) = (number % kinds / 2, number % 2 == 1);
             number /= kinds;
             lefts += usize::from(left);
-            written.push(Written {
-                row,
-                column: begin(label, left, width)?,
-            });
+            written.push(Written { row, column: begin(label, left, width)? });
         }
         clear(labels, &written).then(|| (rows(&written), lefts, written))
     });

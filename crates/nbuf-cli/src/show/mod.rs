@@ -1,9 +1,6 @@
 //! How results look: on a terminal, and as a picture.
 
-#![expect(
-    clippy::cast_precision_loss,
-    reason = "counts and sizes become places on a screen"
-)]
+#![expect(clippy::cast_precision_loss, reason = "counts and sizes become places on a screen")]
 
 mod axis;
 mod canvas;

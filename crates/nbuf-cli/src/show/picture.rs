@@ -49,21 +49,15 @@ pub(crate) fn svg(
     let sizes = SizeAxis::of(curve, shown.chain(verified.iter().map(|&(cache, _)| cache)));
     let fills = curve.points.iter().map(Point::fills_high);
     let counts = CountAxis::of(fills.chain(verified.iter().map(|&(_, fills)| fills)));
-    let mut picture = Picture {
-        sizes: &sizes,
-        counts: &counts,
-        top: LABELS_TOP + 8.0,
-        body: String::new(),
-    };
+    let mut picture =
+        Picture { sizes: &sizes, counts: &counts, top: LABELS_TOP + 8.0, body: String::new() };
     let labels = picture.labels(&marks);
     picture.axes();
     picture.band(curve);
     picture.marks(&marks, &labels);
     for &(cache, fills) in verified {
         let (x, y) = (picture.x(cache.0 as f64), picture.y(fills as f64));
-        picture.add(format_args!(
-            r#"<circle class="measured" cx="{x:.1}" cy="{y:.1}" r="5.5"/>"#
-        ));
+        picture.add(format_args!(r#"<circle class="measured" cx="{x:.1}" cy="{y:.1}" r="5.5"/>"#));
     }
     picture.legend(band_is_visible(curve, &counts), !verified.is_empty());
     let title = escape(title);
@@ -131,32 +125,21 @@ impl Picture<'_> {
         let labels: Vec<_> = marks
             .iter()
             .zip(&places)
-            .map(|(mark, &column)| Label {
-                column,
-                text: &mark.label,
-            })
+            .map(|(mark, &column)| Label { column, text: &mark.label })
             .collect();
         // Three short labels fit 100 columns however they lie.
         let written = arrange(&labels, columns(RIGHT - LEFT)).unwrap_or_default();
         let lines = rows(&written);
         self.top = LABELS_TOP + LABELS_STEP * lines as f64 + 8.0;
-        let beside = written
-            .iter()
-            .zip(marks)
-            .zip(places)
-            .map(|((written, mark), column)| {
-                let line = self.x(mark.cache_bytes.0 as f64);
-                let length = mark.label.chars().count() as f64 * CHARACTER;
-                let right_of_it = written.column > column;
-                Placed {
-                    x: if right_of_it {
-                        line + 7.0
-                    } else {
-                        line - 7.0 - length
-                    },
-                    y: LABELS_TOP + LABELS_STEP * written.row as f64 + 14.0,
-                }
-            });
+        let beside = written.iter().zip(marks).zip(places).map(|((written, mark), column)| {
+            let line = self.x(mark.cache_bytes.0 as f64);
+            let length = mark.label.chars().count() as f64 * CHARACTER;
+            let right_of_it = written.column > column;
+            Placed {
+                x: if right_of_it { line + 7.0 } else { line - 7.0 - length },
+                y: LABELS_TOP + LABELS_STEP * written.row as f64 + 14.0,
+            }
+        });
         beside.collect()
     }
 
@@ -169,9 +152,7 @@ impl Picture<'_> {
                 y + 4.5
             ));
         }
-        self.add(format_args!(
-            r#"<path class="axis" d="M{LEFT} {GROUND}H{RIGHT}"/>"#
-        ));
+        self.add(format_args!(r#"<path class="axis" d="M{LEFT} {GROUND}H{RIGHT}"/>"#));
         for (position, text) in self.sizes.ticks(10) {
             let x = LEFT + position * (RIGHT - LEFT);
             self.add(format_args!(
@@ -180,9 +161,7 @@ impl Picture<'_> {
             ));
         }
         let above = self.top - 8.0;
-        self.add(format_args!(
-            r#"<text class="faint" x="20" y="{above}">page fills</text>"#
-        ));
+        self.add(format_args!(r#"<text class="faint" x="20" y="{above}">page fills</text>"#));
         self.add(format_args!(
             r#"<text class="faint" text-anchor="end" x="{RIGHT}" y="{}">cache size</text>"#,
             GROUND + 48.0
@@ -212,15 +191,9 @@ impl Picture<'_> {
             let class = if mark.knee { "knee" } else { "mark" };
             let line = self.x(mark.cache_bytes.0 as f64);
             let from = y - 13.0;
-            self.add(format_args!(
-                r#"<path class="{class}" d="M{line:.1} {from:.1}V{GROUND}"/>"#
-            ));
+            self.add(format_args!(r#"<path class="{class}" d="M{line:.1} {from:.1}V{GROUND}"/>"#));
             let length = mark.label.chars().count() as f64 * CHARACTER;
-            let (x, anchor) = if *x < line {
-                (x + length, "end")
-            } else {
-                (*x, "start")
-            };
+            let (x, anchor) = if *x < line { (x + length, "end") } else { (*x, "start") };
             let (label, class) = (&mark.label, if mark.knee { "knee" } else { "faint" });
             self.add(format_args!(
                 r#"<text class="{class}" text-anchor="{anchor}" x="{x:.1}" y="{y:.1}">{label}</text>"#
@@ -275,25 +248,10 @@ mod tests {
         for (name, curve) in curves {
             let advice = recommend(&curve, &sample::MEMORY, Bytes(128 << 10)).unwrap();
             let verified = sample::cliff_verified();
-            let verified = if name == "cliff" {
-                verified.as_slice()
-            } else {
-                &[]
-            };
-            let drawn = svg(
-                "grep -r <word> src && true",
-                &curve,
-                Some(&advice),
-                verified,
-            );
-            assert!(
-                drawn.contains("grep -r &lt;word&gt; src &amp;&amp; true"),
-                "{name}"
-            );
-            assert!(
-                !drawn.contains("NaN") && !drawn.contains("inf"),
-                "{name}: {drawn}"
-            );
+            let verified = if name == "cliff" { verified.as_slice() } else { &[] };
+            let drawn = svg("grep -r <word> src && true", &curve, Some(&advice), verified);
+            assert!(drawn.contains("grep -r &lt;word&gt; src &amp;&amp; true"), "{name}");
+            assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{name}: {drawn}");
             for mark in marks(&advice, true) {
                 assert!(drawn.contains(&mark.label), "{name}: {}", mark.label);
             }

@@ -35,10 +35,7 @@ pub(crate) fn curve(
     }
     let marks = |joined| recommend.map_or_else(Vec::new, |recommend| marks(recommend, joined));
     if width < WIDTH_MIN {
-        return marks(false)
-            .iter()
-            .map(|mark| line(width, &mark.label))
-            .collect();
+        return marks(false).iter().map(|mark| line(width, &mark.label)).collect();
     }
     let shown = marks(true);
     let shown = shown.iter().map(|mark| mark.cache_bytes);
@@ -88,10 +85,7 @@ impl<'a> Plot<'a> {
         let labels: Vec<_> = marks
             .iter()
             .zip(columns)
-            .map(|(mark, column)| Label {
-                column,
-                text: &mark.label,
-            })
+            .map(|(mark, column)| Label { column, text: &mark.label })
             .collect();
         let written = arrange(&labels, width);
         let above = written.as_deref().map_or(0, rows) + 1;
@@ -204,11 +198,8 @@ impl<'a> Plot<'a> {
         let mut order: Vec<_> = self.marks.iter().enumerate().collect();
         order.sort_by_key(|(_, mark)| !mark.knee);
         for (at, mark) in order {
-            let column = self.left
-                + place(
-                    self.sizes.position(mark.cache_bytes.0 as f64),
-                    self.across(),
-                );
+            let column =
+                self.left + place(self.sizes.position(mark.cache_bytes.0 as f64), self.across());
             let line = if mark.knee { '│' } else { '┊' };
             let from = if let Some(written) = &self.written {
                 let Written { row, column } = written[at];
@@ -237,10 +228,7 @@ impl<'a> Plot<'a> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::needless_raw_string_hashes,
-    reason = "as expect-test writes them"
-)]
+#[expect(clippy::needless_raw_string_hashes, reason = "as expect-test writes them")]
 mod tests {
     use expect_test::{Expect, expect};
     use nbuf::experiment::recommend::recommend;

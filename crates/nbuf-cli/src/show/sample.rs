@@ -46,11 +46,7 @@ fn sampled(pages: u64, cliffs: &[u64], fills: impl Fn(f64) -> (f64, f64)) -> Cur
 pub(crate) fn cliff() -> Curve {
     let pages = 16_896.0;
     sampled(33_792, &[16_896], |size| {
-        let lru = if size < pages {
-            21.0 * pages
-        } else {
-            2.0 * pages
-        };
+        let lru = if size < pages { 21.0 * pages } else { 2.0 * pages };
         let kept = ((pages - size) / (0.4 * pages)).clamp(0.0, 1.0);
         (lru, 2.0 * pages + 19.0 * pages * kept)
     })
@@ -59,12 +55,7 @@ pub(crate) fn cliff() -> Curve {
 /// Measurements at and below that knee.
 pub(crate) fn cliff_verified() -> [(Bytes, u64); 4] {
     let mib = |mib: u64| Bytes(mib << 20);
-    [
-        (mib(132), 33_800),
-        (mib(67), 33_900),
-        (mib(58), 140_000),
-        (mib(50), 250_000),
-    ]
+    [(mib(132), 33_800), (mib(67), 33_900), (mib(58), 140_000), (mib(50), 250_000)]
 }
 
 /// Loops of 16 and 156 MiB.
@@ -94,7 +85,5 @@ pub(crate) fn level() -> Curve {
 pub(crate) fn without_escapes(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        text + part.split_once('m').map_or(part, |(_, rest)| rest)
-    })
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }

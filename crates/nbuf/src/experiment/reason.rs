@@ -21,9 +21,7 @@ pub(super) fn knee(
     ceiling: Option<Bytes>,
 ) -> String {
     let compared = COMPARED * cache.0 as f64;
-    let below = falls
-        .0
-        .partition_point(|&(size, _)| size.0 as f64 <= compared);
+    let below = falls.0.partition_point(|&(size, _)| size.0 as f64 <= compared);
     let (smaller, more) = falls.0[below.saturating_sub(1)];
     let few = falls.0[knee].1;
     let (here, there) = (times(few, falls.least()), times(more, falls.least()));

@@ -90,9 +90,7 @@ fn check(curve: &Curve) -> Result<(), RecommendError> {
     }
     let mut pairs = curve.points.windows(2);
     match pairs.find(|pair| pair[0].cache_bytes >= pair[1].cache_bytes) {
-        Some(pair) => Err(RecommendError::NotAscending {
-            cache_bytes: pair[1].cache_bytes,
-        }),
+        Some(pair) => Err(RecommendError::NotAscending { cache_bytes: pair[1].cache_bytes }),
         None => Ok(()),
     }
 }
@@ -162,9 +160,7 @@ impl Falls {
     /// The three sizes of a curve that gains.
     fn sizes(&self, curve: &Curve) -> Sizes {
         let nearly_least = self.least() as f64 + ALMOST_NONE * (self.most() - self.least()) as f64;
-        let top = self
-            .0
-            .partition_point(|&(_, fills)| fills as f64 > nearly_least);
+        let top = self.0.partition_point(|&(_, fills)| fills as f64 > nearly_least);
         let knee = self.knee(top);
         let foot = self.0[knee].0;
         let largest = self.0[self.0.len() - 1].0;
@@ -172,9 +168,7 @@ impl Falls {
         let margin = Bytes(foot.0.div_ceil(100).saturating_mul(MARGIN_PERCENT));
         let cache = (foot + margin).pages_up().bytes().min(largest);
         let nearly_most = ALMOST_ALL * self.most() as f64;
-        let useless = self
-            .0
-            .partition_point(|&(_, fills)| fills as f64 >= nearly_most);
+        let useless = self.0.partition_point(|&(_, fills)| fills as f64 >= nearly_most);
         let ceiling = self.0[top].0.max(cache);
         Sizes {
             kind: Advice::Knee,
@@ -209,10 +203,7 @@ impl Falls {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::needless_raw_string_hashes,
-    reason = "as expect-test writes them"
-)]
+#[expect(clippy::needless_raw_string_hashes, reason = "as expect-test writes them")]
 mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
@@ -223,11 +214,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn whole(number: f64) -> u64 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let whole = number.round() as u64;
         whole
     }
@@ -258,10 +245,7 @@ mod tests {
         }
         sizes.sort_unstable();
         sizes.dedup();
-        let points: Vec<_> = sizes
-            .iter()
-            .map(|&size| (size, whole(fills(size as f64))))
-            .collect();
+        let points: Vec<_> = sizes.iter().map(|&size| (size, whole(fills(size as f64)))).collect();
         curve(pages, &points)
     }
 
@@ -292,11 +276,7 @@ mod tests {
     fn one_loop_has_its_knee_just_past_the_cliff() {
         // 16,896 pages are 66 MiB, read twenty times.
         let fills = |size| {
-            if size < 16_896.0 {
-                20.0 * 16_896.0
-            } else {
-                16_896.0
-            }
+            if size < 16_896.0 { 20.0 * 16_896.0 } else { 16_896.0 }
         };
         check(
             &sampled(16_896, &[16_896], fills),
@@ -307,11 +287,7 @@ mod tests {
         );
         // The same with as much again that is read once.
         let fills = |size| {
-            if size < 16_896.0 {
-                21.0 * 16_896.0
-            } else {
-                2.0 * 16_896.0
-            }
+            if size < 16_896.0 { 21.0 * 16_896.0 } else { 2.0 * 16_896.0 }
         };
         check(
             &sampled(2 * 16_896, &[16_896], fills),
@@ -435,11 +411,7 @@ mod tests {
         "#]],
         );
         // Read once, and a cache too small for the window loses what was read ahead.
-        let mut lost = sampled(
-            10_000,
-            &[],
-            |size| if size < 64.0 { 90_000.0 } else { 10_000.0 },
-        );
+        let mut lost = sampled(10_000, &[], |size| if size < 64.0 { 90_000.0 } else { 10_000.0 });
         for point in &mut lost.points {
             point.lru_misses = 10_000;
         }
@@ -462,13 +434,7 @@ mod tests {
 
     #[test]
     fn a_curve_that_rises_again_promises_only_what_no_larger_size_breaks() {
-        let points = [
-            (100, 9000),
-            (200, 1000),
-            (300, 4000),
-            (400, 1000),
-            (500, 1000),
-        ];
+        let points = [(100, 9000), (200, 1000), (300, 4000), (400, 1000), (500, 1000)];
         check(
             &curve(1000, &points),
             &expect![[r#"
@@ -483,16 +449,10 @@ mod tests {
         let mut wrong = curve(5, &[(1, 9), (5, 5)]);
         wrong.points.swap(0, 1);
         let refused = recommend(&wrong, &MEMORY, Bytes(0)).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "the sizes of the curve do not ascend at 4.00 KiB"
-        );
+        assert_eq!(refused.to_string(), "the sizes of the curve do not ascend at 4.00 KiB");
         wrong.points.clear();
         let refused = recommend(&wrong, &MEMORY, Bytes(0)).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "the curve of 9 accesses has no points: draw it first"
-        );
+        assert_eq!(refused.to_string(), "the curve of 9 accesses has no points: draw it first");
     }
 
     fn any_curve() -> impl Strategy<Value = Curve> {

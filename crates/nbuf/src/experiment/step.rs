@@ -37,10 +37,7 @@ pub fn steps(curve: &Curve) -> Vec<Step> {
             _ => found.push((low, high)),
         }
     }
-    found
-        .iter()
-        .map(|&(low, high)| line.step(low, high))
-        .collect()
+    found.iter().map(|&(low, high)| line.step(low, high)).collect()
 }
 
 /// The step that `cache` is within 3 % of, the nearest if there are several.
@@ -65,10 +62,7 @@ impl Line {
     /// Fills at a size; level beyond the ends.
     fn at(&self, size: f64) -> f64 {
         let after = self.0.partition_point(|&(s, _)| s < size);
-        match (
-            after.checked_sub(1).map(|before| self.0[before]),
-            self.0.get(after),
-        ) {
+        match (after.checked_sub(1).map(|before| self.0[before]), self.0.get(after)) {
             (Some((s0, f0)), Some(&(s1, f1))) => f0 + (f1 - f0) * (size - s0) / (s1 - s0),
             (Some((_, fills)), None) | (None, Some(&(_, fills))) => fills,
             (None, None) => 0.0,
@@ -78,10 +72,7 @@ impl Line {
     /// Windows of the reach over which fills change enough, ascending by their lower side. On a
     /// line the largest change has a point at one side of its window.
     fn steep_windows(&self) -> Vec<(f64, f64)> {
-        let windows = self
-            .0
-            .iter()
-            .flat_map(|&(s, _)| [(s / REACH, s), (s, s * REACH)]);
+        let windows = self.0.iter().flat_map(|&(s, _)| [(s / REACH, s), (s, s * REACH)]);
         let mut steep: Vec<_> = windows
             .filter(|&(low, high)| {
                 let (below, above) = (self.at(low), self.at(high));
@@ -131,10 +122,7 @@ mod tests {
             two_list_fills: fills,
             interpolated: false,
         };
-        Curve {
-            points: points.iter().map(point).collect(),
-            ..Curve::default()
-        }
+        Curve { points: points.iter().map(point).collect(), ..Curve::default() }
     }
 
     fn check(points: &[(u64, u64)], want: &[(u64, u64, u64)]) {
@@ -151,30 +139,17 @@ mod tests {
         check(&[(1000, 500)], &[]);
         check(&[(1000, 500), (9000, 500)], &[]);
         // One cliff, between sizes that were simulated next to each other.
-        check(
-            &[(100, 900), (990, 900), (1000, 300), (4000, 300)],
-            &[(1000, 900, 300)],
-        );
+        check(&[(100, 900), (990, 900), (1000, 300), (4000, 300)], &[(1000, 900, 300)]);
         // The same in small falls, none of which is a step by itself.
         let falls: Vec<_> = (0..=20).map(|n| (1000 + 3 * n, 900 - 10 * n)).collect();
         check(&falls, &[(1060, 900, 700)]);
         // Two cliffs, and a gentle slope between them.
         check(
-            &[
-                (1, 900),
-                (998, 900),
-                (1000, 600),
-                (2000, 500),
-                (2990, 500),
-                (3000, 100),
-            ],
+            &[(1, 900), (998, 900), (1000, 600), (2000, 500), (2990, 500), (3000, 100)],
             &[(1000, 900, 600), (3000, 500, 100)],
         );
         // Down to nothing, and up again.
-        check(
-            &[(100, 50), (101, 0), (500, 0), (501, 50)],
-            &[(101, 50, 0), (501, 0, 50)],
-        );
+        check(&[(100, 50), (101, 0), (500, 0), (501, 50)], &[(101, 50, 0), (501, 0, 50)]);
         // Too small to matter.
         check(&[(100, 1000), (101, 920)], &[]);
     }

@@ -262,11 +262,7 @@ mod tests {
         let misses = misses(events);
         for frames in sizes {
             let size = u64::try_from(frames).unwrap();
-            assert_eq!(
-                misses.at(size),
-                lru_misses(events, frames),
-                "{frames} pages"
-            );
+            assert_eq!(misses.at(size), lru_misses(events, frames), "{frames} pages");
         }
         assert_eq!(misses.distinct, peak(events), "peak");
         assert_eq!(misses.at(misses.distinct), misses.cold);
@@ -317,11 +313,7 @@ mod tests {
             let (kind, page) = (xorshift(&mut state), xorshift(&mut state) % 600);
             // The lower numbers are wanted more often.
             let page = page.min(xorshift(&mut state) % 700);
-            events.push(if kind.is_multiple_of(17) {
-                Remove(page)
-            } else {
-                Access(page)
-            });
+            events.push(if kind.is_multiple_of(17) { Remove(page) } else { Access(page) });
         }
         check(&events, [1, 2, 3, 50, 299, 400, 550, 599, 600].into_iter());
     }

@@ -44,12 +44,7 @@ impl Marks {
             let first = node & node.wrapping_sub(1);
             count(node.min(full).saturating_sub(first) * BLOCK_STAMPS)
         });
-        Self {
-            tree: tree.collect(),
-            words,
-            next,
-            live,
-        }
+        Self { tree: tree.collect(), words, next, live }
     }
 
     /// Marks on the line.

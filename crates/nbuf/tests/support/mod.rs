@@ -11,10 +11,6 @@ pub(crate) fn skip(reason: &str) {
     let Some(log) = std::env::var_os("NBUF_SKIP_LOG") else {
         return;
     };
-    let mut log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(log)
-        .unwrap();
+    let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
     log.write_all(format!("{reason}\n").as_bytes()).unwrap();
 }

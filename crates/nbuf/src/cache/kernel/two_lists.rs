@@ -2,8 +2,13 @@
 //!
 //! A folio starts inactive; its second read activates it; a folio that comes back sooner than the
 //! active list is long starts active. The tail of the inactive list leaves, and the active list
-//! feeds the inactive one when that is the shorter or when refaults were activated. Below 1 GiB
-//! the lists are balanced 1:1, above by the square root of the size.
+//! feeds the inactive one when that is the shorter. Below 1 GiB the lists are balanced 1:1, above
+//! by the square root of the size.
+//!
+//! The kernel also deactivates when it notices activated refaults. It notices by statistics of the
+//! group that are up to two seconds old unless somebody reads `memory.stat`, and then hardly ever
+//! sees a change between two reclaims: that rule is left out, and verification keeps the
+//! statistics fresh (docs/decisions/0003-fresh-statistics.md).
 
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
@@ -14,9 +19,6 @@ pub(super) struct TwoLists {
     inactive: List,
     /// Evictions and activations so far, in pages: the clock refaults are measured with.
     age: u32,
-    /// Refaults that were activated, and how many of them the last reclaim knew of.
-    refaults: u64,
-    refaults_known: u64,
     /// Pages of the active list that reclaim owes a look.
     owed: f64,
 }
@@ -86,7 +88,6 @@ impl Order for TwoLists {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
-            self.refaults += u64::from(pages);
         } else {
             self.inactive.push_front(arena, slot);
         }
@@ -115,9 +116,7 @@ impl Order for TwoLists {
     }
 
     fn reclaim_begins(&mut self) {
-        let may_deactivate = self.inactive_is_low() || self.refaults != self.refaults_known;
-        self.refaults_known = self.refaults;
-        self.owed = if may_deactivate { self.owed.max(0.0) } else { f64::NEG_INFINITY };
+        self.owed = if self.inactive_is_low() { self.owed.max(0.0) } else { f64::NEG_INFINITY };
     }
 
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)> {

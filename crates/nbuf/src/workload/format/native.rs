@@ -1,9 +1,9 @@
 //! The native trace: one Parquet file, read by `DuckDB`, pandas and the rest without us.
 //!
-//! [`write()`] makes eight columns, all required ([`COLUMNS`]), in row groups of a million records, and
-//! puts the [`Facts`](super::super::trace::Facts) as JSON under the key [`FACTS_KEY`]. [`read`] takes
-//! what others make of such a file too: columns in any order, nullable without nulls, of another
-//! integer width, coded otherwise, without facts.
+//! [`write()`] makes eight columns, all required ([`COLUMNS`]), in row groups of a million records,
+//! and puts the [`Facts`](super::super::trace::Facts) as JSON under the key [`FACTS_KEY`].
+//! [`read()`] takes what others make of such a file too: columns in any order, nullable without
+//! nulls, of another integer width, coded otherwise, without facts.
 //!
 //! Invariant: what was written is read back the same, but that files are numbered in order of first
 //! use and unused names are dropped. Cost: some 5.5 bytes a record on disc; a row group in columns

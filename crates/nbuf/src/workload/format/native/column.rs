@@ -34,11 +34,7 @@ impl Place {
         let index = schema.columns().iter().position(named);
         let index = index.ok_or_else(|| ReadError::MissingColumn {
             column: column.name,
-            found: schema
-                .columns()
-                .iter()
-                .map(|found| found.path().string())
-                .collect(),
+            found: schema.columns().iter().map(|found| found.path().string()).collect(),
         })?;
         let found = schema.column(index);
         let physical = found.physical_type();
@@ -100,25 +96,14 @@ impl<T: DataType> Batches<T> {
     fn next(&mut self, name: &'static str, row: u64, count: usize) -> Result<&[T::T], ReadError> {
         self.values.clear();
         self.levels.clear();
-        let read = self
-            .reader
-            .read_records(count, Some(&mut self.levels), None, &mut self.values);
-        let (rows, values, _) = read.map_err(|source| ReadError::Column {
-            column: name,
-            row,
-            source,
-        })?;
+        let read = self.reader.read_records(count, Some(&mut self.levels), None, &mut self.values);
+        let (rows, values, _) =
+            read.map_err(|source| ReadError::Column { column: name, row, source })?;
         if let Some(null) = self.levels.iter().position(|&level| level == 0) {
-            return Err(ReadError::Null {
-                column: name,
-                row: row + null as u64,
-            });
+            return Err(ReadError::Null { column: name, row: row + null as u64 });
         }
         if rows != count || values != count {
-            return Err(ReadError::Short {
-                column: name,
-                row: row + rows as u64,
-            });
+            return Err(ReadError::Short { column: name, row: row + rows as u64 });
         }
         Ok(&self.values)
     }
@@ -147,11 +132,7 @@ impl Integers {
         } else {
             Width::Narrow(Batches::new(schema, place, pages))
         };
-        Self {
-            place: place.clone(),
-            source,
-            numbers: Vec::new(),
-        }
+        Self { place: place.clone(), source, numbers: Vec::new() }
     }
 
     /// The next `count` numbers; a signed column's as the `u64` of the same bits.
@@ -162,18 +143,15 @@ impl Integers {
         match &mut self.source {
             Width::Narrow(batches) if unsigned => {
                 let values = batches.next(name, row, count)?.iter();
-                self.numbers
-                    .extend(values.map(|&value| u64::from(value.cast_unsigned())));
+                self.numbers.extend(values.map(|&value| u64::from(value.cast_unsigned())));
             }
             Width::Narrow(batches) => {
                 let values = batches.next(name, row, count)?.iter();
-                self.numbers
-                    .extend(values.map(|&value| i64::from(value).cast_unsigned()));
+                self.numbers.extend(values.map(|&value| i64::from(value).cast_unsigned()));
             }
             Width::Wide(batches) => {
                 let values = batches.next(name, row, count)?.iter();
-                self.numbers
-                    .extend(values.map(|&value| value.cast_unsigned()));
+                self.numbers.extend(values.map(|&value| value.cast_unsigned()));
             }
         }
         // A negative number is one beyond the largest signed, unless the file means it so.
@@ -190,11 +168,7 @@ impl Integers {
             return Err(ReadError::OutOfRange {
                 column: name,
                 row: row + place as u64,
-                value: if unsigned {
-                    i128::from(number)
-                } else {
-                    i128::from(number.cast_signed())
-                },
+                value: if unsigned { i128::from(number) } else { i128::from(number.cast_signed()) },
             });
         }
         Ok(&self.numbers)
@@ -257,8 +231,7 @@ impl Files {
         let next = u32::try_from(self.names.len()).map_err(|_| ReadError::TooManyFiles)?;
         // A name that is no text is shown with escapes, which keeps different names apart.
         let shown = std::str::from_utf8(name).map(str::to_owned);
-        self.names
-            .push(shown.unwrap_or_else(|_| name.escape_ascii().to_string()));
+        self.names.push(shown.unwrap_or_else(|_| name.escape_ascii().to_string()));
         self.ids.insert(name.to_vec(), FileId(next));
         Ok(FileId(next))
     }

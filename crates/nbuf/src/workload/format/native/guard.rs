@@ -52,10 +52,7 @@ pub(super) fn footer<R: ChunkReader>(source: &R) -> Result<ParquetMetaData, Read
         return Err(ReadError::Truncated { file_bytes });
     }
     let tail = source.get_bytes(file_bytes - tail_bytes, magic_bytes_of_length())?;
-    let length = tail
-        .iter()
-        .rev()
-        .fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    let length = tail.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
     let start = (file_bytes - tail_bytes).checked_sub(length);
     let start = start.filter(|&start| start >= magic_bytes);
     let start = start.ok_or_else(|| damaged("its description is longer than the file"))?;
@@ -77,9 +74,7 @@ pub(super) fn pages<R: ChunkReader + 'static>(
     chunk: &ColumnChunkMetaData,
     rows: usize,
 ) -> Result<Box<dyn PageReader>, ParquetError> {
-    let start = chunk
-        .dictionary_page_offset()
-        .unwrap_or(chunk.data_page_offset());
+    let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let start = u64::try_from(start)?;
     let end = start.checked_add(u64::try_from(chunk.compressed_size())?);
     let end = end.filter(|&end| end <= source.len());
@@ -119,9 +114,7 @@ fn page_bytes<R: ChunkReader>(source: &R, place: u64, room: u64) -> Result<u64, 
         return Err(damaged("a page is longer than its column"));
     }
     if unpacked > PAGE_BYTES_FREE && unpacked > packed.saturating_mul(UNPACKED_RATIO_MAX) {
-        return Err(damaged(
-            "a page claims to unpack to more than a thousand times its size",
-        ));
+        return Err(damaged("a page claims to unpack to more than a thousand times its size"));
     }
     Ok(bytes)
 }
@@ -147,23 +140,17 @@ impl<R: ChunkReader> Checked<R> {
                 return Ok(());
             }
             Page::DataPage { buf, .. } if self.nullable => {
-                let length = buf
-                    .first_chunk()
-                    .ok_or_else(|| damaged("a page is too short"))?;
+                let length = buf.first_chunk().ok_or_else(|| damaged("a page is too short"))?;
                 usize::try_from(u32::from_le_bytes(*length))?.saturating_add(4)
             }
             Page::DataPage { .. } => 0,
-            Page::DataPageV2 {
-                def_levels_byte_len,
-                rep_levels_byte_len,
-                ..
-            } => usize::try_from(*def_levels_byte_len)?
-                .saturating_add(usize::try_from(*rep_levels_byte_len)?),
+            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
+                usize::try_from(*def_levels_byte_len)?
+                    .saturating_add(usize::try_from(*rep_levels_byte_len)?)
+            }
         };
         if values > self.rows {
-            return Err(damaged(
-                "a page has more values than its row group has rows",
-            ));
+            return Err(damaged("a page has more values than its row group has rows"));
         }
         let coded = page.buffer().get(values_at..);
         let coded = coded.ok_or_else(|| damaged("a page is shorter than its levels"))?;

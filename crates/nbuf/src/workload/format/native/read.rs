@@ -29,10 +29,7 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadEr
     let mut facts = facts(&metadata)?;
     let mut places = Vec::with_capacity(COLUMNS.len());
     for column in COLUMNS {
-        places.push(Place::find(
-            metadata.file_metadata().schema_descr(),
-            column,
-        )?);
+        places.push(Place::find(metadata.file_metadata().schema_descr(), column)?);
     }
     let rows = rows(&metadata, source.len())?;
     let mut records = Vec::new();
@@ -49,11 +46,7 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadEr
         let caution = "the records were not in time order and have been put so".to_owned();
         facts.cautions.push(caution);
     }
-    Ok(Trace {
-        records,
-        files: files.names,
-        facts,
-    })
+    Ok(Trace { records, files: files.names, facts })
 }
 
 /// The facts, or the caution that there are none.
@@ -63,10 +56,7 @@ fn facts(metadata: &ParquetMetaData) -> Result<Facts, ReadError> {
     let Some(json) = pair.and_then(|pair| pair.value.as_deref()) else {
         let caution = "the trace came without the facts of its recording (metadata `nbuf`): \
                        machine, memory and losses are unknown";
-        return Ok(Facts {
-            cautions: vec![caution.to_owned()],
-            ..Facts::default()
-        });
+        return Ok(Facts { cautions: vec![caution.to_owned()], ..Facts::default() });
     };
     let value: serde_json::Value = serde_json::from_str(json).map_err(ReadError::Facts)?;
     if let Some(found) = value.get("schema").and_then(serde_json::Value::as_str)

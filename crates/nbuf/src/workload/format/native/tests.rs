@@ -43,10 +43,7 @@ fn database_like(records: usize) -> Trace {
         seed >> 33
     };
     let mut trace = Trace {
-        files: vec![
-            "/data/orders.db".to_owned(),
-            "/data/orders.db-wal".to_owned(),
-        ],
+        files: vec!["/data/orders.db".to_owned(), "/data/orders.db-wal".to_owned()],
         facts: facts(),
         ..Trace::default()
     };
@@ -125,10 +122,7 @@ fn trace_of(mut records: Vec<Record>) -> Trace {
     }
     Trace {
         records,
-        files: order
-            .iter()
-            .map(|number| format!("/file \u{e9} {number}"))
-            .collect(),
+        files: order.iter().map(|number| format!("/file \u{e9} {number}")).collect(),
         facts: facts(),
     }
 }
@@ -204,9 +198,7 @@ impl Foreign {
     fn new() -> Self {
         Self {
             schema: NULLABLE,
-            properties: WriterProperties::builder()
-                .set_dictionary_enabled(false)
-                .build(),
+            properties: WriterProperties::builder().set_dictionary_enabled(false).build(),
             ops: [0, 6],
             levels: Some([1, 1]),
         }
@@ -218,16 +210,11 @@ impl Foreign {
         let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
         let names: Vec<String> = {
             let columns = writer.schema_descr().columns();
-            columns
-                .iter()
-                .map(|column| column.name().to_owned())
-                .collect()
+            columns.iter().map(|column| column.name().to_owned()).collect()
         };
         let mut group = writer.next_row_group().unwrap();
         let levels = self.levels.as_ref().map(|levels| &levels[..]);
-        let count = self
-            .levels
-            .map_or(2, |levels| levels.iter().filter(|&&l| l == 1).count());
+        let count = self.levels.map_or(2, |levels| levels.iter().filter(|&&l| l == 1).count());
         for name in names {
             let mut column = group.next_column().unwrap().unwrap();
             let numbers: [i64; 2] = match name.as_str() {
@@ -278,19 +265,13 @@ fn what_others_write_is_read_with_a_caution() {
             .build(),
     ];
     for properties in versions {
-        let foreign = Foreign {
-            properties,
-            ..Foreign::new()
-        };
+        let foreign = Foreign { properties, ..Foreign::new() };
         let trace = read(foreign.bytes()).unwrap();
         assert_eq!(trace.files, ["caf\\xe9", "b"]);
         let [first, second] = trace.records[..] else {
             panic!("{trace:?}");
         };
-        assert_eq!(
-            (first.time_ns, first.op, first.file_bytes),
-            (10, Op::Evict, 8192)
-        );
+        assert_eq!((first.time_ns, first.op, first.file_bytes), (10, Op::Evict, 8192));
         assert_eq!((second.time_ns, second.length_bytes), (20, 4096));
         assert_eq!(second.file_bytes, u64::from(u32::MAX));
         let [facts, order] = &trace.facts.cautions[..] else {
@@ -310,14 +291,8 @@ fn what_is_wrong_is_named() {
     let cases = [
         (foreign(|f| f.ops = [0, 7]), "row 1 has op 7"),
         (foreign(|f| f.ops = [-1, 0]), "column `op` has -1 in row 0"),
-        (
-            foreign(|f| f.ops = [256, 0]),
-            "column `op` has 256 in row 0",
-        ),
-        (
-            foreign(|f| f.levels = Some([1, 0])),
-            "has no value in row 1",
-        ),
+        (foreign(|f| f.ops = [256, 0]), "column `op` has 256 in row 0"),
+        (foreign(|f| f.levels = Some([1, 0])), "has no value in row 1"),
         (
             foreign(|f| f.schema = "message m { optional int64 time_ns; }"),
             "no column `op`, only time_ns",
@@ -332,10 +307,7 @@ fn what_is_wrong_is_named() {
             foreign(|f| f.schema = "message m { optional binary time_ns; }"),
             "column `time_ns` is BYTE_ARRAY",
         ),
-        (
-            with_facts("{\"schema\":\"nbuf.trace/9\"}"),
-            "schema `nbuf.trace/9`",
-        ),
+        (with_facts("{\"schema\":\"nbuf.trace/9\"}"), "schema `nbuf.trace/9`"),
         (with_facts("{"), "cannot be read (EOF"),
     ];
     for (said, want) in cases {
@@ -346,23 +318,14 @@ fn what_is_wrong_is_named() {
 fn with_facts(json: &str) -> String {
     let facts = KeyValue::new(FACTS_KEY.to_owned(), json.to_owned());
     let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![facts]));
-    let foreign = Foreign {
-        properties: properties.build(),
-        ..Foreign::new()
-    };
+    let foreign = Foreign { properties: properties.build(), ..Foreign::new() };
     refusal(foreign.bytes())
 }
 
 /// 5.29 bytes a record (5.49 of ten million). With `NBUF_TEST_RECORDS=10000000` and `--release` it shows the times too.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "the figures are wanted beside the verdict"
-)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "times are shown, nothing depends on them"
-)]
+#[expect(clippy::print_stderr, reason = "the figures are wanted beside the verdict")]
+#[expect(clippy::disallowed_methods, reason = "times are shown, nothing depends on them")]
 fn a_record_takes_few_bytes() {
     let wanted = std::env::var("NBUF_TEST_RECORDS").ok();
     let records = wanted.and_then(|text| text.parse().ok()).unwrap_or(200_000);
@@ -372,10 +335,7 @@ fn a_record_takes_few_bytes() {
     let wrote = begun.elapsed();
     let each = bytes.len() as f64 / records as f64;
     assert!(each < 6.0, "{each:.2} bytes a record");
-    assert!(
-        each > 3.0,
-        "{each:.2} bytes a record: too tame to show anything"
-    );
+    assert!(each > 3.0, "{each:.2} bytes a record: too tame to show anything");
     let begun = Instant::now();
     let got = read(bytes).unwrap();
     let took = begun.elapsed();

@@ -32,10 +32,7 @@ pub(super) fn walk(bytes: &[u8]) -> Option<Walked> {
             *slot = Some(number);
         }
     })?;
-    Some(Walked {
-        bytes: bytes.len() - walker.rest.len(),
-        integers,
-    })
+    Some(Walked { bytes: bytes.len() - walker.rest.len(), integers })
 }
 
 struct Walker<'a> {
@@ -145,9 +142,8 @@ mod tests {
     #[test]
     fn integers_are_found_and_the_rest_walked_over() {
         // 1: i32 -3, 2: true, 3: list of 2 bytes, 9 (long form): binary "ab", 10: {1: i64 5}.
-        let bytes = [
-            0x15, 5, 0x11, 0x19, 0x23, 7, 8, 0x08, 18, 2, b'a', b'b', 0x1c, 0x16, 10, 0, 0, 99,
-        ];
+        let bytes =
+            [0x15, 5, 0x11, 0x19, 0x23, 7, 8, 0x08, 18, 2, b'a', b'b', 0x1c, 0x16, 10, 0, 0, 99];
         let walked = walk(&bytes).unwrap();
         assert_eq!(walked.bytes, bytes.len() - 1);
         assert_eq!(walked.integers[1], Some(-3));

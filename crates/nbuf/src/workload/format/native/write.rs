@@ -56,22 +56,11 @@ pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
     let files = trace.files.len();
     let unknown = |record: &Record| record.file.0 as usize >= files;
     if let Some(record) = trace.records.iter().position(unknown) {
-        return Err(WriteError::UnknownFile {
-            record,
-            file: trace.records[record].file.0,
-            files,
-        });
+        return Err(WriteError::UnknownFile { record, file: trace.records[record].file.0, files });
     }
-    let facts = Facts {
-        schema: Facts::SCHEMA.to_owned(),
-        ..trace.facts.clone()
-    };
+    let facts = Facts { schema: Facts::SCHEMA.to_owned(), ..trace.facts.clone() };
     let facts = KeyValue::new(FACTS_KEY.to_owned(), serde_json::to_string(&facts)?);
-    let names: Vec<ByteArray> = trace
-        .files
-        .iter()
-        .map(|name| name.as_str().into())
-        .collect();
+    let names: Vec<ByteArray> = trace.files.iter().map(|name| name.as_str().into()).collect();
     let mut writer = SerializedFileWriter::new(out, schema()?, Arc::new(properties(facts)?))?;
     for records in trace.records.chunks(GROUP_RECORDS) {
         let mut group = writer.next_row_group()?;
@@ -84,9 +73,7 @@ pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
 
 fn schema() -> Result<Arc<Type>, ParquetError> {
     let fields: Result<Vec<Arc<Type>>, ParquetError> = COLUMNS.iter().map(field).collect();
-    let schema = Type::group_type_builder("trace")
-        .with_fields(fields?)
-        .build()?;
+    let schema = Type::group_type_builder("trace").with_fields(fields?).build()?;
     Ok(Arc::new(schema))
 }
 

@@ -11,14 +11,8 @@ use super::entry::{Entry, Event, FileSeen, Kind, MemorySeen};
 use super::state::State;
 use super::varint::{put, put_difference, take, take_difference};
 
-const KINDS: [Kind; 6] = [
-    Kind::GetPages,
-    Kind::Fault,
-    Kind::MapPages,
-    Kind::Add,
-    Kind::Delete,
-    Kind::Write,
-];
+const KINDS: [Kind; 6] =
+    [Kind::GetPages, Kind::Fault, Kind::MapPages, Kind::Add, Kind::Delete, Kind::Write];
 
 // Low four bits of the tag for what is not an event; events have the number of their kind.
 const START: u8 = 8;
@@ -81,13 +75,7 @@ pub(super) fn decode(state: &mut State, bytes: &mut &[u8]) -> Option<Entry> {
                 0 => None,
                 _ => Some(take_bytes(bytes)?),
             };
-            Entry::File(FileSeen {
-                time_ns,
-                device,
-                inode,
-                file_bytes,
-                path,
-            })
+            Entry::File(FileSeen { time_ns, device, inode, file_bytes, path })
         }
         number => {
             let kind = *KINDS.get(usize::from(number))?;
@@ -141,15 +129,7 @@ fn decode_event(state: &mut State, kind: Kind, tag: u8, bytes: &mut &[u8]) -> Op
         0 => take_difference(bytes, usual)?,
         _ => usual,
     };
-    let event = Event {
-        time_ns,
-        task,
-        kind,
-        device,
-        inode,
-        index,
-        extent,
-    };
+    let event = Event { time_ns, task, kind, device, inode, index, extent };
     state.advance(&event);
     Some(event)
 }

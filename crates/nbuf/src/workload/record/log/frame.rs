@@ -36,11 +36,7 @@ pub(super) struct Head {
 impl Head {
     /// The head for this payload.
     pub(super) fn of(sequence: u32, payload_bytes: u32, payload: &[u8]) -> Self {
-        Self {
-            sequence,
-            payload_bytes,
-            checksum: checksum(sequence, payload_bytes, payload),
-        }
+        Self { sequence, payload_bytes, checksum: checksum(sequence, payload_bytes, payload) }
     }
 
     /// As it stands in the log.
@@ -60,11 +56,7 @@ impl Head {
             let field = rest.get(at..at + 4)?;
             Some(u32::from_le_bytes(field.try_into().ok()?))
         };
-        let head = Self {
-            sequence: number(0)?,
-            payload_bytes: number(4)?,
-            checksum: number(8)?,
-        };
+        let head = Self { sequence: number(0)?, payload_bytes: number(4)?, checksum: number(8)? };
         let possible = head.payload_len() <= PAYLOAD_BYTES_MAX && head.payload_bytes > 0;
         possible.then_some(head)
     }

@@ -63,9 +63,7 @@ impl<R: Read> LogReader<R> {
         if !rest.starts_with(version) {
             let mut number = [0; 8];
             number.copy_from_slice(&rest[..8]);
-            return Err(LogError::Version {
-                version: u64::from_le_bytes(number),
-            });
+            return Err(LogError::Version { version: u64::from_le_bytes(number) });
         }
         reader.consume(LOG_HEADER.len());
         Ok(reader)
@@ -118,10 +116,7 @@ impl<R: Read> LogReader<R> {
         self.ending = Some(match torn {
             Some((at_byte, reason)) => Ending::Torn { at_byte, reason },
             None if self.end_seen => Ending::Clean,
-            None => Ending::Torn {
-                at_byte: self.at_byte,
-                reason: Tear::Stopped,
-            },
+            None => Ending::Torn { at_byte: self.at_byte, reason: Tear::Stopped },
         });
         Ok(false)
     }
@@ -151,9 +146,7 @@ impl<R: Read> LogReader<R> {
         self.payload.extend_from_slice(payload);
         self.cursor = 0;
         self.state.reset();
-        self.frames_skipped = self
-            .frames_skipped
-            .saturating_add(sequence - self.sequence_next);
+        self.frames_skipped = self.frames_skipped.saturating_add(sequence - self.sequence_next);
         self.sequence_next = sequence + 1;
         self.consume(frame_bytes);
         Ok(Ok(()))
@@ -195,10 +188,7 @@ impl<R: Read> LogReader<R> {
             let before = self.buffer.len();
             let mut chunk = (&mut self.source).take(CHUNK_BYTES as u64);
             let read = chunk.read_to_end(&mut self.buffer);
-            read.map_err(|source| LogError::Io {
-                at_byte: self.at_byte,
-                source,
-            })?;
+            read.map_err(|source| LogError::Io { at_byte: self.at_byte, source })?;
             if self.buffer.len() == before {
                 return Ok(false);
             }
@@ -219,10 +209,8 @@ impl<R: Read> Iterator for LogReader<R> {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    self.ending = Some(Ending::Torn {
-                        at_byte: self.at_byte,
-                        reason: Tear::CutOff,
-                    });
+                    self.ending =
+                        Some(Ending::Torn { at_byte: self.at_byte, reason: Tear::CutOff });
                     return Some(Err(error));
                 }
             }

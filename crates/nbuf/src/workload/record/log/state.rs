@@ -70,9 +70,7 @@ impl State {
             Kind::Fault => event.index.wrapping_add(1),
             Kind::Add | Kind::Delete => {
                 let order = u32::try_from(event.extent).unwrap_or(u32::MAX);
-                event
-                    .index
-                    .wrapping_add(1_u64.checked_shl(order).unwrap_or(0))
+                event.index.wrapping_add(1_u64.checked_shl(order).unwrap_or(0))
             }
             Kind::Write => {
                 self.write_bytes_last = event.extent;

@@ -303,10 +303,7 @@ fn database_like(events: u64) -> Vec<Event> {
 
 /// 5.55 bytes an event; the goal is 8.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "the figure is wanted beside the verdict"
-)]
+#[expect(clippy::print_stderr, reason = "the figure is wanted beside the verdict")]
 fn an_event_takes_few_bytes() {
     let events = database_like(200_000);
     let mut writer = LogWriter::new(Vec::new()).unwrap();
@@ -317,13 +314,7 @@ fn an_event_takes_few_bytes() {
     let each = bytes.len() as f64 / events.len() as f64;
     eprintln!("{each:.2} bytes an event");
     assert!(each < 6.5, "{each:.2} bytes an event");
-    assert!(
-        each > 3.0,
-        "{each:.2} bytes an event: the stream is too tame to show anything"
-    );
-    let got: Vec<Entry> = LogReader::new(&bytes[..])
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
+    assert!(each > 3.0, "{each:.2} bytes an event: the stream is too tame to show anything");
+    let got: Vec<Entry> = LogReader::new(&bytes[..]).unwrap().map(Result::unwrap).collect();
     assert!(got.into_iter().eq(events.into_iter().map(Entry::Event)));
 }
