@@ -1,9 +1,7 @@
 //! Progress on standard error: none when that is no terminal, none before it has taken a while.
 
-use std::io::IsTerminal;
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
 
 /// A bar for a known number of steps.
 pub(crate) fn bar(what: &str, steps: usize) -> ProgressBar {
@@ -12,17 +10,6 @@ pub(crate) fn bar(what: &str, steps: usize) -> ProgressBar {
         bar.set_style(style);
     }
     bar.set_message(what.to_owned());
-    bar
-}
-
-/// A clock for something that takes as long as it takes.
-pub(crate) fn clock(what: &str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, target());
-    if let Ok(style) = ProgressStyle::with_template("nbuf: {msg} ({elapsed})") {
-        bar.set_style(style);
-    }
-    bar.set_message(what.to_owned());
-    bar.enable_steady_tick(Duration::from_millis(500));
     bar
 }
 

@@ -210,7 +210,7 @@ fn right(table: &mut Table, columns: &[usize]) {
 }
 
 fn indent(text: &str) -> String {
-    text.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
+    text.lines().fold(String::new(), |out, line| out + " " + line.trim_end() + "\n")
 }
 
 /// Adds a paragraph, two columns in, broken at spaces.

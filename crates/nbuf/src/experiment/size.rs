@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::curve::draw;
-use super::predict::{Prediction, cache_under, limit_for, predict};
+use super::predict::{Overhead, Prediction, predict};
 use super::recommend::{RecommendError, recommend};
 use super::result::{Advice, Curve, FileShare, Recommend, SizeReport, Verified};
 use super::step::{Step, steps};
@@ -26,8 +26,10 @@ pub struct Analysis {
     pub facts: Facts,
     /// The workload in pages.
     pub stream: Stream,
-    /// Memory beside the cache.
+    /// Memory beside the cache; its kernel part is the one at the recommended size.
     pub memory: Memory,
+    /// What counts against a limit beside file pages.
+    pub overhead: Overhead,
     /// The curve.
     pub curve: Curve,
     /// Its cliffs.
@@ -55,14 +57,19 @@ impl Analysis {
     ) -> Result<Self, RecommendError> {
         let stream = Stream::of(&trace, &left.left);
         let curve = draw(&stream, progress);
-        let memory = trace.facts.memory;
+        let mut memory = trace.facts.memory;
+        let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
         let readahead = trace.facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
         let mut cautions = trace.facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
+        let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let recommend = if curve.accesses == 0 || bound && !force {
             None
         } else {
-            Some(recommend(&curve, &memory, Bytes(readahead))?)
+            // The knee does not depend on the memory beside it, but the kernel's part on the knee.
+            let knee = advise(&memory)?.cache_bytes;
+            memory.kernel_bytes = overhead.kernel_at(knee, &memory);
+            Some(advise(&memory)?)
         };
         if bound {
             cautions.push(format!(
@@ -84,6 +91,7 @@ impl Analysis {
             names: trace.files,
             stream,
             memory,
+            overhead,
             curve,
             recommend,
             files,
@@ -107,16 +115,16 @@ impl Analysis {
                 Size::Absolute(limit) => *limit,
                 Size::Percent(percent) => {
                     let cache = scaled(self.curve.footprint_bytes, percent / 100.0);
-                    limit_for(cache, &self.memory)
+                    self.overhead.limit_for(cache)
                 }
             }));
         }
-        limits.into_iter().map(|limit| predict(&self.stream, &self.memory, limit)).collect()
+        limits.into_iter().map(|limit| predict(&self.stream, &self.overhead, limit)).collect()
     }
 
     /// Whether a limit leaves no room for a cache at all.
     pub fn is_below_floor(&self, limit: Bytes) -> bool {
-        cache_under(limit, &self.memory) == Bytes(0)
+        self.overhead.cache_under(limit) == Bytes(0)
     }
 
     /// The report, with the runs made so far.

@@ -25,6 +25,7 @@ pub(crate) use workload::say;
 /// the command is run again under that limit, 0.9 and 0.75 of it, and without a limit, and the
 /// kernel's own count of filled pages is held against the prediction.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = HELP)]
 pub(crate) struct Args {
     /// One JSON document on standard output; the command's own output goes to standard error

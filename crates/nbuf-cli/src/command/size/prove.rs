@@ -102,7 +102,7 @@ fn agreed() -> Result<bool> {
 
 /// Any order will do, as long as it is not always the same one.
 fn shuffle(plan: &mut [Prediction]) {
-    let mut state = nbuf::clock::unix_time().unwrap_or_default().as_nanos() as u64 | 1;
+    let mut state = u64::from(nbuf::clock::unix_time().unwrap_or_default().subsec_nanos()) | 1;
     for at in (1..plan.len()).rev() {
         // xorshift64 (Marsaglia 2003)
         state ^= state << 13;

@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use nbuf::clock::Stopwatch;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
 use nbuf::sys::signal::Signals;
@@ -25,7 +26,7 @@ pub(super) struct Workload<'a> {
     signals: &'a Signals,
     pub(super) command: Command,
     pub(super) hierarchies: Hierarchies,
-    began: Instant,
+    began: Stopwatch,
     failed: Option<u8>,
     interrupted: Cell<Option<u8>>,
 }
@@ -42,7 +43,7 @@ impl<'a> Workload<'a> {
             signals,
             command,
             hierarchies,
-            began: Instant::now(),
+            began: Stopwatch::start(),
             failed: None,
             interrupted: Cell::new(None),
         })

@@ -155,6 +155,24 @@ impl Stream {
         self.pages
     }
 
+    /// Nodes of the kernel's page index (an xarray, 64 pages a node) that hold the touched pages.
+    /// A file of one page needs none.
+    pub fn index_nodes(&self) -> u64 {
+        let mut seen = vec![false; self.pages / 64 + 2 * self.files.len() + 1];
+        let mut nodes = 0;
+        for touch in self.touches.iter().filter(|touch| touch.file_pages > 1) {
+            let base = self.files[touch.file as usize].base / 64 + 2 * touch.file as usize;
+            let last = touch.first + touch.count - 1;
+            for node in touch.first / 64..=last / 64 {
+                if let Some(seen) = seen.get_mut(base + node as usize) {
+                    nodes += u64::from(!*seen);
+                    *seen = true;
+                }
+            }
+        }
+        nodes
+    }
+
     /// The pages that stay in memory on somebody else's account: file and page.
     pub fn shared_pages(&self) -> &[(u32, u32)] {
         &self.shared
