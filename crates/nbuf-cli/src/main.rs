@@ -1,6 +1,24 @@
 //! The program `nbuf`.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the verbs that draw are to come"))]
+mod caller;
+mod command;
+mod permission;
 mod show;
 
-fn main() {}
+use clap::Parser;
+
+#[derive(Parser)]
+enum Verb {
+    Size(command::size::Args),
+}
+
+fn main() -> std::process::ExitCode {
+    let Verb::Size(args) = Verb::parse();
+    match command::size::run(&args) {
+        Ok(status) => status.into(),
+        Err(error) => {
+            command::size::say(&format!("{error:#}"));
+            125.into()
+        }
+    }
+}

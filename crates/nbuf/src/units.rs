@@ -138,13 +138,19 @@ impl std::str::FromStr for Size {
         if bytes >= u64::MAX as f64 {
             return Err(wrong());
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked above: finite, not negative, below u64::MAX"
-        )]
-        Ok(Self::Absolute(Bytes(bytes.round() as u64)))
+        Ok(Self::Absolute(Bytes(whole(bytes))))
     }
+}
+
+/// The nearest whole number; negative ones become 0, those too large the largest.
+pub fn whole(number: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast from floating point saturates, which is what is meant"
+    )]
+    let whole = number.round() as u64;
+    whole
 }
 
 /// Bytes in one unit. `K`, `M`, `G`, `T` without `iB` are binary, as container tools read them;
@@ -215,5 +221,6 @@ mod tests {
         assert_eq!(Bytes(4097).pages_down(), Pages(1));
         assert_eq!(Bytes(4097).pages_up(), Pages(2));
         assert_eq!(Pages(3).bytes(), Bytes(12288));
+        assert_eq!((whole(2.5), whole(-1.0), whole(f64::NAN)), (3, 0, 0));
     }
 }

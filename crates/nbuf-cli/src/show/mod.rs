@@ -7,5 +7,7 @@ mod canvas;
 mod labels;
 pub(crate) mod picture;
 pub(crate) mod plot;
+pub(crate) mod progress;
+pub(crate) mod report;
 #[cfg(test)]
 mod sample;

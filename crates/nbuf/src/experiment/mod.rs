@@ -1,8 +1,11 @@
 //! What is varied, and what came of it.
 
+pub mod curve;
 pub mod fills;
 pub mod predict;
 mod reason;
 pub mod recommend;
 pub mod result;
+pub mod size;
 pub mod step;
+pub mod verify;

@@ -1,12 +1,14 @@
 //! What a run under a memory limit will fill, fixed before anything is run under it.
 
 use crate::cache::kernel::{Replacement, Stream, simulate};
-use crate::units::{Bytes, PAGE_BYTES, Pages};
+use crate::units::{Bytes, Pages, whole};
 use crate::workload::trace::Memory;
 
-/// Kernel memory that indexes the page cache: a node of 576 bytes for each 64 pages
-/// (`struct xa_node`), charged to whoever fills the cache.
-const INDEX_BYTES_PER_PAGE: u64 = 9;
+/// A node of the kernel's page index (`struct xa_node` in its slab), charged to whoever fills it.
+const NODE_BYTES: u64 = 585;
+
+/// What a process costs the kernel at the least.
+const KERNEL_BYTES_MIN: Bytes = Bytes(128 << 10);
 
 /// Pages a processor charges ahead of use (`MEMCG_CHARGE_BATCH`).
 const CHARGED_AHEAD: Pages = Pages(64);
@@ -27,28 +29,48 @@ pub struct Prediction {
     pub fills_high: u64,
 }
 
-/// The room for file pages under a limit: what anonymous, shared and kernel memory leave, less the
-/// index of the cache itself.
-pub fn cache_under(limit: Bytes, memory: &Memory) -> Bytes {
-    let others = memory.anonymous_bytes + memory.shmem_bytes + memory.kernel_bytes;
-    let rest = limit.saturating_sub(others + CHARGED_AHEAD.bytes()).0;
-    Bytes(rest / (PAGE_BYTES + INDEX_BYTES_PER_PAGE) * PAGE_BYTES)
+/// What counts against a limit beside file pages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overhead {
+    /// Anonymous, shared and kernel memory, and what is charged ahead of use.
+    fixed: Bytes,
+    /// Kernel memory that indexes the cache, for each byte of cache.
+    index_share: f64,
 }
 
-/// The limit that leaves this room: the inverse of [`cache_under`].
-pub fn limit_for(cache: Bytes, memory: &Memory) -> Bytes {
-    let index = Bytes(cache.pages_up().0 * INDEX_BYTES_PER_PAGE);
-    cache
-        + index
-        + CHARGED_AHEAD.bytes()
-        + memory.anonymous_bytes
-        + memory.shmem_bytes
-        + memory.kernel_bytes
+impl Overhead {
+    /// From the memory of the recorded run. That run found some of its pages cached and indexed at
+    /// other people's cost; how much of the index it paid for is told by the pages it was charged.
+    pub fn of(stream: &Stream, memory: &Memory, footprint: Bytes) -> Self {
+        let index = (stream.index_nodes() * NODE_BYTES) as f64;
+        let footprint = footprint.0.max(1) as f64;
+        let paid = index * (memory.page_cache_bytes.0 as f64 / footprint).min(1.0);
+        let kernel = memory.kernel_bytes.saturating_sub(Bytes(whole(paid))).max(KERNEL_BYTES_MIN);
+        let fixed = memory.anonymous_bytes + memory.shmem_bytes + kernel + CHARGED_AHEAD.bytes();
+        Self { fixed, index_share: index / footprint }
+    }
+
+    /// The room for file pages under a limit.
+    pub fn cache_under(&self, limit: Bytes) -> Bytes {
+        let rest = limit.saturating_sub(self.fixed).0 as f64;
+        Bytes(whole(rest / (1.0 + self.index_share))).pages_down().bytes()
+    }
+
+    /// The limit that leaves this room.
+    pub fn limit_for(&self, cache: Bytes) -> Bytes {
+        self.fixed + cache + Bytes(whole(cache.0 as f64 * self.index_share))
+    }
+
+    /// Kernel memory at this size of cache: all that is neither cache nor the command's own.
+    pub fn kernel_at(&self, cache: Bytes, memory: &Memory) -> Bytes {
+        let own = memory.anonymous_bytes + memory.shmem_bytes;
+        self.limit_for(cache).saturating_sub(cache).saturating_sub(own)
+    }
 }
 
 /// Predicts a run under `limit`.
-pub fn predict(stream: &Stream, memory: &Memory, limit: Option<Bytes>) -> Prediction {
-    let room = limit.map_or(UNLIMITED, |limit| cache_under(limit, memory).pages_down());
+pub fn predict(stream: &Stream, overhead: &Overhead, limit: Option<Bytes>) -> Prediction {
+    let room = limit.map_or(UNLIMITED, |limit| overhead.cache_under(limit).pages_down());
     let (lru, two) = rayon::join(
         || simulate(stream, Replacement::Lru, room),
         || simulate(stream, Replacement::TwoLists, room),

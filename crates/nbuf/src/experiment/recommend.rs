@@ -210,14 +210,9 @@ mod tests {
 
     use super::*;
     use crate::experiment::result::Point;
+    use crate::units::whole;
 
     const MIB: u64 = 1 << 20;
-
-    fn whole(number: f64) -> u64 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let whole = number.round() as u64;
-        whole
-    }
 
     /// A curve with this many fills at each size in pages, of a command that reuses what it reads.
     fn curve(touched: u64, points: &[(u64, u64)]) -> Curve {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::size::Analysis;
 use crate::units::Bytes;
 
 /// One size on the curve: what a cache of `cache_bytes` would have to do for the workload.
@@ -71,4 +72,157 @@ pub struct Recommend {
     pub slack_bytes: Bytes,
     /// Why, in one sentence.
     pub reason: String,
+}
+
+/// One run under a limit: what was predicted, what the kernel counted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    /// The limit; none for the run without.
+    pub limit_bytes: Option<Bytes>,
+    /// The room for file pages under it.
+    pub cache_bytes: Bytes,
+    /// The band, fixed before the run.
+    pub predicted_fills_low: u64,
+    /// Its upper edge.
+    pub predicted_fills_high: u64,
+    /// Pages the kernel put into the cache.
+    pub measured_fills: u64,
+    /// Elapsed time.
+    pub measured_seconds: f64,
+    /// Whether the prediction held; nothing for a run that did not reach its end.
+    pub held: Option<bool>,
+    /// The step of the curve that the size is within 3 % of.
+    pub step_bytes: Option<Bytes>,
+    /// Whether the kernel killed it for want of memory: the limit is below the floor.
+    pub killed: bool,
+    /// Of the command.
+    pub exit_status: i32,
+    /// File pages charged to the group when the command had ended.
+    pub measured_cache_bytes: Bytes,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Read from block devices.
+    pub read_bytes: Bytes,
+    /// Time some task waited for memory.
+    pub memory_pressure_seconds: f64,
+    /// Time some task waited for I/O.
+    pub io_pressure_seconds: f64,
+    /// Fill events that were lost: the count is too low.
+    pub lost_events: u64,
+    /// How much more or less stayed in the cache before this run than the prediction reckoned with.
+    pub stayed_bytes: Bytes,
+}
+
+/// What one file has to do with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileShare {
+    /// Its path.
+    pub name: String,
+    /// Pages accessed by calls and exact faults, repetitions included.
+    pub accesses: u64,
+    /// Pages filled at the recommended size, or with room for everything where none is recommended.
+    pub fills: u64,
+}
+
+/// How it was captured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaptureReport {
+    /// `perf`
+    pub backend: String,
+    /// Kernel events.
+    pub events: u64,
+    /// Kernel events that never arrived.
+    pub lost: u64,
+    /// Demand page accesses.
+    pub accesses: u64,
+    /// Distinct pages among them.
+    pub distinct_pages: u64,
+    /// Share of accesses through mappings, from 0 to 1.
+    pub mapped_share: f64,
+    /// Pages that stayed in memory on somebody else's account, and are charged to nobody here.
+    pub shared_bytes: Bytes,
+    /// Readahead of the device most files are on.
+    pub readahead_bytes: Bytes,
+}
+
+/// The whole answer of `nbuf size`: its JSON document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeReport {
+    /// [`SizeReport::SCHEMA`]
+    pub schema: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// Exit status of the recorded run.
+    pub exit_status: Option<i32>,
+    /// How it was captured.
+    pub capture: CaptureReport,
+    /// Memory beside the cache, at its peak.
+    pub memory: crate::workload::trace::Memory,
+    /// The curve.
+    pub curve: Vec<Point>,
+    /// The footprint: every page touched.
+    pub footprint_bytes: Bytes,
+    /// The three sizes; absent where none is recommended.
+    pub recommend: Option<Recommend>,
+    /// The runs that were made to prove it.
+    pub verify: Vec<Verified>,
+    /// Whether the run without a limit did what the recording said; absent when none was made.
+    pub repeatable: Option<bool>,
+    /// The files that matter most.
+    pub files: Vec<FileShare>,
+    /// What the reader must be told.
+    pub cautions: Vec<String>,
+}
+
+impl SizeReport {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.size/1";
+
+    pub(super) fn new(of: &Analysis, mut verify: Vec<Verified>) -> Self {
+        verify.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes.map_or(u64::MAX, |l| l.0)));
+        let unlimited = verify.iter().find(|run| run.limit_bytes.is_none());
+        let repeatable = unlimited.and_then(|run| run.held);
+        let mut cautions = of.cautions.clone();
+        if repeatable == Some(false) {
+            cautions.push(
+                "the command is not repeatable: run again without a limit it filled another \
+                 number of pages than recorded (--prepare may reset what it changes)"
+                    .into(),
+            );
+        }
+        let device = of.facts.devices.first();
+        Self {
+            schema: Self::SCHEMA.into(),
+            command: of.facts.command.clone(),
+            exit_status: of.facts.exit_status,
+            capture: CaptureReport {
+                backend: of.facts.capture.backend.clone(),
+                events: of.facts.capture.events,
+                lost: of.facts.capture.lost,
+                accesses: of.curve.accesses,
+                distinct_pages: of.curve.footprint_bytes.pages_up().0,
+                mapped_share: of.stream.mapped_share(),
+                shared_bytes: of.shared,
+                readahead_bytes: Bytes(device.map_or(0, |device| device.readahead_bytes)),
+            },
+            memory: of.memory,
+            curve: of.curve.points.clone(),
+            footprint_bytes: of.curve.footprint_bytes,
+            recommend: of.recommend.clone(),
+            verify,
+            repeatable,
+            files: of.files.clone(),
+            cautions,
+        }
+    }
+
+    /// Whether every prediction that was put to the test held.
+    pub fn held(&self) -> bool {
+        let limit = self.recommend.as_ref().map(|recommend| recommend.limit_bytes);
+        self.verify.iter().all(|run| match run.held {
+            Some(held) => held,
+            // Killed below the recommendation is an answer; killed at it is a broken promise.
+            None => run.limit_bytes.is_some() && run.limit_bytes < limit,
+        })
+    }
 }

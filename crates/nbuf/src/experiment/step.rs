@@ -7,7 +7,7 @@
 //! be no step. Cost: quadratic in the points of one cliff, linear in the rest.
 
 use super::result::Curve;
-use crate::units::Bytes;
+use crate::units::{Bytes, whole};
 
 /// How far a step reaches, as a factor of size.
 const REACH: f64 = 1.03;
@@ -96,17 +96,6 @@ impl Line {
             fills_above: whole(fills),
         }
     }
-}
-
-/// The nearest whole number.
-fn whole(number: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sizes and fills, not negative; `as` saturates"
-    )]
-    let whole = number.round() as u64;
-    whole
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ pub struct Account {
     pub home: PathBuf,
 }
 
+/// Whether this process has all of root's user number.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Makes orphaned descendants of this process its children.
 pub fn become_subreaper() -> io::Result<()> {
     // SAFETY: a plain system call without pointers.

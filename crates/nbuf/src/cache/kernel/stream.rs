@@ -57,8 +57,8 @@ pub struct Stream {
     pub(super) pages: usize,
     /// Pages charged to somebody else for good: file and page. Never filled, never evicted.
     pub(super) shared: Vec<(u32, u32)>,
-    /// Demand page accesses, repetitions included.
-    accesses: u64,
+    /// Pages accessed by calls, repetitions included, and pages mapped.
+    called: u64,
     mapped: u64,
 }
 
@@ -102,11 +102,10 @@ impl Stream {
     fn push(&mut self, touch: Touch, extents: &mut [u32]) {
         let extent = &mut extents[touch.file as usize];
         *extent = (*extent).max(touch.first + touch.count);
-        if touch.kind != TouchKind::Drop {
-            self.accesses += u64::from(touch.count);
-        }
-        if matches!(touch.kind, TouchKind::Fault | TouchKind::Map) {
-            self.mapped += u64::from(touch.count);
+        match touch.kind {
+            TouchKind::Read | TouchKind::Write => self.called += u64::from(touch.count),
+            TouchKind::Fault | TouchKind::Map => self.mapped += u64::from(touch.count),
+            TouchKind::Drop => {}
         }
         // The same page of the same open file again is a hit at every size and moves nothing.
         if touch.kind == TouchKind::Read && touch.count == 1 && self.touches.last() == Some(&touch)
@@ -131,14 +130,14 @@ impl Stream {
         }
     }
 
-    /// Demand page accesses.
+    /// Pages accessed by calls, and pages mapped into somebody's memory; repetitions included.
     pub fn accesses(&self) -> u64 {
-        self.accesses
+        self.called + self.mapped
     }
 
-    /// The share of demand page accesses that came through mappings.
+    /// The share of them that were mapped, and are touched again and again without our seeing it.
     pub fn mapped_share(&self) -> f64 {
-        if self.accesses == 0 { 0.0 } else { self.mapped as f64 / self.accesses as f64 }
+        if self.accesses() == 0 { 0.0 } else { self.mapped as f64 / self.accesses() as f64 }
     }
 
     /// The touches in order, repetitions of one page left out.
@@ -154,6 +153,24 @@ impl Stream {
     /// Upper bound of [`Self::page_number`].
     pub fn page_numbers(&self) -> usize {
         self.pages
+    }
+
+    /// Nodes of the kernel's page index (an xarray, 64 pages a node) that hold the touched pages.
+    /// A file of one page needs none.
+    pub fn index_nodes(&self) -> u64 {
+        let mut seen = vec![false; self.pages / 64 + 2 * self.files.len() + 1];
+        let mut nodes = 0;
+        for touch in self.touches.iter().filter(|touch| touch.file_pages > 1) {
+            let base = self.files[touch.file as usize].base / 64 + 2 * touch.file as usize;
+            let last = touch.first + touch.count - 1;
+            for node in touch.first / 64..=last / 64 {
+                if let Some(seen) = seen.get_mut(base + node as usize) {
+                    nodes += u64::from(!*seen);
+                    *seen = true;
+                }
+            }
+        }
+        nodes
     }
 
     /// The pages that stay in memory on somebody else's account: file and page.

@@ -1,0 +1,3 @@
+//! One file or folder a verb.
+
+pub(crate) mod size;

@@ -1,0 +1,231 @@
+//! `nbuf size`: record, curve, recommend, verify, report.
+
+mod prove;
+mod workload;
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use nbuf::experiment::result::SizeReport;
+use nbuf::experiment::size::Analysis;
+use nbuf::sys::signal::Signals;
+use nbuf::units::{Bytes, Size};
+
+use crate::show::{picture, plot, progress, report};
+use workload::Workload;
+pub(crate) use workload::say;
+
+/// How much memory does a command need?
+///
+/// Runs the command once to record every page it asks of the page cache, draws how many pages the
+/// kernel would have to fill at every size of the cache, recommends a memory limit, and proves it:
+/// the command is run again under that limit, 0.9 and 0.75 of it, and without a limit, and the
+/// kernel's own count of filled pages is held against the prediction.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[command(after_long_help = HELP)]
+pub(crate) struct Args {
+    /// One JSON document on standard output; the command's own output goes to standard error
+    #[arg(long)]
+    json: bool,
+
+    /// Do not ask before running the command again
+    #[arg(long, short)]
+    yes: bool,
+
+    /// Do not run the command again
+    #[arg(long)]
+    no_verify: bool,
+
+    /// Limits to verify under instead of 1.0, 0.9 and 0.75 of the recommendation: memory limits
+    /// (96MiB), or percentages of the footprint as cache (50%)
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
+    verify_at: Vec<Size>,
+
+    /// Shell command that is run before every run, to bring things back to where they were
+    #[arg(long, value_name = "COMMAND")]
+    prepare: Option<String>,
+
+    /// End everything after this long (90, 90s, 10m, 1h) and report what was measured
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    max_time: Option<Duration>,
+
+    /// A run is over when its last descendant has ended, or when the command itself has
+    #[arg(long, value_name = "WHEN", default_value = "last")]
+    until: Until,
+
+    /// Recommend a size even from a curve that is a lower bound
+    #[arg(long)]
+    force: bool,
+
+    /// Keep the trace in this file, which must not exist
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Draw the curve as a picture into this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Start from a recorded trace instead of a command; nothing is run
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "prepare", "output"])]
+    trace: Option<PathBuf>,
+
+    /// The command and its arguments
+    #[arg(last = true, required_unless_present = "trace")]
+    command: Vec<OsString>,
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Until {
+    /// When its last descendant has ended
+    Last,
+    /// When the command itself has ended; what still runs then is ended
+    Main,
+}
+
+const HELP: &str = "\
+Examples:
+  nbuf size -- grep -r unsafe src
+  nbuf size --prepare 'make clean' -- make -j2
+  nbuf size --verify-at 100%,50%,25% --json -- sqlite3 my.db '.read queries.sql' > size.json
+
+Exit status:
+  0    every prediction held (or nothing was verified)
+  1    a prediction did not hold
+  125  nbuf itself failed
+  126  the command cannot be executed
+  127  the command was not found
+  128+n  the recorded command, or nbuf, was ended by signal n";
+
+/// Runs the verb and gives the exit status.
+pub(crate) fn run(args: &Args) -> Result<u8> {
+    for file in [&args.svg, &args.output].into_iter().flatten() {
+        if file.symlink_metadata().is_ok() {
+            bail!(
+                "{} exists and is not overwritten; choose another name or remove it",
+                file.display()
+            );
+        }
+    }
+    let signals = Signals::block()?;
+    let mut workload = Workload::of(args, &signals)?;
+    let trace = workload.trace()?;
+    if let Some(status) = workload.failed() {
+        return Ok(status);
+    }
+    let left = workload.drop_files(&trace);
+    let bar = progress::bar("simulating", 60);
+    let analysis = Analysis::of(trace, &left, args.force, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    })?;
+    bar.finish_and_clear();
+
+    let page = Page::of(args);
+    let first = analysis.report(Vec::new());
+    page.show(&report::workload(&first, page.width))?;
+    page.show(&page.curve(&analysis, &first))?;
+    page.show(&report::recommendation(&first, page.width))?;
+    page.show(&report::cautions(&first, page.width))?;
+
+    let verified = prove::verify(args, &analysis, &workload, &signals)?;
+    let ran = !verified.is_empty();
+    let last = analysis.report(verified);
+    if ran {
+        page.show(&report::verification(&last, page.width))?;
+        let news: Vec<_> = last.cautions.iter().skip(first.cautions.len()).cloned().collect();
+        let news = SizeReport { cautions: news, ..last.clone() };
+        page.show(&report::cautions(&news, page.width))?;
+    }
+    if let Some(recommend) = &last.recommend {
+        page.show(&report::paste(recommend))?;
+    }
+    if let Some(file) = &args.svg {
+        workload::write_new(file, svg(&analysis, &last).as_bytes())?;
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&last)?;
+        print(&format!("{text}\n"))?;
+    }
+    Ok(match workload.interrupted() {
+        Some(signal) => 128 + signal,
+        None => u8::from(!last.held()),
+    })
+}
+
+/// Where and how the report for people is shown.
+struct Page {
+    width: usize,
+    colour: bool,
+    silent: bool,
+}
+
+impl Page {
+    fn of(args: &Args) -> Self {
+        let terminal = console::Term::stdout();
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = terminal.size_checked().map(|(_, columns)| usize::from(columns));
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self {
+            width: width.or(columns).unwrap_or(80).clamp(20, 120),
+            colour: std::io::stdout().is_terminal() && !no_colour,
+            silent: args.json,
+        }
+    }
+
+    /// Prints a section and an empty line behind it; nothing for an empty section.
+    fn show(&self, section: &str) -> Result<()> {
+        if self.silent || section.is_empty() {
+            return Ok(());
+        }
+        print(&format!("{section}\n"))
+    }
+
+    fn curve(&self, analysis: &Analysis, report: &SizeReport) -> String {
+        if analysis.curve.accesses == 0 {
+            return String::new();
+        }
+        let plot =
+            plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour);
+        format!("Pages the kernel fills, by cache size\n{plot}")
+    }
+}
+
+fn svg(analysis: &Analysis, report: &SizeReport) -> String {
+    let measured: Vec<(Bytes, u64)> = report
+        .verify
+        .iter()
+        .filter(|run| run.held.is_some())
+        .map(|run| (run.cache_bytes, run.measured_fills))
+        .collect();
+    let title = report.command.join(" ");
+    picture::svg(&title, &analysis.curve, report.recommend.as_ref(), &measured)
+}
+
+/// Writes to standard output. A reader that has gone is no failure.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `90`, `90s`, `10m`, `1h`
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write 90, 90s, 10m or 1h".into()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "write 90, 90s, 10m or 1h")?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| "write 90, 90s, 10m or 1h".into())
+}

@@ -1,0 +1,113 @@
+//! The second half of `nbuf size`: says what will be run, asks, runs it in random order.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::time::Duration;
+
+use anyhow::Result;
+use nbuf::experiment::predict::Prediction;
+use nbuf::experiment::result::Verified;
+use nbuf::experiment::size::Analysis;
+use nbuf::experiment::verify::Bench;
+use nbuf::sys::signal::Signals;
+
+use super::Args;
+use super::workload::{Workload, say};
+use crate::show::progress;
+
+/// Makes the runs, as many as the user, the time and signals allow.
+pub(super) fn verify(
+    args: &Args,
+    analysis: &Analysis,
+    workload: &Workload<'_>,
+    signals: &Signals,
+) -> Result<Vec<Verified>> {
+    if args.no_verify || args.trace.is_some() || workload.interrupted().is_some() {
+        return Ok(Vec::new());
+    }
+    if analysis.recommend.is_none() && args.verify_at.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut plan = analysis.plan(&args.verify_at);
+    announce(&plan, analysis);
+    if !args.yes && !agreed()? {
+        say("not verified");
+        return Ok(Vec::new());
+    }
+    shuffle(&mut plan);
+    let bench = Bench {
+        command: &workload.command,
+        files: &analysis.names,
+        hierarchies: &workload.hierarchies,
+        until: workload.until(),
+        steps: &analysis.steps,
+        left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),
+    };
+    let bar = progress::bar("verifying", plan.len());
+    let mut done = Vec::new();
+    for prediction in &plan {
+        if workload.time_left() == Some(Duration::ZERO) {
+            say(&format!("the time is up: {} of {} runs made", done.len(), plan.len()));
+            break;
+        }
+        workload.prepare()?;
+        if workload.interrupted().is_some() {
+            break;
+        }
+        let (verified, ended) = bench.measure(prediction, workload.time_left(), signals)?;
+        workload.note(&ended);
+        if ended.interrupted.is_some() {
+            break;
+        }
+        done.push(verified);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(done)
+}
+
+/// Says how often and under what the command will be run.
+fn announce(plan: &[Prediction], analysis: &Analysis) {
+    let limits: Vec<String> = plan
+        .iter()
+        .map(|prediction| match prediction.limit {
+            None => "none".into(),
+            Some(limit) if analysis.is_below_floor(limit) => {
+                format!("{limit} (no room for a cache)")
+            }
+            Some(limit) => limit.to_string(),
+        })
+        .collect();
+    let seconds = Duration::from_nanos(analysis.facts.elapsed_ns).as_secs_f64();
+    say(&format!(
+        "to prove it, the command is run {} more times ({seconds:.1} s when recorded), in random \
+         order, under memory limits {}; its files are dropped from the page cache before each run, \
+         its input is /dev/null and its output is discarded",
+        plan.len(),
+        limits.join(", "),
+    ));
+}
+
+/// Asks on a terminal; elsewhere the call is the agreement.
+fn agreed() -> Result<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Ok(true);
+    }
+    let mut err = std::io::stderr();
+    write!(err, "nbuf: go on? [Y/n] ")?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(!answer.is_empty() && !answer.trim().to_ascii_lowercase().starts_with('n'))
+}
+
+/// Any order will do, as long as it is not always the same one.
+fn shuffle(plan: &mut [Prediction]) {
+    let mut state = u64::from(nbuf::clock::unix_time().unwrap_or_default().subsec_nanos()) | 1;
+    for at in (1..plan.len()).rev() {
+        // xorshift64 (Marsaglia 2003)
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        plan.swap(at, usize::try_from(state % (at as u64 + 1)).unwrap_or(0));
+    }
+}

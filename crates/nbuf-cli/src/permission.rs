@@ -1,0 +1,4 @@
+//! placeholder
+pub(crate) fn explain(error: nbuf::workload::record::Error) -> anyhow::Error {
+    error.into()
+}

@@ -1,0 +1,166 @@
+//! The main experiment: a recorded workload becomes a curve, a recommendation, predictions, and, as
+//! runs come in, a report.
+
+use std::collections::HashMap;
+
+use super::curve::draw;
+use super::predict::{Overhead, Prediction, predict};
+use super::recommend::{RecommendError, recommend};
+use super::result::{Advice, Curve, FileShare, Recommend, SizeReport, Verified};
+use super::step::{Step, steps};
+use crate::cache::kernel::{Replacement, Stream, simulate};
+use crate::meter::probe::residency::Residency;
+use crate::units::{Bytes, PAGE_BYTES, Size, whole};
+use crate::workload::trace::{Facts, Memory, Op, Trace};
+
+/// Above this share of mapped touches the curve is a lower bound: what is touched again through a
+/// mapping is not seen.
+pub const MAPPED_SHARE_MAX: f64 = 0.05;
+/// Files that are listed.
+const FILES_TOP: usize = 10;
+
+/// A workload, understood.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The facts of the recording.
+    pub facts: Facts,
+    /// The workload in pages.
+    pub stream: Stream,
+    /// Memory beside the cache; its kernel part is the one at the recommended size.
+    pub memory: Memory,
+    /// What counts against a limit beside file pages.
+    pub overhead: Overhead,
+    /// The curve.
+    pub curve: Curve,
+    /// Its cliffs.
+    pub steps: Vec<Step>,
+    /// The three sizes; none for a lower bound, unless forced, or when nothing was touched.
+    pub recommend: Option<Recommend>,
+    /// The files that matter most.
+    pub files: Vec<FileShare>,
+    /// Names of all files, to be dropped before a run.
+    pub names: Vec<String>,
+    /// Pages that stay in memory on somebody else's account.
+    pub shared: Bytes,
+    /// What the reader must be told.
+    pub cautions: Vec<String>,
+}
+
+impl Analysis {
+    /// Draws the curve of a trace and finds its sizes. `left` is what stayed in memory when its
+    /// files were dropped; `force` recommends from a lower bound too.
+    pub fn of(
+        trace: Trace,
+        left: &Residency,
+        force: bool,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Self, RecommendError> {
+        let stream = Stream::of(&trace, &left.left);
+        let curve = draw(&stream, progress);
+        let mut memory = trace.facts.memory;
+        let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
+        let readahead = trace.facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
+        let mut cautions = trace.facts.cautions.clone();
+        let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
+        let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
+        let recommend = if curve.accesses == 0 || bound && !force {
+            None
+        } else {
+            // The knee does not depend on the memory beside it, but the kernel's part on the knee.
+            let knee = advise(&memory)?.cache_bytes;
+            memory.kernel_bytes = overhead.kernel_at(knee, &memory);
+            Some(advise(&memory)?)
+        };
+        if bound {
+            cautions.push(format!(
+                "{:.0} % of the pages were touched through mappings, where repeated touches are \
+                 not seen: the curve is a lower bound of the need{}",
+                stream.mapped_share() * 100.0,
+                if force { "" } else { ", and no size is recommended without --force" }
+            ));
+        }
+        if curve.accesses == 0 {
+            cautions.push("the command touched no file pages that the page cache holds".into());
+        }
+        let knee = recommend.as_ref().map_or(curve.footprint_bytes, |r| r.cache_bytes);
+        let files = top_files(&trace, &stream, knee);
+        Ok(Self {
+            steps: steps(&curve),
+            shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
+            facts: trace.facts,
+            names: trace.files,
+            stream,
+            memory,
+            overhead,
+            curve,
+            recommend,
+            files,
+            cautions,
+        })
+    }
+
+    /// Fixes the predictions for the runs to come: without a limit first, then each limit. A
+    /// percentage is one of the footprint and becomes the limit that leaves so much cache.
+    pub fn plan(&self, at: &[Size]) -> Vec<Prediction> {
+        let mut limits: Vec<Option<Bytes>> = vec![None];
+        if at.is_empty() {
+            let limit = self.recommend.as_ref().map(|r| r.limit_bytes);
+            let parts = [1.0, 0.9, 0.75];
+            limits.extend(
+                parts.iter().filter_map(|part| limit.map(|limit| Some(scaled(limit, *part)))),
+            );
+        }
+        for size in at {
+            limits.push(Some(match size {
+                Size::Absolute(limit) => *limit,
+                Size::Percent(percent) => {
+                    let cache = scaled(self.curve.footprint_bytes, percent / 100.0);
+                    self.overhead.limit_for(cache)
+                }
+            }));
+        }
+        limits.into_iter().map(|limit| predict(&self.stream, &self.overhead, limit)).collect()
+    }
+
+    /// Whether a limit leaves no room for a cache at all.
+    pub fn is_below_floor(&self, limit: Bytes) -> bool {
+        self.overhead.cache_under(limit) == Bytes(0)
+    }
+
+    /// The report, with the runs made so far.
+    pub fn report(&self, verify: Vec<Verified>) -> SizeReport {
+        SizeReport::new(self, verify)
+    }
+}
+
+fn scaled(amount: Bytes, part: f64) -> Bytes {
+    Bytes(whole(amount.0 as f64 * part) / PAGE_BYTES * PAGE_BYTES)
+}
+
+/// The files with the most fills at `cache`, with the pages touched of each.
+fn top_files(trace: &Trace, stream: &Stream, cache: Bytes) -> Vec<FileShare> {
+    let fills = simulate(stream, Replacement::TwoLists, cache.pages_down()).fills_by_file;
+    let mut accessed: HashMap<u32, u64> = HashMap::new();
+    let demand = trace.records.iter().filter(|r| r.op.is_demand() && r.op != Op::Map);
+    for record in demand {
+        let pages = Bytes(u64::from(record.length_bytes)).pages_up().0;
+        *accessed.entry(record.file.0).or_default() += pages;
+    }
+    let mut shares: Vec<FileShare> = (0..)
+        .zip(trace.files.iter().zip(fills))
+        .map(|(number, (name, fills))| FileShare {
+            name: name.clone(),
+            accesses: accessed.get(&number).copied().unwrap_or(0),
+            fills,
+        })
+        .collect();
+    shares.sort_by_key(|file| std::cmp::Reverse((file.fills, file.accesses)));
+    shares.truncate(FILES_TOP);
+    shares.retain(|file| file.fills + file.accesses > 0);
+    shares
+}
+
+/// Whether the recommendation is a size at all, rather than the advice that none helps.
+pub fn gains(recommend: &Recommend) -> bool {
+    recommend.kind == Advice::Knee
+}

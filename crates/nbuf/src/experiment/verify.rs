@@ -1,0 +1,161 @@
+//! Runs the command again under real limits and holds the predictions against the kernel's count.
+//!
+//! Predictions are values made before ([`super::predict`]); nothing here changes them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use super::fills::FillCounter;
+use super::predict::Prediction;
+use super::result::Verified;
+use super::step::{Step, near_step};
+use crate::meter::probe::residency::Residency;
+use crate::sys::cgroup::{self, Group, Hierarchies};
+use crate::sys::signal::Signals;
+use crate::units::{Bytes, PAGE_BYTES};
+use crate::workload::command::{self, Command, Ended, Job, Until, run};
+use crate::workload::record::perf;
+
+/// A measured count may lie this far outside the band.
+const TOLERANCE: f64 = 0.05;
+/// A band wider than this predicts nothing, but near a step.
+const BAND_MAX: f64 = 1.10;
+
+/// What every run needs.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The command, as it was recorded.
+    pub command: &'a Command,
+    /// Its files, to be dropped from the cache before each run.
+    pub files: &'a [String],
+    /// Where private groups are made.
+    pub hierarchies: &'a Hierarchies,
+    /// When a run is over.
+    pub until: Until,
+    /// Steps of the curve: near one, a small error of the size is a large error of the fills.
+    pub steps: &'a [Step],
+    /// Pages that stayed in memory when the predictions were made.
+    pub left_pages: usize,
+}
+
+/// Why a run gave no figure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No private group could be made.
+    #[error(transparent)]
+    Group(#[from] cgroup::Error),
+    /// Fills cannot be counted.
+    #[error(transparent)]
+    Perf(#[from] perf::Error),
+    /// The command did not run.
+    #[error(transparent)]
+    Command(#[from] command::Error),
+    /// A limit was refused, most likely because it is below what the group needs to exist.
+    #[error("the kernel refuses a limit of {limit}: {source}")]
+    Limit {
+        /// The limit.
+        limit: Bytes,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Anything else.
+    #[error("cannot measure the run: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Bench<'_> {
+    /// Makes one run and judges its prediction. Gives the run's end beside it, for interruptions.
+    pub fn measure(
+        &self,
+        prediction: &Prediction,
+        deadline: Option<Duration>,
+        signals: &Signals,
+    ) -> Result<(Verified, Ended), Error> {
+        let dropped = Residency::drop_files(self.files.iter().map(String::as_str));
+        let group = Group::create(self.hierarchies)?;
+        if let Some(limit) = prediction.limit {
+            let limited = group.limiter().limit(Some(limit));
+            limited.map_err(|source| Error::Limit { limit, source })?;
+        }
+        let mut counter = FillCounter::prepare(&group)?;
+        let standard = [Some(null()?), Some(null()?), None];
+        let job = Job { group: Some(&group), standard, until: self.until, deadline };
+        let ended = run(self.command, job, &mut counter, signals)?;
+        let usage = group.limiter().usage()?;
+        let pressure = group.pressure();
+        let (fills, lost) = counter.finish()?;
+        let step = near_step(self.steps, prediction.cache);
+        let killed = usage.oom_kills > 0;
+        let verified = Verified {
+            limit_bytes: prediction.limit,
+            cache_bytes: prediction.cache,
+            predicted_fills_low: prediction.fills_low,
+            predicted_fills_high: prediction.fills_high,
+            measured_fills: fills,
+            measured_seconds: seconds(ended.elapsed_ns),
+            held: (!killed && !ended.timed_out).then(|| held(prediction, fills, lost, step)),
+            step_bytes: step.map(|step| step.cache_bytes),
+            killed,
+            exit_status: ended.exit_status,
+            measured_cache_bytes: usage.page_cache,
+            major_faults: usage.major_faults,
+            read_bytes: Bytes(ended.bytes_read),
+            memory_pressure_seconds: seconds(pressure.memory_some_ns),
+            io_pressure_seconds: seconds(pressure.io_some_ns),
+            lost_events: lost,
+            stayed_bytes: Bytes(dropped.left.len().abs_diff(self.left_pages) as u64 * PAGE_BYTES),
+        };
+        Ok((verified, ended))
+    }
+}
+
+/// Whether the count lies in the band, and the band says anything.
+fn held(prediction: &Prediction, fills: u64, lost: u64, step: Option<&Step>) -> bool {
+    let (low, high) = (prediction.fills_low as f64, prediction.fills_high as f64);
+    let (low, high) = match step {
+        // Both sides of a step are right: the size is not known to a percent.
+        Some(step) => (low.min(step.fills_above as f64), high.max(step.fills_below as f64)),
+        None => (low, high),
+    };
+    let narrow = step.is_some() || high <= low * BAND_MAX;
+    let fills = fills as f64;
+    lost == 0 && narrow && (low * (1.0 - TOLERANCE)..=high * (1.0 + TOLERANCE)).contains(&fills)
+}
+
+fn seconds(nanos: u64) -> f64 {
+    Duration::from_nanos(nanos).as_secs_f64()
+}
+
+fn null() -> io::Result<OwnedFd> {
+    Ok(File::options().read(true).write(true).open("/dev/null")?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_means_in_the_band_and_the_band_is_narrow() {
+        let step = Step { cache_bytes: Bytes(0), fills_below: 2000, fills_above: 1000 };
+        let cases = [
+            (1000, 1000, 1000, 0, None, true),
+            (1000, 1000, 1050, 0, None, true),
+            (1000, 1000, 1060, 0, None, false),
+            (1000, 1000, 940, 0, None, false),
+            (1000, 1100, 1150, 0, None, true),
+            (1000, 1200, 1100, 0, None, false),
+            (1000, 1200, 1100, 0, Some(&step), true),
+            (1000, 1000, 1900, 0, Some(&step), true),
+            (1000, 1000, 2200, 0, Some(&step), false),
+            (1000, 1000, 1000, 1, None, false),
+        ];
+        for (fills_low, fills_high, fills, lost, step, want) in cases {
+            let prediction = Prediction { limit: None, cache: Bytes(0), fills_low, fills_high };
+            let got = held(&prediction, fills, lost, step);
+            assert_eq!(got, want, "{fills} in {fills_low}..{fills_high}");
+        }
+    }
+}
