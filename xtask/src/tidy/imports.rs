@@ -25,15 +25,8 @@ const ROOMS: &[(&str, &[&str])] = &[
 const BELOW_THE_NOUNS: [&str; 3] = ["sys", "clock", "units"];
 
 /// Modules that may talk to the kernel.
-const OVER_SYS: [&str; 7] = [
-    "sys",
-    "disc",
-    "path",
-    "experiment",
-    "meter::probe",
-    "workload::command",
-    "workload::record",
-];
+const OVER_SYS: [&str; 7] =
+    ["sys", "disc", "path", "experiment", "meter::probe", "workload::command", "workload::record"];
 
 /// No import goes against the direction, and only the modules in [`OVER_SYS`] use `sys`.
 pub(super) fn direction(source: &Source) -> Vec<Problem> {
