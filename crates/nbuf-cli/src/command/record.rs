@@ -95,8 +95,9 @@ fn create_log(log: &Path, output: &Path) -> Result<DirectFile> {
             recovery(log, output)
         );
     }
-    let out = DirectFile::create(log)
-        .with_context(|| format!("cannot write {}; give another place with -o", log.display()))?;
+    let out = DirectFile::create(log).map_err(|error| {
+        anyhow!("cannot write {}: {error}; give another place with -o", log.display())
+    })?;
     caller::give(out.file())?;
     Ok(out)
 }

@@ -258,5 +258,4 @@ fn pages(first: u64, last: u64) -> (u64, u64) {
 }
 
 #[cfg(test)]
-#[path = "normalise_tests.rs"]
 mod tests;
