@@ -1,24 +1,19 @@
 //! The program `nbuf`.
 
 mod caller;
+mod cli;
 mod command;
+mod exit;
+mod fail;
+mod output;
 mod permission;
 mod show;
 
-use clap::Parser;
+use std::process::ExitCode;
 
-#[derive(Parser)]
-enum Verb {
-    Size(command::size::Args),
-}
-
-fn main() -> std::process::ExitCode {
-    let Verb::Size(args) = Verb::parse();
-    match command::size::run(&args) {
-        Ok(status) => status.into(),
-        Err(error) => {
-            command::size::say(&format!("{error:#}"));
-            125.into()
-        }
+fn main() -> ExitCode {
+    match cli::parse() {
+        Ok(verb) => command::run(&verb).map_or_else(|error| fail::report(&error), ExitCode::from),
+        Err(usage) => exit::usage(&usage),
     }
 }

@@ -1,3 +1,26 @@
-//! One file or folder a verb.
+//! The verbs, one file each. A verb reads its arguments, calls the library, and gives an exit
+//! status.
 
-pub(crate) mod size;
+mod record;
+mod size;
+mod trace;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What `nbuf` can do. Adding a verb is a line here, a line in [`run`] and a file.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Size(size::Args),
+    Record(record::Arguments),
+    Trace(trace::Arguments),
+}
+
+/// Does it. The number is the exit status.
+pub(crate) fn run(verb: &Verb) -> Result<u8> {
+    match verb {
+        Verb::Size(arguments) => size::run(arguments),
+        Verb::Record(arguments) => record::run(arguments),
+        Verb::Trace(arguments) => trace::run(arguments),
+    }
+}

@@ -71,6 +71,10 @@ impl DirectFile {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(bytes) => written += bytes,
                 Err(rustix::io::Errno::INTR) => {}
+                // After a short write, which is how a full disc begins, the rest is not aligned.
+                Err(rustix::io::Errno::INVAL) if written % BLOCK_BYTES != 0 => {
+                    return Err(rustix::io::Errno::NOSPC.into());
+                }
                 Err(error) => return Err(error.into()),
             }
         }

@@ -9,6 +9,7 @@ pub mod fanotify;
 pub mod handle;
 pub mod perf;
 pub mod process;
+pub mod publish;
 pub mod ring;
 pub mod signal;
 pub mod supervise;

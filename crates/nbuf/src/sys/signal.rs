@@ -4,7 +4,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// `SIGINT`, `SIGTERM` and `SIGHUP`, blocked for this process and read from a descriptor.
+/// `SIGINT`, `SIGTERM` and `SIGHUP`, blocked for this process and read from a descriptor, but for
+/// those that were ignored (`nohup`, a background job): a blocked signal is never ignored.
 ///
 /// They are unblocked again when this is dropped. Make it before any thread starts.
 #[derive(Debug)]
@@ -27,12 +28,16 @@ impl Signals {
     pub fn block() -> io::Result<Self> {
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         let mut before = MaybeUninit::<libc::sigset_t>::uninit();
-        // SAFETY: `sigemptyset` initialises `set`, `pthread_sigmask` initialises `before`; the
-        // descriptor is fresh.
+        // SAFETY: `sigemptyset` initialises `set`, `pthread_sigmask` initialises `before`, all zeros
+        // is a valid action; the descriptor is fresh.
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-                libc::sigaddset(set.as_mut_ptr(), signal);
+                let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+                libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+                if action.assume_init().sa_sigaction != libc::SIG_IGN {
+                    libc::sigaddset(set.as_mut_ptr(), signal);
+                }
             }
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
             let fd = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);

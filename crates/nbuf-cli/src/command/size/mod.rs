@@ -16,7 +16,6 @@ use nbuf::units::{Bytes, Size};
 
 use crate::show::{picture, plot, progress, report};
 use workload::Workload;
-pub(crate) use workload::say;
 
 /// How much memory does a command need?
 ///
@@ -112,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         }
     }
     let signals = Signals::block()?;
-    let mut workload = Workload::of(args, &signals)?;
+    let mut workload = Workload::of(args, &signals);
     let trace = workload.trace()?;
     if let Some(status) = workload.failed() {
         return Ok(status);

@@ -32,13 +32,13 @@ pub(super) struct Workload<'a> {
 }
 
 impl<'a> Workload<'a> {
-    pub(super) fn of(args: &'a Args, signals: &'a Signals) -> Result<Self> {
+    pub(super) fn of(args: &'a Args, signals: &'a Signals) -> Self {
         let hierarchies = Hierarchies::of_this_process();
         for path in sweep(&hierarchies) {
             say(&format!("removed what a killed nbuf left behind: {}", path.display()));
         }
-        let command = Command { arguments: args.command.clone(), account: caller::account()? };
-        Ok(Self {
+        let command = Command { arguments: args.command.clone(), account: caller::account() };
+        Self {
             args,
             signals,
             command,
@@ -46,7 +46,7 @@ impl<'a> Workload<'a> {
             began: Stopwatch::start(),
             failed: None,
             interrupted: Cell::new(None),
-        })
+        }
     }
 
     /// Records the command, or reads the trace that was given.

@@ -7,7 +7,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::children::{
-    block_child_signal, reap, restore_signals, seconds, signal_children, signal_listed,
+    Dispositions, block_child_signal, ignore_terminal, reap, restore_signals, seconds,
+    signal_children, signal_listed,
 };
 use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY};
 
@@ -42,9 +43,7 @@ impl<'a> Prepared<'a> {
             // Held open here, our process's end would hide its death from us.
             libc::close(self.ours);
             libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP] {
-                libc::signal(signal, libc::SIG_IGN);
-            }
+            let before = ignore_terminal();
             let signals = block_child_signal();
             let mut gate = [0 as RawFd; 2];
             if libc::pipe2(gate.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
@@ -52,7 +51,7 @@ impl<'a> Prepared<'a> {
             }
             let command = libc::fork();
             if command == 0 {
-                self.become_command(gate);
+                self.become_command(gate, &before);
             }
             if command < 0 {
                 libc::_exit(125);
@@ -113,7 +112,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The command's side of the fork: wait for the word, join, become, execute.
-    unsafe fn become_command(&self, gate: [RawFd; 2]) -> ! {
+    unsafe fn become_command(&self, gate: [RawFd; 2], signals: &Dispositions) -> ! {
         // SAFETY: as in `supervise`; `execve` gets null-terminated arrays of C strings.
         unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
@@ -143,7 +142,7 @@ impl<'a> Prepared<'a> {
             }
             // A change of user cleared it.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-            restore_signals();
+            restore_signals(signals);
             let mut worst = libc::ENOENT;
             for program in &self.plan.programs {
                 libc::execve(program.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr());

@@ -16,13 +16,28 @@ pub(super) unsafe fn block_child_signal() -> RawFd {
     }
 }
 
-/// Gives the command the signals it would have had from a shell.
-pub(super) unsafe fn restore_signals() {
-    // SAFETY: `sigemptyset` initialises the set before it is used.
+/// Signals that a terminal sends to the whole foreground group: the supervisor outlives them.
+const FROM_TERMINAL: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP];
+
+/// How the terminal's signals were taken before: ignored under `nohup` and in background jobs.
+pub(super) type Dispositions = [libc::sighandler_t; 4];
+
+/// Ignores what the terminal sends; gives back how it was taken before.
+pub(super) unsafe fn ignore_terminal() -> Dispositions {
+    // SAFETY: no handler is installed.
+    FROM_TERMINAL.map(|signal| unsafe { libc::signal(signal, libc::SIG_IGN) })
+}
+
+/// Gives the command the signals it would have had without us.
+pub(super) unsafe fn restore_signals(before: &Dispositions) {
+    // SAFETY: `sigemptyset` initialises the set before it is used; our process has no handlers of
+    // its own that could be restored here.
     unsafe {
-        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP, libc::SIGPIPE] {
-            libc::signal(signal, libc::SIG_DFL);
+        for (&signal, &disposition) in FROM_TERMINAL.iter().zip(before) {
+            libc::signal(signal, disposition);
         }
+        // Rust's runtime ignores it from the start, so that nobody knows how it was before.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         let mut set = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut());

@@ -62,25 +62,52 @@ pub fn record<W: Write>(
     let shown = command.arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let mut recorder = Recorder::prepare(shown, options.group, out, options.ring_bytes)?;
     let Options { group, standard, until, deadline, .. } = options;
-    let ended = run(command, Job { group, standard, until, deadline }, &mut recorder, signals)?;
-    Ok((ended, recorder.finish(&ended)?))
+    match run(command, Job { group, standard, until, deadline }, &mut recorder, signals) {
+        Ok(ended) => Ok((ended, recorder.finish(&ended)?)),
+        Err(error) => {
+            recorder.abandon();
+            Err(error.into())
+        }
+    }
 }
 
 /// Makes a trace of a log, as far as its last whole frame. What is missing is said in the
 /// trace's cautions.
 pub fn trace_of_log(log: impl Read) -> Result<Trace, LogError> {
+    Ok(salvage(log)?.trace)
+}
+
+/// What a log came to.
+#[derive(Debug)]
+pub struct Salvaged {
+    /// The trace, with what is missing among its cautions.
+    pub trace: Trace,
+    /// Entries that were read.
+    pub entries: u64,
+    /// Frames lost before the last whole one.
+    pub frames_skipped: u64,
+    /// How the log ended.
+    pub ending: Ending,
+}
+
+/// As [`trace_of_log`], and tells what there was.
+pub fn salvage(log: impl Read) -> Result<Salvaged, LogError> {
     let mut reader = LogReader::new(log)?;
     let mut normaliser = Normaliser::default();
+    let mut entries = 0;
     for entry in reader.by_ref() {
         normaliser.push(entry?);
+        entries += 1;
     }
     let mut trace = normaliser.finish();
     let cautions = &mut trace.facts.cautions;
     if let Some(Ending::Torn { at_byte, reason }) = reader.ending() {
         cautions.push(format!("the log ends at byte {at_byte}: {reason}"));
     }
-    if reader.frames_skipped() > 0 {
-        cautions.push(format!("{} damaged frames of the log are missing", reader.frames_skipped()));
+    let frames_skipped = reader.frames_skipped();
+    if frames_skipped > 0 {
+        cautions.push(format!("{frames_skipped} damaged frames of the log are missing"));
     }
-    Ok(trace)
+    let ending = reader.ending().cloned().unwrap_or(Ending::Clean);
+    Ok(Salvaged { trace, entries, frames_skipped, ending })
 }

@@ -90,7 +90,12 @@ impl Names {
         time_ns: u64,
         mut each: impl FnMut(FileSeen) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Ok(()) };
+        // With the capabilities of a file instead of root's, a child that has not executed yet is
+        // closed to us; what it inherited is open here too.
+        let entries = fs::read_dir(format!("/proc/{pid}/fd"));
+        let Ok(entries) = entries.or_else(|_| fs::read_dir("/proc/self/fd")) else {
+            return Ok(());
+        };
         for entry in entries.flatten() {
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             let Ok(file) = rustix::fs::open(entry.path(), flags, Mode::empty()) else { continue };

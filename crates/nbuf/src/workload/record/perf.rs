@@ -51,6 +51,11 @@ pub enum Error {
     /// The tracepoint has another shape than we know.
     #[error(transparent)]
     Format(#[from] super::events::FormatError),
+    /// One descriptor a tracepoint and processor.
+    #[error(
+        "too few descriptors for the kernel's tracepoints; raise the limit with `ulimit -n 65536`"
+    )]
+    Descriptors,
     /// Anything else.
     #[error("cannot open the kernel's tracepoints: {0}")]
     Io(#[from] io::Error),
@@ -96,9 +101,10 @@ impl Perf {
                 let event =
                     perf::open(layout.id.into(), pid, processor, wakeup).map_err(refused)?;
                 if let Some(first) = attached.events.get(leader) {
-                    event.redirect_to(first)?;
+                    event.redirect_to(first).map_err(refused)?;
                 } else {
-                    attached.rings.push(Ring::map(event.descriptor(), self.ring_bytes)?);
+                    let ring = Ring::map(event.descriptor(), self.ring_bytes).map_err(refused)?;
+                    attached.rings.push(ring);
                     attached.leaders.push(leader);
                 }
                 attached.events.push(event);
@@ -153,8 +159,9 @@ impl Perf {
 }
 
 fn refused(error: io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted(error),
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => Error::NotPermitted(error),
+        Some(libc::EMFILE | libc::ENFILE) => Error::Descriptors,
         _ => Error::Io(error),
     }
 }

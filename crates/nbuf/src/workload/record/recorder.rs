@@ -41,9 +41,12 @@ pub enum Error {
     /// The tracepoints cannot be had.
     #[error(transparent)]
     Perf(#[from] perf::Error),
-    /// The log cannot be written: a full disc, most of all.
-    #[error("cannot write the log: {0}; what was written can be read with `nbuf trace recover`")]
+    /// The log cannot be begun, so the command was not started.
+    #[error("cannot begin the log: {0}; make room, or give another place")]
     Log(#[from] io::Error),
+    /// The command ran, but its log broke off: a full disc, most of all.
+    #[error("the log broke off: {0}")]
+    Broken(io::Error),
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
@@ -63,6 +66,10 @@ impl<'a, W: Write> Recorder<'a, W> {
         let devices = names.mounts().iter().map(|mount| machine::device(mount, &facts.kernel));
         facts.devices = devices.collect();
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
+        if group.is_none() {
+            let caution = "memory beside the page cache is unknown: no private group could be made";
+            facts.cautions.push(caution.to_owned());
+        }
         let mut log = LogWriter::new(out)?;
         log.push(&Entry::Start(json(&facts)?))?;
         log.flush_frame()?;
@@ -81,11 +88,23 @@ impl<'a, W: Write> Recorder<'a, W> {
         })
     }
 
+    /// After a run that failed: what was seen until then goes into the log, which has no end.
+    pub fn abandon(mut self) {
+        if self.began && self.failed.is_none() {
+            // The run's own error is the one to tell.
+            let _ = self.take_all().and_then(|()| self.log.flush_frame());
+        }
+    }
+
     /// After the run: the last events, the losses, the missing names; ends the log.
     pub fn finish(mut self, ended: &Ended) -> Result<W, Error> {
-        if let Some(error) = self.failed {
-            return Err(error.into());
+        match self.failed.take() {
+            Some(error) => Err(Error::Broken(error)),
+            None => self.end(ended).map_err(Error::Broken),
         }
+    }
+
+    fn end(mut self, ended: &Ended) -> io::Result<W> {
         self.take_events()?;
         self.take_memory(monotonic_ns())?;
         let (events, lost) = self.perf.losses()?;
@@ -101,7 +120,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.capture.lost = lost;
         self.caution(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
-        Ok(self.log.finish()?)
+        self.log.finish()
     }
 
     fn caution(&mut self, ended: &Ended) {
@@ -166,7 +185,11 @@ impl<'a, W: Write> Recorder<'a, W> {
 
 impl<W: Write> Watcher for Recorder<'_, W> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
-        self.perf.attach(pid).map_err(io::Error::other)?;
+        self.perf.attach(pid).map_err(|error| match error {
+            // Its kind is how a caller tells what to advise.
+            perf::Error::NotPermitted(cause) => cause,
+            other => io::Error::other(other),
+        })?;
         let log = &mut self.log;
         self.names.look_at_process(pid, monotonic_ns(), |seen| log.push(&Entry::File(seen)))?;
         self.began = true;

@@ -67,6 +67,8 @@ impl Normaliser {
     pub fn finish(mut self) -> Trace {
         self.events.sort_by_key(|event| event.time_ns);
         if !self.ended {
+            // The kernel's count would have come at the end.
+            self.facts.capture.events = self.events.len() as u64;
             self.facts.cautions.push("the recording broke off before the command ended".into());
         }
         let mut walk = Walk::new(self.files, self.events.first().map_or(0, |event| event.time_ns));
@@ -256,5 +258,4 @@ fn pages(first: u64, last: u64) -> (u64, u64) {
 }
 
 #[cfg(test)]
-#[path = "normalise_tests.rs"]
 mod tests;

@@ -1,0 +1,182 @@
+//! `nbuf record`: a command runs, and what it asks of the page cache becomes a trace.
+//!
+//! Invariant: once the command has run, nothing of what was recorded is given up: whatever fails
+//! from then on keeps the log and says how to make a trace of it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, Result, anyhow};
+use nbuf::clock;
+use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
+use nbuf::sys::direct::DirectFile;
+use nbuf::sys::signal::Signals;
+use nbuf::workload::command::{self, Command, Ended, Until};
+use nbuf::workload::record::{self, Options, record, recorder, trace_of_log};
+use nbuf::workload::trace::{Facts, Trace};
+
+use crate::fail::{chain, say};
+use crate::output::{beside, default_path, must_be_free, write_trace};
+use crate::{caller, exit, permission};
+
+const AFTER: &str = "\
+Examples:
+  sudo nbuf record -o grep.parquet -- grep -r main /usr/include
+  sudo nbuf record --until main -- ./start-server-and-query-it
+
+Under sudo the command runs as the user who called sudo, and the trace is that user's.
+
+Exit status:
+  that of the command, 128+n when signal n ended it
+  2    the command line makes no sense
+  125  nbuf itself failed, and says why on standard error
+  126  the command cannot be executed
+  127  the command was not found";
+
+/// Run a command and keep what it asks of the page cache as a trace.
+///
+/// Every access of the command and its descendants is recorded, in order, as a Parquet file. The
+/// command keeps its standard input, output and error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// The trace to write; refused when it exists. Otherwise a dated file in
+    /// ~/.local/state/nbuf, or where the environment says that state is kept.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// When the recording ends: with the last descendant, or with the command itself, what still
+    /// runs then being ended too.
+    #[arg(long, value_name = "WHEN", default_value = "last")]
+    until: UntilArgument,
+    /// Do not sum up at the end. Losses are told all the same.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Size of the ring of each processor, for provoking losses.
+    #[arg(long, value_name = "BYTES", hide = true)]
+    ring_bytes: Option<usize>,
+    /// The command to run, and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum UntilArgument {
+    Main,
+    Last,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    // Before anything can start a thread.
+    let signals = Signals::block().context("cannot listen for signals")?;
+    let output = if let Some(output) = &arguments.output {
+        output.clone()
+    } else {
+        let program = arguments.command[0].to_string_lossy();
+        let now = clock::unix_time().unwrap_or_default().as_secs();
+        default_path(&program, now)?
+    };
+    let log = beside(&output, ".log");
+    must_be_free(&output)?;
+    let out = create_log(&log, &output)?;
+    let ended =
+        capture(arguments, &signals, out).map_err(|error| forget_or_keep(error, &log, &output))?;
+    let trace = finish(&log, &output).map_err(|error| kept(&error, &log, &output))?;
+    tell(&trace, &output, arguments.quiet);
+    Ok(exit::command(ended.exit_status))
+}
+
+/// Makes the log, which stands in for the trace until that is whole.
+fn create_log(log: &Path, output: &Path) -> Result<DirectFile> {
+    if fs::symlink_metadata(log).is_ok() {
+        anyhow::bail!(
+            "{} was left by a recording that broke off; make a trace of it with `{}`, or remove it",
+            log.display(),
+            recovery(log, output)
+        );
+    }
+    let out = DirectFile::create(log).map_err(|error| {
+        anyhow!("cannot write {}: {error}; give another place with -o", log.display())
+    })?;
+    caller::give(out.file())?;
+    Ok(out)
+}
+
+/// Runs the command. Whatever was put into the machine for that is gone when this returns.
+fn capture(
+    arguments: &Arguments,
+    signals: &Signals,
+    out: DirectFile,
+) -> Result<Ended, record::Error> {
+    let hierarchies = Hierarchies::of_this_process();
+    for path in sweep(&hierarchies) {
+        say(format_args!("removed what a killed nbuf left behind: {}", path.display()));
+    }
+    let command = Command { arguments: arguments.command.clone(), account: caller::account() };
+    // Without a group the command's memory is not measured; the trace says so.
+    let group = Group::create(&hierarchies).ok();
+    let until = match arguments.until {
+        UntilArgument::Main => Until::Main,
+        UntilArgument::Last => Until::Last,
+    };
+    let ring_bytes = arguments.ring_bytes;
+    let options = Options { group: group.as_ref(), until, ring_bytes, ..Options::default() };
+    record(&command, options, out, signals).map(|(ended, _)| ended)
+}
+
+/// A log of a command that never ran is of no use; any other stays, and the error says so.
+fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
+    use command::Error::{Attach, NotExecutable, NotFound, Nul};
+    let never_ran = match &error {
+        record::Error::Command(error) => {
+            matches!(error, NotFound(_) | NotExecutable(..) | Nul(_) | Attach(_))
+        }
+        record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
+        _ => false,
+    };
+    if !never_ran {
+        return kept(&error.into(), log, output);
+    }
+    let _ = fs::remove_file(log);
+    permission::explain(error)
+}
+
+/// What failed, what was kept, and what makes a trace of it.
+fn kept(error: &Error, log: &Path, output: &Path) -> Error {
+    let command = recovery(log, output);
+    anyhow!("the command ran, but there is no trace: {}; make one with `{command}`", chain(error))
+}
+
+fn recovery(log: &Path, output: &Path) -> String {
+    format!("nbuf trace recover {} -o {}", log.display(), output.display())
+}
+
+/// Makes the trace of the log, and removes the log.
+fn finish(log: &Path, output: &Path) -> Result<Trace> {
+    let trace = trace_of_log(File::open(log)?)?;
+    write_trace(&trace, output)?;
+    fs::remove_file(log).with_context(|| format!("cannot remove {}", log.display()))?;
+    Ok(trace)
+}
+
+fn tell(trace: &Trace, output: &Path, quiet: bool) {
+    let Facts { capture, cautions, .. } = &trace.facts;
+    if capture.lost > 0 {
+        say(format_args!(
+            "LOST {} of {} events: whatever is derived from this trace is too low; record again \
+             with less else running",
+            capture.lost, capture.events
+        ));
+    }
+    if quiet {
+        return;
+    }
+    // The loss has been told.
+    for caution in cautions.iter().filter(|caution| !caution.contains("events were lost")) {
+        say(format_args!("caution: {caution}"));
+    }
+    let lost = if capture.lost == 0 { "nothing" } else { "events" };
+    let files = trace.files.len();
+    say(format_args!("{} events on {files} files recorded, {lost} lost", capture.events));
+    say(format_args!("the trace is {}", output.display()));
+}

@@ -1,0 +1,78 @@
+//! `nbuf trace`: what can be done with traces and logs.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use nbuf::workload::record::log::Ending;
+use nbuf::workload::record::{Salvaged, salvage};
+
+use crate::fail::say;
+use crate::output::{must_be_free, write_trace};
+
+/// Work with traces and with the logs they are made of.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Recover(Recover),
+}
+
+/// Make a trace of the log of a recording that broke off.
+///
+/// While a command runs, `nbuf record` writes FILE.log. When nbuf is killed, the machine stops or
+/// the disc is full, the log stays, and is good up to the last half second.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  nbuf trace recover grep.parquet.log -o grep.parquet")]
+struct Recover {
+    /// The log that was left.
+    log: PathBuf,
+    /// The trace to write; refused when it exists.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    match &arguments.what {
+        What::Recover(Recover { log, output }) => recover(log, output),
+    }
+}
+
+fn recover(log: &Path, output: &Path) -> Result<u8> {
+    let shown = log.display();
+    let mut file = File::open(log).with_context(|| format!("cannot open {shown}"))?;
+    must_be_free(output)?;
+    if is_parquet(&mut file).with_context(|| format!("cannot read {shown}"))? {
+        bail!("{shown} is already a trace; there is nothing to recover");
+    }
+    let salvaged = salvage(&file).with_context(|| format!("{shown}"))?;
+    let what = || format!("cannot write {}; the log is as it was", output.display());
+    write_trace(&salvaged.trace, output).with_context(what)?;
+    say(tale(&salvaged));
+    let records = salvaged.trace.records.len();
+    say(format_args!("{records} records are in {}", output.display()));
+    Ok(0)
+}
+
+fn is_parquet(file: &mut File) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(4).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(head == b"PAR1")
+}
+
+/// What was saved and what was not, in one line.
+fn tale(salvaged: &Salvaged) -> String {
+    let Salvaged { entries, frames_skipped, ending, .. } = salvaged;
+    let how = match ending {
+        Ending::Torn { at_byte, reason } => format!("torn at byte {at_byte} ({reason})"),
+        _ => "the log is whole".to_owned(),
+    };
+    format!("{entries} entries salvaged, {frames_skipped} frames skipped; {how}")
+}

@@ -1,0 +1,85 @@
+//! Failures: one line on standard error, and the exit status that goes with it.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use nbuf::workload::command::Error as CommandError;
+use nbuf::workload::record::Error as RecordError;
+
+use crate::exit;
+
+/// Says something on standard error. A message that nobody can hear stops nothing.
+pub(crate) fn say(message: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "nbuf: {message}");
+}
+
+/// Says what failed, the causes behind it, and what to do next.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    say(chain(error));
+    ExitCode::from(status(error))
+}
+
+/// Whether nobody reads our standard output any more. Only printing there is ever given this
+/// context-free error; a pipe of somebody else's comes with words around it.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The chain on one line. A cause that its parent quotes is not said again.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+    }
+    line
+}
+
+fn status(error: &anyhow::Error) -> u8 {
+    let command = error.chain().find_map(|cause| {
+        if let Some(RecordError::Command(error)) = cause.downcast_ref() {
+            return Some(error);
+        }
+        cause.downcast_ref::<CommandError>()
+    });
+    match command {
+        Some(CommandError::NotFound(_)) => exit::NOT_FOUND,
+        Some(CommandError::NotExecutable(..)) => exit::NOT_EXECUTABLE,
+        _ => exit::OURS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn the_chain_is_one_line_without_repetition() {
+        let inner = io::Error::other("the cause");
+        let quoting = Err::<(), _>(inner).map_err(|e| anyhow::anyhow!("failed ({e})").context(e));
+        let error = quoting.context("a.parquet").unwrap_err();
+        assert_eq!(chain(&error), "a.parquet: the cause: failed (the cause)");
+        let error = Err::<(), _>(io::Error::other("full")).context("t").unwrap_err();
+        assert_eq!(chain(&error), "t: full");
+    }
+
+    #[test]
+    fn statuses_are_found_behind_context() {
+        let missing = CommandError::NotFound("x".into());
+        assert_eq!(status(&anyhow::Error::from(RecordError::Command(missing)).context("c")), 127);
+        let refused = CommandError::NotExecutable("x".into(), io::ErrorKind::NotFound.into());
+        assert_eq!(status(&refused.into()), 126);
+        assert_eq!(status(&anyhow::anyhow!("else")), 125);
+    }
+}

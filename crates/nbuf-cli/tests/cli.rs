@@ -1,0 +1,28 @@
+//! The command line as people meet it: transcripts in `cmd/`, run as they stand there.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use support::{Need, requires};
+
+#[test]
+fn transcripts_are_what_the_program_says() {
+    trycmd::TestCases::new().env("COLUMNS", "100").case("tests/cmd/*.trycmd").run();
+}
+
+#[test]
+fn transcripts_of_recordings_are_what_the_program_says() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    trycmd::TestCases::new().env("COLUMNS", "100").case("tests/cmd_root/*.trycmd").run();
+}
+
+#[test]
+fn help_that_nobody_reads_to_its_end_is_no_failure() {
+    let mut child = std::process::Command::new(support::NBUF)
+        .args(["record", "--help"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,158 @@
+//! A command as a workload: started under supervision, watched from before its first instruction
+//! to the end of its last descendant.
+//!
+//! Invariant: nothing is executed before the watcher is attached, and nothing of the command is
+//! left when [`run`] returns.
+
+mod plan;
+mod watch;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use crate::sys::cgroup::Group;
+use crate::sys::process::{self, Account};
+use crate::sys::signal::Signals;
+use crate::sys::supervise::Supervisor;
+use plan::plan;
+use watch::Run;
+
+/// What to run, and as whom.
+#[derive(Clone, Debug, Default)]
+pub struct Command {
+    /// Program and arguments, as typed.
+    pub arguments: Vec<OsString>,
+    /// The account to run under instead of our own: the caller of `sudo`.
+    pub account: Option<Account>,
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    /// When the last descendant has ended.
+    #[default]
+    Last,
+    /// When the command itself has ended; what still runs then is ended.
+    Main,
+}
+
+/// The circumstances of one run.
+#[derive(Debug, Default)]
+pub struct Job<'a> {
+    /// Private group that the command joins.
+    pub group: Option<&'a Group>,
+    /// Descriptors that become its standard input, output and error instead of our own.
+    pub standard: [Option<OwnedFd>; 3],
+    /// When it is over.
+    pub until: Until,
+    /// After this long it is ended.
+    pub deadline: Option<Duration>,
+}
+
+/// Looks on while a command runs.
+pub trait Watcher {
+    /// The command's process exists but has not executed anything.
+    fn attach(&mut self, pid: i32) -> io::Result<()>;
+
+    /// What to wake up for.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// Called on every wake-up and every 20 ms.
+    fn tick(&mut self) -> io::Result<()>;
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// As a shell gives it: 128 + n for signal n.
+    pub exit_status: i32,
+    /// The signal that we were sent meanwhile.
+    pub interrupted: Option<i32>,
+    /// Whether the deadline ended it.
+    pub timed_out: bool,
+    /// From the word to execute to the end of the last descendant.
+    pub elapsed_ns: u64,
+    /// User and system time of the command and its descendants.
+    pub cpu_ns: u64,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Bytes read from block devices for it.
+    pub bytes_read: u64,
+}
+
+/// Why a command was not run to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Exit status 127.
+    #[error("{0}: command not found; check the spelling and PATH")]
+    NotFound(String),
+    /// Exit status 126.
+    #[error("{0}: cannot be executed ({1}); check its permissions and its first line")]
+    NotExecutable(String, io::Error),
+    /// An argument or a variable holds a NUL byte.
+    #[error("an argument holds a NUL byte, which no program can be given")]
+    Nul(#[from] std::ffi::NulError),
+    /// The supervisor was killed. Whatever it watched has been ended.
+    #[error("our supervisor process was killed; the command was ended with it. Run it again")]
+    SupervisorKilled,
+    /// The watcher could not be attached.
+    #[error("cannot attach to the command: {0}")]
+    Attach(io::Error),
+    /// Anything else the kernel refused.
+    #[error("cannot run the command: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Runs a command to its end.
+pub fn run(
+    command: &Command,
+    job: Job<'_>,
+    watcher: &mut dyn Watcher,
+    signals: &Signals,
+) -> Result<Ended, Error> {
+    process::become_subreaper()?;
+    let strangers = process::children();
+    let plan = plan(command, job.group, job.standard)?;
+    let supervisor = Supervisor::start(&plan)?;
+    drop(plan);
+    let mut run = Run {
+        command,
+        supervisor,
+        signals,
+        until: job.until,
+        deadline: job.deadline,
+        started_ns: process::monotonic_ns(),
+        ended: Ended::default(),
+    };
+    let result = run.watch(watcher);
+    if result.is_err() {
+        // Closing our end makes the supervisor end everything, if it lives.
+        let pid = run.supervisor.pid;
+        drop(run);
+        end_orphans(pid, &strangers);
+    }
+    result
+}
+
+/// Ends what a dead or dying supervisor leaves to us, its subreaper: everything that was not our
+/// child before.
+fn end_orphans(supervisor: i32, strangers: &[i32]) {
+    for round in 0..2000 {
+        let mine: Vec<i32> =
+            process::children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
+        if mine.is_empty() {
+            return;
+        }
+        for pid in mine {
+            // The supervisor is left a moment to clean up by itself.
+            if pid != supervisor || round > 1000 {
+                let _ = process::signal(pid, libc::SIGKILL);
+            }
+            let _ = process::try_wait(pid);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,125 @@
+//! The loop on our side of a run: reports, signals, the deadline and the watcher's ticks.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::{Command, Ended, Error, Until, Watcher};
+use crate::sys::process;
+use crate::sys::signal::{Signal, Signals};
+use crate::sys::supervise::{Report, Supervisor};
+
+/// How often the watcher is called when nothing else happens.
+const TICK: Duration = Duration::from_millis(20);
+
+/// A run under way.
+pub(super) struct Run<'a> {
+    pub(super) command: &'a Command,
+    pub(super) supervisor: Supervisor,
+    pub(super) signals: &'a Signals,
+    pub(super) until: Until,
+    pub(super) deadline: Option<Duration>,
+    pub(super) started_ns: u64,
+    pub(super) ended: Ended,
+}
+
+impl Run<'_> {
+    /// Until everything has ended.
+    pub(super) fn watch(&mut self, watcher: &mut dyn Watcher) -> Result<Ended, Error> {
+        loop {
+            self.wait(watcher)?;
+            self.hear_signals()?;
+            loop {
+                match self.supervisor.report() {
+                    Ok(Some(report)) => {
+                        if self.hear(report, watcher)? {
+                            watcher.tick()?;
+                            self.reap()?;
+                            return Ok(self.ended);
+                        }
+                    }
+                    Ok(None) => break,
+                    Err(_) => return Err(Error::SupervisorKilled),
+                }
+            }
+            watcher.tick()?;
+            let elapsed = Duration::from_nanos(process::monotonic_ns() - self.started_ns);
+            if self.deadline.is_some_and(|deadline| elapsed > deadline) && !self.ended.timed_out {
+                self.ended.timed_out = true;
+                self.supervisor.end_all()?;
+            }
+        }
+    }
+
+    /// Sleeps until something happens, a tick at most.
+    fn wait(&self, watcher: &dyn Watcher) -> io::Result<()> {
+        use std::os::fd::AsFd;
+        let others = watcher.descriptors();
+        let mut waiting: Vec<PollFd<'_>> =
+            [self.supervisor.descriptor().as_fd(), self.signals.descriptor().as_fd()]
+                .into_iter()
+                .chain(others)
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
+        let tick = Timespec::try_from(TICK).map_err(io::Error::other)?;
+        match poll(&mut waiting, Some(&tick)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes in a report; true when it was the last one.
+    fn hear(&mut self, report: Report, watcher: &mut dyn Watcher) -> Result<bool, Error> {
+        match report {
+            Report::Ready { pid } => {
+                watcher.attach(pid).map_err(Error::Attach)?;
+                self.started_ns = process::monotonic_ns();
+                self.supervisor.go()?;
+            }
+            Report::ExecFailed { errno } => {
+                let name = self.command.arguments.first().cloned().unwrap_or_default();
+                let name = name.to_string_lossy().into_owned();
+                return Err(match errno {
+                    libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
+                    _ => Error::NotExecutable(name, io::Error::from_raw_os_error(errno)),
+                });
+            }
+            Report::MainEnded { status } => {
+                self.ended.exit_status = process::shell_status(status);
+                if self.until == Until::Main {
+                    self.supervisor.end_all()?;
+                }
+            }
+            Report::AllEnded { cpu_ns, major_faults, bytes_read } => {
+                self.ended.elapsed_ns = process::monotonic_ns() - self.started_ns;
+                self.ended.cpu_ns = cpu_ns;
+                self.ended.major_faults = major_faults;
+                self.ended.bytes_read = bytes_read;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A signal from the terminal has reached the command too; one that was sent to us has not.
+    fn hear_signals(&mut self) -> io::Result<()> {
+        while let Some(Signal { number, from_terminal }) = self.signals.next() {
+            let again = self.ended.interrupted.replace(number).is_some();
+            if again {
+                self.supervisor.kill_all()?;
+            } else if !from_terminal {
+                self.supervisor.end_all()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Collects the supervisor, which goes right after its last report.
+    fn reap(&self) -> io::Result<()> {
+        while process::try_wait(self.supervisor.pid)?.is_none() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+}
