@@ -14,8 +14,9 @@ use crate::units::{Pages, whole};
 
 /// Sizes on the even grid.
 const GRID: usize = 32;
-/// Sizes added where the curve falls.
-const REFINED_MAX: usize = 28;
+/// Sizes added where the curve falls: as many as this many touches allow, in these bounds.
+const REFINED_TOUCHES: usize = 40_000_000;
+const REFINED: std::ops::RangeInclusive<usize> = 4..=28;
 /// The smallest size is this part of the largest.
 const SPAN: f64 = 1.0 / 512.0;
 /// The smallest cache worth a thought.
@@ -38,7 +39,8 @@ struct Cell {
 /// Draws the curve of a workload. `progress` is told how many sizes are done, of about how many.
 pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve {
     let misses = lru_misses(stream);
-    let total = GRID + REFINED_MAX;
+    let refined = REFINED_TOUCHES / stream.touches().len().max(1);
+    let total = GRID + refined.clamp(*REFINED.start(), *REFINED.end());
     let everything = simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
     let most = everything.peak.0.max(1);
     let mut cells = run(stream, &grid(most), |done| progress(done, total));

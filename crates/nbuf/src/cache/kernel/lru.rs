@@ -9,7 +9,7 @@ pub(super) struct Lru {
 }
 
 impl Order for Lru {
-    fn inserted(&mut self, arena: &mut Arena, slot: Slot, _evicted_at: u32) {
+    fn inserted(&mut self, arena: &mut Arena, slot: Slot, _evicted_at: Option<u32>) {
         self.list.push_front(arena, slot);
     }
 

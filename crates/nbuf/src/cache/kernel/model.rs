@@ -12,10 +12,19 @@ const RECLAIM_PAGES_MIN: u32 = 32;
 /// A read takes folios from the cache in batches of this many (`PAGEVEC_SIZE`).
 const BATCH_FOLIOS: usize = 31;
 
+/// Marks the entry of a page that has been evicted.
+const SHADOW: u32 = 1 << 31;
+
+/// The folio in an entry, or 0.
+fn folio_of(entry: u32) -> Slot {
+    if entry & SHADOW == 0 { entry } else { 0 }
+}
+
 /// Who leaves: told of everything, asked for a victim.
 pub(super) trait Order {
-    /// A folio came in; `evicted_at` is what [`Order::victim`] said when its page left, or 0.
-    fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: u32);
+    /// A folio came in; `evicted_at` is what [`Order::victim`] said when its page left, if it was
+    /// ever here.
+    fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>);
     /// It was read.
     fn read(&mut self, arena: &mut Arena, slot: Slot);
     /// It was written.
@@ -26,7 +35,7 @@ pub(super) trait Order {
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
     /// Room is about to be asked for.
     fn reclaim_begins(&mut self) {}
-    /// The next folio to go, and a stamp (not 0) to remember of its pages.
+    /// The next folio to go, and a stamp of 31 bits to remember of its pages.
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)>;
 }
 
@@ -35,10 +44,9 @@ pub(super) struct Model<'a, O: Order> {
     stream: &'a Stream,
     order: O,
     arena: Arena,
-    /// For each page its folio, or 0. Zeroed lazily by the system: untouched parts cost nothing.
-    slots: Vec<Slot>,
-    /// For each page the stamp it left with, or 0.
-    shadows: Vec<u32>,
+    /// For each page its folio, or [`SHADOW`] and the stamp it left with, or 0. Zeroed lazily by
+    /// the system: untouched parts cost nothing.
+    entries: Vec<u32>,
     readahead: Vec<State>,
     capacity: u32,
     used: u32,
@@ -52,8 +60,7 @@ impl<'a, O: Order> Model<'a, O> {
             stream,
             order,
             arena: Arena::default(),
-            slots: vec![0; stream.pages],
-            shadows: vec![0; stream.pages],
+            entries: vec![0; stream.pages],
             readahead: vec![State::default(); stream.streams],
             capacity: capacity.max(RECLAIM_PAGES_MIN),
             used: 0,
@@ -81,10 +88,10 @@ impl<'a, O: Order> Model<'a, O> {
     fn share(&mut self) {
         for &(file, page) in &self.stream.shared {
             let at = self.stream.page_number(file, page);
-            if at < self.slots.len() {
+            if at < self.entries.len() {
                 let slot = self.arena.insert(at, 1);
                 self.arena.set(slot, flag::SHARED);
-                self.slots[at] = slot;
+                self.entries[at] = slot;
             }
         }
     }
@@ -94,7 +101,7 @@ impl<'a, O: Order> Model<'a, O> {
     }
 
     fn cached(&self, touch: &Touch, page: u32) -> Slot {
-        self.slots.get(self.at(touch, page)).copied().unwrap_or(0)
+        self.entries.get(self.at(touch, page)).map_or(0, |&entry| folio_of(entry))
     }
 
     /// The page behind the folio of `slot`.
@@ -164,11 +171,11 @@ impl<'a, O: Order> Model<'a, O> {
     fn sync_readahead(&mut self, touch: &Touch, page: u32, request: u32) {
         let window = self.stream.files[touch.file as usize].window;
         let base = self.stream.files[touch.file as usize].base;
-        let slots = &self.slots;
+        let entries = &self.entries;
         let fetch = self.readahead[touch.stream as usize].miss(window, page, request, |most| {
             let mut contiguous = 0;
             while contiguous < most && contiguous < page {
-                if slots[base + (page - 1 - contiguous) as usize] == 0 {
+                if folio_of(entries[base + (page - 1 - contiguous) as usize]) == 0 {
                     break;
                 }
                 contiguous += 1;
@@ -184,11 +191,13 @@ impl<'a, O: Order> Model<'a, O> {
         let pages = u32::from(self.arena.get(slot).pages);
         let index = u32::try_from(self.arena.get(slot).base - shape.base).unwrap_or(0);
         let request = end.saturating_sub(index).max(1);
-        let slots = &self.slots;
+        let entries = &self.entries;
         let state = &mut self.readahead[touch.stream as usize];
         let fetch = state.marker(shape.window, (index, pages), request, |most| {
-            let within =
-                |page: &u32| slots.get(shape.base + *page as usize).is_none_or(|&s| s == 0);
+            let within = |page: &u32| {
+                let entry = entries.get(shape.base + *page as usize);
+                entry.is_none_or(|&entry| folio_of(entry) == 0)
+            };
             (index + 1..=index + most).find(within)
         });
         if let Some(fetch) = fetch {
@@ -305,8 +314,8 @@ impl<'a, O: Order> Model<'a, O> {
                 self.forget(slot, 0);
             }
             let at = self.at(touch, page);
-            if let Some(shadow) = self.shadows.get_mut(at) {
-                *shadow = 0;
+            if let Some(entry) = self.entries.get_mut(at).filter(|entry| **entry & SHADOW != 0) {
+                *entry = 0;
             }
         }
     }
@@ -315,23 +324,22 @@ impl<'a, O: Order> Model<'a, O> {
     fn insert(&mut self, touch: &Touch, page: u32, order: u32, marked: bool) -> bool {
         let pages = 1usize << order;
         let base = self.at(touch, page);
-        let Some(range) = self.slots.get(base..base + pages) else { return false };
-        if range.iter().any(|&slot| slot != 0) {
+        let Some(range) = self.entries.get(base..base + pages) else { return false };
+        if range.iter().any(|&entry| folio_of(entry) != 0) {
             return false;
         }
         let count = 1u32 << order;
         if self.used + count > self.capacity {
             self.reclaim(count);
         }
-        let shadows = &mut self.shadows[base..base + pages];
-        let evicted_at = shadows.iter().rev().copied().find(|&s| s != 0).unwrap_or(0);
-        shadows.fill(0);
+        let entries = &mut self.entries[base..base + pages];
+        let shadow = entries.iter().rev().copied().find(|&entry| entry != 0);
         let slot = self.arena.insert(base, u16::try_from(count).unwrap_or(1));
-        self.slots[base..base + pages].fill(slot);
+        entries.fill(slot);
         if marked {
             self.arena.set(slot, flag::READAHEAD);
         }
-        self.order.inserted(&mut self.arena, slot, evicted_at);
+        self.order.inserted(&mut self.arena, slot, shadow.map(|entry| entry & !SHADOW));
         self.used += count;
         self.out.fills += u64::from(count);
         self.out.fills_by_file[touch.file as usize] += u64::from(count);
@@ -344,7 +352,7 @@ impl<'a, O: Order> Model<'a, O> {
         self.order.reclaim_begins();
         while self.used > target {
             let Some((slot, stamp)) = self.order.victim(&mut self.arena) else { return };
-            self.forget(slot, stamp);
+            self.forget(slot, SHADOW | stamp);
         }
     }
 
@@ -352,8 +360,7 @@ impl<'a, O: Order> Model<'a, O> {
         self.order.removed(&mut self.arena, slot);
         let folio = *self.arena.get(slot);
         let range = folio.base..folio.base + usize::from(folio.pages);
-        self.slots[range.clone()].fill(0);
-        self.shadows[range].fill(stamp);
+        self.entries[range].fill(stamp);
         self.used -= u32::from(folio.pages);
         self.arena.get_mut(slot).pages = 0;
         self.arena.remove(slot);

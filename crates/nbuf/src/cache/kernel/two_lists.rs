@@ -13,6 +13,9 @@
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
 
+/// Stamps are this wide.
+const AGE_MASK: u32 = u32::MAX >> 1;
+
 #[derive(Debug, Default)]
 pub(super) struct TwoLists {
     active: List,
@@ -80,11 +83,11 @@ impl TwoLists {
 }
 
 impl Order for TwoLists {
-    fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: u32) {
+    fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>) {
         let pages = u32::from(arena.get(slot).pages);
-        // `workingset_refault`: 0 is no shadow.
-        let distance = self.age.wrapping_sub(evicted_at.wrapping_sub(1));
-        if evicted_at != 0 && distance <= self.active.pages {
+        // `workingset_refault`
+        let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
+        if distance.is_some_and(|distance| distance <= self.active.pages) {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
@@ -137,7 +140,7 @@ impl Order for TwoLists {
                 self.deactivate(arena);
             }
             if !self.spared(arena, slot) {
-                let evicted_at = self.age.wrapping_add(1);
+                let evicted_at = self.age & AGE_MASK;
                 self.age = self.age.wrapping_add(u32::from(arena.get(slot).pages));
                 return Some((slot, evicted_at));
             }
