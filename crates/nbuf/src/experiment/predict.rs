@@ -1,5 +1,7 @@
 //! What a run under a memory limit will fill, fixed before anything is run under it.
 
+use rayon::prelude::*;
+
 use crate::cache::kernel::{Replacement, Stream, simulate};
 use crate::units::{Bytes, Pages, whole};
 use crate::workload::trace::Memory;
@@ -68,17 +70,31 @@ impl Overhead {
     }
 }
 
+/// A size is known to about a percent; fills in a thrashing cache jump up and down within that. The
+/// median of these sizes is predicted.
+const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
+
 /// Predicts a run under `limit`.
 pub fn predict(stream: &Stream, overhead: &Overhead, limit: Option<Bytes>) -> Prediction {
-    let room = limit.map_or(UNLIMITED, |limit| overhead.cache_under(limit).pages_down());
-    let (lru, two) = rayon::join(
-        || simulate(stream, Replacement::Lru, room),
-        || simulate(stream, Replacement::TwoLists, room),
-    );
+    let Some(limit) = limit else {
+        let all = simulate(stream, Replacement::Lru, UNLIMITED);
+        let cache = all.peak.bytes();
+        return Prediction { limit: None, cache, fills_low: all.fills, fills_high: all.fills };
+    };
+    let room = overhead.cache_under(limit).pages_down();
+    let median = |replacement| {
+        let fills = AROUND
+            .par_iter()
+            .map(|part| simulate(stream, replacement, Pages(whole(room.0 as f64 * part))).fills);
+        let mut fills: Vec<u64> = fills.collect();
+        fills.sort_unstable();
+        fills[AROUND.len() / 2]
+    };
+    let (lru, two) = (median(Replacement::Lru), median(Replacement::TwoLists));
     Prediction {
-        limit,
-        cache: if limit.is_some() { room.bytes() } else { lru.peak.bytes() },
-        fills_low: lru.fills.min(two.fills),
-        fills_high: lru.fills.max(two.fills),
+        limit: Some(limit),
+        cache: room.bytes(),
+        fills_low: lru.min(two),
+        fills_high: lru.max(two),
     }
 }
