@@ -9,6 +9,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process::signal;
@@ -68,6 +69,50 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
     let cautions = &recovered.trace().facts.cautions;
     assert!(cautions.iter().any(|caution| caution.contains("broke off")), "{cautions:?}");
     assert_eq!(recovered.trace().facts.exit_status, None);
+}
+
+/// Processes whose command line has this word.
+fn with_word(word: &str) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())
+    };
+    numbers.filter(has).collect()
+}
+
+#[test]
+fn whichever_of_us_is_killed_whenever_nothing_is_left() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    for round in 0..100_u64 {
+        for name in ["t.parquet", "t.parquet.log"] {
+            let _ = fs::remove_file(place.path(name));
+        }
+        // No other process sleeps for this long.
+        let word = format!("{}.{round}", 86_400 + std::process::id());
+        let script = format!("(setsid sleep {word} &); cat /etc/passwd >/dev/null; sleep {word}");
+        let mut command = place.nbuf(["record", "-o", "t.parquet", "--", "sh", "-c", &script]);
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        // Scattered over the time that it takes to start, and some more.
+        std::thread::sleep(Duration::from_micros(round * 37 % 100 * 1500));
+        let nbuf = i32::try_from(child.id()).unwrap();
+        let ours = fs::read_to_string(format!("/proc/{nbuf}/task/{nbuf}/children"));
+        let ours = ours.unwrap_or_default();
+        let mut ours = ours.split_whitespace().map(|pid| pid.parse::<i32>().unwrap());
+        let victim = match round % 4 {
+            0 => ours.next(),
+            1 => ours.next_back(),
+            _ => None,
+        };
+        signal(victim.unwrap_or(nbuf), 9).unwrap();
+        // The others notice by themselves, but one whose watchdog is gone has no reason to end.
+        let _ = signal(nbuf, 15);
+        child.wait().unwrap();
+        until("no process is left", || with_word(&word).is_empty());
+        until("no group is left", || groups_of(child.id()).is_empty());
+    }
 }
 
 #[test]

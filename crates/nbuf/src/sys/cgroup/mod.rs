@@ -8,6 +8,7 @@ mod hierarchy;
 mod leftovers;
 mod v1;
 mod v2;
+mod watchdog;
 
 use std::ffi::CString;
 use std::fs;
@@ -23,6 +24,7 @@ pub use leftovers::sweep;
 
 use crate::sys::process;
 use crate::units::Bytes;
+use watchdog::Watchdog;
 
 /// What a group's memory is used for, now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,10 +73,12 @@ pub struct Pressure {
 }
 
 /// A private group: memory under a limiter, and pressure from the unified hierarchy where there is
-/// one. Dropping it ends its processes and removes it.
+/// one. Dropping it ends its processes and removes it; so does the death of this process.
 pub struct Group {
     limiter: Box<dyn Limiter>,
     pressure: Option<PathBuf>,
+    /// Goes last, when there is nothing left to do for it.
+    _watchdog: Watchdog,
 }
 
 impl std::fmt::Debug for Group {
@@ -113,6 +117,17 @@ impl Group {
     /// Makes a private group below ours, without a limit.
     pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
         let name = unique_name();
+        let memory = hierarchies.memory_v1.as_deref();
+        let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref()]
+            .into_iter()
+            .flatten()
+            .map(|parent| parent.join(&name))
+            .collect();
+        let watched: Vec<_> = planned.iter().map(|path| c_paths(path)).collect();
+        let watchdog = Watchdog::start(&watched).map_err(|source| Error::Create {
+            path: planned.first().cloned().unwrap_or_default(),
+            source,
+        })?;
         let make = |parent: &Path| {
             let path = parent.join(&name);
             match fs::create_dir(&path) {
@@ -124,7 +139,7 @@ impl Group {
             let limiter = Box::new(v1::V1::new(make(parent)?));
             // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
             let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
-            return Ok(Self { limiter, pressure });
+            return Ok(Self { limiter, pressure, _watchdog: watchdog });
         }
         let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
         let path = make(parent)?;
@@ -132,7 +147,8 @@ impl Group {
             let _ = fs::remove_dir(&path);
             return Err(Error::NotDelegated(parent.to_owned()));
         }
-        Ok(Self { limiter: Box::new(v2::V2::new(path.clone())), pressure: Some(path) })
+        let limiter = Box::new(v2::V2::new(path.clone()));
+        Ok(Self { limiter, pressure: Some(path), _watchdog: watchdog })
     }
 
     /// The limiter, to set and to read.
@@ -162,8 +178,7 @@ impl Group {
 
     /// Directory and process list of each part, for the supervisor.
     pub fn paths(&self) -> Vec<(CString, CString)> {
-        let c = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
-        self.directories().map(|d| (c(d.to_owned()), c(d.join("cgroup.procs")))).collect()
+        self.directories().map(c_paths).collect()
     }
 
     fn directories(&self) -> impl Iterator<Item = &Path> {
@@ -183,6 +198,12 @@ impl Drop for Group {
             remove(directory);
         }
     }
+}
+
+/// A group's directory and its list of processes, as the far side of a fork needs them.
+fn c_paths(directory: &Path) -> (CString, CString) {
+    let c = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+    (c(directory), c(&directory.join("cgroup.procs")))
 }
 
 /// Kills what is in the group and waits until it is gone, two seconds at most.

@@ -7,8 +7,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::children::{
-    Dispositions, block_child_signal, ignore_terminal, reap, restore_signals, seconds,
-    signal_children, signal_listed,
+    Dispositions, block_child_signal, close_all_but, ignore_terminal, reap, restore_signals,
+    seconds, signal_children, signal_listed,
 };
 use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY};
 
@@ -57,7 +57,7 @@ impl<'a> Prepared<'a> {
                 libc::_exit(125);
             }
             libc::close(gate[0]);
-            close_all_but(&[self.socket, signals, gate[1]]);
+            close_all_but(3, &[self.socket, signals, gate[1]]);
             self.tell(READY, command.into(), [0; 2]);
             self.watch(command, signals, gate[1]);
         }
@@ -213,26 +213,6 @@ impl<'a> Prepared<'a> {
                 libc::usleep(1000);
             }
             libc::_exit(125);
-        }
-    }
-}
-
-/// Closes every descriptor but the standard three and `keep`, so that we hold nothing open
-/// (traces, rings, listeners) that our process wants to see closed.
-unsafe fn close_all_but(keep: &[RawFd]) {
-    // SAFETY: closing numbers is always sound; nothing in this process uses them afterwards.
-    unsafe {
-        let mut from = 3;
-        loop {
-            let next = keep.iter().copied().filter(|&fd| fd >= from).min();
-            let last = next.map_or(c_int::MAX, |fd| fd - 1);
-            if last >= from {
-                libc::syscall(libc::SYS_close_range, from, last, 0);
-            }
-            match next {
-                Some(fd) => from = fd + 1,
-                None => break,
-            }
         }
     }
 }

@@ -20,10 +20,10 @@ pub(super) unsafe fn block_child_signal() -> RawFd {
 const FROM_TERMINAL: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP];
 
 /// How the terminal's signals were taken before: ignored under `nohup` and in background jobs.
-pub(super) type Dispositions = [libc::sighandler_t; 4];
+pub(in crate::sys) type Dispositions = [libc::sighandler_t; 4];
 
 /// Ignores what the terminal sends; gives back how it was taken before.
-pub(super) unsafe fn ignore_terminal() -> Dispositions {
+pub(in crate::sys) unsafe fn ignore_terminal() -> Dispositions {
     // SAFETY: no handler is installed.
     FROM_TERMINAL.map(|signal| unsafe { libc::signal(signal, libc::SIG_IGN) })
 }
@@ -74,7 +74,7 @@ pub(super) unsafe fn signal_children(signal: c_int) {
 }
 
 /// Signals every process listed in a file of decimal numbers.
-pub(super) unsafe fn signal_listed(path: *const c_char, signal: c_int) {
+pub(in crate::sys) unsafe fn signal_listed(path: *const c_char, signal: c_int) {
     // SAFETY: the buffer is a live local of the size that is passed; the path is a C string.
     unsafe {
         let fd = libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC);
@@ -103,5 +103,24 @@ pub(super) unsafe fn signal_listed(path: *const c_char, signal: c_int) {
             libc::kill(pid, signal);
         }
         libc::close(fd);
+    }
+}
+
+/// Closes every descriptor from `from` on but those to `keep`, so that we hold nothing open
+/// (traces, rings, listeners, ends of pipes) that our process wants to see closed.
+pub(in crate::sys) unsafe fn close_all_but(mut from: RawFd, keep: &[RawFd]) {
+    // SAFETY: closing numbers is always sound; nothing in this process uses them afterwards.
+    unsafe {
+        loop {
+            let next = keep.iter().copied().filter(|&fd| fd >= from).min();
+            let last = next.map_or(c_int::MAX, |fd| fd - 1);
+            if last >= from {
+                libc::syscall(libc::SYS_close_range, from, last, 0);
+            }
+            match next {
+                Some(fd) => from = fd + 1,
+                None => break,
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 mod child;
-mod children;
+pub(super) mod children;
 
 use super::check;
 use child::Prepared;
