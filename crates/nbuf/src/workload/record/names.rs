@@ -64,10 +64,11 @@ impl Names {
         self.overflowed
     }
 
-    /// Whether this device is a mounted file system with files behind it. Others are the kernel's
-    /// own (a block device's buffers, for one).
-    pub fn is_file_system(&self, device: u32) -> bool {
-        self.mounts.iter().any(|mount| mount.device == device)
+    /// Whether this may be a file on a mounted file system. Other inodes are the kernel's own: a
+    /// block device's buffers, and on btrfs number 1, its trees.
+    pub fn may_be_file(&self, (device, inode): Key) -> bool {
+        let mount = self.mounts.iter().find(|mount| mount.device == device);
+        mount.is_some_and(|mount| inode != 1 || mount.filesystem != "btrfs")
     }
 
     /// Whether any file on such a device was heard of.

@@ -148,8 +148,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         let mut push = |event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
-                // Buffers of block devices pass through the same tracepoints; they are not files.
-                if !names.is_file_system(event.device) {
+                // What is no file passes through the same tracepoints.
+                if !names.may_be_file(key) {
                     return Ok(());
                 }
                 touched.insert(key);
