@@ -93,6 +93,15 @@ impl Event {
         super::check(done.into()).map(drop)
     }
 
+    /// Lets through only records for which `filter` holds: `Documentation/trace/events.rst`,
+    /// section 5. What it holds back is not counted either.
+    pub fn filter(&self, filter: &std::ffi::CStr) -> io::Result<()> {
+        // SAFETY: an open perf event and a C string that outlives the call.
+        let done =
+            unsafe { libc::ioctl(self.fd.as_raw_fd(), u64::from(b::SET_FILTER), filter.as_ptr()) };
+        super::check(done.into()).map(drop)
+    }
+
     /// Reads the event's counter, summed over the task and all its descendants so far.
     pub fn count(&self) -> io::Result<Count> {
         let mut buffer = [0u8; 16];

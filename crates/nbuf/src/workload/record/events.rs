@@ -4,7 +4,27 @@
 //! exists to be read by programs (`Documentation/trace/events.rst`). Pure; never panics on
 //! whatever the kernel, or a test, hands over.
 
+use super::calls::Call;
 use super::log::{Event, Kind};
+
+/// What a record in the ring comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Something happened to the page cache.
+    Event(Event),
+    /// A system call that may have written.
+    Call(Call),
+}
+
+impl Sample {
+    /// When it happened.
+    pub fn time_ns(&self) -> u64 {
+        match self {
+            Self::Event(event) => event.time_ns,
+            Self::Call(call) => call.time_ns,
+        }
+    }
+}
 
 /// A tracepoint, what it means to us, and the names of the fields we want.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +65,9 @@ const fn write(path: &'static str, fields: [&'static str; 4]) -> Source {
 
 /// Where a field is in a raw record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Field {
-    offset: usize,
-    bytes: usize,
+pub(super) struct Field {
+    pub(super) offset: usize,
+    pub(super) bytes: usize,
 }
 
 /// How to read the records of one tracepoint.
@@ -72,15 +92,18 @@ pub struct FormatError {
     field: String,
 }
 
+impl FormatError {
+    pub(super) fn missing(path: &str, field: &str) -> Self {
+        Self { path: path.into(), field: field.into() }
+    }
+}
+
 impl Layout {
     /// Reads a `format` file.
     pub fn parse(source: &Source, text: &str) -> Result<Self, FormatError> {
-        let missing = |field: &str| FormatError { path: source.path.into(), field: field.into() };
-        let id = text
-            .lines()
-            .find_map(|line| line.strip_prefix("ID:")?.trim().parse().ok())
-            .ok_or_else(|| missing("ID"))?;
-        let field = |name: &str| find_field(text, name).ok_or_else(|| missing(name));
+        let missing = |field: &str| FormatError::missing(source.path, field);
+        let id = id(text).ok_or_else(|| missing("ID"))?;
+        let field = |name: &str| field_named(text, name).ok_or_else(|| missing(name));
         let [device, inode, index, extent] = source.fields;
         Ok(Self {
             id,
@@ -89,11 +112,12 @@ impl Layout {
             inode: field(inode)?,
             index: field(index)?,
             // Kernels before 6.10 add single pages and do not say so.
-            extent: find_field(text, extent),
+            extent: field_named(text, extent),
         })
     }
 
-    fn event(&self, raw: &[u8], task: u32, time_ns: u64) -> Option<Event> {
+    pub(super) fn event(&self, body: &Body<'_>) -> Option<Event> {
+        let Body { raw, task, time_ns, .. } = *body;
         Some(Event {
             time_ns,
             task,
@@ -106,17 +130,49 @@ impl Layout {
     }
 }
 
-/// Reads the body of a `PERF_RECORD_SAMPLE` of `PERF_SAMPLE_TID | TIME | RAW`.
-pub fn decode(layouts: &[Layout], body: &[u8]) -> Option<Event> {
-    let word = |at: usize| body.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
-    let task = word(4)?;
-    let time_ns = u64::from_ne_bytes(body.get(8..16)?.try_into().ok()?);
-    let raw = body.get(20..20 + usize::try_from(word(16)?).ok()?)?;
-    let id = u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?);
-    layouts.iter().find(|layout| layout.id == id)?.event(raw, task, time_ns)
+/// The body of a `PERF_RECORD_SAMPLE` of `PERF_SAMPLE_TID | TIME | RAW`.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    /// The process.
+    pub process: u32,
+    /// The thread.
+    pub task: u32,
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Number of the tracepoint.
+    pub id: u16,
+    /// Its record.
+    pub raw: &'a [u8],
 }
 
-fn find_field(text: &str, name: &str) -> Option<Field> {
+impl<'a> Body<'a> {
+    /// Takes it apart.
+    pub fn parse(body: &'a [u8]) -> Option<Self> {
+        let word = |at: usize| body.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+        let raw = body.get(20..20 + usize::try_from(word(16)?).ok()?)?;
+        Some(Self {
+            process: word(0)?,
+            task: word(4)?,
+            time_ns: u64::from_ne_bytes(body.get(8..16)?.try_into().ok()?),
+            id: u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?),
+            raw,
+        })
+    }
+}
+
+/// Reads the body of a sample.
+pub fn decode(layouts: &[Layout], body: &[u8]) -> Option<Event> {
+    let body = Body::parse(body)?;
+    layouts.iter().find(|layout| layout.id == body.id)?.event(&body)
+}
+
+/// The tracepoint's number in a `format` file.
+pub(super) fn id(text: &str) -> Option<u16> {
+    text.lines().find_map(|line| line.strip_prefix("ID:")?.trim().parse().ok())
+}
+
+/// A field of a `format` file.
+pub(super) fn field_named(text: &str, name: &str) -> Option<Field> {
     text.lines().find_map(|line| {
         let (declaration, rest) = line.trim().strip_prefix("field:")?.split_once(';')?;
         if declaration.rsplit(' ').next()? != name {
@@ -129,7 +185,7 @@ fn find_field(text: &str, name: &str) -> Option<Field> {
     })
 }
 
-fn number(raw: &[u8], field: Field) -> Option<u64> {
+pub(super) fn number(raw: &[u8], field: Field) -> Option<u64> {
     let bytes = raw.get(field.offset..field.offset.checked_add(field.bytes)?)?;
     Some(match *bytes {
         [a] => a.into(),

@@ -3,6 +3,8 @@
 //! [`record`] writes a framed log while the command runs; [`trace_of_log`] makes a trace of it, at
 //! the end of the run or years later, whole or torn.
 
+pub mod btrfs;
+pub mod calls;
 pub mod events;
 mod identify;
 pub mod log;
@@ -13,6 +15,7 @@ pub mod normalise;
 pub mod perf;
 pub mod recorder;
 mod sizes;
+pub mod writes;
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;

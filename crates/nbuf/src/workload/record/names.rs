@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{Mode, OFlags, Stat, fstat};
 
 use super::log::FileSeen;
-use super::mounts::{Mount, backed, device_number};
+use super::mounts::{Mount, backed, device_number, device_of_mount};
+use super::writes::FdInfo;
 use crate::sys::fanotify::Listener;
 use crate::sys::handle::open_ext_inode;
 
@@ -22,8 +23,17 @@ pub type Key = (u32, u64);
 pub struct Names {
     listener: Option<Listener>,
     mounts: Vec<Mount>,
-    seen: HashMap<Key, (u64, Vec<u8>)>,
+    seen: Seen,
     overflowed: bool,
+}
+
+/// What is known of the files.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Size and path.
+    files: HashMap<Key, (u64, Vec<u8>)>,
+    /// What tracepoints call a device that `stat` calls this.
+    devices: HashMap<u32, u32>,
 }
 
 impl Names {
@@ -39,7 +49,9 @@ impl Names {
                 let _ = listener.hear(&mount.point);
             }
         }
-        Self { listener, mounts, seen: HashMap::new(), overflowed: false }
+        let devices = mounts.iter().map(|mount| (mount.device, mount.device)).collect();
+        let seen = Seen { files: HashMap::new(), devices };
+        Self { listener, mounts, seen, overflowed: false }
     }
 
     /// What to wait for.
@@ -52,10 +64,16 @@ impl Names {
         self.overflowed
     }
 
-    /// Whether this device is a mounted file system with files behind it. Others are the kernel's
-    /// own (a block device's buffers, for one).
-    pub fn is_file_system(&self, device: u32) -> bool {
-        self.mounts.iter().any(|mount| mount.device == device)
+    /// Whether this may be a file on a mounted file system. Other inodes are the kernel's own: a
+    /// block device's buffers, and on btrfs number 1, its trees.
+    pub fn may_be_file(&self, (device, inode): Key) -> bool {
+        let mount = self.mounts.iter().find(|mount| mount.device == device);
+        mount.is_some_and(|mount| inode != 1 || mount.filesystem != "btrfs")
+    }
+
+    /// Whether any file on such a device was heard of.
+    pub fn heard_on(&self, device: impl Fn(u32) -> bool) -> bool {
+        self.seen.files.keys().any(|&(on, _)| device(on))
     }
 
     /// The mounts that are listened to.
@@ -116,7 +134,7 @@ impl Names {
     ) -> io::Result<()> {
         let mut roots: HashMap<u32, Option<OwnedFd>> = HashMap::new();
         for (device, inode) in wanted {
-            if let Some((size, path)) = self.seen.get(&(device, inode)) {
+            if let Some((size, path)) = self.seen.files.get(&(device, inode)) {
                 let now = fs::symlink_metadata(std::ffi::OsStr::from_bytes(path));
                 let file_bytes = now.map_or(*size, |metadata| metadata.len());
                 each(FileSeen { time_ns, device, inode, file_bytes, path: None })?;
@@ -142,28 +160,37 @@ fn open_root(mounts: &[Mount], device: u32) -> Option<OwnedFd> {
 }
 
 /// What an open file tells, if it tells anything new.
-fn look(seen: &mut HashMap<Key, (u64, Vec<u8>)>, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
+fn look(seen: &mut Seen, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
     let stat = fstat(file).ok()?;
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
         return None;
     }
-    let key = key_of(&stat);
+    let (device, inode) = key_of(&stat);
+    // A subvolume of btrfs has a device number of its own, which tracepoints do not use.
+    let device = *seen.devices.entry(device).or_insert_with(|| superblock(file).unwrap_or(device));
+    let key = (device, inode);
     let file_bytes = stat.st_size.unsigned_abs();
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
     let path = path.as_os_str().as_bytes();
     // An inode whose directory entry is not in memory opens, but its path reads "/".
     let named = path.len() > 1;
     let living = path.strip_suffix(b" (deleted)").unwrap_or(path);
-    let known = seen.get(&key);
+    let known = seen.files.get(&key);
     let same_path = known.is_some_and(|(_, before)| before == living);
     if known.is_some_and(|(size, _)| *size == file_bytes) && (same_path || !named) {
         return None;
     }
     if named {
-        seen.insert(key, (file_bytes, living.to_owned()));
+        seen.files.insert(key, (file_bytes, living.to_owned()));
     }
     let path = (named && !same_path).then(|| path.to_owned());
     Some(FileSeen { time_ns, device: key.0, inode: key.1, file_bytes, path })
+}
+
+/// The device of the mount that an open file was found through.
+fn superblock(file: &OwnedFd) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    device_of_mount(FdInfo::parse(&text)?.mount)
 }
 
 fn key_of(stat: &Stat) -> Key {

@@ -8,9 +8,12 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::events::{Layout, Source, decode};
+use super::btrfs::{self, Btrfs};
+use super::calls::{self, Calls};
+use super::events::{Body, Layout, Sample, Source};
 use super::log::Event;
 use crate::sys::perf;
+use crate::sys::process::monotonic_ns;
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
 
@@ -22,12 +25,14 @@ const RINGS_BYTES_MAX: usize = 512 << 20;
 #[derive(Debug)]
 pub struct Perf {
     layouts: Vec<Layout>,
+    btrfs: Option<Btrfs>,
+    calls: Option<Calls>,
     processors: Vec<i32>,
     ring_bytes: usize,
     attached: Option<Attached>,
     received: u64,
     unreadable: u64,
-    batch: Vec<Event>,
+    batch: Vec<Sample>,
 }
 
 #[derive(Debug)]
@@ -81,7 +86,17 @@ impl Perf {
         let share = RINGS_BYTES_MAX / processors.len().max(1);
         let ring_bytes = RING_BYTES_MAX.min(previous_power_of_two(share)).max(64 << 10);
         let (attached, batch) = (None, Vec::new());
-        Ok(Self { layouts, processors, ring_bytes, attached, received: 0, unreadable: 0, batch })
+        Ok(Self {
+            layouts,
+            btrfs: None,
+            calls: None,
+            processors,
+            ring_bytes,
+            attached,
+            received: 0,
+            unreadable: 0,
+            batch,
+        })
     }
 
     /// Asks for smaller rings than the default; for provoking losses in tests.
@@ -89,6 +104,26 @@ impl Perf {
     pub fn with_ring_bytes(mut self, bytes: usize) -> Self {
         self.ring_bytes = previous_power_of_two(bytes.max(4096));
         self
+    }
+
+    /// Adds the writes on btrfs, where the kernel has a tracepoint for them as we know it; gives
+    /// back whose writes are seen.
+    pub fn with_btrfs(mut self, systems: Vec<([u8; 16], u32)>) -> (Self, impl Fn(u32) -> bool) {
+        let format = Tracefs::open()
+            .and_then(|tracefs| tracefs.read(&format!("events/{}/format", btrfs::PATH)));
+        if let (Ok(format), false) = (format, systems.is_empty()) {
+            self.btrfs = Btrfs::parse(&format, systems).ok();
+        }
+        let btrfs = self.btrfs.clone();
+        (self, move |device| btrfs.as_ref().is_some_and(|btrfs| btrfs.sees(device)))
+    }
+
+    /// Adds the system calls that write.
+    pub fn with_calls(mut self) -> Result<Self, Error> {
+        let tracefs = Tracefs::open().map_err(refused)?;
+        let format = |path: &str| tracefs.read(&format!("events/{path}/format")).map_err(refused);
+        self.calls = Some(Calls::parse(&format(calls::ENTER)?, &format(calls::EXIT)?)?);
+        Ok(self)
     }
 
     /// Attaches to a task that has not executed yet. Its descendants inherit.
@@ -109,9 +144,22 @@ impl Perf {
                 }
                 attached.events.push(event);
             }
+            for (id, filter) in self.filtered() {
+                let event = perf::open(id.into(), pid, processor, wakeup).map_err(refused)?;
+                event.filter(&std::ffi::CString::new(filter).map_err(io::Error::from)?)?;
+                event.redirect_to(&attached.events[leader])?;
+                attached.events.push(event);
+            }
         }
         self.attached = Some(attached);
         Ok(())
+    }
+
+    /// Tracepoints of which only some records are wanted.
+    fn filtered(&self) -> Vec<(u16, String)> {
+        let calls = self.calls.iter().flat_map(|calls| [calls.enter, calls.exit]);
+        let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
+        calls.zip(Calls::filters()).chain(btrfs).collect()
     }
 
     /// What to wait for: readable when a ring is a quarter full.
@@ -122,23 +170,42 @@ impl Perf {
             .collect()
     }
 
-    /// Takes everything out of the rings, in time order as far as it has come.
+    /// Takes the events out of the rings, in time order.
     pub fn drain(&mut self, mut each: impl FnMut(&Event) -> io::Result<()>) -> io::Result<()> {
+        self.drain_batch(|batch| {
+            batch.iter().try_for_each(|sample| match sample {
+                Sample::Event(event) => each(event),
+                Sample::Call(_) => Ok(()),
+            })
+        })
+    }
+
+    /// Hands over everything that happened until now and was not handed over yet, in time order.
+    pub fn drain_batch(
+        &mut self,
+        take: impl FnOnce(&[Sample]) -> io::Result<()>,
+    ) -> io::Result<()> {
         let Some(attached) = &mut self.attached else { return Ok(()) };
+        // The rings are read one after the other. What comes into the last one meanwhile may be
+        // later than what the first one still holds, and waits.
+        let until = monotonic_ns();
         for ring in &mut attached.rings {
             ring.drain(|record| {
                 if record.kind != perf_event_open_sys::bindings::PERF_RECORD_SAMPLE {
                     return;
                 }
                 self.received += 1;
-                match decode(&self.layouts, record.body) {
-                    Some(event) => self.batch.push(event),
-                    None => self.unreadable += 1,
+                match sample(&self.layouts, self.calls.as_ref(), self.btrfs.as_ref(), record.body) {
+                    Ok(sample) => self.batch.extend(sample),
+                    Err(Unreadable) => self.unreadable += 1,
                 }
             });
         }
-        self.batch.sort_by_key(|event| event.time_ns);
-        self.batch.drain(..).try_for_each(|event| each(&event))
+        self.batch.sort_by_key(Sample::time_ns);
+        let ready = self.batch.partition_point(|sample| sample.time_ns() <= until);
+        let taken = take(&self.batch[..ready]);
+        self.batch.drain(..ready);
+        taken
     }
 
     /// Closes the books: events counted by the kernel, and those of them that never reached us.
@@ -156,6 +223,26 @@ impl Perf {
         let rings = self.attached.iter().flat_map(|attached| &attached.rings);
         rings.map(Ring::high_water_bytes).max().unwrap_or(0)
     }
+}
+
+struct Unreadable;
+
+/// What a record says, if it says anything to us.
+fn sample(
+    layouts: &[Layout],
+    calls: Option<&Calls>,
+    btrfs: Option<&Btrfs>,
+    body: &[u8],
+) -> Result<Option<Sample>, Unreadable> {
+    let body = Body::parse(body).ok_or(Unreadable)?;
+    if let Some(layout) = layouts.iter().find(|layout| layout.id == body.id) {
+        return layout.event(&body).map(Sample::Event).map(Some).ok_or(Unreadable);
+    }
+    if let Some(calls) = calls.filter(|calls| calls.has(body.id)) {
+        return Ok(calls.decode(&body).map(Sample::Call));
+    }
+    let btrfs = btrfs.filter(|btrfs| btrfs.id == body.id).ok_or(Unreadable)?;
+    Ok(btrfs.event(body.raw, body.task, body.time_ns).map(Sample::Event))
 }
 
 fn refused(error: io::Error) -> Error {

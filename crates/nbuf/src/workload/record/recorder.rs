@@ -3,12 +3,16 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 
-use super::events::SOURCES;
-use super::log::{Entry, LogWriter, MemorySeen};
+use super::btrfs;
+use super::events::{SOURCES, Sample};
+use super::log::{Entry, Event, LogWriter, MemorySeen};
 use super::machine;
+use super::mounts;
 use super::names::{Key, Names};
 use super::perf::{self, Perf};
+use super::writes::{FdInfo, Writes};
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::workload::command::{Ended, Watcher};
@@ -22,6 +26,8 @@ const FRAME_EVERY_NS: u64 = 500_000_000;
 pub struct Recorder<'a, W: Write> {
     perf: Perf,
     names: Names,
+    /// Where a file system without a tracepoint for writes may be written to.
+    writes: Option<Writes>,
     log: LogWriter<W>,
     group: Option<&'a Group>,
     facts: Facts,
@@ -63,6 +69,14 @@ impl<'a, W: Write> Recorder<'a, W> {
         }
         let names = Names::listen();
         let mut facts = machine::facts(command);
+        let (with_btrfs, seen) = perf.with_btrfs(btrfs::systems(names.mounts()));
+        perf = with_btrfs;
+        let seen = |mount: &mounts::Mount| seen(mount.device);
+        let untraced = mounts::without_tracepoint(Path::new(&facts.directory), seen);
+        let writes = (!untraced.is_empty()).then(|| Writes::new(untraced));
+        if writes.is_some() {
+            perf = perf.with_calls()?;
+        }
         let devices = names.mounts().iter().map(|mount| machine::device(mount, &facts.kernel));
         facts.devices = devices.collect();
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
@@ -76,6 +90,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         Ok(Self {
             perf,
             names,
+            writes,
             log,
             group,
             facts,
@@ -132,24 +147,46 @@ impl<'a, W: Write> Recorder<'a, W> {
         if self.names.overflowed() {
             cautions.push("the queue of opened files overflowed: some names are missing".into());
         }
+        if let Some(writes) = &self.writes
+            && writes.unplaced() > 0
+            && self.names.heard_on(|device| writes.covers(device))
+        {
+            let unplaced = writes.unplaced();
+            cautions.push(format!(
+                "{unplaced} writes of processes that were gone too soon have no known file: where \
+                 a file system has no tracepoint for writes, overwrites may be missing"
+            ));
+        }
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }
     }
 
     fn take_events(&mut self) -> io::Result<()> {
-        let Self { perf, names, log, touched, last_touched, .. } = self;
-        perf.drain(|event| {
+        let Self { perf, names, writes, log, touched, last_touched, .. } = self;
+        let mut push = |event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
-                // Buffers of block devices pass through the same tracepoints; they are not files.
-                if !names.is_file_system(event.device) {
+                // What is no file passes through the same tracepoints.
+                if !names.may_be_file(key) {
                     return Ok(());
                 }
                 touched.insert(key);
                 *last_touched = Some(key);
             }
             log.push(&Entry::Event(*event))
+        };
+        perf.drain_batch(|batch| {
+            for (at, sample) in batch.iter().enumerate() {
+                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut look));
+                if let Sample::Event(event) = sample {
+                    push(event)?;
+                }
+                if let Some(event) = written {
+                    push(&event)?;
+                }
+            }
+            Ok(())
         })
     }
 
@@ -197,7 +234,9 @@ impl<W: Write> Watcher for Recorder<'_, W> {
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.perf.descriptors()
+        // A process may be gone soon: its descriptors are looked at as soon as it opens a file.
+        let opens = self.writes.as_ref().and_then(|_| self.names.descriptor());
+        self.perf.descriptors().into_iter().chain(opens).collect()
     }
 
     fn tick(&mut self) -> io::Result<()> {
@@ -212,6 +251,11 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         }
         Ok(())
     }
+}
+
+/// What a descriptor of a living task is.
+fn look(task: u32, file: u32) -> Option<FdInfo> {
+    FdInfo::parse(&std::fs::read_to_string(format!("/proc/{task}/fdinfo/{file}")).ok()?)
 }
 
 fn json(facts: &Facts) -> io::Result<Vec<u8>> {

@@ -90,6 +90,8 @@ impl Normaliser {
 struct Task {
     /// Last demand: file, first and last page, request.
     last: Option<(FileId, u64, u64, u32)>,
+    /// Last write: file, where it began so far, and where it ends.
+    written: Option<(FileId, u64, u64)>,
     /// Records of fills since then, not yet told apart.
     pending: Vec<usize>,
 }
@@ -153,11 +155,7 @@ impl Walk {
                 let range = pages(event.index, event.extent.max(event.index));
                 self.demand(event, file, Op::Map, range);
             }
-            Kind::Write => {
-                let end = event.index.saturating_add(event.extent);
-                self.sizes(file).grow(event.time_ns, end);
-                self.demand(event, file, Op::Write, (event.index, event.extent));
-            }
+            Kind::Write => self.write(event, file),
             Kind::Add | Kind::Delete => self.kernel(event, file),
         }
     }
@@ -175,6 +173,23 @@ impl Walk {
             return;
         }
         self.demand(event, file, Op::Read, pages(first, last));
+    }
+
+    fn write(&mut self, event: &Event, file: FileId) {
+        let end = event.index.saturating_add(event.extent);
+        let task = self.tasks.entry(event.task).or_default();
+        if let Some((before, from, to)) = &mut task.written
+            && *before == file
+            && *to == end
+            && (*from + 1..end).contains(&event.index)
+        {
+            // A long write goes folio by folio, and at each ext4 names all that is left.
+            *from = event.index;
+            return;
+        }
+        task.written = Some((file, event.index, end));
+        self.sizes(file).grow(event.time_ns, end);
+        self.demand(event, file, Op::Write, (event.index, event.extent));
     }
 
     fn demand(&mut self, event: &Event, file: FileId, op: Op, range: (u64, u64)) {

@@ -101,6 +101,25 @@ fn what_was_asked_for_is_told_apart_from_what_came_with_it() {
 }
 
 #[test]
+fn folios_of_one_write_are_one_request() {
+    let log = "
+        1 write 0 12288
+        1 write 4096 8192
+        2 write 4096 8192
+        1 write 8192 4096
+        1 write 8192 4096";
+    check(
+        1 << 20,
+        log,
+        &expect![["
+        0 Write 0+12288
+        1 Write 4096+8192
+        2 Write 8192+4096
+    "]],
+    );
+}
+
+#[test]
 fn a_write_makes_the_file_grow() {
     let log = "
         1 write 0 5000

@@ -1,0 +1,197 @@
+//! What is recorded of small commands whose every access is known, on every file system that can
+//! be made here. Runs its cases one after the other in a process of its own, as root.
+
+#![expect(clippy::print_stdout, reason = "a test without a harness reports for itself")]
+
+#[path = "support/cases.rs"]
+mod cases;
+mod support;
+#[path = "support/volume.rs"]
+mod volume;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::process::{Command as Tool, ExitCode, Stdio};
+
+use cases::{CASES, Case, PREPARE, PREPARE_ONCE};
+use nbuf::sys::signal::Signals;
+use nbuf::workload::command::Command;
+use nbuf::workload::record::perf::Perf;
+use nbuf::workload::record::{Options, record, trace_of_log};
+use nbuf::workload::trace::{Op, Trace};
+use support::skip;
+use volume::{Volume, enter_private_mounts, run};
+
+fn main() -> ExitCode {
+    if let Err(error) = Perf::prepare(&[]) {
+        skip(&format!("capture: {error}"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = enter_private_mounts() {
+        skip(&format!("capture: no private mounts: {error}"));
+        return ExitCode::SUCCESS;
+    }
+    let signals = Signals::block().unwrap();
+    let lock = File::create("/tmp/nbuf-tests.lock").unwrap();
+    lock.lock().unwrap();
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let mut bench = Bench { signals, only, passed: 0, failed: 0 };
+    for kind in ["ext4", "xfs", "btrfs"] {
+        match Volume::new(kind, directory.path()) {
+            Ok(volume) => bench.on(kind, &volume),
+            Err(error) => skip(&format!("capture on {kind}: {error}")),
+        }
+    }
+    println!("{} passed, {} failed", bench.passed, bench.failed);
+    if bench.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+type Check = fn(&Bench, &Volume) -> Result<(), String>;
+
+struct Bench {
+    signals: Signals,
+    only: Vec<String>,
+    passed: u32,
+    failed: u32,
+}
+
+impl Bench {
+    fn on(&mut self, kind: &str, volume: &Volume) {
+        std::env::set_current_dir(&volume.root).unwrap();
+        shell(PREPARE_ONCE).unwrap();
+        for case in &CASES {
+            if self.wanted(kind, case.name) && case.not_on != kind {
+                if shell(&format!("command -v {}", case.needs)).is_err() {
+                    skip(&format!("capture of {} on {kind}: no {}", case.name, case.needs));
+                    continue;
+                }
+                shell(PREPARE).unwrap();
+                let result = self.try_case(case, volume);
+                self.report(kind, case.name, result);
+            }
+        }
+        let rings: [(&str, Check); 2] =
+            [("losses are counted", Bench::tiny_ring), ("nothing is lost", Bench::full_speed)];
+        for (name, check) in rings {
+            if kind == "ext4" && self.wanted(kind, name) {
+                shell(PREPARE).unwrap();
+                let result = check(self, volume);
+                self.report(kind, name, result);
+            }
+        }
+        std::env::set_current_dir("/").unwrap();
+    }
+
+    fn wanted(&self, kind: &str, name: &str) -> bool {
+        let name = format!("{kind} {name}");
+        self.only.is_empty() || self.only.iter().any(|only| name.contains(only))
+    }
+
+    fn report(&mut self, kind: &str, name: &str, result: Result<(), String>) {
+        match result {
+            Ok(()) => {
+                self.passed += 1;
+                println!("ok      {kind:5} {name}");
+            }
+            Err(why) => {
+                self.failed += 1;
+                println!("FAILED  {kind:5} {name}: {why}");
+            }
+        }
+    }
+
+    fn record(&self, arguments: &[&str], ring_bytes: Option<usize>) -> Result<Trace, String> {
+        let arguments = arguments.iter().map(Into::into).collect();
+        let command = Command { arguments, account: None };
+        let null = |write| File::options().read(true).write(write).open("/dev/null").unwrap();
+        let standard = [false, true, true].map(|write| Some(null(write).into()));
+        let options = Options { standard, ring_bytes, ..Options::default() };
+        let (ended, log) = record(&command, options, Vec::new(), &self.signals)
+            .map_err(|error| error.to_string())?;
+        if ended.exit_status != 0 {
+            return Err(format!("the command ended with {}", ended.exit_status));
+        }
+        trace_of_log(&log[..]).map_err(|error| error.to_string())
+    }
+
+    fn try_case(&self, case: &Case, volume: &Volume) -> Result<(), String> {
+        let interpreter = if case.needs == "python3" { "python3" } else { "sh" };
+        let trace = self.record(&[interpreter, "-c", case.command], None)?;
+        let path = volume.root.join(case.file).to_string_lossy().into_owned();
+        let got = shown(&trace, &path, case.want);
+        if trace.facts.capture.lost > 0 {
+            return Err(format!("{} lost", trace.facts.capture.lost));
+        }
+        if got == case.want {
+            return Ok(());
+        }
+        Err(format!("want {:?}, got {got:?}; {:?}", case.want, trace.facts.cautions))
+    }
+
+    /// In a ring for fifty events, some are lost: as many as are missing.
+    fn tiny_ring(&self, volume: &Volume) -> Result<(), String> {
+        let again = "for i in 1 2 3 4 5 6 7 8 9 10; do dd if=a of=/dev/null bs=4k; done";
+        let trace = self.record(&["sh", "-c", again], Some(4096))?;
+        let reads = reads_of(&trace, volume);
+        let lost = trace.facts.capture.lost;
+        let said = trace.facts.cautions.iter().any(|caution| caution.contains("lost"));
+        let sound = lost > 0 && reads < 10_240 && reads + lost >= 10_240 && said;
+        let counted = trace.facts.capture.events;
+        if sound { Ok(()) } else { Err(format!("{reads} reads, {lost} lost of {counted}")) }
+    }
+
+    fn full_speed(&self, volume: &Volume) -> Result<(), String> {
+        let again = "i=0; while [ $i -lt 100 ]; do dd if=a of=/dev/null bs=4k; i=$((i+1)); done";
+        let trace = self.record(&["sh", "-c", again], None)?;
+        let (reads, lost) = (reads_of(&trace, volume), trace.facts.capture.lost);
+        if (reads, lost) == (102_400, 0) {
+            return Ok(());
+        }
+        Err(format!("{reads} reads, {lost} lost"))
+    }
+}
+
+fn reads_of(trace: &Trace, volume: &Volume) -> u64 {
+    let path = volume.root.join("a").to_string_lossy().into_owned();
+    let read = |r: &&nbuf::workload::trace::Record| {
+        r.op == Op::Read && trace.files[r.file.0 as usize] == path
+    };
+    trace.records.iter().filter(read).count() as u64
+}
+
+/// The operations on a file, as [`Case::want`] has them.
+fn shown(trace: &Trace, path: &str, want: &str) -> String {
+    let mut seen: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut mapped = std::collections::BTreeSet::new();
+    for record in &trace.records {
+        let name = &trace.files[record.file.0 as usize];
+        let ours = path.strip_suffix('*').map_or(name == path, |start| name.starts_with(start));
+        if !ours || matches!(record.op, Op::Fill | Op::Readahead) {
+            continue;
+        }
+        let last = record.offset_bytes + u64::from(record.length_bytes).max(1) - 1;
+        let pages = record.offset_bytes / 4096..=last / 4096;
+        if record.op.is_mapped() {
+            mapped.extend(pages);
+            continue;
+        }
+        let (requests, sum) = seen.entry(format!("{:?}", record.op)).or_default();
+        *requests += 1;
+        *sum += pages.count() as u64;
+    }
+    if !mapped.is_empty() {
+        return format!("mapped {}", mapped.len());
+    }
+    let free = |op: &str| want.contains(&format!("{op} */"));
+    // What leaves the cache is told only where it is the point.
+    let seen = seen.iter().filter(|(op, _)| *op != "Evict" || want.contains("Evict"));
+    let shown = seen.map(|(op, (requests, pages))| {
+        if free(op) { format!("{op} */{pages}") } else { format!("{op} {requests}/{pages}") }
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn shell(script: &str) -> Result<(), String> {
+    run(Tool::new("sh").args(["-ec", script]).stdout(Stdio::null()))
+}

@@ -1,0 +1,17 @@
+//! Any record of a system call, after any `format` files: a call, nothing, or an error; and any
+//! `fdinfo`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nbuf::workload::record::calls::Calls;
+use nbuf::workload::record::events::Body;
+use nbuf::workload::record::writes::FdInfo;
+
+fuzz_target!(|input: (String, String, Vec<u8>)| {
+    let (enter, exit, record) = input;
+    let _ = FdInfo::parse(&enter);
+    if let (Ok(calls), Some(body)) = (Calls::parse(&enter, &exit), Body::parse(&record)) {
+        let _ = calls.decode(&body);
+    }
+});
