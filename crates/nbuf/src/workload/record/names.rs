@@ -34,6 +34,8 @@ struct Seen {
     files: HashMap<Key, (u64, Vec<u8>)>,
     /// What tracepoints call a device that `stat` calls this.
     devices: HashMap<u32, u32>,
+    /// `/proc/self/fd`, so that it is walked to once and not for every file.
+    descriptors: Option<OwnedFd>,
 }
 
 impl Names {
@@ -50,7 +52,9 @@ impl Names {
             }
         }
         let devices = mounts.iter().map(|mount| (mount.device, mount.device)).collect();
-        let seen = Seen { files: HashMap::new(), devices };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptors = rustix::fs::open("/proc/self/fd", flags, Mode::empty()).ok();
+        let seen = Seen { files: HashMap::new(), devices, descriptors };
         Self { listener, mounts, seen, overflowed: false }
     }
 
@@ -170,16 +174,18 @@ fn look(seen: &mut Seen, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
     let device = *seen.devices.entry(device).or_insert_with(|| superblock(file).unwrap_or(device));
     let key = (device, inode);
     let file_bytes = stat.st_size.unsigned_abs();
-    let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
-    let path = path.as_os_str().as_bytes();
+    let known = seen.files.get(&key);
+    if known.is_some_and(|(size, _)| *size == file_bytes) {
+        // Most opens are of files opened before. The first name is the one that is kept.
+        return None;
+    }
+    let number = file.as_raw_fd().to_string();
+    let path = rustix::fs::readlinkat(seen.descriptors.as_ref()?, number, Vec::new()).ok()?;
+    let path = path.as_bytes();
     // An inode whose directory entry is not in memory opens, but its path reads "/".
     let named = path.len() > 1;
     let living = path.strip_suffix(b" (deleted)").unwrap_or(path);
-    let known = seen.files.get(&key);
     let same_path = known.is_some_and(|(_, before)| before == living);
-    if known.is_some_and(|(size, _)| *size == file_bytes) && (same_path || !named) {
-        return None;
-    }
     if named {
         seen.files.insert(key, (file_bytes, living.to_owned()));
     }

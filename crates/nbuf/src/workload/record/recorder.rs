@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use super::btrfs;
-use super::events::{SOURCES, Sample};
+use super::events::{SOURCES, Sample, Source};
 use super::log::{Entry, Event, LogWriter, MemorySeen};
 use super::machine;
 use super::mounts;
@@ -63,11 +63,20 @@ impl<'a, W: Write> Recorder<'a, W> {
         out: W,
         ring_bytes: Option<usize>,
     ) -> Result<Self, Error> {
-        let mut perf = Perf::prepare(&SOURCES)?;
+        let names = Names::listen();
+        // Every process of the command inherits every event: none is opened in vain.
+        let mounted = |source: &&Source| match source.path.split_once('/') {
+            Some((system @ ("ext4" | "xfs"), _)) => {
+                let of = &system[..3];
+                names.mounts().iter().any(|mount| mount.filesystem.starts_with(of))
+            }
+            _ => true,
+        };
+        let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
+        let mut perf = Perf::prepare(&sources)?;
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
-        let names = Names::listen();
         let mut facts = machine::facts(command);
         let (with_btrfs, seen) = perf.with_btrfs(btrfs::systems(names.mounts()));
         perf = with_btrfs;

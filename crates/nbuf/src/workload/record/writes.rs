@@ -10,7 +10,7 @@
 //! Not seen: `io_uring`, `copy_file_range`, calls of 32-bit programs, mounts of other mount
 //! namespaces, overlayfs above such a file system. Wrong position: a descriptor on which bare
 //! `read` and `write` alternate without a seek, or one that several processes share.
-//! Cost: 1.5 microseconds a write, none where every file system has its tracepoint.
+//! Cost: 1.6 microseconds a write, to whatever; none where every file system has its tracepoint.
 
 use std::collections::HashMap;
 
