@@ -124,6 +124,15 @@ pub struct FileShare {
     pub fills: u64,
 }
 
+/// A file that others keep in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedFile {
+    /// Its path.
+    pub name: String,
+    /// Runs of pages: first and last.
+    pub pages: Vec<(u32, u32)>,
+}
+
 /// How it was captured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaptureReport {
@@ -170,6 +179,8 @@ pub struct SizeReport {
     pub repeatable: Option<bool>,
     /// The files that matter most.
     pub files: Vec<FileShare>,
+    /// Pages that stayed in memory on somebody else's account and are free hits in every run.
+    pub shared: Vec<SharedFile>,
     /// What the reader must be told.
     pub cautions: Vec<String>,
 }
@@ -212,6 +223,7 @@ impl SizeReport {
             verify,
             repeatable,
             files: of.files.clone(),
+            shared: of.shared_files(),
             cautions,
         }
     }

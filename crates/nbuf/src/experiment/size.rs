@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::curve::draw;
 use super::predict::{Overhead, Prediction, predict};
 use super::recommend::{RecommendError, recommend};
-use super::result::{Advice, Curve, FileShare, Recommend, SizeReport, Verified};
+use super::result::{Advice, Curve, FileShare, Recommend, SharedFile, SizeReport, Verified};
 use super::step::{Step, steps};
 use crate::cache::kernel::{Replacement, Stream, simulate};
 use crate::meter::probe::residency::Residency;
@@ -125,6 +125,25 @@ impl Analysis {
     /// Whether a limit leaves no room for a cache at all.
     pub fn is_below_floor(&self, limit: Bytes) -> bool {
         self.overhead.cache_under(limit) == Bytes(0)
+    }
+
+    /// The pages that others keep in memory, by file.
+    pub(super) fn shared_files(&self) -> Vec<SharedFile> {
+        let mut files: Vec<SharedFile> = Vec::new();
+        let mut before = None;
+        for &(file, page) in self.stream.shared_pages() {
+            if before != Some(file) {
+                let name = self.names.get(file as usize).cloned().unwrap_or_default();
+                files.push(SharedFile { name, pages: Vec::new() });
+                before = Some(file);
+            }
+            let Some(shared) = files.last_mut() else { continue };
+            match shared.pages.last_mut() {
+                Some((_, last)) if *last + 1 == page => *last = page,
+                _ => shared.pages.push((page, page)),
+            }
+        }
+        files
     }
 
     /// The report, with the runs made so far.

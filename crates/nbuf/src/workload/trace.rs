@@ -148,7 +148,7 @@ pub struct Facts {
     pub capture: Capture,
     /// Memory beside the cache.
     pub memory: Memory,
-    /// Devices under the files. The first is the one most files are on.
+    /// Devices under the files. The first is the one that is asked most.
     pub devices: Vec<Device>,
     /// Files that are not on the first device: name, index into `devices`.
     pub file_devices: Vec<(String, u32)>,

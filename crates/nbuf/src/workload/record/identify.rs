@@ -30,11 +30,13 @@ pub(super) fn name_files(trace: &mut Trace, files: Vec<(Key, KnownFile)>) {
     place(trace, &devices);
 }
 
-/// Orders the devices by how many files lie on them and notes the files that are not on the first.
+/// Orders the devices by how often their files are asked for and notes the files that are not on the first.
 fn place(trace: &mut Trace, files: &[u32]) {
-    let mut count: HashMap<u32, usize> = HashMap::new();
-    for device in files {
-        *count.entry(*device).or_default() += 1;
+    let mut count: HashMap<u32, u64> = files.iter().map(|device| (*device, 0)).collect();
+    for record in trace.records.iter().filter(|record| record.op.is_demand()) {
+        if let Some(count) = files.get(record.file.0 as usize).and_then(|d| count.get_mut(d)) {
+            *count += 1;
+        }
     }
     let number = |d: &crate::workload::trace::Device| d.major << 20 | d.minor;
     let devices = &mut trace.facts.devices;

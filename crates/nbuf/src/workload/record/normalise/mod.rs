@@ -94,6 +94,25 @@ struct Task {
     written: Option<(FileId, u64, u64)>,
     /// Records of fills since then, not yet told apart.
     pending: Vec<usize>,
+    /// Pages of the last read.
+    read_pages: u64,
+}
+
+impl Task {
+    /// Where a read that was seen from `first` on began.
+    ///
+    /// The kernel says nothing of a batch whose last folio was not ready (`filemap_get_pages`
+    /// returns early), so that the beginning of a read can be missing. Programs read in steps of
+    /// one size: if a read of the size before this one would have begun at the beginning of the
+    /// file, or where the read before ended, it did.
+    fn request_start(&self, file: FileId, first: u64, last: u64) -> u64 {
+        let Some(start) = (last + 1).checked_sub(self.read_pages) else { return first };
+        let expected = match self.last {
+            Some((before, _, to, _)) if before == file => to + 1,
+            _ => 0,
+        };
+        if start < first && start == expected { start } else { first }
+    }
 }
 
 struct Walk {
@@ -172,6 +191,9 @@ impl Walk {
             *from = first;
             return;
         }
+        let task = self.tasks.entry(event.task).or_default();
+        let first = task.request_start(file, first, last);
+        task.read_pages = last - first + 1;
         self.demand(event, file, Op::Read, pages(first, last));
     }
 

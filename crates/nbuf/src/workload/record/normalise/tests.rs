@@ -71,6 +71,25 @@ fn batches_of_one_read_are_one_request() {
 }
 
 #[test]
+fn a_read_whose_first_batch_was_not_told_begins_where_it_must() {
+    let log = "
+        1 get 0 23
+        1 get 24 47
+        1 get 70 71
+        1 get 90 92";
+    check(
+        1 << 20,
+        log,
+        &expect![["
+        0 Read 0+98304
+        1 Read 98304+98304
+        2 Read 196608+98304
+        3 Read 368640+12288
+    "]],
+    );
+}
+
+#[test]
 fn the_same_page_twice_is_two_requests() {
     check(4096, "1 get 0 0\n1 get 0 0", &expect![["0 Read 0+4096\n1 Read 0+4096\n"]]);
 }
