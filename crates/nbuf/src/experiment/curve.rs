@@ -2,7 +2,8 @@
 //!
 //! About 32 sizes are spread evenly on a logarithmic axis; more are put where the fills fall, until
 //! a step is known to within one percent of its size. What lies between two simulated sizes is
-//! interpolated and says so.
+//! interpolated and says so. The curve begins where two readahead windows fit: a smaller cache
+//! loses what is read ahead before it is used, and how often is chance.
 //! Cost: two simulations a size, on all processors.
 
 use rayon::prelude::*;
@@ -43,7 +44,8 @@ pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve 
     let total = GRID + refined.clamp(*REFINED.start(), *REFINED.end());
     let everything = simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
     let most = everything.peak.0.max(1);
-    let mut cells = run(stream, &grid(most), |done| progress(done, total));
+    let room = 2 * u64::from(stream.window_pages());
+    let mut cells = run(stream, &grid(most, room), |done| progress(done, total));
     while cells.len() < total {
         let more = refinements(&cells, total - cells.len());
         if more.is_empty() {
@@ -115,9 +117,9 @@ fn run(stream: &Stream, sizes: &[u64], progress: impl Fn(usize) + Sync) -> Vec<C
     sizes.par_iter().map(cell).collect()
 }
 
-/// Sizes spread evenly on a logarithmic axis, up to the one that holds everything.
-fn grid(most: u64) -> Vec<u64> {
-    let least = whole(most as f64 * SPAN).max(PAGES_MIN).min(most);
+/// Sizes spread evenly on a logarithmic axis, from `room` up to the one that holds everything.
+fn grid(most: u64, room: u64) -> Vec<u64> {
+    let least = whole(most as f64 * SPAN).max(PAGES_MIN).max(room.min(most / 4)).min(most);
     let ratio = most as f64 / least as f64;
     let mut sizes: Vec<u64> =
         (0..GRID).map(|i| whole(least as f64 * ratio.powf(i as f64 / (GRID - 1) as f64))).collect();

@@ -74,8 +74,18 @@ impl Overhead {
 /// median of these sizes is predicted.
 const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
 
-/// Predicts a run under `limit`.
-pub fn predict(stream: &Stream, overhead: &Overhead, limit: Option<Bytes>) -> Prediction {
+/// Beyond this ratio of the two models their band would say nothing.
+const APART: f64 = 1.10;
+
+/// Predicts a run under `limit`. The two models make a band. Where they are far apart, on a kernel
+/// that is known to have two lists, these alone are believed
+/// (docs/decisions/0004-when-the-models-part.md).
+pub fn predict(
+    stream: &Stream,
+    overhead: &Overhead,
+    limit: Option<Bytes>,
+    two_lists_known: bool,
+) -> Prediction {
     let Some(limit) = limit else {
         let all = simulate(stream, Replacement::Lru, UNLIMITED);
         let cache = all.peak.bytes();
@@ -90,7 +100,11 @@ pub fn predict(stream: &Stream, overhead: &Overhead, limit: Option<Bytes>) -> Pr
         fills.sort_unstable();
         fills[AROUND.len() / 2]
     };
-    let (lru, two) = (median(Replacement::Lru), median(Replacement::TwoLists));
+    let two = median(Replacement::TwoLists);
+    let mut lru = median(Replacement::Lru);
+    if two_lists_known && lru.max(two) as f64 > lru.min(two) as f64 * APART {
+        lru = two;
+    }
     Prediction {
         limit: Some(limit),
         cache: room.bytes(),

@@ -57,7 +57,7 @@ pub fn recommend(
 ) -> Result<Recommend, RecommendError> {
     check(curve)?;
     let falls = Falls::of(curve);
-    let room = (readahead + readahead).max(ROOM_MIN);
+    let room = (readahead + readahead + readahead).max(ROOM_MIN);
     let sizes = if falls.gains() && (has_reuse(curve) || falls.gains_from(room)) {
         falls.sizes(curve)
     } else {

@@ -119,7 +119,9 @@ impl Analysis {
                 }
             }));
         }
-        limits.into_iter().map(|limit| predict(&self.stream, &self.overhead, limit)).collect()
+        let two_lists = !self.facts.multi_generational;
+        let predict = |limit| predict(&self.stream, &self.overhead, limit, two_lists);
+        limits.into_iter().map(predict).collect()
     }
 
     /// Whether a limit leaves no room for a cache at all.

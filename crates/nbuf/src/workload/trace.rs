@@ -132,6 +132,9 @@ pub struct Facts {
     pub directory: String,
     /// Kernel release.
     pub kernel: String,
+    /// Whether that kernel evicts by the multi-generational LRU rather than by two lists.
+    #[serde(default)]
+    pub multi_generational: bool,
     /// Processors online.
     pub processors: u32,
     /// Memory of the machine.

@@ -140,6 +140,15 @@ impl Stream {
         if self.accesses() == 0 { 0.0 } else { self.mapped as f64 / self.accesses() as f64 }
     }
 
+    /// The readahead window that most touches meet, in pages.
+    pub fn window_pages(&self) -> u32 {
+        let mut touches: HashMap<u32, usize> = HashMap::new();
+        for touch in &self.touches {
+            *touches.entry(self.files[touch.file as usize].window.pages).or_default() += 1;
+        }
+        touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
+    }
+
     /// The touches in order, repetitions of one page left out.
     pub fn touches(&self) -> &[Touch] {
         &self.touches

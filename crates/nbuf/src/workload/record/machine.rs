@@ -17,12 +17,20 @@ pub fn facts(command: Vec<String>) -> Facts {
         command,
         directory: directory.to_string_lossy().into_owned(),
         kernel: kernel.trim().to_owned(),
+        multi_generational: multi_generational(),
         processors: std::thread::available_parallelism()
             .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
         memory_total_bytes: memory_total(),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
         ..Facts::default()
     }
+}
+
+/// `/sys/kernel/mm/lru_gen/enabled`: a bit mask, absent where the kernel was built without.
+fn multi_generational() -> bool {
+    let mask = fs::read_to_string("/sys/kernel/mm/lru_gen/enabled").unwrap_or_default();
+    let digits = mask.trim().trim_start_matches("0x");
+    u32::from_str_radix(digits, 16).is_ok_and(|mask| mask & 1 != 0)
 }
 
 fn memory_total() -> Bytes {
