@@ -3,4 +3,5 @@
 //! They are a library so that `cargo test` runs them too: a rule that only a person remembers to
 //! run is no rule.
 
+pub mod cost;
 pub mod tidy;
