@@ -1,0 +1,90 @@
+//! The README's commands, run literally in a small place of their own.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use support::{Need, Place, requires};
+
+/// The `console` blocks of the README.
+fn blocks() -> Vec<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let text = fs::read_to_string(path).unwrap();
+    let blocks = text.split("```console\n").skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Runs what stands behind a `$`, with the program under test for the README's.
+fn shell(place: &Place, line: &str) -> Output {
+    let line = line.strip_prefix("$ ").unwrap();
+    let rest =
+        ["cargo run --release -- ", "nbuf "].iter().find_map(|p| line.strip_prefix(p)).unwrap();
+    let line = format!("{} {rest}", support::NBUF);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path("."));
+    command.stdin(std::process::Stdio::null());
+    command.output().unwrap()
+}
+
+/// Lets digits and what units they have vary.
+fn shape(line: &str) -> String {
+    let masked = line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c });
+    let mut words: Vec<String> =
+        masked.collect::<String>().split_whitespace().map(str::to_owned).collect();
+    words.dedup();
+    words.join(" ").replace("##", "#").replace("##", "#")
+}
+
+#[test]
+fn the_first_command_shows_what_the_readme_shows() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let block = &blocks()[0];
+    let place = Place::new();
+    // What a release build leaves there, in small: the letters of the README's two patterns.
+    fs::create_dir_all(place.path("target/release/deps")).unwrap();
+    for letter in ["a", "g", "n", "p", "z"] {
+        place.file(&format!("target/release/deps/lib{letter}-1.rlib"), 8 << 20);
+    }
+    let (command, shown) = block.split_once('\n').unwrap();
+    let ran = shell(&place, command);
+    let out = String::from_utf8(ran.stdout).unwrap();
+    let err = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{out}{err}");
+    let got: Vec<String> = out.lines().map(shape).collect();
+    let certain = |line: &&str| {
+        let starts =
+            ["Workload", "Recommendation", "Verified", "To paste", "    limit", "  docker"];
+        let also = ["  kubernetes", "  systemd", "  above"];
+        starts.iter().chain(&also).any(|start| line.starts_with(start))
+    };
+    let certain: Vec<&str> = shown.lines().filter(certain).collect();
+    assert!(certain.len() >= 9, "{certain:?}");
+    for line in certain {
+        assert!(got.contains(&shape(line)), "no line like `{line}` in\n{out}");
+    }
+    assert!(err.contains("the command is run 4 more times"), "{err}");
+}
+
+#[test]
+fn the_other_commands_run() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("make")]) else { return };
+    let place = Place::new();
+    place.file("data", 2 << 20);
+    fs::write(place.path("Makefile"), "all:\n\tcat data > copy\nclean:\n\trm -f copy\n").unwrap();
+    fs::write(place.path("query"), "#!/bin/sh\ncat data data > /dev/null\n").unwrap();
+    fs::set_permissions(place.path("query"), fs::Permissions::from_mode(0o755)).unwrap();
+    let commands: Vec<String> = blocks()[1].lines().map(str::to_owned).collect();
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        let ran = shell(&place, &command);
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert!(matches!(ran.status.code(), Some(0 | 1)), "{command}: {err}");
+        if command.contains("--json") {
+            let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+            assert_eq!(report["schema"], "nbuf.size/1");
+        }
+    }
+    assert!(place.path("run.parquet").exists());
+}
