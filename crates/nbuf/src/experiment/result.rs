@@ -221,8 +221,9 @@ impl SizeReport {
         let limit = self.recommend.as_ref().map(|recommend| recommend.limit_bytes);
         self.verify.iter().all(|run| match run.held {
             Some(held) => held,
-            // Killed below the recommendation is an answer; killed at it is a broken promise.
-            None => run.limit_bytes.is_some() && run.limit_bytes < limit,
+            // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
+            // off by the time allowed is neither.
+            None => !run.killed || run.limit_bytes.is_some() && run.limit_bytes < limit,
         })
     }
 }
