@@ -87,7 +87,8 @@ impl Bench<'_> {
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let (fills, lost) = counter.finish()?;
-        let step = near_step(self.steps, prediction.cache);
+        // Without a limit the cache ends nowhere, least of all at a step.
+        let step = prediction.limit.and_then(|_| near_step(self.steps, prediction.cache));
         let killed = usage.oom_kills > 0;
         let verified = Verified {
             limit_bytes: prediction.limit,
