@@ -223,7 +223,10 @@ impl SizeReport {
             Some(held) => held,
             // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
             // off by the time allowed is neither.
-            None => !run.killed || run.limit_bytes.is_some() && run.limit_bytes < limit,
+            None if run.killed => {
+                run.limit_bytes.is_some_and(|at| limit.is_none_or(|limit| at < limit))
+            }
+            None => true,
         })
     }
 }
