@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::Analysis;
 use nbuf::meter::probe::residency::Residency;
@@ -112,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     for (file, option) in [(&args.svg, "--svg"), (&args.output, "-o")] {
         file.as_ref().map_or(Ok(()), |file| must_be_possible(file, option))?;
     }
+    if args.svg.is_some() && args.svg == args.output {
+        bail!("the trace and the picture cannot be one file; give another name with --svg");
+    }
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);
     let trace = match workload.trace()? {
@@ -163,16 +166,15 @@ fn analyse(
     let bar = progress::bar("simulating", 60);
     let heard = AtomicI32::new(0);
     let analysis = Analysis::of(trace, left, args.force, &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
+        bar.set(done, total);
         while let Some(signal) = signals.next() {
             if heard.swap(signal.number, Ordering::Relaxed) != 0 {
-                bar.finish_and_clear();
+                bar.clear();
                 std::process::exit(128 + signal.number);
             }
         }
     });
-    bar.finish_and_clear();
+    bar.clear();
     let heard = heard.into_inner();
     if heard != 0 {
         workload.note_signal(heard);
@@ -185,10 +187,8 @@ fn analyse(
 fn draw(path: &Path, picture: &str, workload: &Workload<'_>) {
     let written = write_new(path, "--svg", |mut file| Ok(file.write_all(picture.as_bytes())?));
     if let Err(error) = written {
-        workload.broke(&error.context(format!(
-            "cannot write {}, so there is no picture; make room or give another place with --svg",
-            path.display()
-        )));
+        let picture = path.display();
+        workload.broke(&error.context(format!("there is no {picture} (another place: --svg)")));
     }
 }
 

@@ -58,7 +58,8 @@ fn measure(
     };
     let bar = progress::bar("verifying", plan.len());
     let mut done = Vec::new();
-    for prediction in plan {
+    for (at, prediction) in plan.iter().enumerate() {
+        bar.set(at, plan.len());
         if workload.time_left() == Some(Duration::ZERO) {
             bar.suspend(|| {
                 say(format_args!("the time is up: {} of {} runs made", done.len(), plan.len()));
@@ -88,9 +89,8 @@ fn measure(
                 break;
             }
         }
-        bar.inc(1);
     }
-    bar.finish_and_clear();
+    bar.clear();
     if workload.hears_signals() {
         say(format_args!("interrupted: {} of {} runs made", done.len(), plan.len()));
     }

@@ -77,7 +77,7 @@ impl<'a> Workload<'a> {
         self.note(&ended);
         let trace = trace_of_log(&log[..])?;
         self.keep(&trace);
-        Ok(match self.told(&ended) {
+        Ok(match told(&ended) {
             None => Ok(trace),
             Some(status) => Err(status),
         })
@@ -97,32 +97,11 @@ impl<'a> Workload<'a> {
         let Some(path) = &self.args.output else { return };
         match write_trace(trace, path) {
             Ok(()) => say(format_args!("the trace is {}", path.display())),
-            Err(error) => self.broke(&error.context(format!(
-                "cannot write {}, so there is no trace; make room or give another place with -o",
-                path.display()
-            ))),
+            Err(error) => {
+                let trace = path.display();
+                self.broke(&error.context(format!("there is no {trace} (another place: -o)")));
+            }
         }
-    }
-
-    /// Says how the recording ended, unless in the ordinary way. The exit status, if there is
-    /// nothing to report.
-    fn told(&self, ended: &Ended) -> Option<u8> {
-        let status = ended.exit_status;
-        if ended.timed_out {
-            say("the time is up: the recording ends here, and nothing is verified");
-        } else if ended.interrupted.is_some() {
-            say("interrupted: the recording ends here, and nothing is verified");
-        } else if status > 128 {
-            let signal = status - 128;
-            say(format_args!(
-                "the command was ended by signal {signal} before it was done, so what it needs is \
-                 not known; to size something that runs on, end it with --until main or --max-time"
-            ));
-            return Some(exit::command(status));
-        } else if status != 0 {
-            say(format_args!("the command ended with status {status}; it is sized all the same"));
-        }
-        None
     }
 
     /// The signal that we were sent, if any.
@@ -226,6 +205,27 @@ impl Watcher for Nobody {
     fn tick(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Says how the recording ended, unless in the ordinary way. The exit status, if there is
+/// nothing to report.
+fn told(ended: &Ended) -> Option<u8> {
+    let status = ended.exit_status;
+    if ended.timed_out {
+        say("the time is up: the recording ends here, and nothing is verified");
+    } else if ended.interrupted.is_some() {
+        say("interrupted: the recording ends here, and nothing is verified");
+    } else if status > 128 {
+        let signal = status - 128;
+        say(format_args!(
+            "the command was ended by signal {signal} before it was done, so what it needs is \
+             not known; to size something that runs on, end it with --until main or --max-time"
+        ));
+        return Some(exit::command(status));
+    } else if status != 0 {
+        say(format_args!("the command ended with status {status}; it is sized all the same"));
+    }
+    None
 }
 
 /// No group, and no right to record either: the latter is the one to ask for.
