@@ -8,9 +8,12 @@ use nbuf::workload::command::Error as CommandError;
 use nbuf::workload::record::Error as RecordError;
 
 use crate::exit;
+use crate::show::text::clean_lines;
 
-/// Says something on standard error. A message that nobody can hear stops nothing.
+/// Says something on standard error. A message that nobody can hear stops nothing. Names in it
+/// may be anybody's; they get no hold of the terminal.
 pub(crate) fn say(message: impl Display) {
+    let message = clean_lines(&message.to_string());
     let _ = writeln!(io::stderr().lock(), "nbuf: {message}");
 }
 

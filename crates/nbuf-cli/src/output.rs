@@ -1,14 +1,15 @@
-//! Where a trace goes: a name that nothing has yet, taken only when the trace is whole.
+//! Where a file goes: a name that nothing has yet, taken only when the file is whole.
 //!
 //! Invariant: no file of anybody's is ever overwritten, not even by a race: the final name is
 //! taken by a call that fails when it exists.
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use nbuf::sys::publish;
 use nbuf::workload::format::native;
 use nbuf::workload::trace::Trace;
@@ -22,23 +23,46 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Refuses a name that something has, be it a dangling link.
-pub(crate) fn must_be_free(path: &Path) -> Result<()> {
+/// Refuses a name that something has, be it a dangling link; `option` is what gave it.
+pub(crate) fn must_be_free(path: &Path, option: &str) -> Result<()> {
+    if path.as_os_str().as_bytes().ends_with(b"/") {
+        bail!("{} is the name of a directory; name a file with {option}", path.display());
+    }
     match fs::symlink_metadata(path) {
-        Ok(_) => bail!("{} exists; move it away or give another name with -o", path.display()),
+        Ok(_) => {
+            bail!("{} exists; move it away or give another name with {option}", path.display())
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error).with_context(|| format!("{}", path.display())),
     }
 }
 
-/// Writes a trace to a file without a name and gives it `path` once it is on the disc.
+/// Refuses a name under which no file can be made, while there is nothing to lose yet.
+pub(crate) fn must_be_possible(path: &Path, option: &str) -> Result<()> {
+    must_be_free(path, option)?;
+    let made = publish::Unfinished::create(path).map(drop);
+    made.map_err(|error| {
+        anyhow!("cannot write {}: {error}; give another place with {option}", path.display())
+    })
+}
+
+/// Writes a trace to a file that is new.
 pub(crate) fn write_trace(trace: &Trace, path: &Path) -> Result<()> {
+    write_new(path, "-o", |file| Ok(native::write(trace, file)?))
+}
+
+/// Writes a file without a name and gives it `path` once it is on the disc.
+pub(crate) fn write_new(
+    path: &Path,
+    option: &str,
+    write: impl FnOnce(&File) -> Result<()>,
+) -> Result<()> {
     let unfinished = publish::Unfinished::create(path)?;
     caller::give(unfinished.file())?;
-    native::write(trace, unfinished.file())?;
+    write(unfinished.file())?;
     unfinished.publish(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => anyhow::anyhow!(
-            "{} was made by somebody else meanwhile; give another name with -o",
+        io::ErrorKind::AlreadyExists => anyhow!(
+            "{} was made by somebody else meanwhile; give another name with {option}",
             path.display()
         ),
         _ => error.into(),

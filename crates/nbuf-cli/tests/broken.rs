@@ -11,24 +11,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process::signal;
 use nbuf::workload::record::salvage;
 use nbuf::workload::trace::{Op, Trace};
-use support::{Need, Place, Recorded, bytes, is_alive, requires, until};
+use support::{Need, Place, Recorded, bytes, groups_of, is_alive, requires, until, with_word};
 
 /// A script that reads `known`, says who it is and stays.
 const STAYS: &str = "cat known >/dev/null; echo $$ > pid; exec sleep 1000";
-
-/// Groups of the nbuf with this process number.
-fn groups_of(nbuf: u32) -> Vec<String> {
-    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
-    let entries = [memory_v1, unified].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
-    let names =
-        entries.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let owner = format!("-{nbuf}-");
-    names.filter(|name| name.starts_with("nbuf-") && name.contains(&owner)).collect()
-}
 
 fn salvaged(log: &Path) -> Option<Trace> {
     Some(salvage(File::open(log).ok()?).ok()?.trace)
@@ -69,17 +58,6 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
     let cautions = &recovered.trace().facts.cautions;
     assert!(cautions.iter().any(|caution| caution.contains("broke off")), "{cautions:?}");
     assert_eq!(recovered.trace().facts.exit_status, None);
-}
-
-/// Processes whose command line has this word.
-fn with_word(word: &str) -> Vec<i32> {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let has = |pid: &i32| {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())
-    };
-    numbers.filter(has).collect()
 }
 
 #[test]

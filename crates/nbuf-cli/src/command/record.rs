@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         default_path(&program, now)?
     };
     let log = beside(&output, ".log");
-    must_be_free(&output)?;
+    must_be_free(&output, "-o")?;
     let out = create_log(&log, &output)?;
     let ended =
         capture(arguments, &signals, out).map_err(|error| forget_or_keep(error, &log, &output))?;

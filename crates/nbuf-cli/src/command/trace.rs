@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
 fn recover(log: &Path, output: &Path) -> Result<u8> {
     let shown = log.display();
     let mut file = File::open(log).with_context(|| format!("cannot open {shown}"))?;
-    must_be_free(output)?;
+    must_be_free(output, "-o")?;
     if is_parquet(&mut file).with_context(|| format!("cannot read {shown}"))? {
         bail!("{shown} is already a trace; there is nothing to recover");
     }

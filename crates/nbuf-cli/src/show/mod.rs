@@ -11,3 +11,4 @@ pub(crate) mod progress;
 pub(crate) mod report;
 #[cfg(test)]
 mod sample;
+pub(crate) mod text;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process;
 use nbuf::workload::format::native;
 use nbuf::workload::record::{events, perf};
@@ -118,9 +119,16 @@ impl Place {
         let output = command.args(options).args(["--", "sh", "-c", script]).output().unwrap();
         Recorded::of(output, &self.path("t.parquet"))
     }
+
+    /// Sizes a command without asking.
+    pub(crate) fn size(&self, options: &[&str], command: &[&str]) -> Recorded {
+        let mut nbuf = self.nbuf(["size", "-y"]);
+        let output = nbuf.args(options).arg("--").args(command).output().unwrap();
+        Recorded::of(output, &self.path("t.parquet"))
+    }
 }
 
-/// What came of a recording.
+/// What came of a recording or a sizing.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) status: i32,
@@ -139,6 +147,13 @@ impl Recorded {
             stderr: String::from_utf8(output.stderr).unwrap(),
             trace,
         }
+    }
+
+    /// The document, which has standard output to itself.
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let parsed = serde_json::from_str(&self.stdout);
+        parsed.unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
     }
 
     /// The trace; says what was heard instead when there is none.
@@ -172,4 +187,25 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// Groups of the nbuf with this process number.
+pub(crate) fn groups_of(nbuf: u32) -> Vec<String> {
+    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
+    let entries = [memory_v1, unified].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
+    let names =
+        entries.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let owner = format!("-{nbuf}-");
+    names.filter(|name| name.starts_with("nbuf-") && name.contains(&owner)).collect()
+}
+
+/// Processes whose command line has this word.
+pub(crate) fn with_word(word: &str) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes())
+    };
+    numbers.filter(has).collect()
 }

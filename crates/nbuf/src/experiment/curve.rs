@@ -59,21 +59,8 @@ pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve 
     Curve {
         points: points(&cells, &misses),
         footprint_bytes: Pages(misses.distinct).bytes(),
-        accesses: misses.accesses + repetitions(stream),
+        accesses: misses.accesses + stream.repetitions(),
     }
-}
-
-/// Accesses that the stream has left out because they hit at every size.
-fn repetitions(stream: &Stream) -> u64 {
-    let kept: u64 = stream
-        .touches()
-        .iter()
-        .map(|touch| match touch.kind {
-            TouchKind::Drop => 0,
-            _ => u64::from(touch.count),
-        })
-        .sum();
-    stream.accesses().saturating_sub(kept)
 }
 
 /// Feeds every touch to the stack-distance meter. A mapped window counts as one access, to its

@@ -233,8 +233,12 @@ impl SizeReport {
         let limit = self.recommend.as_ref().map(|recommend| recommend.limit_bytes);
         self.verify.iter().all(|run| match run.held {
             Some(held) => held,
-            // Killed below the recommendation is an answer; killed at it is a broken promise.
-            None => run.limit_bytes.is_some() && run.limit_bytes < limit,
+            // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
+            // off by the time allowed is neither.
+            None if run.killed => {
+                run.limit_bytes.is_some_and(|at| limit.is_none_or(|limit| at < limit))
+            }
+            None => true,
         })
     }
 }

@@ -87,7 +87,7 @@ impl Bench<'_> {
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let (fills, lost) = counter.finish()?;
-        // Without a limit there is no size to be wrong by.
+        // Without a limit the cache ends nowhere, least of all at a step.
         let step = prediction.limit.and_then(|_| near_step(self.steps, prediction.cache));
         let killed = usage.oom_kills > 0;
         let verified = Verified {

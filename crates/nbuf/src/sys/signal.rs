@@ -2,7 +2,10 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 /// `SIGINT`, `SIGTERM` and `SIGHUP`, blocked for this process and read from a descriptor, but for
 /// those that were ignored (`nohup`, a background job): a blocked signal is never ignored.
@@ -62,6 +65,21 @@ impl Signals {
                 number: i32::try_from(info.ssi_signo).unwrap_or(0),
                 from_terminal: info.ssi_code == libc::SI_KERNEL,
             })
+        }
+    }
+
+    /// Waits for a signal or for `other` to be readable. Whether it is a signal.
+    pub fn comes_before(&self, other: &impl AsFd) -> io::Result<bool> {
+        loop {
+            let mut waiting = [
+                PollFd::from_borrowed_fd(self.fd.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(other.as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut waiting, None) {
+                Ok(_) => return Ok(!waiting[0].revents().is_empty()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 

@@ -5,15 +5,21 @@ mod workload;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::Analysis;
+use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
 use nbuf::units::{Bytes, Size};
+use nbuf::workload::trace::Trace;
 
+use crate::exit;
+use crate::fail::say;
+use crate::output::{must_be_possible, write_new};
 use crate::show::{picture, plot, progress, report};
 use workload::Workload;
 
@@ -36,7 +42,7 @@ pub(crate) struct Args {
     yes: bool,
 
     /// Do not run the command again
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verify_at")]
     no_verify: bool,
 
     /// Limits to verify under instead of 1.0, 0.9 and 0.75 of the recommendation: memory limits
@@ -69,7 +75,8 @@ pub(crate) struct Args {
     svg: Option<PathBuf>,
 
     /// Start from a recorded trace instead of a command; nothing is run
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "prepare", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all =
+        ["command", "prepare", "output", "verify_at", "max_time"])]
     trace: Option<PathBuf>,
 
     /// The command and its arguments
@@ -102,49 +109,39 @@ Exit status:
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
-    for file in [&args.svg, &args.output].into_iter().flatten() {
-        if file.symlink_metadata().is_ok() {
-            bail!(
-                "{} exists and is not overwritten; choose another name or remove it",
-                file.display()
-            );
-        }
+    for (file, option) in [(&args.svg, "--svg"), (&args.output, "-o")] {
+        file.as_ref().map_or(Ok(()), |file| must_be_possible(file, option))?;
     }
-    let signals = Signals::block()?;
-    let mut workload = Workload::of(args, &signals);
-    let trace = workload.trace()?;
-    if let Some(status) = workload.failed() {
-        return Ok(status);
+    if args.svg.is_some() && args.svg == args.output {
+        bail!("the trace and the picture cannot be one file; give another name with --svg");
     }
+    let signals = Signals::block().context("cannot listen for signals")?;
+    let workload = Workload::of(args, &signals);
+    let trace = match workload.trace()? {
+        Ok(trace) => trace,
+        Err(status) => return Ok(status),
+    };
     let left = workload.drop_files(&trace);
-    let bar = progress::bar("simulating", 60);
-    let analysis = Analysis::of(trace, &left, args.force, &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-    })?;
-    bar.finish_and_clear();
+    let analysis = analyse(args, trace, &left, &signals, &workload)?;
 
     let page = Page::of(args);
     let first = analysis.report(Vec::new());
     page.show(&report::workload(&first, page.width))?;
     page.show(&page.curve(&analysis, &first))?;
     page.show(&report::recommendation(&first, page.width))?;
-    page.show(&report::cautions(&first, page.width))?;
+    page.show(&report::cautions(&first.cautions, page.width))?;
 
     let verified = prove::verify(args, &analysis, &workload, &signals)?;
-    let ran = !verified.is_empty();
     let last = analysis.report(verified);
-    if ran {
+    if !last.verify.is_empty() {
         page.show(&report::verification(&last, page.width))?;
-        let news: Vec<_> = last.cautions.iter().skip(first.cautions.len()).cloned().collect();
-        let news = SizeReport { cautions: news, ..last.clone() };
-        page.show(&report::cautions(&news, page.width))?;
+        page.show(&report::cautions(&last.cautions[first.cautions.len()..], page.width))?;
     }
     if let Some(recommend) = &last.recommend {
-        page.show(&report::paste(recommend))?;
+        page.show(&report::paste(recommend, page.width))?;
     }
-    if let Some(file) = &args.svg {
-        workload::write_new(file, svg(&analysis, &last).as_bytes())?;
+    if let Some(path) = &args.svg {
+        draw(path, &svg(&analysis, &last), &workload);
     }
     if args.json {
         let text = serde_json::to_string_pretty(&last)?;
@@ -152,8 +149,47 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     }
     Ok(match workload.interrupted() {
         Some(signal) => 128 + signal,
+        None if workload.is_broken() => exit::OURS,
         None => u8::from(!last.held()),
     })
+}
+
+/// Simulates. The first signal meanwhile is heard when that is done, the second at once: nothing of
+/// ours is left in the machine by then.
+fn analyse(
+    args: &Args,
+    trace: Trace,
+    left: &Residency,
+    signals: &Signals,
+    workload: &Workload<'_>,
+) -> Result<Analysis> {
+    let bar = progress::bar("simulating", 60);
+    let heard = AtomicI32::new(0);
+    let analysis = Analysis::of(trace, left, args.force, &|done, total| {
+        bar.set(done, total);
+        while let Some(signal) = signals.next() {
+            if heard.swap(signal.number, Ordering::Relaxed) != 0 {
+                bar.clear();
+                std::process::exit(128 + signal.number);
+            }
+        }
+    });
+    bar.clear();
+    let heard = heard.into_inner();
+    if heard != 0 {
+        workload.note_signal(heard);
+        say("interrupted: nothing is verified");
+    }
+    analysis.context("cannot draw the curve")
+}
+
+/// Writes the picture. A failure is told, and does not cost the rest.
+fn draw(path: &Path, picture: &str, workload: &Workload<'_>) {
+    let written = write_new(path, "--svg", |mut file| Ok(file.write_all(picture.as_bytes())?));
+    if let Err(error) = written {
+        let picture = path.display();
+        workload.broke(&error.context(format!("there is no {picture} (another place: --svg)")));
+    }
 }
 
 /// Where and how the report for people is shown.
@@ -168,10 +204,11 @@ impl Page {
         let terminal = console::Term::stdout();
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = terminal.size_checked().map(|(_, columns)| usize::from(columns));
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         Self {
-            width: width.or(columns).unwrap_or(80).clamp(20, 120),
-            colour: std::io::stdout().is_terminal() && !no_colour,
+            width: width.filter(|&width| width > 0).or(columns).unwrap_or(80).clamp(20, 120),
+            colour: std::io::stdout().is_terminal() && !dumb && !is_set("NO_COLOR"),
             silent: args.json,
         }
     }
@@ -188,9 +225,7 @@ impl Page {
         if analysis.curve.accesses == 0 {
             return String::new();
         }
-        let plot =
-            plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour);
-        format!("Pages the kernel fills, by cache size\n{plot}")
+        plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour)
     }
 }
 
@@ -205,14 +240,13 @@ fn svg(analysis: &Analysis, report: &SizeReport) -> String {
     picture::svg(&title, &analysis.curve, report.recommend.as_ref(), &measured)
 }
 
-/// Writes to standard output. A reader that has gone is no failure.
+/// Writes to standard output. Where nobody reads it, everything ends: `nbuf size ... | head -1`.
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
+        // Without words around it: this is what tells our pipe from others.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        written => written.context("cannot write to standard output; send it elsewhere"),
     }
 }
 

@@ -7,12 +7,14 @@ use anyhow::Result;
 use nbuf::experiment::predict::Prediction;
 use nbuf::experiment::result::Verified;
 use nbuf::experiment::size::Analysis;
-use nbuf::experiment::verify::Bench;
+use nbuf::experiment::verify::{self, Bench};
 use nbuf::sys::signal::Signals;
 
 use super::Args;
-use super::workload::{Workload, say};
+use super::workload::Workload;
+use crate::fail::say;
 use crate::show::progress;
+use crate::show::text::listed;
 
 /// Makes the runs, as many as the user, the time and signals allow.
 pub(super) fn verify(
@@ -29,11 +31,23 @@ pub(super) fn verify(
     }
     let mut plan = analysis.plan(&args.verify_at);
     announce(&plan, analysis);
-    if !args.yes && !agreed()? {
-        say("not verified");
+    if !args.yes && !agreed(workload, signals)? {
+        if workload.interrupted().is_none() {
+            say("not verified");
+        }
         return Ok(Vec::new());
     }
     shuffle(&mut plan);
+    Ok(measure(&plan, analysis, workload, signals))
+}
+
+/// Makes the runs. A failure of ours ends them and is told; those already made stay.
+fn measure(
+    plan: &[Prediction],
+    analysis: &Analysis,
+    workload: &Workload<'_>,
+    signals: &Signals,
+) -> Vec<Verified> {
     let bench = Bench {
         command: &workload.command,
         files: &analysis.names,
@@ -44,60 +58,86 @@ pub(super) fn verify(
     };
     let bar = progress::bar("verifying", plan.len());
     let mut done = Vec::new();
-    for prediction in &plan {
+    for (at, prediction) in plan.iter().enumerate() {
+        bar.set(at, plan.len());
         if workload.time_left() == Some(Duration::ZERO) {
-            say(&format!("the time is up: {} of {} runs made", done.len(), plan.len()));
+            bar.suspend(|| {
+                say(format_args!("the time is up: {} of {} runs made", done.len(), plan.len()));
+            });
             break;
         }
-        workload.prepare()?;
-        if workload.interrupted().is_some() {
+        if let Err(error) = workload.prepare() {
+            bar.suspend(|| workload.broke(&error));
             break;
         }
-        let (verified, ended) = bench.measure(prediction, workload.time_left(), signals)?;
-        workload.note(&ended);
-        if ended.interrupted.is_some() {
+        if workload.hears_signals() {
             break;
         }
-        done.push(verified);
-        bar.inc(1);
+        match bench.measure(prediction, workload.time_left(), signals) {
+            Ok((verified, ended)) => {
+                workload.note(&ended);
+                if ended.interrupted.is_some() {
+                    break;
+                }
+                done.push(verified);
+            }
+            Err(error @ verify::Error::Limit { .. }) => {
+                bar.suspend(|| say(format_args!("{error}; nothing is run under it")));
+            }
+            Err(error) => {
+                bar.suspend(|| workload.broke(&error.into()));
+                break;
+            }
+        }
     }
-    bar.finish_and_clear();
-    Ok(done)
+    bar.clear();
+    if workload.hears_signals() {
+        say(format_args!("interrupted: {} of {} runs made", done.len(), plan.len()));
+    }
+    done
 }
 
 /// Says how often and under what the command will be run.
 fn announce(plan: &[Prediction], analysis: &Analysis) {
     let limits: Vec<String> = plan
         .iter()
-        .map(|prediction| match prediction.limit {
-            None => "none".into(),
-            Some(limit) if analysis.is_below_floor(limit) => {
-                format!("{limit} (no room for a cache)")
-            }
-            Some(limit) => limit.to_string(),
+        .filter_map(|prediction| prediction.limit)
+        .map(|limit| {
+            let room = if analysis.is_below_floor(limit) { " (no room for a cache)" } else { "" };
+            format!("{limit}{room}")
         })
         .collect();
     let seconds = Duration::from_nanos(analysis.facts.elapsed_ns).as_secs_f64();
-    say(&format!(
+    say(format_args!(
         "to prove it, the command is run {} more times ({seconds:.1} s when recorded), in random \
-         order, under memory limits {}; its files are dropped from the page cache before each run, \
-         its input is /dev/null and its output is discarded",
+         order: without a limit, and with its memory limited to {}; its files are dropped from the \
+         page cache before each run, its input is /dev/null and its output is discarded",
         plan.len(),
-        limits.join(", "),
+        listed(&limits),
     ));
 }
 
 /// Asks on a terminal; elsewhere the call is the agreement.
-fn agreed() -> Result<bool> {
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
+    let stdin = std::io::stdin();
+    if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
         return Ok(true);
     }
     let mut err = std::io::stderr();
     write!(err, "nbuf: go on? [Y/n] ")?;
     err.flush()?;
+    // Our signals are blocked, so a read would sleep through them.
+    if signals.comes_before(&stdin)? {
+        writeln!(err)?;
+        workload.hears_signals();
+        return Ok(false);
+    }
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(!answer.is_empty() && !answer.trim().to_ascii_lowercase().starts_with('n'))
+    if stdin.lock().read_line(&mut answer)? == 0 {
+        writeln!(err)?;
+        return Ok(false);
+    }
+    Ok(!answer.trim().to_ascii_lowercase().starts_with('n'))
 }
 
 /// Any order will do, as long as it is not always the same one.

@@ -1,24 +1,24 @@
 //! The workload of `nbuf size`: a command that is recorded, or a trace that was.
 
 use std::cell::Cell;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use nbuf::clock::Stopwatch;
 use nbuf::meter::probe::residency::Residency;
-use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
+use nbuf::sys::cgroup::{self, Group, Hierarchies, sweep};
 use nbuf::sys::signal::Signals;
-use nbuf::workload::command::{self, Command, Ended, Job, Until, Watcher, run};
+use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
 use nbuf::workload::format::native;
-use nbuf::workload::record::{self, Options, record, trace_of_log};
+use nbuf::workload::record::{Options, events, perf, record, recorder, trace_of_log};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
-use crate::{caller, permission};
+use crate::fail::{chain, say};
+use crate::output::write_trace;
+use crate::{caller, exit, permission};
 
 /// What is sized.
 pub(super) struct Workload<'a> {
@@ -27,15 +27,17 @@ pub(super) struct Workload<'a> {
     pub(super) command: Command,
     pub(super) hierarchies: Hierarchies,
     began: Stopwatch,
-    failed: Option<u8>,
+    /// The signal that we were sent, if any.
     interrupted: Cell<Option<u8>>,
+    /// Whether something of ours failed, and was told.
+    broke: Cell<bool>,
 }
 
 impl<'a> Workload<'a> {
     pub(super) fn of(args: &'a Args, signals: &'a Signals) -> Self {
         let hierarchies = Hierarchies::of_this_process();
         for path in sweep(&hierarchies) {
-            say(&format!("removed what a killed nbuf left behind: {}", path.display()));
+            say(format_args!("removed what a killed nbuf left behind: {}", path.display()));
         }
         let command = Command { arguments: args.command.clone(), account: caller::account() };
         Self {
@@ -44,24 +46,24 @@ impl<'a> Workload<'a> {
             command,
             hierarchies,
             began: Stopwatch::start(),
-            failed: None,
             interrupted: Cell::new(None),
+            broke: Cell::new(false),
         }
     }
 
-    /// Records the command, or reads the trace that was given.
-    pub(super) fn trace(&mut self) -> Result<Trace> {
+    /// Records the command, or reads the trace that was given. No trace when the command, or we,
+    /// were ended by a signal before there was one worth a report; then the exit status.
+    pub(super) fn trace(&self) -> Result<Result<Trace, u8>> {
         if let Some(path) = &self.args.trace {
             let file =
                 File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-            return native::read(file).with_context(|| path.display().to_string());
+            return native::read(file).with_context(|| path.display().to_string()).map(Ok);
         }
         self.prepare()?;
-        let group = match Group::create(&self.hierarchies) {
-            Ok(group) => Some(group),
-            Err(_) if self.args.no_verify => None,
-            Err(error) => return Err(error.into()),
-        };
+        if let Some(signal) = self.interrupted() {
+            return Ok(Err(128 + signal));
+        }
+        let group = self.group()?;
         let options = Options {
             group: group.as_ref(),
             standard: [None, self.stdout()?, None],
@@ -69,46 +71,37 @@ impl<'a> Workload<'a> {
             deadline: self.time_left(),
             ring_bytes: None,
         };
-        let (ended, log) = match record(&self.command, options, Vec::new(), self.signals) {
-            Ok(recorded) => recorded,
-            Err(error) => return self.refuse(error),
-        };
+        let recorded = record(&self.command, options, Vec::new(), self.signals);
+        let (ended, log) = recorded.map_err(permission::explain)?;
+        drop(group);
         self.note(&ended);
-        if ended.timed_out {
-            say("the time is up: the recording ends here, and nothing is verified");
-        }
         let trace = trace_of_log(&log[..])?;
-        if let Some(path) = &self.args.output {
-            let mut file = create_new(path)?;
-            native::write(&trace, &mut file)?;
-            file.sync_all()?;
-            say(&format!("the trace is in {}", path.display()));
+        self.keep(&trace);
+        Ok(match told(&ended) {
+            None => Ok(trace),
+            Some(status) => Err(status),
+        })
+    }
+
+    /// A private group for the recording. Without one the memory beside the cache is not known.
+    fn group(&self) -> Result<Option<Group>> {
+        match Group::create(&self.hierarchies) {
+            Ok(group) => Ok(Some(group)),
+            Err(_) if self.args.no_verify => Ok(None),
+            Err(error) => Err(refused(error)),
         }
-        if ended.exit_status != 0 && ended.interrupted.is_none() && !ended.timed_out {
-            if ended.exit_status > 128 {
-                say(&format!("the command was ended by signal {}", ended.exit_status - 128));
-                self.failed = u8::try_from(ended.exit_status).ok();
-            } else {
-                say(&format!("the command ended with status {}", ended.exit_status));
+    }
+
+    /// Writes the trace where it is wanted. A failure is told, and does not cost the report.
+    fn keep(&self, trace: &Trace) {
+        let Some(path) = &self.args.output else { return };
+        match write_trace(trace, path) {
+            Ok(()) => say(format_args!("the trace is {}", path.display())),
+            Err(error) => {
+                let trace = path.display();
+                self.broke(&error.context(format!("there is no {trace} (another place: -o)")));
             }
         }
-        Ok(trace)
-    }
-
-    /// Not recorded: the exit status says what kind of not.
-    fn refuse(&mut self, error: record::Error) -> Result<Trace> {
-        self.failed = match &error {
-            record::Error::Command(command::Error::NotFound(_)) => Some(127),
-            record::Error::Command(command::Error::NotExecutable(..)) => Some(126),
-            _ => return Err(permission::explain(error)),
-        };
-        say(&error.to_string());
-        Ok(Trace::default())
-    }
-
-    /// The exit status of a command that did not run to an end worth a report.
-    pub(super) fn failed(&self) -> Option<u8> {
-        self.failed
     }
 
     /// The signal that we were sent, if any.
@@ -116,11 +109,35 @@ impl<'a> Workload<'a> {
         self.interrupted.get()
     }
 
+    /// Whether something of ours failed on the way.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broke.get()
+    }
+
+    /// Tells a failure that ends less than everything.
+    pub(super) fn broke(&self, error: &Error) {
+        say(chain(error));
+        self.broke.set(true);
+    }
+
     /// Remembers an interruption.
     pub(super) fn note(&self, ended: &Ended) {
         if let Some(signal) = ended.interrupted {
-            self.interrupted.set(u8::try_from(signal).ok());
+            self.note_signal(signal);
         }
+    }
+
+    /// Remembers a signal that was sent to us.
+    pub(super) fn note_signal(&self, signal: i32) {
+        self.interrupted.set(u8::try_from(signal).ok());
+    }
+
+    /// Takes in signals that came while nothing ran. Whether we were interrupted, ever.
+    pub(super) fn hears_signals(&self) -> bool {
+        while let Some(signal) = self.signals.next() {
+            self.note_signal(signal.number);
+        }
+        self.interrupted().is_some()
     }
 
     /// Drops the trace's files from the cache, as every verified run will find them.
@@ -141,8 +158,16 @@ impl<'a> Workload<'a> {
         let job = Job { standard, deadline: self.time_left(), ..Job::default() };
         let ended = run(&command, job, &mut Nobody, self.signals).context("--prepare")?;
         self.note(&ended);
+        if ended.timed_out {
+            bail!(
+                "--prepare `{script}` still ran when the time was up; allow more with --max-time"
+            );
+        }
         if ended.exit_status != 0 && ended.interrupted.is_none() {
-            bail!("--prepare `{script}` ended with status {}", ended.exit_status);
+            bail!(
+                "--prepare `{script}` ended with status {}; see why, and run it by hand first",
+                ended.exit_status
+            );
         }
         Ok(())
     }
@@ -182,29 +207,37 @@ impl Watcher for Nobody {
     }
 }
 
+/// Says how the recording ended, unless in the ordinary way. The exit status, if there is
+/// nothing to report.
+fn told(ended: &Ended) -> Option<u8> {
+    let status = ended.exit_status;
+    if ended.timed_out {
+        say("the time is up: the recording ends here, and nothing is verified");
+    } else if ended.interrupted.is_some() {
+        say("interrupted: the recording ends here, and nothing is verified");
+    } else if status > 128 {
+        let signal = status - 128;
+        say(format_args!(
+            "the command was ended by signal {signal} before it was done, so what it needs is \
+             not known; to size something that runs on, end it with --until main or --max-time"
+        ));
+        return Some(exit::command(status));
+    } else if status != 0 {
+        say(format_args!("the command ended with status {status}; it is sized all the same"));
+    }
+    None
+}
+
+/// No group, and no right to record either: the latter is the one to ask for.
+fn refused(error: cgroup::Error) -> Error {
+    match perf::Perf::prepare(&events::SOURCES) {
+        Err(error @ perf::Error::NotPermitted(_)) => {
+            permission::explain(recorder::Error::Perf(error).into())
+        }
+        _ => error.into(),
+    }
+}
+
 fn stderr() -> Result<OwnedFd> {
     Ok(std::io::stderr().as_fd().try_clone_to_owned()?)
-}
-
-/// One line for the user, beside the report.
-pub(crate) fn say(line: &str) {
-    // A standard error that is gone has no reader who could miss it.
-    let _ = writeln!(std::io::stderr(), "nbuf: {line}");
-}
-
-/// Creates a file that must not exist, for the user who called.
-pub(super) fn create_new(path: &Path) -> Result<File> {
-    let file = File::options().write(true).create_new(true).open(path);
-    let file = file.with_context(|| format!("cannot create {}", path.display()))?;
-    caller::give(&file)?;
-    Ok(file)
-}
-
-/// Writes a whole new file.
-pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = create_new(path)?;
-    file.write_all(bytes).with_context(|| {
-        let _ = fs::remove_file(path);
-        format!("cannot write {}", path.display())
-    })
 }

@@ -57,9 +57,11 @@ pub struct Stream {
     pub(super) pages: usize,
     /// Pages charged to somebody else for good: file and page. Never filled, never evicted.
     pub(super) shared: Vec<(u32, u32)>,
-    /// Pages accessed by calls, repetitions included, and pages mapped.
+    /// Pages accessed by calls, repetitions included, and pages mapped that nobody else keeps.
     called: u64,
     mapped: u64,
+    /// Accesses left out of `touches`: the page that was read just before, again.
+    repeated: u64,
 }
 
 impl Stream {
@@ -96,23 +98,41 @@ impl Stream {
         stream.streams = numbers.len();
         stream.lay_out(trace, &extents);
         stream.shared = shared.to_vec();
+        stream.count_mapped();
         stream
     }
 
     fn push(&mut self, touch: Touch, extents: &mut [u32]) {
         let extent = &mut extents[touch.file as usize];
         *extent = (*extent).max(touch.first + touch.count);
-        match touch.kind {
-            TouchKind::Read | TouchKind::Write => self.called += u64::from(touch.count),
-            TouchKind::Fault | TouchKind::Map => self.mapped += u64::from(touch.count),
-            TouchKind::Drop => {}
+        if matches!(touch.kind, TouchKind::Read | TouchKind::Write) {
+            self.called += u64::from(touch.count);
         }
         // The same page of the same open file again is a hit at every size and moves nothing.
         if touch.kind == TouchKind::Read && touch.count == 1 && self.touches.last() == Some(&touch)
         {
+            self.repeated += 1;
             return;
         }
         self.touches.push(touch);
+    }
+
+    /// Counts the pages that were mapped. Those that others keep in memory do not count: however
+    /// often they are touched, they are no part of this cache.
+    fn count_mapped(&mut self) {
+        let mut shared = vec![false; self.pages];
+        for &(file, page) in &self.shared {
+            if let Some(shared) = shared.get_mut(self.page_number(file, page)) {
+                *shared = true;
+            }
+        }
+        let is_mapped = |t: &&Touch| matches!(t.kind, TouchKind::Fault | TouchKind::Map);
+        for touch in self.touches.iter().filter(is_mapped) {
+            let first = self.page_number(touch.file, touch.first);
+            let range = first..first + touch.count as usize;
+            let own = shared.get(range).map_or(0, |s| s.iter().filter(|&&s| !s).count());
+            self.mapped += own as u64;
+        }
     }
 
     /// Gives every file a place for all pages that can ever be cached: readahead runs at most two
@@ -133,6 +153,11 @@ impl Stream {
     /// Pages accessed by calls, and pages mapped into somebody's memory; repetitions included.
     pub fn accesses(&self) -> u64 {
         self.called + self.mapped
+    }
+
+    /// Accesses that are not among the touches, because they hit at every size.
+    pub fn repetitions(&self) -> u64 {
+        self.repeated
     }
 
     /// The share of them that were mapped, and are touched again and again without our seeing it.

@@ -36,6 +36,10 @@ impl Run<'_> {
                         if self.hear(report, watcher)? {
                             watcher.tick()?;
                             self.reap()?;
+                            // One that ended the command too may be here only now.
+                            while let Some(Signal { number, .. }) = self.signals.next() {
+                                self.ended.interrupted = Some(number);
+                            }
                             return Ok(self.ended);
                         }
                     }
@@ -79,7 +83,8 @@ impl Run<'_> {
             }
             Report::ExecFailed { errno } => {
                 let name = self.command.arguments.first().cloned().unwrap_or_default();
-                let name = name.to_string_lossy().into_owned();
+                let name = if name.is_empty() { "''".into() } else { name.to_string_lossy() };
+                let name = name.into_owned();
                 return Err(match errno {
                     libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
                     _ => Error::NotExecutable(name, io::Error::from_raw_os_error(errno)),

@@ -24,7 +24,10 @@ pub(super) fn name_files(trace: &mut Trace, files: Vec<(Key, KnownFile)>) {
         trace.files.push(name);
     }
     if unknown > 0 {
-        let caution = format!("{unknown} files could not be named; they stand as `unknown inode`");
+        let caution = match unknown {
+            1 => "1 file could not be named; it stands as `unknown inode`".to_owned(),
+            n => format!("{n} files could not be named; they stand as `unknown inode`"),
+        };
         trace.facts.cautions.push(caution);
     }
     place(trace, &devices);

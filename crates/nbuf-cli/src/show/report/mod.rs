@@ -5,8 +5,14 @@ use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use nbuf::experiment::result::{Advice, Recommend, SizeReport, Verified};
+use console::measure_text_width;
+use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verified};
 use nbuf::units::Bytes;
+
+use super::text::{count, grouped, tail, wrap};
+
+/// Least width at which what is to be pasted stands on a line each.
+const PASTE_WIDTH_MIN: usize = 56;
 
 /// What was seen: events, pages, memory, and the files that matter most.
 pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
@@ -18,12 +24,12 @@ pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
     } else {
         format!("{} LOST", grouped(capture.lost))
     };
-    let lines = [
-        format!("{} events, {lost}", grouped(capture.events)),
+    let accesses = count(capture.accesses, "page access", "page accesses");
+    let pages = count(capture.distinct_pages, "distinct page", "distinct pages");
+    let mut lines = vec![
+        format!("{}, {lost}", count(capture.events, "event", "events")),
         format!(
-            "{} page accesses to {} distinct pages ({}); {:.1} % mapped",
-            grouped(capture.accesses),
-            grouped(capture.distinct_pages),
+            "{accesses} to {pages} ({}); {:.1} % mapped",
             report.footprint_bytes,
             capture.mapped_share * 100.0
         ),
@@ -32,16 +38,14 @@ pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
             memory.anonymous_bytes, memory.shmem_bytes, memory.kernel_bytes
         ),
     ];
-    for line in lines {
-        wrap(&mut text, &line, width);
-    }
     if capture.shared_bytes > Bytes(0) {
         let shared = capture.shared_bytes;
-        wrap(
-            &mut text,
-            &format!("{shared} of shared text and data is in use by others and charged to them"),
-            width,
-        );
+        lines.push(format!(
+            "{shared} of shared text and data is in use by others and charged to them"
+        ));
+    }
+    for line in lines {
+        wrap(&mut text, &line, width);
     }
     if !report.files.is_empty() {
         text.push('\n');
@@ -53,7 +57,13 @@ pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
 fn files(report: &SizeReport, width: usize) -> String {
     let mut table = plain();
     table.set_header(["accesses", "fills", "file"]);
-    let room = width.saturating_sub(24).max(12);
+    let widest = |number: fn(&FileShare) -> u64, header: &str| {
+        let widths = report.files.iter().map(|file| grouped(number(file)).len());
+        widths.fold(header.len(), usize::max)
+    };
+    let numbers = widest(|file| file.accesses, "accesses") + widest(|file| file.fills, "fills");
+    // A space on both sides of every column, and one before them all.
+    let room = width.saturating_sub(numbers + 6).max(8);
     for file in &report.files {
         table.add_row([grouped(file.accesses), grouped(file.fills), tail(&file.name, room)]);
     }
@@ -84,7 +94,9 @@ pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
         Advice::NothingToGain => {
             let _ = writeln!(text, "Cache buys nothing: {} is enough", recommend.limit_bytes);
             wrap(&mut text, &parts, width);
-            wrap(&mut text, &recommend.reason, width);
+            // The heading has said the first half.
+            let why = recommend.reason.trim_start_matches("cache buys nothing: ");
+            wrap(&mut text, why, width);
         }
     }
     text
@@ -108,21 +120,34 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
+    let mut text = String::from("Verified\n");
+    let tables = [true, false].map(|all| indent(&runs(report, all).to_string()));
+    let fits = |table: &&String| table.lines().all(|line| measure_text_width(line) <= width);
+    if let Some(table) = tables.iter().find(fits) {
+        text.push_str(table);
+    } else {
+        for run in &report.verify {
+            wrap(&mut text, &format!("{}: {}", limit(run), verdict(run)), width);
+            let (band, measured) = (band(run), grouped(run.measured_fills));
+            wrap(&mut text, &format!("  {measured} fills, predicted {band}"), width);
+        }
+    }
+    for note in notes(report) {
+        wrap(&mut text, &note, width);
+    }
+    text
+}
+
+fn runs(report: &SizeReport, all: bool) -> Table {
     let mut table = plain();
-    let wide = width >= 72;
     let mut header = vec!["limit", "predicted fills", "measured", ""];
-    if wide {
+    if all {
         header.extend(["major", "read", "seconds", "waited"]);
     }
     table.set_header(header);
     for run in &report.verify {
-        let mut row = vec![
-            run.limit_bytes.map_or("none".into(), |limit| limit.to_string()),
-            band(run),
-            grouped(run.measured_fills),
-            verdict(run),
-        ];
-        if wide {
+        let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
+        if all {
             row.extend([
                 grouped(run.major_faults),
                 run.read_bytes.to_string(),
@@ -133,12 +158,11 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
         table.add_row(row);
     }
     right(&mut table, &[0, 1, 2, 4, 5, 6, 7]);
-    let mut text = String::from("Verified\n");
-    text.push_str(&indent(&table.to_string()));
-    for note in notes(report) {
-        wrap(&mut text, &note, width);
-    }
-    text
+    table
+}
+
+fn limit(run: &Verified) -> String {
+    run.limit_bytes.map_or("none".into(), |limit| limit.to_string())
 }
 
 fn band(run: &Verified) -> String {
@@ -160,9 +184,15 @@ fn verdict(run: &Verified) -> String {
 fn notes(report: &SizeReport) -> Vec<String> {
     let mut notes = Vec::new();
     for run in &report.verify {
-        let Some(limit) = run.limit_bytes else { continue };
+        let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
         if run.killed {
             notes.push(format!("killed at {limit}: below the floor"));
+        } else if run.held.is_some() && report.exit_status.is_some_and(|s| s != run.exit_status) {
+            notes.push(format!(
+                "{limit}: the command ended with status {}, and with {} when recorded",
+                run.exit_status,
+                report.exit_status.unwrap_or_default()
+            ));
         }
         if let Some(step) = run.step_bytes {
             notes.push(format!(
@@ -171,25 +201,33 @@ fn notes(report: &SizeReport) -> Vec<String> {
             ));
         }
         if run.lost_events > 0 {
-            notes.push(format!("{limit}: {} fill events were lost", grouped(run.lost_events)));
+            let lost = count(run.lost_events, "fill event was", "fill events were");
+            notes.push(format!("{limit}: {lost} lost"));
         }
     }
     notes
 }
 
-/// Lines to paste.
-pub(crate) fn paste(recommend: &Recommend) -> String {
-    let mebibytes = recommend.limit_bytes.0 >> 20;
+/// Lines to paste, none of them longer than fits.
+pub(crate) fn paste(recommend: &Recommend, width: usize) -> String {
+    let limit = recommend.limit_bytes.0.div_ceil(1 << 20);
+    if width < PASTE_WIDTH_MIN {
+        return format!(
+            "To paste\n  docker run --memory={limit}m \\\n    --memory-swap={limit}m ...\n  \
+             kubernetes:\n    resources.limits.memory: {limit}Mi\n  systemd:\n    \
+             MemoryMax={limit}M\n"
+        );
+    }
     format!(
-        "To paste\n  docker run --memory={mebibytes}m --memory-swap={mebibytes}m ...\n  \
-         kubernetes:  resources.limits.memory: {mebibytes}Mi\n  systemd:     MemoryMax={mebibytes}M\n"
+        "To paste\n  docker run --memory={limit}m --memory-swap={limit}m ...\n  \
+         kubernetes:  resources.limits.memory: {limit}Mi\n  systemd:     MemoryMax={limit}M\n"
     )
 }
 
 /// What the reader must be told.
-pub(crate) fn cautions(report: &SizeReport, width: usize) -> String {
+pub(crate) fn cautions(cautions: &[String], width: usize) -> String {
     let mut text = String::new();
-    for caution in &report.cautions {
+    for caution in cautions {
         wrap(&mut text, &format!("Caution: {caution}."), width);
     }
     text
@@ -213,42 +251,5 @@ fn indent(text: &str) -> String {
     text.lines().fold(String::new(), |out, line| out + " " + line.trim_end() + "\n")
 }
 
-/// Adds a paragraph, two columns in, broken at spaces.
-pub(crate) fn wrap(out: &mut String, text: &str, width: usize) {
-    let mut line = String::from(" ");
-    for word in text.split(' ') {
-        if line.trim_start() != "" && line.chars().count() + 1 + word.chars().count() > width {
-            out.push_str(&line);
-            out.push('\n');
-            line = String::from("   ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    out.push_str(line.trim_end());
-    out.push('\n');
-}
-
-/// The end of a path that is too long, which tells more than its beginning.
-fn tail(path: &str, room: usize) -> String {
-    let clean: String = path.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    let length = clean.chars().count();
-    if length <= room {
-        return clean;
-    }
-    let kept: String = clean.chars().skip(length - (room - 1)).collect();
-    format!("…{kept}")
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+#[cfg(test)]
+mod tests;

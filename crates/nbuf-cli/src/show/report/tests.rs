@@ -1,0 +1,376 @@
+//! The report as people see it, at the widths of terminals.
+
+use console::measure_text_width;
+use expect_test::{Expect, expect};
+use nbuf::experiment::result::CaptureReport;
+use nbuf::workload::trace::Memory;
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn file(name: &str, accesses: u64, fills: u64) -> FileShare {
+    FileShare { name: name.into(), accesses, fills }
+}
+
+fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
+    Verified {
+        limit_bytes: limit.map(|mib| Bytes(mib * MIB)),
+        cache_bytes: Bytes(limit.unwrap_or(400) * MIB - 12 * MIB),
+        predicted_fills_low: band.0,
+        predicted_fills_high: band.1,
+        measured_fills: measured,
+        measured_seconds: 12.345,
+        held: Some(true),
+        step_bytes: None,
+        killed: false,
+        exit_status: 0,
+        measured_cache_bytes: Bytes(0),
+        major_faults: 12_345,
+        read_bytes: Bytes(1234 * MIB),
+        memory_pressure_seconds: 0.25,
+        io_pressure_seconds: 1.5,
+        lost_events: 0,
+        stayed_bytes: Bytes(0),
+    }
+}
+
+/// A database: everything there is to say.
+fn full() -> SizeReport {
+    let runs = [
+        run(None, (99_328, 99_328), 99_331),
+        Verified {
+            step_bytes: Some(Bytes(388 * MIB)),
+            ..run(Some(412), (99_328, 101_000), 100_112)
+        },
+        Verified { held: Some(false), ..run(Some(371), (1_120_345, 1_201_777), 2_345_678) },
+        Verified { exit_status: 2, lost_events: 1, ..run(Some(309), (3_120_345, 3_120_345), 9) },
+        Verified { held: None, ..run(Some(64), (9, 9), 5) },
+        Verified { held: None, killed: true, exit_status: 137, ..run(Some(32), (9, 9), 5) },
+    ];
+    SizeReport {
+        schema: SizeReport::SCHEMA.into(),
+        command: vec!["sqlite3".into()],
+        exit_status: Some(0),
+        capture: CaptureReport {
+            backend: "perf".into(),
+            events: 12_345_678,
+            lost: 7,
+            accesses: 3_456_789,
+            distinct_pages: 99_328,
+            mapped_share: 0.0123,
+            shared_bytes: Bytes(2 * MIB),
+            readahead_bytes: Bytes(128 << 10),
+        },
+        memory: Memory {
+            anonymous_bytes: Bytes(9 * MIB),
+            shmem_bytes: Bytes(0),
+            kernel_bytes: Bytes(MIB),
+            page_cache_bytes: Bytes(388 * MIB),
+        },
+        curve: Vec::new(),
+        footprint_bytes: Bytes(388 * MIB),
+        recommend: Some(Recommend {
+            kind: Advice::Knee,
+            limit_bytes: Bytes(412 * MIB),
+            cache_bytes: Bytes(392 * MIB),
+            floor_bytes: Bytes(4 * MIB),
+            ceiling_bytes: Bytes(392 * MIB),
+            slack_bytes: Bytes(10 * MIB),
+            reason: "from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times"
+                .into(),
+        }),
+        verify: runs.to_vec(),
+        repeatable: Some(true),
+        files: vec![
+            file(
+                "/srv/data/a-customer-with-a-long-name/the-database-of-2026.db",
+                3_400_000,
+                99_000,
+            ),
+            file("/srv/\x1b[31mred\nand\u{202e}turned", 1_234, 56),
+            file("/usr/share/日本語/名前.txt", 1, 0),
+        ],
+        cautions: vec![
+            "7 of 12,345,678 events were lost: whatever is derived from this trace is too low"
+                .into(),
+            "1 file could not be named; it stands as `unknown inode`".into(),
+        ],
+    }
+}
+
+fn bare() -> SizeReport {
+    let full = full();
+    SizeReport {
+        capture: CaptureReport {
+            events: 1,
+            lost: 0,
+            accesses: 1,
+            distinct_pages: 1,
+            mapped_share: 0.0,
+            shared_bytes: Bytes(0),
+            ..full.capture
+        },
+        footprint_bytes: Bytes(4096),
+        recommend: full.recommend.map(|recommend| Recommend {
+            kind: Advice::NothingToGain,
+            limit_bytes: Bytes(16 * MIB),
+            cache_bytes: Bytes(4 * MIB),
+            reason: "cache buys nothing: every page is read once".into(),
+            ..recommend
+        }),
+        files: Vec::new(),
+        verify: Vec::new(),
+        cautions: Vec::new(),
+        ..full
+    }
+}
+
+fn whole(report: &SizeReport, width: usize) -> String {
+    let paste = report.recommend.as_ref().map(|recommend| paste(recommend, width));
+    let verified =
+        if report.verify.is_empty() { String::new() } else { verification(report, width) };
+    let sections = [
+        workload(report, width),
+        recommendation(report, width),
+        verified,
+        cautions(&report.cautions, width),
+        paste.unwrap_or_default(),
+    ];
+    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn check(report: &SizeReport, width: usize, want: &Expect) {
+    let text = whole(report, width);
+    want.assert_eq(&text);
+    for line in text.lines() {
+        assert!(measure_text_width(line) <= width, "wider than {width}: {line}");
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+    }
+}
+
+#[test]
+fn on_40_columns() {
+    check(
+        &full(),
+        40,
+        &expect![[r#"
+        Workload
+          12,345,678 events, 7 LOST
+          3,456,789 page accesses to 99,328
+            distinct pages (388 MiB); 1.2 %
+            mapped
+          memory beside the cache: 9.00 MiB
+            anonymous, 0 B shared, 1.00 MiB
+            kernel
+          2.00 MiB of shared text and data is in
+            use by others and charged to them
+
+           accesses   fills  file
+          3,400,000  99,000  …atabase-of-2026.db
+              1,234      56  …[31mred?and?turned
+                  1       0  …re/日本語/名前.txt
+
+        Recommendation: 412 MiB
+          = 392 MiB cache + 9.00 MiB anonymous +
+            1.00 MiB kernel + 10.0 MiB slack
+          from 392 MiB on, every page is read
+            once; at 350 MiB it is read 11.3
+            times
+          below 4.00 MiB of cache: worse than
+            useless, nothing is saved
+          above 392 MiB of cache: nothing more
+            is gained
+
+        Verified
+          none: held
+            99,331 fills, predicted 99,328
+          412 MiB: held (step)
+            100,112 fills, predicted
+            99,328..101,000
+          371 MiB: NOT HELD
+            2,345,678 fills, predicted
+            1,120,345..1,201,777
+          309 MiB: held
+            9 fills, predicted 3,120,345
+          64.0 MiB: ended early
+            5 fills, predicted 9
+          32.0 MiB: killed
+            5 fills, predicted 9
+          412 MiB lies on a step of the curve,
+            at 388 MiB of cache: a little less,
+            and the fills are those below the
+            step
+          309 MiB: the command ended with status
+            2, and with 0 when recorded
+          309 MiB: 1 fill event was lost
+          killed at 32.0 MiB: below the floor
+
+          Caution: 7 of 12,345,678 events were
+            lost: whatever is derived from this
+            trace is too low.
+          Caution: 1 file could not be named; it
+            stands as `unknown inode`.
+
+        To paste
+          docker run --memory=412m \
+            --memory-swap=412m ...
+          kubernetes:
+            resources.limits.memory: 412Mi
+          systemd:
+            MemoryMax=412M
+    "#]],
+    );
+}
+
+#[test]
+fn on_80_columns() {
+    check(
+        &full(),
+        80,
+        &expect![[r#"
+            Workload
+              12,345,678 events, 7 LOST
+              3,456,789 page accesses to 99,328 distinct pages (388 MiB); 1.2 % mapped
+              memory beside the cache: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
+              2.00 MiB of shared text and data is in use by others and charged to them
+
+               accesses   fills  file
+              3,400,000  99,000  …v/data/a-customer-with-a-long-name/the-database-of-2026.db
+                  1,234      56  /srv/?[31mred?and?turned
+                      1       0  /usr/share/日本語/名前.txt
+
+            Recommendation: 412 MiB
+              = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB slack
+              from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times
+              below 4.00 MiB of cache: worse than useless, nothing is saved
+              above 392 MiB of cache: nothing more is gained
+
+            Verified
+                 limit       predicted fills   measured
+                  none                99,328     99,331  held
+               412 MiB       99,328..101,000    100,112  held (step)
+               371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD
+               309 MiB             3,120,345          9  held
+              64.0 MiB                     9          5  ended early
+              32.0 MiB                     9          5  killed
+              412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and
+                the fills are those below the step
+              309 MiB: the command ended with status 2, and with 0 when recorded
+              309 MiB: 1 fill event was lost
+              killed at 32.0 MiB: below the floor
+
+              Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace
+                is too low.
+              Caution: 1 file could not be named; it stands as `unknown inode`.
+
+            To paste
+              docker run --memory=412m --memory-swap=412m ...
+              kubernetes:  resources.limits.memory: 412Mi
+              systemd:     MemoryMax=412M
+        "#]],
+    );
+}
+
+#[test]
+fn on_120_columns() {
+    check(
+        &full(),
+        120,
+        &expect![[r#"
+        Workload
+          12,345,678 events, 7 LOST
+          3,456,789 page accesses to 99,328 distinct pages (388 MiB); 1.2 % mapped
+          memory beside the cache: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
+          2.00 MiB of shared text and data is in use by others and charged to them
+
+           accesses   fills  file
+          3,400,000  99,000  /srv/data/a-customer-with-a-long-name/the-database-of-2026.db
+              1,234      56  /srv/?[31mred?and?turned
+                  1       0  /usr/share/日本語/名前.txt
+
+        Recommendation: 412 MiB
+          = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB slack
+          from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times
+          below 4.00 MiB of cache: worse than useless, nothing is saved
+          above 392 MiB of cache: nothing more is gained
+
+        Verified
+             limit       predicted fills   measured                major      read  seconds  waited
+              none                99,328     99,331  held         12,345  1.21 GiB    12.35    1.50
+           412 MiB       99,328..101,000    100,112  held (step)  12,345  1.21 GiB    12.35    1.50
+           371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD     12,345  1.21 GiB    12.35    1.50
+           309 MiB             3,120,345          9  held         12,345  1.21 GiB    12.35    1.50
+          64.0 MiB                     9          5  ended early  12,345  1.21 GiB    12.35    1.50
+          32.0 MiB                     9          5  killed       12,345  1.21 GiB    12.35    1.50
+          412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and the fills are those below the step
+          309 MiB: the command ended with status 2, and with 0 when recorded
+          309 MiB: 1 fill event was lost
+          killed at 32.0 MiB: below the floor
+
+          Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
+          Caution: 1 file could not be named; it stands as `unknown inode`.
+
+        To paste
+          docker run --memory=412m --memory-swap=412m ...
+          kubernetes:  resources.limits.memory: 412Mi
+          systemd:     MemoryMax=412M
+    "#]],
+    );
+}
+
+#[test]
+fn one_of_each_and_nothing_to_gain() {
+    check(
+        &bare(),
+        40,
+        &expect![[r#"
+            Workload
+              1 event, none lost
+              1 page access to 1 distinct page (4.00
+                KiB); 0.0 % mapped
+              memory beside the cache: 9.00 MiB
+                anonymous, 0 B shared, 1.00 MiB
+                kernel
+
+            Cache buys nothing: 16.0 MiB is enough
+              = 4.00 MiB cache + 9.00 MiB anonymous
+                + 1.00 MiB kernel + 10.0 MiB slack
+              every page is read once
+
+            To paste
+              docker run --memory=16m \
+                --memory-swap=16m ...
+              kubernetes:
+                resources.limits.memory: 16Mi
+              systemd:
+                MemoryMax=16M
+        "#]],
+    );
+    check(
+        &bare(),
+        80,
+        &expect![[r#"
+            Workload
+              1 event, none lost
+              1 page access to 1 distinct page (4.00 KiB); 0.0 % mapped
+              memory beside the cache: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
+
+            Cache buys nothing: 16.0 MiB is enough
+              = 4.00 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB slack
+              every page is read once
+
+            To paste
+              docker run --memory=16m --memory-swap=16m ...
+              kubernetes:  resources.limits.memory: 16Mi
+              systemd:     MemoryMax=16M
+        "#]],
+    );
+}
+
+#[test]
+fn no_recommendation_is_said_to_be_none() {
+    let report = SizeReport { recommend: None, ..full() };
+    assert_eq!(recommendation(&report, 80), "No recommendation\n");
+}

@@ -1,0 +1,141 @@
+//! Text for a terminal of any width, whose words may be anybody's.
+//!
+//! Invariant: what comes out of [`clean`] moves no cursor and changes no colour; names of files and
+//! commands go through it.
+
+use console::measure_text_width as width_of;
+
+/// Characters that would do something instead of showing something become `?`.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if acts(c) { '?' } else { c }).collect()
+}
+
+/// As [`clean`], for text of several lines.
+pub(crate) fn clean_lines(text: &str) -> String {
+    text.chars().map(|c| if acts(c) && c != '\n' { '?' } else { c }).collect()
+}
+
+/// Control characters, and those that turn the direction of the text around them.
+fn acts(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Adds a paragraph, two columns in, broken at spaces; a word too long for a line is broken too.
+pub(crate) fn wrap(out: &mut String, text: &str, width: usize) {
+    let mut line = String::from(" ");
+    let mut is_empty = true;
+    for word in clean(text).split(' ') {
+        let mut word = word;
+        loop {
+            let room = width.saturating_sub(width_of(&line) + 1);
+            if width_of(word) <= room {
+                line.push(' ');
+                line.push_str(word);
+                is_empty = false;
+                break;
+            }
+            if is_empty {
+                let head = head(word, room.max(1));
+                line.push(' ');
+                line.push_str(head);
+                word = &word[head.len()..];
+            }
+            out.push_str(&line);
+            out.push('\n');
+            line = String::from("   ");
+            is_empty = true;
+        }
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
+
+/// The beginning of a text that fits; a character at least.
+fn head(text: &str, room: usize) -> &str {
+    let mut end = text.chars().next().map_or(0, char::len_utf8);
+    for (at, c) in text.char_indices() {
+        let after = at + c.len_utf8();
+        if width_of(&text[..after]) > room {
+            break;
+        }
+        end = end.max(after);
+    }
+    &text[..end]
+}
+
+/// The end of a path that is too long, which tells more than its beginning.
+pub(crate) fn tail(path: &str, room: usize) -> String {
+    let clean = clean(path);
+    if width_of(&clean) <= room {
+        return clean;
+    }
+    let starts = clean.char_indices().map(|(at, _)| at);
+    let kept = starts.map(|at| &clean[at..]).find(|rest| width_of(rest) < room);
+    format!("…{}", kept.unwrap_or_default())
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_the_terminal() {
+        let name = "/tmp/\x1b[2J\x1b]0;x\x07\r\n\u{9b}31m\u{202e}fdp.exe";
+        assert_eq!(clean(name), "/tmp/?[2J?]0;x????31m?fdp.exe");
+        assert_eq!(clean_lines("a\nb\r"), "a\nb?");
+        let mut out = String::new();
+        wrap(&mut out, name, 80);
+        assert_eq!(out, "  /tmp/?[2J?]0;x????31m?fdp.exe\n");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let text =
+            "a word, /a/name/without/any/space/in/it/that/is/long and 日本語の名前は幅が広い";
+        for width in 10..60 {
+            let mut out = String::new();
+            wrap(&mut out, text, width);
+            assert!(out.lines().all(|line| width_of(line) <= width), "{width}:\n{out}");
+            let joined: String = out.split_whitespace().collect();
+            assert_eq!(joined, text.replace(' ', ""));
+            assert!(width_of(&tail("/日本語/の/名前", width)) <= width);
+        }
+    }
+
+    #[test]
+    fn numbers_and_their_nouns() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        let shown = [0, 1, 2].map(|n| count(n, "file", "files"));
+        assert_eq!(shown, ["0 files", "1 file", "2 files"]);
+        let items = ["a", "b", "c"].map(String::from);
+        assert_eq!([1, 2, 3].map(|n| listed(&items[..n])), ["a", "a and b", "a, b and c"]);
+    }
+}
