@@ -91,6 +91,7 @@ fn full() -> SizeReport {
             file("/srv/\x1b[31mred\nand\u{202e}turned", 1_234, 56),
             file("/usr/share/日本語/名前.txt", 1, 0),
         ],
+        shared: Vec::new(),
         cautions: vec![
             "7 of 12,345,678 events were lost: whatever is derived from this trace is too low"
                 .into(),
@@ -120,6 +121,7 @@ fn bare() -> SizeReport {
             ..recommend
         }),
         files: Vec::new(),
+        shared: Vec::new(),
         verify: Vec::new(),
         cautions: Vec::new(),
         ..full
