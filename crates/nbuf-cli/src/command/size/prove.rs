@@ -137,7 +137,8 @@ fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
         writeln!(err)?;
         return Ok(false);
     }
-    Ok(!answer.trim().to_ascii_lowercase().starts_with('n'))
+    // What is neither is no agreement.
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 /// Any order will do, as long as it is not always the same one.

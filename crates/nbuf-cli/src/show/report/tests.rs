@@ -95,7 +95,6 @@ fn full() -> SizeReport {
         cautions: vec![
             "7 of 12,345,678 events were lost: whatever is derived from this trace is too low"
                 .into(),
-            "1 file could not be named; it stands as `unknown inode`".into(),
         ],
     }
 }
@@ -158,71 +157,69 @@ fn on_40_columns() {
         &full(),
         40,
         &expect![[r#"
-        Workload
-          12,345,678 events, 7 LOST
-          3,456,789 page accesses to 99,328
-            distinct pages (388 MiB); 1.2 %
-            mapped
-          memory beside the cache: 9.00 MiB
-            anonymous, 0 B shared, 1.00 MiB
-            kernel
-          2.00 MiB of shared text and data is in
-            use by others and charged to them
+            Workload
+              12,345,678 events, 7 LOST
+              3,456,789 page accesses to 99,328
+                distinct pages (388 MiB); 1.2 %
+                mapped
+              memory beside the cache: 9.00 MiB
+                anonymous, 0 B shared, 1.00 MiB
+                kernel
+              2.00 MiB of shared text and data is in
+                use by others and charged to them
 
-           accesses   fills  file
-          3,400,000  99,000  …atabase-of-2026.db
-              1,234      56  …[31mred?and?turned
-                  1       0  …re/日本語/名前.txt
+               accesses   fills  file
+              3,400,000  99,000  …atabase-of-2026.db
+                  1,234      56  …[31mred?and?turned
+                      1       0  …re/日本語/名前.txt
 
-        Recommendation: 412 MiB
-          = 392 MiB cache + 9.00 MiB anonymous +
-            1.00 MiB kernel + 10.0 MiB slack
-          from 392 MiB on, every page is read
-            once; at 350 MiB it is read 11.3
-            times
-          below 4.00 MiB of cache: worse than
-            useless, nothing is saved
-          above 392 MiB of cache: nothing more
-            is gained
+            Recommendation: 412 MiB
+              = 392 MiB cache + 9.00 MiB anonymous +
+                1.00 MiB kernel + 10.0 MiB slack
+              from 392 MiB on, every page is read
+                once; at 350 MiB it is read 11.3
+                times
+              below 4.00 MiB of cache: worse than
+                useless, nothing is saved
+              above 392 MiB of cache: nothing more
+                is gained
 
-        Verified
-          none: held
-            99,331 fills, predicted 99,328
-          412 MiB: held (step)
-            100,112 fills, predicted
-            99,328..101,000
-          371 MiB: NOT HELD
-            2,345,678 fills, predicted
-            1,120,345..1,201,777
-          309 MiB: held
-            9 fills, predicted 3,120,345
-          64.0 MiB: ended early
-            5 fills, predicted 9
-          32.0 MiB: killed
-            5 fills, predicted 9
-          412 MiB lies on a step of the curve,
-            at 388 MiB of cache: a little less,
-            and the fills are those below the
-            step
-          309 MiB: the command ended with status
-            2, and with 0 when recorded
-          309 MiB: 1 fill event was lost
-          killed at 32.0 MiB: below the floor
+            Verified
+              none: held
+                99,331 fills, predicted 99,328
+              412 MiB: held (step)
+                100,112 fills, predicted
+                99,328..101,000
+              371 MiB: NOT HELD
+                2,345,678 fills, predicted
+                1,120,345..1,201,777
+              309 MiB: held
+                9 fills, predicted 3,120,345
+              64.0 MiB: ended early
+                5 fills, predicted 9
+              32.0 MiB: killed
+                5 fills, predicted 9
+              412 MiB lies on a step of the curve,
+                at 388 MiB of cache: a little less,
+                and the fills are those below the
+                step
+              309 MiB: the command ended with status
+                2, and with 0 when recorded
+              309 MiB: 1 fill event was lost
+              killed at 32.0 MiB: below the floor
 
-          Caution: 7 of 12,345,678 events were
-            lost: whatever is derived from this
-            trace is too low.
-          Caution: 1 file could not be named; it
-            stands as `unknown inode`.
+              Caution: 7 of 12,345,678 events were
+                lost: whatever is derived from this
+                trace is too low.
 
-        To paste
-          docker run --memory=412m \
-            --memory-swap=412m ...
-          kubernetes:
-            resources.limits.memory: 412Mi
-          systemd:
-            MemoryMax=412M
-    "#]],
+            To paste
+              docker run --memory=412m \
+                --memory-swap=412m ...
+              kubernetes:
+                resources.limits.memory: 412Mi
+              systemd:
+                MemoryMax=412M
+        "#]],
     );
 }
 
@@ -265,7 +262,6 @@ fn on_80_columns() {
 
               Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace
                 is too low.
-              Caution: 1 file could not be named; it stands as `unknown inode`.
 
             To paste
               docker run --memory=412m --memory-swap=412m ...
@@ -281,44 +277,43 @@ fn on_120_columns() {
         &full(),
         120,
         &expect![[r#"
-        Workload
-          12,345,678 events, 7 LOST
-          3,456,789 page accesses to 99,328 distinct pages (388 MiB); 1.2 % mapped
-          memory beside the cache: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
-          2.00 MiB of shared text and data is in use by others and charged to them
+            Workload
+              12,345,678 events, 7 LOST
+              3,456,789 page accesses to 99,328 distinct pages (388 MiB); 1.2 % mapped
+              memory beside the cache: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
+              2.00 MiB of shared text and data is in use by others and charged to them
 
-           accesses   fills  file
-          3,400,000  99,000  /srv/data/a-customer-with-a-long-name/the-database-of-2026.db
-              1,234      56  /srv/?[31mred?and?turned
-                  1       0  /usr/share/日本語/名前.txt
+               accesses   fills  file
+              3,400,000  99,000  /srv/data/a-customer-with-a-long-name/the-database-of-2026.db
+                  1,234      56  /srv/?[31mred?and?turned
+                      1       0  /usr/share/日本語/名前.txt
 
-        Recommendation: 412 MiB
-          = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB slack
-          from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times
-          below 4.00 MiB of cache: worse than useless, nothing is saved
-          above 392 MiB of cache: nothing more is gained
+            Recommendation: 412 MiB
+              = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB slack
+              from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times
+              below 4.00 MiB of cache: worse than useless, nothing is saved
+              above 392 MiB of cache: nothing more is gained
 
-        Verified
-             limit       predicted fills   measured                major      read  seconds  waited
-              none                99,328     99,331  held         12,345  1.21 GiB    12.35    1.50
-           412 MiB       99,328..101,000    100,112  held (step)  12,345  1.21 GiB    12.35    1.50
-           371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD     12,345  1.21 GiB    12.35    1.50
-           309 MiB             3,120,345          9  held         12,345  1.21 GiB    12.35    1.50
-          64.0 MiB                     9          5  ended early  12,345  1.21 GiB    12.35    1.50
-          32.0 MiB                     9          5  killed       12,345  1.21 GiB    12.35    1.50
-          412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and the fills are those below the step
-          309 MiB: the command ended with status 2, and with 0 when recorded
-          309 MiB: 1 fill event was lost
-          killed at 32.0 MiB: below the floor
+            Verified
+                 limit       predicted fills   measured                major      read  seconds  waited
+                  none                99,328     99,331  held         12,345  1.21 GiB    12.35    1.50
+               412 MiB       99,328..101,000    100,112  held (step)  12,345  1.21 GiB    12.35    1.50
+               371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD     12,345  1.21 GiB    12.35    1.50
+               309 MiB             3,120,345          9  held         12,345  1.21 GiB    12.35    1.50
+              64.0 MiB                     9          5  ended early  12,345  1.21 GiB    12.35    1.50
+              32.0 MiB                     9          5  killed       12,345  1.21 GiB    12.35    1.50
+              412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and the fills are those below the step
+              309 MiB: the command ended with status 2, and with 0 when recorded
+              309 MiB: 1 fill event was lost
+              killed at 32.0 MiB: below the floor
 
-          Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
-          Caution: 1 file could not be named; it stands as `unknown inode`.
+              Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
 
-        To paste
-          docker run --memory=412m --memory-swap=412m ...
-          kubernetes:  resources.limits.memory: 412Mi
-          systemd:     MemoryMax=412M
-    "#]],
+            To paste
+              docker run --memory=412m --memory-swap=412m ...
+              kubernetes:  resources.limits.memory: 412Mi
+              systemd:     MemoryMax=412M
+        "#]],
     );
 }
 

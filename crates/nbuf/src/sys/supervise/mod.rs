@@ -141,7 +141,11 @@ impl Supervisor {
         let sent = unsafe {
             libc::send(self.socket.as_raw_fd(), (&raw const word).cast(), 1, libc::MSG_NOSIGNAL)
         };
-        check(sent.try_into().unwrap_or(-1)).map(drop)
+        match check(sent.try_into().unwrap_or(-1)) {
+            // It has ended; its last report, or the end of file, tells how.
+            Err(error) if is_gone(&error) => Ok(()),
+            said => said.map(drop),
+        }
     }
 
     /// The next report if there is one; `Err(UnexpectedEof)` when the supervisor is gone.
@@ -157,7 +161,13 @@ impl Supervisor {
         };
         if got < 0 {
             let error = io::Error::last_os_error();
-            return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
+            return match error.kind() {
+                io::ErrorKind::WouldBlock => Ok(None),
+                // It ended without reading what we said last: that is told once, and before what
+                // it said last.
+                io::ErrorKind::ConnectionReset => self.report(),
+                _ => Err(error),
+            };
         }
         if usize::try_from(got) != Ok(size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -179,4 +189,9 @@ impl Supervisor {
     pub fn descriptor(&self) -> &OwnedFd {
         &self.socket
     }
+}
+
+/// Whether the other end of a socket is gone.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
