@@ -55,9 +55,8 @@ impl Watcher for FillCounter<'_> {
         let _ = self.group.limiter().usage();
         let Self { perf, mounts, pages, .. } = self;
         perf.drain(|event: &Event| {
-            // The buffers of block devices are filled through the same tracepoint; they are not
-            // file pages.
-            if mounts.iter().any(|mount| mount.device == event.device) {
+            // What the kernel keeps for itself is filled through the same tracepoint.
+            if mounts::may_be_file(mounts, (event.device, event.inode)) {
                 *pages += 1 << event.extent.min(18);
             }
             Ok(())

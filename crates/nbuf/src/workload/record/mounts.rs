@@ -150,6 +150,13 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
+/// Whether this device and inode may be a file on one of these mounts. Other inodes are the kernel's
+/// own: a block device's buffers, and on btrfs number 1, its trees.
+pub fn may_be_file(mounts: &[Mount], (device, inode): (u32, u64)) -> bool {
+    let mount = mounts.iter().find(|mount| mount.device == device);
+    mount.is_some_and(|mount| inode != 1 || mount.filesystem != "btrfs")
+}
+
 /// The kernel's own form of a device number, as its tracepoints print it.
 pub fn device_number(major: u32, minor: u32) -> u32 {
     major << 20 | minor & 0xf_ffff

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{Mode, OFlags, Stat, fstat};
 
 use super::log::FileSeen;
-use super::mounts::{Mount, backed, device_number, device_of_mount};
+use super::mounts::{self, Mount, backed, device_number, device_of_mount};
 use super::writes::FdInfo;
 use crate::sys::fanotify::Listener;
 use crate::sys::handle::open_ext_inode;
@@ -68,11 +68,9 @@ impl Names {
         self.overflowed
     }
 
-    /// Whether this may be a file on a mounted file system. Other inodes are the kernel's own: a
-    /// block device's buffers, and on btrfs number 1, its trees.
-    pub fn may_be_file(&self, (device, inode): Key) -> bool {
-        let mount = self.mounts.iter().find(|mount| mount.device == device);
-        mount.is_some_and(|mount| inode != 1 || mount.filesystem != "btrfs")
+    /// Whether this may be a file on a mounted file system.
+    pub fn may_be_file(&self, key: Key) -> bool {
+        mounts::may_be_file(&self.mounts, key)
     }
 
     /// Whether any file on such a device was heard of.
