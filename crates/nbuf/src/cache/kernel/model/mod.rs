@@ -115,6 +115,7 @@ impl<'a, O: Order> Model<'a, O> {
     fn read(&mut self, touch: &Touch) {
         let end = touch.first + touch.count;
         let mut page = touch.first;
+        let mut last = self.readahead[touch.stream as usize].previous;
         while page < end {
             let mut marked = self.gather(touch, page, end);
             if self.batch.is_empty() {
@@ -125,7 +126,8 @@ impl<'a, O: Order> Model<'a, O> {
                     marked = self.gather(touch, page, end);
                 }
             }
-            page = self.mark_batch(touch, page);
+            page = self.mark_batch(touch, page, last);
+            last = Some(page);
             if let Some(slot) = marked {
                 self.async_readahead(touch, slot, end);
             }
@@ -151,11 +153,10 @@ impl<'a, O: Order> Model<'a, O> {
         None
     }
 
-    /// Marks the batch as read and gives the page behind it. A folio that the read before ended
-    /// in is not marked again.
-    fn mark_batch(&mut self, touch: &Touch, page: u32) -> u32 {
-        let previous = self.readahead[touch.stream as usize].previous;
-        let before = previous.filter(|&p| p > 0).map_or(0, |p| self.cached(touch, p - 1));
+    /// Marks the batch as read and gives the page behind it. A folio that the read before, or the
+    /// batch before, ended in is not marked again.
+    fn mark_batch(&mut self, touch: &Touch, page: u32, last: Option<u32>) -> u32 {
+        let before = last.filter(|&page| page > 0).map_or(0, |page| self.cached(touch, page - 1));
         let batch = std::mem::take(&mut self.batch);
         for &slot in &batch {
             if slot != before && !self.arena.has(slot, flag::SHARED) {
@@ -164,7 +165,6 @@ impl<'a, O: Order> Model<'a, O> {
         }
         let end = batch.last().map_or(page + 1, |&slot| self.end_of(touch, slot));
         self.batch = batch;
-        self.readahead[touch.stream as usize].previous = Some(end);
         end.max(page + 1)
     }
 
