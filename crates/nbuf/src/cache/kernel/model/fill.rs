@@ -79,17 +79,22 @@ impl<O: Order> Model<'_, O> {
         }
     }
 
-    /// Puts a folio in; false, and nothing happens, where one of its pages is cached already.
+    /// Puts a folio in; false where one of its pages is cached already. Room for a large one is made
+    /// before that is known.
     pub(super) fn insert(&mut self, touch: &Touch, page: u32, order: u32, marked: bool) -> bool {
         let pages = 1usize << order;
         let base = self.at(touch, page);
         let Some(range) = self.entries.get(base..base + pages) else { return false };
-        if range.iter().any(|&entry| folio_of(entry) != 0) {
+        let taken = range.iter().any(|&entry| folio_of(entry) != 0);
+        if taken && order == 0 {
             return false;
         }
         let count = 1u32 << order;
         if self.used + count > self.capacity {
             self.reclaim(count);
+        }
+        if taken {
+            return false;
         }
         let entries = &mut self.entries[base..base + pages];
         let shadow = entries.iter().rev().copied().find(|&entry| entry != 0);
@@ -107,10 +112,8 @@ impl<O: Order> Model<'_, O> {
     }
 
     fn reclaim(&mut self, wanted: u32) {
-        let target = self.used.saturating_sub(wanted.max(RECLAIM_PAGES_MIN));
-        self.order.reclaim_begins();
-        while self.used > target {
-            let Some((slot, stamp)) = self.order.victim(&mut self.arena) else { return };
+        self.order.reclaim_begins(wanted.max(RECLAIM_PAGES_MIN));
+        while let Some((slot, stamp)) = self.order.victim(&mut self.arena) {
             self.forget(slot, SHADOW | stamp);
         }
     }

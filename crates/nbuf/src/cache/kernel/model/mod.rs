@@ -33,9 +33,10 @@ pub(super) trait Order {
     fn mapped(&mut self, arena: &mut Arena, slot: Slot);
     /// It is gone.
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
-    /// Room is about to be asked for.
-    fn reclaim_begins(&mut self) {}
-    /// The next folio to go, and a stamp of 31 bits to remember of its pages.
+    /// Room for so many pages is about to be asked for.
+    fn reclaim_begins(&mut self, pages: u32);
+    /// The next folio to go, and a stamp of 31 bits to remember of its pages; `None` when it is
+    /// enough, which can be later than asked for.
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)>;
 }
 
