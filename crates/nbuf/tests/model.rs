@@ -79,11 +79,11 @@ fn a_database_without_readahead() {
 
 #[test]
 fn a_database_with_the_usual_readahead() {
-    check("sqlite-128", 5);
+    check("sqlite-128", 3);
 }
 
 /// A window of 640 pages in caches of 1,700 to 7,000: which pages are read ahead hangs by a thread.
 #[test]
 fn a_database_with_far_too_much_readahead() {
-    check("sqlite-2560", 9);
+    check("sqlite-2560", 7);
 }

@@ -6,6 +6,8 @@ use super::model::Order;
 #[derive(Debug, Default)]
 pub(super) struct Lru {
     list: List,
+    /// Pages that reclaim still has to find.
+    wanted: u32,
 }
 
 impl Order for Lru {
@@ -29,7 +31,16 @@ impl Order for Lru {
         self.list.unlink(arena, slot);
     }
 
-    fn victim(&mut self, _arena: &mut Arena) -> Option<(Slot, u32)> {
-        (self.list.last() != 0).then(|| (self.list.last(), 0))
+    fn reclaim_begins(&mut self, pages: u32) {
+        self.wanted = pages;
+    }
+
+    fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)> {
+        let slot = self.list.last();
+        if slot == 0 || self.wanted == 0 {
+            return None;
+        }
+        self.wanted = self.wanted.saturating_sub(u32::from(arena.get(slot).pages));
+        Some((slot, 0))
     }
 }

@@ -15,6 +15,7 @@ mod model;
 mod readahead;
 mod stream;
 mod two_lists;
+mod walk;
 
 pub use stream::{Stream, Touch, TouchKind};
 

@@ -75,7 +75,7 @@ impl State {
         if index == 0 || request > most || sequential {
             self.start = index;
             self.size = initial_size(request, most);
-            self.async_size = if self.size > request { self.size - request } else { self.size };
+            self.async_size = if self.size > request { self.size - request } else { self.size / 2 };
         } else {
             let (mut contiguous, from_start) = history(most);
             if contiguous <= request {
@@ -207,6 +207,13 @@ mod tests {
         assert_eq!(fetch, Fetch { start: 0, pages: 4, marker: Some(1), order: Some(0) });
         let fetch = state.marker(WINDOW, (1, 1), 1, |_| unreachable!()).unwrap();
         assert_eq!(fetch, Fetch { start: 4, pages: 8, marker: Some(4), order: Some(2) });
+    }
+
+    #[test]
+    fn a_read_that_fills_the_window_marks_its_middle() {
+        let mut state = State::default();
+        let fetch = state.miss(WINDOW, 0, 32, |_| unreachable!());
+        assert_eq!(fetch, Fetch { start: 0, pages: 32, marker: Some(16), order: Some(0) });
     }
 
     #[test]

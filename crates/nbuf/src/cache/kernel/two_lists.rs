@@ -1,9 +1,9 @@
 //! The kernel's active and inactive list of file pages (`mm/vmscan.c`, `mm/workingset.c`).
 //!
 //! A folio starts inactive; its second read activates it; a folio that comes back sooner than the
-//! active list is long starts active. The tail of the inactive list leaves, and the active list
-//! feeds the inactive one when that is the shorter. Below 1 GiB the lists are balanced 1:1, above
-//! by the square root of the size.
+//! active list is long starts active. Reclaim looks at growing shares of both lists, in whole folios:
+//! the tail of the inactive list leaves, and the active list feeds the inactive one when that is the
+//! shorter. Below 1 GiB the lists are balanced 1:1, above by the square root of the size.
 //!
 //! The kernel also deactivates when it notices activated refaults. It notices by statistics of the
 //! group that are up to two seconds old unless somebody reads `memory.stat`, and then hardly ever
@@ -22,8 +22,31 @@ pub(super) struct TwoLists {
     inactive: List,
     /// Evictions and activations so far, in pages: the clock refaults are measured with.
     age: u32,
-    /// Pages of the active list that reclaim owes a look.
-    owed: f64,
+    reclaim: Reclaim,
+}
+
+/// Reclaim looks harder step by step: in each at twice the share of both lists (`DEF_PRIORITY`).
+const PRIORITY: u32 = 12;
+/// Pages looked at before the other list has its turn (`SWAP_CLUSTER_MAX`).
+const CHUNK_PAGES: u32 = 32;
+
+/// Where reclaim is.
+#[derive(Debug, Default)]
+struct Reclaim {
+    /// Pages it is asked for, found in all, and found in this step.
+    wanted: u32,
+    found: u32,
+    found_now: u32,
+    /// The share looked at, as a power of two to divide by.
+    priority: u32,
+    /// Pages of each list that this step has still to look at.
+    inactive: u32,
+    active: u32,
+    /// Pages of the inactive list before the active one has its turn, as long as that is not over.
+    chunk: u32,
+    /// Whether the active list is to be looked at however short it is.
+    forced: bool,
+    done: bool,
 }
 
 impl TwoLists {
@@ -51,17 +74,54 @@ impl TwoLists {
         }
     }
 
-    /// `shrink_active_list`: the tail goes back to the inactive list, read or not.
-    fn deactivate(&mut self, arena: &mut Arena) {
-        let slot = self.active.last();
-        if slot == 0 {
-            self.owed = 0.0;
-            return;
+    /// `shrink_active_list`: the tail goes back to the inactive list, read or not. A large folio
+    /// goes whole, however few pages were to be looked at.
+    fn deactivate(&mut self, arena: &mut Arena, pages: u32) {
+        let mut looked_at = 0;
+        while looked_at < pages && self.active.last() != 0 {
+            let slot = self.active.last();
+            looked_at += u32::from(arena.get(slot).pages);
+            self.active.unlink(arena, slot);
+            arena.clear(slot, flag::ACTIVE);
+            self.inactive.push_front(arena, slot);
         }
-        self.owed -= f64::from(arena.get(slot).pages);
-        self.active.unlink(arena, slot);
-        arena.clear(slot, flag::ACTIVE);
-        self.inactive.push_front(arena, slot);
+    }
+
+    /// Begins the step at this priority (`get_scan_count`).
+    fn begin_step(&mut self, priority: u32) {
+        let low = self.inactive_is_low();
+        let reclaim = &mut self.reclaim;
+        reclaim.priority = priority;
+        reclaim.found_now = 0;
+        reclaim.inactive = self.inactive.pages >> priority;
+        reclaim.active = if low || reclaim.forced { self.active.pages >> priority } else { 0 };
+        reclaim.chunk = 0;
+    }
+
+    /// Ends a chunk: the active list has its turn, then another chunk, step or nothing follows
+    /// (`shrink_lruvec`, `do_try_to_free_pages`).
+    fn next_chunk(&mut self, arena: &mut Arena) {
+        let active = self.reclaim.active.min(CHUNK_PAGES);
+        self.reclaim.active -= active;
+        self.deactivate(arena, active);
+        let reclaim = &mut self.reclaim;
+        let left = reclaim.inactive > 0 || reclaim.active > 0;
+        if !left || reclaim.found_now >= reclaim.wanted {
+            if reclaim.found >= reclaim.wanted {
+                reclaim.done = true;
+            } else if reclaim.priority > 0 {
+                let priority = reclaim.priority - 1;
+                self.begin_step(priority);
+            } else if reclaim.forced {
+                reclaim.done = true;
+            } else {
+                reclaim.forced = true;
+                self.begin_step(PRIORITY);
+            }
+        }
+        let reclaim = &mut self.reclaim;
+        reclaim.chunk = reclaim.inactive.min(CHUNK_PAGES);
+        reclaim.inactive -= reclaim.chunk;
     }
 
     /// `folio_check_references` for a folio at the inactive tail: whether it stays.
@@ -118,32 +178,82 @@ impl Order for TwoLists {
         }
     }
 
-    fn reclaim_begins(&mut self) {
-        self.owed = if self.inactive_is_low() { self.owed.max(0.0) } else { f64::NEG_INFINITY };
+    fn reclaim_begins(&mut self, pages: u32) {
+        self.reclaim = Reclaim { wanted: pages, ..Reclaim::default() };
+        self.begin_step(PRIORITY);
+        self.reclaim.chunk = self.reclaim.inactive.min(CHUNK_PAGES);
+        self.reclaim.inactive -= self.reclaim.chunk;
     }
 
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)> {
-        loop {
+        while !self.reclaim.done {
             let slot = self.inactive.last();
-            if slot == 0 {
-                if self.active.last() == 0 {
-                    return None;
-                }
-                self.owed = 0.0;
-                self.deactivate(arena);
+            if self.reclaim.chunk == 0 || slot == 0 {
+                self.next_chunk(arena);
                 continue;
             }
-            // Both lists are looked at in proportion to their length.
-            let pages = f64::from(arena.get(slot).pages);
-            self.owed += pages * f64::from(self.active.pages) / f64::from(self.inactive.pages);
-            while self.owed >= 1.0 {
-                self.deactivate(arena);
-            }
+            let pages = u32::from(arena.get(slot).pages);
+            self.reclaim.chunk = self.reclaim.chunk.saturating_sub(pages);
             if !self.spared(arena, slot) {
+                self.reclaim.found += pages;
+                self.reclaim.found_now += pages;
                 let evicted_at = self.age & AGE_MASK;
-                self.age = self.age.wrapping_add(u32::from(arena.get(slot).pages));
+                self.age = self.age.wrapping_add(pages);
                 return Some((slot, evicted_at));
             }
         }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reclaim(lists: &mut TwoLists, arena: &mut Arena, pages: u32) -> u32 {
+        lists.reclaim_begins(pages);
+        let mut found = 0;
+        while let Some((slot, _)) = lists.victim(arena) {
+            found += u32::from(arena.get(slot).pages);
+            lists.removed(arena, slot);
+        }
+        found
+    }
+
+    #[test]
+    fn reclaim_finds_more_than_asked_for_by_whole_steps() {
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        for page in 0..4096 {
+            let slot = arena.insert(page, 1);
+            lists.inserted(&mut arena, slot, None);
+        }
+        // A 4096th, a 2048th of what is left, and so on, each step to its end.
+        assert_eq!(reclaim(&mut lists, &mut arena, 32), 1 + 1 + 3 + 7 + 15 + 31);
+    }
+
+    #[test]
+    fn a_large_folio_leaves_the_active_list_whole() {
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        for at in 0..16 {
+            let slot = arena.insert(at * 256, 256);
+            lists.inserted(&mut arena, slot, None);
+            lists.read(&mut arena, slot);
+            lists.read(&mut arena, slot);
+        }
+        assert_eq!((lists.active.pages, lists.inactive.pages), (4096, 0));
+        // One page of 4096 is looked at, and its folio goes; the next step finds it.
+        assert_eq!(reclaim(&mut lists, &mut arena, 32), 256);
+        assert!(lists.active.pages < 4096 - 256, "a step looks at both lists");
+    }
+
+    #[test]
+    fn an_active_list_that_is_all_there_is_gives_way() {
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        for at in 0..40 {
+            let slot = arena.insert(at, 1);
+            lists.inserted(&mut arena, slot, None);
+            lists.mapped(&mut arena, slot);
+        }
+        assert!(reclaim(&mut lists, &mut arena, 32) >= 32, "on the second look none is young");
     }
 }

@@ -1,11 +1,11 @@
-//! The page cache itself: which pages are there, how a touch finds or fetches them, and who makes
-//! room.
+//! The page cache itself: which pages are there, and what a touch does with them.
+
+mod fill;
 
 use super::Simulated;
 use super::folio::{Arena, Slot, flag};
-use super::readahead::{Fetch, State};
+use super::readahead::State;
 use super::stream::{Stream, Touch, TouchKind};
-use crate::units::Pages;
 
 /// The kernel reclaims at least this many pages at a time (`SWAP_CLUSTER_MAX`).
 const RECLAIM_PAGES_MIN: u32 = 32;
@@ -33,9 +33,10 @@ pub(super) trait Order {
     fn mapped(&mut self, arena: &mut Arena, slot: Slot);
     /// It is gone.
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
-    /// Room is about to be asked for.
-    fn reclaim_begins(&mut self) {}
-    /// The next folio to go, and a stamp of 31 bits to remember of its pages.
+    /// Room for so many pages is about to be asked for.
+    fn reclaim_begins(&mut self, pages: u32);
+    /// The next folio to go, and a stamp of 31 bits to remember of its pages; `None` when it is
+    /// enough, which can be later than asked for.
     fn victim(&mut self, arena: &mut Arena) -> Option<(Slot, u32)>;
 }
 
@@ -115,6 +116,7 @@ impl<'a, O: Order> Model<'a, O> {
     fn read(&mut self, touch: &Touch) {
         let end = touch.first + touch.count;
         let mut page = touch.first;
+        let mut last = self.readahead[touch.stream as usize].previous;
         while page < end {
             let mut marked = self.gather(touch, page, end);
             if self.batch.is_empty() {
@@ -125,7 +127,8 @@ impl<'a, O: Order> Model<'a, O> {
                     marked = self.gather(touch, page, end);
                 }
             }
-            page = self.mark_batch(touch, page);
+            page = self.mark_batch(touch, page, last);
+            last = Some(page);
             if let Some(slot) = marked {
                 self.async_readahead(touch, slot, end);
             }
@@ -151,11 +154,10 @@ impl<'a, O: Order> Model<'a, O> {
         None
     }
 
-    /// Marks the batch as read and gives the page behind it. A folio that the read before ended
-    /// in is not marked again.
-    fn mark_batch(&mut self, touch: &Touch, page: u32) -> u32 {
-        let previous = self.readahead[touch.stream as usize].previous;
-        let before = previous.filter(|&p| p > 0).map_or(0, |p| self.cached(touch, p - 1));
+    /// Marks the batch as read and gives the page behind it. A folio that the read before, or the
+    /// batch before, ended in is not marked again.
+    fn mark_batch(&mut self, touch: &Touch, page: u32, last: Option<u32>) -> u32 {
+        let before = last.filter(|&page| page > 0).map_or(0, |page| self.cached(touch, page - 1));
         let batch = std::mem::take(&mut self.batch);
         for &slot in &batch {
             if slot != before && !self.arena.has(slot, flag::SHARED) {
@@ -164,80 +166,7 @@ impl<'a, O: Order> Model<'a, O> {
         }
         let end = batch.last().map_or(page + 1, |&slot| self.end_of(touch, slot));
         self.batch = batch;
-        self.readahead[touch.stream as usize].previous = Some(end);
         end.max(page + 1)
-    }
-
-    fn sync_readahead(&mut self, touch: &Touch, page: u32, request: u32) {
-        let window = self.stream.files[touch.file as usize].window;
-        let base = self.stream.files[touch.file as usize].base;
-        let entries = &self.entries;
-        let fetch = self.readahead[touch.stream as usize].miss(window, page, request, |most| {
-            let mut contiguous = 0;
-            while contiguous < most && contiguous < page {
-                if folio_of(entries[base + (page - 1 - contiguous) as usize]) == 0 {
-                    break;
-                }
-                contiguous += 1;
-            }
-            (contiguous, contiguous == page)
-        });
-        self.fetch(touch, fetch);
-    }
-
-    fn async_readahead(&mut self, touch: &Touch, slot: Slot, end: u32) {
-        self.arena.clear(slot, flag::READAHEAD);
-        let shape = self.stream.files[touch.file as usize];
-        let pages = u32::from(self.arena.get(slot).pages);
-        let index = u32::try_from(self.arena.get(slot).base - shape.base).unwrap_or(0);
-        let request = end.saturating_sub(index).max(1);
-        let entries = &self.entries;
-        let state = &mut self.readahead[touch.stream as usize];
-        let fetch = state.marker(shape.window, (index, pages), request, |most| {
-            let within = |page: &u32| {
-                let entry = entries.get(shape.base + *page as usize);
-                entry.is_none_or(|&entry| folio_of(entry) == 0)
-            };
-            (index + 1..=index + most).find(within)
-        });
-        if let Some(fetch) = fetch {
-            self.fetch(touch, fetch);
-        }
-    }
-
-    /// `page_cache_ra_order`, and `do_page_cache_ra` for the gaps.
-    fn fetch(&mut self, touch: &Touch, fetch: Fetch) {
-        let shape = self.stream.files[touch.file as usize];
-        let end = (fetch.start + fetch.pages).min(touch.file_pages);
-        let mut index = fetch.start;
-        let mut clean = true;
-        if let Some(order) = fetch.order.filter(|_| shape.order_max > 0) {
-            let order = order.min(shape.order_max).min(fetch.pages.max(1).ilog2());
-            self.readahead[touch.stream as usize].limit_order(order);
-            while index < end {
-                let mut order = order;
-                if index & ((1 << order) - 1) != 0 {
-                    order = index.trailing_zeros();
-                }
-                while order > 0 && index + (1 << order) > end {
-                    order -= 1;
-                }
-                let marked = fetch.marker.is_some_and(|m| m >> order << order == index);
-                if !self.insert(touch, index, order, marked) {
-                    clean = false;
-                    break;
-                }
-                index += 1 << order;
-            }
-        } else {
-            clean = false;
-        }
-        if !clean {
-            while index < end {
-                self.insert(touch, index, 0, fetch.marker == Some(index));
-                index += 1;
-            }
-        }
     }
 
     fn fault(&mut self, touch: &Touch, page: u32) {
@@ -318,51 +247,5 @@ impl<'a, O: Order> Model<'a, O> {
                 *entry = 0;
             }
         }
-    }
-
-    /// Puts a folio in; false, and nothing happens, where one of its pages is cached already.
-    fn insert(&mut self, touch: &Touch, page: u32, order: u32, marked: bool) -> bool {
-        let pages = 1usize << order;
-        let base = self.at(touch, page);
-        let Some(range) = self.entries.get(base..base + pages) else { return false };
-        if range.iter().any(|&entry| folio_of(entry) != 0) {
-            return false;
-        }
-        let count = 1u32 << order;
-        if self.used + count > self.capacity {
-            self.reclaim(count);
-        }
-        let entries = &mut self.entries[base..base + pages];
-        let shadow = entries.iter().rev().copied().find(|&entry| entry != 0);
-        let slot = self.arena.insert(base, u16::try_from(count).unwrap_or(1));
-        entries.fill(slot);
-        if marked {
-            self.arena.set(slot, flag::READAHEAD);
-        }
-        self.order.inserted(&mut self.arena, slot, shadow.map(|entry| entry & !SHADOW));
-        self.used += count;
-        self.out.fills += u64::from(count);
-        self.out.fills_by_file[touch.file as usize] += u64::from(count);
-        self.out.peak = self.out.peak.max(Pages(self.used.into()));
-        true
-    }
-
-    fn reclaim(&mut self, wanted: u32) {
-        let target = self.used.saturating_sub(wanted.max(RECLAIM_PAGES_MIN));
-        self.order.reclaim_begins();
-        while self.used > target {
-            let Some((slot, stamp)) = self.order.victim(&mut self.arena) else { return };
-            self.forget(slot, SHADOW | stamp);
-        }
-    }
-
-    fn forget(&mut self, slot: Slot, stamp: u32) {
-        self.order.removed(&mut self.arena, slot);
-        let folio = *self.arena.get(slot);
-        let range = folio.base..folio.base + usize::from(folio.pages);
-        self.entries[range].fill(stamp);
-        self.used -= u32::from(folio.pages);
-        self.arena.get_mut(slot).pages = 0;
-        self.arena.remove(slot);
     }
 }
