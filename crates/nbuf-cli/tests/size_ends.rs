@@ -153,6 +153,6 @@ fn interrupted_it_prints_what_it_has() {
     signal(-i32::try_from(staying.child.id()).unwrap(), 2).unwrap();
     let ended = staying.end();
     assert_eq!(ended.status, 130, "{}", ended.stderr);
-    assert!(ended.stdout.contains("\nVerified\n"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("\nVerified: pages filled\n"), "{}", ended.stderr);
     assert!(ended.stderr.contains("nbuf: interrupted: 1 of 3 runs made"), "{}", ended.stderr);
 }

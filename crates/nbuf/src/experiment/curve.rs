@@ -16,8 +16,8 @@ use crate::units::{Pages, whole};
 /// Sizes on the even grid.
 const GRID: usize = 32;
 /// Sizes added where the curve falls: as many as this many touches allow, in these bounds.
-const REFINED_TOUCHES: usize = 40_000_000;
-const REFINED: std::ops::RangeInclusive<usize> = 4..=28;
+const REFINED_TOUCHES: usize = 20_000_000;
+const REFINED: std::ops::RangeInclusive<usize> = 2..=28;
 /// The smallest size is this part of the largest.
 const SPAN: f64 = 1.0 / 512.0;
 /// The smallest cache worth a thought.

@@ -120,8 +120,14 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
-    let mut text = String::from("Verified\n");
-    let tables = [true, false].map(|all| indent(&runs(report, all).to_string()));
+    let mut text = String::from("Verified: pages filled\n");
+    let tables = [(true, 1), (true, 0), (false, 1)].map(|(all, padding)| {
+        let mut table = runs(report, all);
+        for column in table.column_iter_mut() {
+            column.set_padding((1, padding));
+        }
+        indent(&table.to_string())
+    });
     let fits = |table: &&String| table.lines().all(|line| measure_text_width(line) <= width);
     if let Some(table) = tables.iter().find(fits) {
         text.push_str(table);
@@ -140,7 +146,7 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
 
 fn runs(report: &SizeReport, all: bool) -> Table {
     let mut table = plain();
-    let mut header = vec!["limit", "predicted fills", "measured", ""];
+    let mut header = vec!["limit", "predicted", "measured", ""];
     if all {
         header.extend(["major", "read", "seconds", "waited"]);
     }
@@ -174,7 +180,7 @@ fn verdict(run: &Verified) -> String {
     match run.held {
         _ if run.killed => "killed".into(),
         None => "ended early".into(),
-        Some(true) if run.step_bytes.is_some() => "held (step)".into(),
+        Some(true) if run.step_bytes.is_some() => "held, step".into(),
         Some(true) => "held".into(),
         Some(false) => "NOT HELD".into(),
     }

@@ -184,10 +184,10 @@ fn on_40_columns() {
               above 392 MiB of cache: nothing more
                 is gained
 
-            Verified
+            Verified: pages filled
               none: held
                 99,331 fills, predicted 99,328
-              412 MiB: held (step)
+              412 MiB: held, step
                 100,112 fills, predicted
                 99,328..101,000
               371 MiB: NOT HELD
@@ -246,10 +246,10 @@ fn on_80_columns() {
               below 4.00 MiB of cache: worse than useless, nothing is saved
               above 392 MiB of cache: nothing more is gained
 
-            Verified
-                 limit       predicted fills   measured
+            Verified: pages filled
+                 limit             predicted   measured
                   none                99,328     99,331  held
-               412 MiB       99,328..101,000    100,112  held (step)
+               412 MiB       99,328..101,000    100,112  held, step
                371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD
                309 MiB             3,120,345          9  held
               64.0 MiB                     9          5  ended early
@@ -294,10 +294,10 @@ fn on_120_columns() {
               below 4.00 MiB of cache: worse than useless, nothing is saved
               above 392 MiB of cache: nothing more is gained
 
-            Verified
-                 limit       predicted fills   measured                major      read  seconds  waited
+            Verified: pages filled
+                 limit             predicted   measured                major      read  seconds  waited
                   none                99,328     99,331  held         12,345  1.21 GiB    12.35    1.50
-               412 MiB       99,328..101,000    100,112  held (step)  12,345  1.21 GiB    12.35    1.50
+               412 MiB       99,328..101,000    100,112  held, step   12,345  1.21 GiB    12.35    1.50
                371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD     12,345  1.21 GiB    12.35    1.50
                309 MiB             3,120,345          9  held         12,345  1.21 GiB    12.35    1.50
               64.0 MiB                     9          5  ended early  12,345  1.21 GiB    12.35    1.50
