@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn paths_of_a_machine_are_found() {
-        let text = "cd /work/main\n(/root/x)\n`/home/ann/t`\n/home/<name>, ~/work/x, docs/work/x\n\
+        let text = "cd /work/there\n(/root/x)\n`/home/ann/t`\n/home/<name>, ~/work/x, docs/work/x\n\
                     https://example.org/work/x\n";
         expect![[r"
             docs/a.md:1: `/work/` is a path of one machine; write it relative to the repository
