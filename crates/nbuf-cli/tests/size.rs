@@ -116,8 +116,8 @@ fn a_database_is_predicted_at_every_size() {
         return support::skip(&format!("no loop device: {}", sized.stderr));
     }
     let report = sized.json();
-    // A run of a few tenths of a second, on a machine that has other things to do: reclaim decides
-    // by statistics that are then older than they should be. Wrong models miss by a factor.
+    // Runs of a few tenths of a second leave the band on a machine that has other things to do, and
+    // why is not known (docs/support.md). A model without readahead misses by a factor.
     near_the_band(&report, 0.15);
     assert_eq!(report["files"][0]["name"], place.path("mnt/db").to_str().unwrap());
     let left = Command::new("losetup").arg("-j").arg(place.path("image")).output().unwrap();
