@@ -1,6 +1,6 @@
 //! Pure code stays pure, and unsafe code stays in one folder.
 
-use super::Problem;
+use super::{Problem, imports};
 use super::imports::uses;
 use super::paths;
 use super::source::{Source, find_words, line_of};
@@ -61,7 +61,7 @@ pub(super) fn purity(source: &Source) -> Vec<Problem> {
         }
     }
     for (line, target) in uses(source, &module) {
-        if target.first().is_some_and(|room| room == "sys") {
+        if target.first().is_some_and(|room| room == "sys") && !imports::is_hint(&target) {
             problems.push(wrong(line, "crate::sys", "take what it found as an argument"));
         }
     }

@@ -39,13 +39,17 @@ struct Cell {
 
 /// Draws the curve of a workload. `progress` is told how many sizes are done, of about how many.
 pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve {
-    let misses = lru_misses(stream);
     let refined = REFINED_TOUCHES / stream.touches().len().max(1);
     let total = GRID + refined.clamp(*REFINED.start(), *REFINED.end());
-    let everything = simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
+    let unlimited = || simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
+    let (misses, everything) = rayon::join(|| lru_misses(stream), unlimited);
     let most = everything.peak.0.max(1);
     let room = 2 * u64::from(stream.window_pages());
-    let mut cells = run(stream, &grid(most, room), |done| progress(done, total));
+    let mut sizes = grid(most, room);
+    // Where nothing is evicted, in whatever order, that run was it.
+    sizes.pop();
+    let mut cells = run(stream, &sizes, |done| progress(done, total));
+    cells.push(Cell { pages: most, lru: everything.fills, two: everything.fills });
     while cells.len() < total {
         let more = refinements(&cells, total - cells.len());
         if more.is_empty() {

@@ -8,6 +8,7 @@ pub mod direct;
 pub mod fanotify;
 pub mod handle;
 pub mod perf;
+pub(crate) mod prefetch;
 pub mod process;
 pub mod publish;
 pub mod ring;

@@ -1,6 +1,8 @@
 //! Folios in an arena, and doubly linked lists of them by index: no pointers, no allocation once
 //! the cache is full.
 
+use crate::sys::prefetch::prefetch;
+
 /// Index of a folio; 0 is no folio.
 pub(super) type Slot = u32;
 
@@ -16,68 +18,95 @@ pub(super) mod flag {
     pub(in super::super) const YOUNG: u8 = 8;
     /// Charged to somebody else: always there, on no list, no part of this cache.
     pub(in super::super) const SHARED: u8 = 16;
+    /// On a list at all.
+    pub(in super::super) const LISTED: u8 = 32;
 }
 
-/// A run of pages that is cached and evicted as one.
+/// What a hit asks of a folio, two bytes of it, so that those of a large cache stay close to the
+/// processor.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Folio {
-    /// Position of its first page in the table of all pages.
-    pub(super) base: usize,
+struct Mark {
+    flags: u8,
+    /// Pages, as a power of two.
+    order: u8,
+}
+
+/// Its neighbours on its list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Links {
     prev: Slot,
     next: Slot,
-    /// Pages, a power of two.
-    pub(super) pages: u16,
-    pub(super) flags: u8,
-    /// Whether it is on a list at all.
-    listed: bool,
 }
 
-/// All folios of a cache.
+/// All folios of a cache: runs of pages that are cached and evicted as one. Kept by field, because
+/// most touches need the first only.
 #[derive(Debug)]
 pub(super) struct Arena {
-    folios: Vec<Folio>,
+    marks: Vec<Mark>,
+    links: Vec<Links>,
+    bases: Vec<usize>,
     free: Vec<Slot>,
 }
 
 impl Default for Arena {
     fn default() -> Self {
-        Self { folios: vec![Folio::default()], free: Vec::new() }
+        let (marks, links) = (vec![Mark::default()], vec![Links::default()]);
+        Self { marks, links, bases: vec![0], free: Vec::new() }
     }
 }
 
 impl Arena {
-    pub(super) fn insert(&mut self, base: usize, pages: u16) -> Slot {
-        let folio = Folio { base, pages, ..Folio::default() };
+    /// A folio of `1 << order` pages, of which the first is at `base` in the table of all pages.
+    pub(super) fn insert(&mut self, base: usize, order: u32) -> Slot {
+        let mark = Mark { flags: 0, order: u8::try_from(order).unwrap_or(0) };
         if let Some(slot) = self.free.pop() {
-            self.folios[slot as usize] = folio;
+            self.marks[slot as usize] = mark;
+            self.bases[slot as usize] = base;
             return slot;
         }
-        self.folios.push(folio);
-        u32::try_from(self.folios.len() - 1).unwrap_or(0)
+        self.marks.push(mark);
+        self.links.push(Links::default());
+        self.bases.push(base);
+        u32::try_from(self.marks.len() - 1).unwrap_or(0)
     }
 
     pub(super) fn remove(&mut self, slot: Slot) {
         self.free.push(slot);
     }
 
-    pub(super) fn get(&self, slot: Slot) -> &Folio {
-        &self.folios[slot as usize]
+    /// Position of its first page in the table of all pages.
+    pub(super) fn base(&self, slot: Slot) -> usize {
+        self.bases[slot as usize]
     }
 
-    pub(super) fn get_mut(&mut self, slot: Slot) -> &mut Folio {
-        &mut self.folios[slot as usize]
+    pub(super) fn order(&self, slot: Slot) -> u32 {
+        u32::from(self.marks[slot as usize].order)
+    }
+
+    pub(super) fn pages(&self, slot: Slot) -> u32 {
+        1 << self.order(slot)
     }
 
     pub(super) fn has(&self, slot: Slot, flag: u8) -> bool {
-        self.get(slot).flags & flag != 0
+        self.marks[slot as usize].flags & flag != 0
     }
 
     pub(super) fn set(&mut self, slot: Slot, flag: u8) {
-        self.get_mut(slot).flags |= flag;
+        self.marks[slot as usize].flags |= flag;
     }
 
     pub(super) fn clear(&mut self, slot: Slot, flag: u8) {
-        self.get_mut(slot).flags &= !flag;
+        self.marks[slot as usize].flags &= !flag;
+    }
+
+    /// Starts to load what a touch will look at.
+    pub(super) fn bring_close(&self, slot: Slot) {
+        prefetch(&self.marks, slot as usize);
+        prefetch(&self.links, slot as usize);
+    }
+
+    fn links(&mut self, slot: Slot) -> &mut Links {
+        &mut self.links[slot as usize]
     }
 }
 
@@ -92,34 +121,33 @@ pub(super) struct List {
 impl List {
     pub(super) fn push_front(&mut self, arena: &mut Arena, slot: Slot) {
         let head = self.head;
-        let folio = arena.get_mut(slot);
-        (folio.prev, folio.next, folio.listed) = (0, head, true);
-        self.pages += u32::from(folio.pages);
+        *arena.links(slot) = Links { prev: 0, next: head };
+        arena.set(slot, flag::LISTED);
+        self.pages += arena.pages(slot);
         if head == 0 {
             self.tail = slot;
         } else {
-            arena.get_mut(head).prev = slot;
+            arena.links(head).prev = slot;
         }
         self.head = slot;
     }
 
     pub(super) fn unlink(&mut self, arena: &mut Arena, slot: Slot) {
-        let folio = arena.get_mut(slot);
-        if !folio.listed {
+        if !arena.has(slot, flag::LISTED) {
             return;
         }
-        folio.listed = false;
-        let (prev, next) = (folio.prev, folio.next);
-        self.pages -= u32::from(folio.pages);
+        arena.clear(slot, flag::LISTED);
+        let Links { prev, next } = *arena.links(slot);
+        self.pages -= arena.pages(slot);
         if prev == 0 {
             self.head = next;
         } else {
-            arena.get_mut(prev).next = next;
+            arena.links(prev).next = next;
         }
         if next == 0 {
             self.tail = prev;
         } else {
-            arena.get_mut(next).prev = prev;
+            arena.links(next).prev = prev;
         }
     }
 

@@ -40,7 +40,7 @@ impl Order for Lru {
         if slot == 0 || self.wanted == 0 {
             return None;
         }
-        self.wanted = self.wanted.saturating_sub(u32::from(arena.get(slot).pages));
+        self.wanted = self.wanted.saturating_sub(arena.pages(slot));
         Some((slot, 0))
     }
 }

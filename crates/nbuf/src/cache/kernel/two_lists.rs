@@ -61,7 +61,7 @@ impl TwoLists {
         self.inactive.unlink(arena, slot);
         arena.set(slot, flag::ACTIVE);
         self.active.push_front(arena, slot);
-        self.age = self.age.wrapping_add(u32::from(arena.get(slot).pages));
+        self.age = self.age.wrapping_add(arena.pages(slot));
     }
 
     /// `folio_mark_accessed`
@@ -80,7 +80,7 @@ impl TwoLists {
         let mut looked_at = 0;
         while looked_at < pages && self.active.last() != 0 {
             let slot = self.active.last();
-            looked_at += u32::from(arena.get(slot).pages);
+            looked_at += arena.pages(slot);
             self.active.unlink(arena, slot);
             arena.clear(slot, flag::ACTIVE);
             self.inactive.push_front(arena, slot);
@@ -144,7 +144,7 @@ impl TwoLists {
 
 impl Order for TwoLists {
     fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>) {
-        let pages = u32::from(arena.get(slot).pages);
+        let pages = arena.pages(slot);
         // `workingset_refault`
         let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
         if distance.is_some_and(|distance| distance <= self.active.pages) {
@@ -192,7 +192,7 @@ impl Order for TwoLists {
                 self.next_chunk(arena);
                 continue;
             }
-            let pages = u32::from(arena.get(slot).pages);
+            let pages = arena.pages(slot);
             self.reclaim.chunk = self.reclaim.chunk.saturating_sub(pages);
             if !self.spared(arena, slot) {
                 self.reclaim.found += pages;
@@ -214,7 +214,7 @@ mod tests {
         lists.reclaim_begins(pages);
         let mut found = 0;
         while let Some((slot, _)) = lists.victim(arena) {
-            found += u32::from(arena.get(slot).pages);
+            found += arena.pages(slot);
             lists.removed(arena, slot);
         }
         found
@@ -224,7 +224,7 @@ mod tests {
     fn reclaim_finds_more_than_asked_for_by_whole_steps() {
         let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for page in 0..4096 {
-            let slot = arena.insert(page, 1);
+            let slot = arena.insert(page, 0);
             lists.inserted(&mut arena, slot, None);
         }
         // A 4096th, a 2048th of what is left, and so on, each step to its end.
@@ -235,7 +235,7 @@ mod tests {
     fn a_large_folio_leaves_the_active_list_whole() {
         let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for at in 0..16 {
-            let slot = arena.insert(at * 256, 256);
+            let slot = arena.insert(at * 256, 8);
             lists.inserted(&mut arena, slot, None);
             lists.read(&mut arena, slot);
             lists.read(&mut arena, slot);
@@ -250,7 +250,7 @@ mod tests {
     fn an_active_list_that_is_all_there_is_gives_way() {
         let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for at in 0..40 {
-            let slot = arena.insert(at, 1);
+            let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);
             lists.mapped(&mut arena, slot);
         }

@@ -26,8 +26,8 @@ impl<O: Order> Model<'_, O> {
     pub(super) fn async_readahead(&mut self, touch: &Touch, slot: Slot, end: u32) {
         self.arena.clear(slot, flag::READAHEAD);
         let shape = self.stream.files[touch.file as usize];
-        let pages = u32::from(self.arena.get(slot).pages);
-        let index = u32::try_from(self.arena.get(slot).base - shape.base).unwrap_or(0);
+        let pages = self.arena.pages(slot);
+        let index = u32::try_from(self.arena.base(slot) - shape.base).unwrap_or(0);
         let request = end.saturating_sub(index).max(1);
         let cached = Cached {
             entries: &self.entries,
@@ -98,7 +98,7 @@ impl<O: Order> Model<'_, O> {
         }
         let entries = &mut self.entries[base..base + pages];
         let shadow = entries.iter().rev().copied().find(|&entry| entry != 0);
-        let slot = self.arena.insert(base, u16::try_from(count).unwrap_or(1));
+        let slot = self.arena.insert(base, order);
         entries.fill(slot);
         if marked {
             self.arena.set(slot, flag::READAHEAD);
@@ -120,11 +120,9 @@ impl<O: Order> Model<'_, O> {
 
     pub(super) fn forget(&mut self, slot: Slot, stamp: u32) {
         self.order.removed(&mut self.arena, slot);
-        let folio = *self.arena.get(slot);
-        let range = folio.base..folio.base + usize::from(folio.pages);
-        self.entries[range].fill(stamp);
-        self.used -= u32::from(folio.pages);
-        self.arena.get_mut(slot).pages = 0;
+        let (base, pages) = (self.arena.base(slot), self.arena.pages(slot));
+        self.entries[base..base + pages as usize].fill(stamp);
+        self.used -= pages;
         self.arena.remove(slot);
     }
 }
@@ -156,8 +154,7 @@ impl Folios for Cached<'_> {
         if slot == 0 {
             return None;
         }
-        let folio = self.arena.get(slot);
-        let first = u32::try_from(folio.base.checked_sub(self.base)?).ok()?;
-        Some((first, u32::from(folio.pages).ilog2()))
+        let order = self.arena.order(slot);
+        Some((page >> order << order, order))
     }
 }

@@ -6,11 +6,15 @@ use super::Simulated;
 use super::folio::{Arena, Slot, flag};
 use super::readahead::State;
 use super::stream::{Stream, Touch, TouchKind};
+use crate::sys::prefetch::prefetch;
 
 /// The kernel reclaims at least this many pages at a time (`SWAP_CLUSTER_MAX`).
 const RECLAIM_PAGES_MIN: u32 = 32;
 /// A read takes folios from the cache in batches of this many (`PAGEVEC_SIZE`).
 const BATCH_FOLIOS: usize = 31;
+
+/// Touches between two loads that are started ahead of time.
+const AHEAD: usize = 4;
 
 /// Marks the entry of a page that has been evicted.
 const SHADOW: u32 = 1 << 31;
@@ -51,7 +55,9 @@ pub(super) struct Model<'a, O: Order> {
     readahead: Vec<State>,
     capacity: u32,
     used: u32,
+    /// The folios a read takes at a time, and the page behind them.
     batch: Vec<Slot>,
+    batch_end: u32,
     out: Simulated,
 }
 
@@ -66,6 +72,7 @@ impl<'a, O: Order> Model<'a, O> {
             capacity: capacity.max(RECLAIM_PAGES_MIN),
             used: 0,
             batch: Vec::with_capacity(BATCH_FOLIOS),
+            batch_end: 0,
             out: Simulated { fills_by_file: vec![0; stream.files.len()], ..Simulated::default() },
         }
     }
@@ -73,7 +80,8 @@ impl<'a, O: Order> Model<'a, O> {
     pub(super) fn run(mut self) -> Simulated {
         let stream = self.stream;
         self.share();
-        for touch in &stream.touches {
+        for (at, touch) in stream.touches.iter().enumerate() {
+            self.bring_close(at);
             match touch.kind {
                 TouchKind::Read => self.read(touch),
                 TouchKind::Write => self.write(touch),
@@ -85,12 +93,24 @@ impl<'a, O: Order> Model<'a, O> {
         self.out
     }
 
+    /// Starts to load what the touches after this one will look at: the entry of one, and the folio
+    /// of a nearer one, whose entry is there by now.
+    fn bring_close(&self, at: usize) {
+        let touches = &self.stream.touches;
+        if let Some(far) = touches.get(at + 2 * AHEAD) {
+            prefetch(&self.entries, self.at(far, far.first));
+        }
+        if let Some(near) = touches.get(at + AHEAD) {
+            self.arena.bring_close(self.cached(near, near.first));
+        }
+    }
+
     /// Puts in what is there on somebody else's account.
     fn share(&mut self) {
         for &(file, page) in &self.stream.shared {
             let at = self.stream.page_number(file, page);
             if at < self.entries.len() {
-                let slot = self.arena.insert(at, 1);
+                let slot = self.arena.insert(at, 0);
                 self.arena.set(slot, flag::SHARED);
                 self.entries[at] = slot;
             }
@@ -105,11 +125,11 @@ impl<'a, O: Order> Model<'a, O> {
         self.entries.get(self.at(touch, page)).map_or(0, |&entry| folio_of(entry))
     }
 
-    /// The page behind the folio of `slot`.
-    fn end_of(&self, touch: &Touch, slot: Slot) -> u32 {
-        let folio = self.arena.get(slot);
-        let base = self.stream.files[touch.file as usize].base;
-        u32::try_from(folio.base - base).unwrap_or(0) + u32::from(folio.pages)
+    /// The page behind the folio of `slot`, which holds `page`. Folios lie at multiples of their
+    /// size in their file.
+    fn end_of(&self, page: u32, slot: Slot) -> u32 {
+        let order = self.arena.order(slot);
+        ((page >> order) + 1) << order
     }
 
     /// `filemap_read`: batches of cached folios, readahead where there is none or a marker.
@@ -117,6 +137,17 @@ impl<'a, O: Order> Model<'a, O> {
         let end = touch.first + touch.count;
         let mut page = touch.first;
         let mut last = self.readahead[touch.stream as usize].previous;
+        if touch.count == 1 {
+            // Most touches of most traces, and the shortest way through what follows.
+            let slot = self.cached(touch, page);
+            if slot != 0 && !self.arena.has(slot, flag::READAHEAD) {
+                if !self.ended_in(slot, page, last) {
+                    self.mark_read(slot);
+                }
+                self.readahead[touch.stream as usize].previous = Some(end);
+                return;
+            }
+        }
         while page < end {
             let mut marked = self.gather(touch, page, end);
             if self.batch.is_empty() {
@@ -127,7 +158,7 @@ impl<'a, O: Order> Model<'a, O> {
                     marked = self.gather(touch, page, end);
                 }
             }
-            page = self.mark_batch(touch, page, last);
+            page = self.mark_batch(page, last);
             last = Some(page);
             if let Some(slot) = marked {
                 self.async_readahead(touch, slot, end);
@@ -146,27 +177,39 @@ impl<'a, O: Order> Model<'a, O> {
                 break;
             }
             self.batch.push(slot);
-            at = self.end_of(touch, slot);
+            at = self.end_of(at, slot);
             if self.arena.has(slot, flag::READAHEAD) {
+                self.batch_end = at;
                 return Some(slot);
             }
         }
+        self.batch_end = at;
         None
     }
 
-    /// Marks the batch as read and gives the page behind it. A folio that the read before, or the
-    /// batch before, ended in is not marked again.
-    fn mark_batch(&mut self, touch: &Touch, page: u32, last: Option<u32>) -> u32 {
-        let before = last.filter(|&page| page > 0).map_or(0, |page| self.cached(touch, page - 1));
+    /// Marks the batch as read and gives the page behind it. Where the read before, or the batch
+    /// before, ended in its first folio, that is not marked again (`pos_same_folio`).
+    fn mark_batch(&mut self, page: u32, last: Option<u32>) -> u32 {
         let batch = std::mem::take(&mut self.batch);
-        for &slot in &batch {
-            if slot != before && !self.arena.has(slot, flag::SHARED) {
-                self.order.read(&mut self.arena, slot);
+        for (at, &slot) in batch.iter().enumerate() {
+            if at > 0 || !self.ended_in(slot, page, last) {
+                self.mark_read(slot);
             }
         }
-        let end = batch.last().map_or(page + 1, |&slot| self.end_of(touch, slot));
         self.batch = batch;
-        end.max(page + 1)
+        self.batch_end.max(page + 1)
+    }
+
+    /// Whether what ended before page `last` ended in the folio of `slot`, which holds `page`.
+    fn ended_in(&self, slot: Slot, page: u32, last: Option<u32>) -> bool {
+        let order = self.arena.order(slot);
+        last.is_some_and(|last| last > 0 && (last - 1) >> order == page >> order)
+    }
+
+    fn mark_read(&mut self, slot: Slot) {
+        if !self.arena.has(slot, flag::SHARED) {
+            self.order.read(&mut self.arena, slot);
+        }
     }
 
     fn fault(&mut self, touch: &Touch, page: u32) {
@@ -225,7 +268,7 @@ impl<'a, O: Order> Model<'a, O> {
                 if !self.arena.has(slot, flag::SHARED) {
                     self.order.written(&mut self.arena, slot);
                 }
-                page = self.end_of(touch, slot);
+                page = self.end_of(page, slot);
                 continue;
             }
             let mut order = (end - page).ilog2().min(order_max).min(page.trailing_zeros());
