@@ -19,6 +19,10 @@ use support::{Need, Place, Recorded, bytes, groups_of, is_alive, requires, until
 /// A script that reads `known`, says who it is and stays.
 const STAYS: &str = "cat known >/dev/null; echo $$ > pid; exec sleep 1000";
 
+fn null() -> Stdio {
+    Stdio::null()
+}
+
 fn salvaged(log: &Path) -> Option<Trace> {
     Some(salvage(File::open(log).ok()?).ok()?.trace)
 }
@@ -34,7 +38,7 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
     let place = Place::new();
     let known = place.file("known", 20 * 4096);
     let mut command = place.nbuf(["record", "-o", "t.parquet", "--", "sh", "-c", STAYS]);
-    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stderr(null()).spawn().unwrap();
     let log = place.path("t.parquet.log");
     until("the file is in the log", || {
         place.path("pid").exists()
@@ -64,22 +68,30 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
 fn whichever_of_us_is_killed_whenever_nothing_is_left() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
+    place.file("known", 4 << 20);
     for round in 0..100_u64 {
         for name in ["t.parquet", "t.parquet.log"] {
             let _ = fs::remove_file(place.path(name));
         }
-        // No other process sleeps for this long.
-        let word = format!("{}.{round}", 86_400 + std::process::id());
-        let script = format!("(setsid sleep {word} &); cat /etc/passwd >/dev/null; sleep {word}");
-        let mut command = place.nbuf(["record", "-o", "t.parquet", "--", "sh", "-c", &script]);
-        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        // No other process sleeps for this long. A recording stays; of a sizing, the recording and
+        // the limited runs behind it all take a while.
+        let sizes = round % 2 == 1;
+        let whole = if sizes { 0 } else { 86_400 };
+        let word = format!("{whole}.2{:07}{round:03}", std::process::id());
+        let script = format!("(setsid sleep {word} &); cat known >/dev/null; sleep {word}");
+        let mut arguments = vec!["record", "-o", "t.parquet", "--", "sh", "-c", &script];
+        if sizes {
+            arguments.splice(..3, ["size", "-y", "--force", "--verify-at", "50%,25%"]);
+        }
+        let mut child = place.nbuf(arguments).stdout(null()).stderr(null()).spawn().unwrap();
         // Scattered over the time that it takes to start, and some more.
-        std::thread::sleep(Duration::from_micros(round * 37 % 100 * 1500));
+        let step = if sizes { 10_000 } else { 1500 };
+        std::thread::sleep(Duration::from_micros(round * 37 % 100 * step));
         let nbuf = i32::try_from(child.id()).unwrap();
         let ours = fs::read_to_string(format!("/proc/{nbuf}/task/{nbuf}/children"));
         let ours = ours.unwrap_or_default();
         let mut ours = ours.split_whitespace().map(|pid| pid.parse::<i32>().unwrap());
-        let victim = match round % 4 {
+        let victim = match round / 2 % 4 {
             0 => ours.next(),
             1 => ours.next_back(),
             _ => None,

@@ -1,9 +1,9 @@
 //! Pure code stays pure, and unsafe code stays in one folder.
 
-use super::{Problem, imports};
 use super::imports::uses;
 use super::paths;
 use super::source::{Source, find_words, line_of};
+use super::{Problem, imports};
 
 /// Beginnings of module names whose code is a function of its arguments.
 const PURE: [&str; 7] = [

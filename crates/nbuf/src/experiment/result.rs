@@ -89,10 +89,13 @@ pub struct Verified {
     pub measured_fills: u64,
     /// Elapsed time.
     pub measured_seconds: f64,
-    /// Whether the prediction held; nothing for a run that did not reach its end.
+    /// Whether the prediction held; nothing for a run that did not reach its end, and for one that
+    /// was off by so few pages that other processes may have brought or dropped them.
     pub held: Option<bool>,
     /// The step of the curve that the size is within 3 % of.
     pub step_bytes: Option<Bytes>,
+    /// Whether the time allowed was up before it had ended.
+    pub timed_out: bool,
     /// Whether the kernel killed it for want of memory: the limit is below the floor.
     pub killed: bool,
     /// Of the command.

@@ -33,6 +33,7 @@ impl Volume {
         let (mebibytes, options): (u64, &[&str]) = match kind {
             "xfs" => (320, &["-q"]),
             "btrfs" => (256, &["-q"]),
+            "fuse" => (64, &["-qF", "-b", "4096"]),
             _ => (256, &["-qF", "-b", "4096"]),
         };
         let image = directory.join(format!("{kind}.image"));
@@ -40,7 +41,13 @@ impl Volume {
         file.set_len(mebibytes << 20).map_err(|error| error.to_string())?;
         let root = directory.join(kind);
         std::fs::create_dir(&root).map_err(|error| error.to_string())?;
-        run(Command::new(format!("mkfs.{kind}")).args(options).arg(&image))?;
+        let format = if kind == "fuse" { "mkfs.ext4".into() } else { format!("mkfs.{kind}") };
+        run(Command::new(format).args(options).arg(&image))?;
+        if kind == "fuse" {
+            // A file system in user space, which has no tracepoint for writes. It goes with its mount.
+            run(Command::new("fuse2fs").arg(&image).arg(&root))?;
+            return Ok(Self { root });
+        }
         // The loop device is set to go with its mount.
         run(Command::new("mount").args(["-t", kind, "-o", "loop"]).arg(&image).arg(&root))?;
         Ok(Self { root })

@@ -179,7 +179,8 @@ fn band(run: &Verified) -> String {
 fn verdict(run: &Verified) -> String {
     match run.held {
         _ if run.killed => "killed".into(),
-        None => "ended early".into(),
+        None if run.timed_out => "ended early".into(),
+        None => "too few".into(),
         Some(true) if run.step_bytes.is_some() => "held, step".into(),
         Some(true) => "held".into(),
         Some(false) => "NOT HELD".into(),
@@ -193,6 +194,11 @@ fn notes(report: &SizeReport) -> Vec<String> {
         let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
         if run.killed {
             notes.push(format!("killed at {limit}: below the floor"));
+        } else if run.held.is_none() && !run.timed_out {
+            notes.push(format!(
+                "{limit}: too few pages to judge by; other processes bring and drop as many of the \
+                 libraries they share"
+            ));
         } else if run.held.is_some() && report.exit_status.is_some_and(|s| s != run.exit_status) {
             notes.push(format!(
                 "{limit}: the command ended with status {}, and with {} when recorded",

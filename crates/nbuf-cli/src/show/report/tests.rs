@@ -23,6 +23,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         measured_seconds: 12.345,
         held: Some(true),
         step_bytes: None,
+        timed_out: false,
         killed: false,
         exit_status: 0,
         measured_cache_bytes: Bytes(0),
@@ -45,7 +46,7 @@ fn full() -> SizeReport {
         },
         Verified { held: Some(false), ..run(Some(371), (1_120_345, 1_201_777), 2_345_678) },
         Verified { exit_status: 2, lost_events: 1, ..run(Some(309), (3_120_345, 3_120_345), 9) },
-        Verified { held: None, ..run(Some(64), (9, 9), 5) },
+        Verified { held: None, timed_out: true, ..run(Some(64), (9, 9), 5) },
         Verified { held: None, killed: true, exit_status: 137, ..run(Some(32), (9, 9), 5) },
     ];
     SizeReport {
@@ -149,6 +150,14 @@ fn check(report: &SizeReport, width: usize, want: &Expect) {
         assert!(measure_text_width(line) <= width, "wider than {width}: {line}");
         assert!(!line.chars().any(char::is_control), "{line:?}");
     }
+}
+
+#[test]
+fn a_run_that_is_off_by_a_few_pages_is_not_judged() {
+    let few = Verified { held: None, ..run(Some(48), (9, 9), 50) };
+    let text = verification(&SizeReport { verify: vec![few], ..full() }, 80);
+    assert!(text.contains("  too few  ") || text.contains("  too few\n"), "{text}");
+    assert!(text.contains("48.0 MiB: too few pages to judge by; other processes"), "{text}");
 }
 
 #[test]
