@@ -1,8 +1,9 @@
 //! The command line: one definition, from which help, errors and completions come.
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::command::Verb;
+use crate::voice::{self, Voice};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,20 +24,36 @@ Exit status:
 #[command(name = "nbuf", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES)]
 struct Cli {
+    /// Say nothing on standard error but failures and losses
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say on standard error what is done, step by step
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     verb: Verb,
 }
 
 /// What was asked for; or help, the version, or what is wrong with the command line.
 pub(crate) fn parse() -> Result<Verb, clap::Error> {
-    Cli::try_parse().map(|cli| cli.verb)
+    let Cli { quiet, verbose, verb } = Cli::try_parse()?;
+    voice::set(match (quiet, verbose) {
+        (true, _) => Voice::Quiet,
+        (false, true) => Voice::Verbose,
+        (false, false) => Voice::Plain,
+    });
+    Ok(verb)
+}
+
+/// The definition itself, from which completions and manual pages are made.
+pub(crate) fn definition() -> clap::Command {
+    Cli::command()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_definition_is_sound() {
-        use clap::CommandFactory;
-        super::Cli::command().debug_assert();
+        super::definition().debug_assert();
     }
 }

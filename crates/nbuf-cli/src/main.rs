@@ -8,6 +8,7 @@ mod fail;
 mod output;
 mod permission;
 mod show;
+mod voice;
 
 use std::process::ExitCode;
 

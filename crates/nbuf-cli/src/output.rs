@@ -4,7 +4,7 @@
 //! taken by a call that fails when it exists.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -69,6 +69,16 @@ pub(crate) fn write_new(
     })
 }
 
+/// Writes to standard output. Where nobody reads it, everything ends: `nbuf size ... | head -1`.
+pub(crate) fn print(text: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        // Without words around it: this is what tells our pipe from others.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(error.into()),
+        written => written.context("cannot write to standard output; send it elsewhere"),
+    }
+}
+
 /// A dated name in the state directory of the caller, whose missing parts are made.
 pub(crate) fn default_path(program: &str, unix_seconds: u64) -> Result<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
@@ -113,7 +123,7 @@ fn plain(program: &str) -> String {
 }
 
 /// `2026-11-21-054953`, in UTC (Howard Hinnant, `chrono-Compatible Low-Level Date Algorithms`).
-fn date(unix_seconds: u64) -> String {
+pub(crate) fn date(unix_seconds: u64) -> String {
     let (days, seconds) = (unix_seconds / 86_400 + 719_468, unix_seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era =

@@ -60,6 +60,7 @@ fn trace() -> Trace {
     let device = Device {
         major: 254,
         minor: 0,
+        name: "vda".into(),
         filesystem: "ext4".into(),
         readahead_bytes: 128 << 10,
         io_bytes: 1280 << 10,

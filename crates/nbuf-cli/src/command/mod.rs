@@ -1,6 +1,8 @@
 //! The verbs, one file each. A verb reads its arguments, calls the library, and gives an exit
 //! status.
 
+mod completions;
+mod man;
 mod record;
 mod size;
 mod trace;
@@ -14,6 +16,8 @@ pub(crate) enum Verb {
     Size(size::Args),
     Record(record::Arguments),
     Trace(trace::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 /// Does it. The number is the exit status.
@@ -22,5 +26,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Size(arguments) => size::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Completions(arguments) => completions::run(arguments),
+        Verb::Man(arguments) => man::run(arguments),
     }
 }

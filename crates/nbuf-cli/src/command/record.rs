@@ -12,12 +12,14 @@ use nbuf::clock;
 use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
 use nbuf::sys::direct::DirectFile;
 use nbuf::sys::signal::Signals;
+use nbuf::workload::anonymize::anonymize;
 use nbuf::workload::command::{self, Command, Ended, Until};
 use nbuf::workload::record::{self, Options, record, recorder, trace_of_log};
 use nbuf::workload::trace::{Facts, Trace};
 
 use crate::fail::{chain, say};
 use crate::output::{beside, default_path, must_be_free, write_trace};
+use crate::voice::note;
 use crate::{caller, exit, permission};
 
 const AFTER: &str = "\
@@ -49,9 +51,10 @@ pub(crate) struct Arguments {
     /// runs then being ended too.
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: UntilArgument,
-    /// Do not sum up at the end. Losses are told all the same.
-    #[arg(short, long)]
-    quiet: bool,
+    /// Take names of files, the command and the machine out of the trace, so that it can be shared.
+    /// The log that is written meanwhile still has them.
+    #[arg(long)]
+    anonymize: bool,
     /// Size of the ring of each processor, for provoking losses.
     #[arg(long, value_name = "BYTES", hide = true)]
     ring_bytes: Option<usize>,
@@ -72,7 +75,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let output = if let Some(output) = &arguments.output {
         output.clone()
     } else {
-        let program = arguments.command[0].to_string_lossy();
+        let program = if arguments.anonymize {
+            "anonymous".into()
+        } else {
+            arguments.command[0].to_string_lossy()
+        };
         let now = clock::unix_time().unwrap_or_default().as_secs();
         default_path(&program, now)?
     };
@@ -81,8 +88,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let out = create_log(&log, &output)?;
     let ended =
         capture(arguments, &signals, out).map_err(|error| forget_or_keep(error, &log, &output))?;
-    let trace = finish(&log, &output).map_err(|error| kept(&error, &log, &output))?;
-    tell(&trace, &output, arguments.quiet);
+    let trace =
+        finish(&log, &output, arguments.anonymize).map_err(|error| kept(&error, &log, &output))?;
+    tell(&trace, &output);
     Ok(exit::command(ended.exit_status))
 }
 
@@ -110,7 +118,7 @@ fn capture(
 ) -> Result<Ended, record::Error> {
     let hierarchies = Hierarchies::of_this_process();
     for path in sweep(&hierarchies) {
-        say(format_args!("removed what a killed nbuf left behind: {}", path.display()));
+        note(format_args!("removed what a killed nbuf left behind: {}", path.display()));
     }
     let command = Command { arguments: arguments.command.clone(), account: caller::account() };
     // Without a group the command's memory is not measured; the trace says so.
@@ -152,14 +160,17 @@ fn recovery(log: &Path, output: &Path) -> String {
 }
 
 /// Makes the trace of the log, and removes the log.
-fn finish(log: &Path, output: &Path) -> Result<Trace> {
-    let trace = trace_of_log(File::open(log)?)?;
+fn finish(log: &Path, output: &Path, nameless: bool) -> Result<Trace> {
+    let mut trace = trace_of_log(File::open(log)?)?;
+    if nameless {
+        anonymize(&mut trace);
+    }
     write_trace(&trace, output)?;
     fs::remove_file(log).with_context(|| format!("cannot remove {}", log.display()))?;
     Ok(trace)
 }
 
-fn tell(trace: &Trace, output: &Path, quiet: bool) {
+fn tell(trace: &Trace, output: &Path) {
     let Facts { capture, cautions, .. } = &trace.facts;
     if capture.lost > 0 {
         say(format_args!(
@@ -168,15 +179,12 @@ fn tell(trace: &Trace, output: &Path, quiet: bool) {
             capture.lost, capture.events
         ));
     }
-    if quiet {
-        return;
-    }
     // The loss has been told.
     for caution in cautions.iter().filter(|caution| !caution.contains("events were lost")) {
-        say(format_args!("caution: {caution}"));
+        note(format_args!("caution: {caution}"));
     }
     let lost = if capture.lost == 0 { "nothing" } else { "events" };
     let files = trace.files.len();
-    say(format_args!("{} events on {files} files recorded, {lost} lost", capture.events));
-    say(format_args!("the trace is {}", output.display()));
+    note(format_args!("{} events on {files} files recorded, {lost} lost", capture.events));
+    note(format_args!("the trace is {}", output.display()));
 }

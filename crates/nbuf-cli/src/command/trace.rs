@@ -5,11 +5,13 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::workload::anonymize;
+use nbuf::workload::format::native;
 use nbuf::workload::record::log::Ending;
 use nbuf::workload::record::{Salvaged, salvage};
 
-use crate::fail::say;
 use crate::output::{must_be_free, write_trace};
+use crate::voice::note;
 
 /// Work with traces and with the logs they are made of.
 #[derive(Debug, clap::Args)]
@@ -22,6 +24,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Recover(Recover),
+    Anonymize(Anonymize),
 }
 
 /// Make a trace of the log of a recording that broke off.
@@ -38,9 +41,26 @@ struct Recover {
     output: PathBuf,
 }
 
+/// Take out of a trace what tells whose it is, so that it can be shared.
+///
+/// Names of files become words with numbers, the same word for the same component of a path; the
+/// command, its directory, the date, the machine, threads and devices go. What stays: sizes,
+/// offsets and times of accesses, amounts of memory, types of file systems, readahead, and the
+/// first two numbers of the kernel. The curve of the new trace is that of the old one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  nbuf trace anonymize grep.parquet -o shared.parquet")]
+struct Anonymize {
+    /// The trace; it stays as it is.
+    trace: PathBuf,
+    /// The trace to write; refused when it exists.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     match &arguments.what {
         What::Recover(Recover { log, output }) => recover(log, output),
+        What::Anonymize(Anonymize { trace, output }) => anonymize(trace, output),
     }
 }
 
@@ -54,9 +74,21 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
     let salvaged = salvage(&file).with_context(|| format!("{shown}"))?;
     let what = || format!("cannot write {}; the log is as it was", output.display());
     write_trace(&salvaged.trace, output).with_context(what)?;
-    say(tale(&salvaged));
+    note(tale(&salvaged));
     let records = salvaged.trace.records.len();
-    say(format_args!("{records} records are in {}", output.display()));
+    note(format_args!("{records} records are in {}", output.display()));
+    Ok(0)
+}
+
+fn anonymize(path: &Path, output: &Path) -> Result<u8> {
+    let shown = path.display();
+    let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    must_be_free(output, "-o")?;
+    let mut trace = native::read(file).with_context(|| format!("{shown}"))?;
+    anonymize::anonymize(&mut trace);
+    write_trace(&trace, output).with_context(|| format!("cannot write {}", output.display()))?;
+    let (records, files) = (trace.records.len(), trace.files.len());
+    note(format_args!("{records} records of {files} files are in {}", output.display()));
     Ok(0)
 }
 

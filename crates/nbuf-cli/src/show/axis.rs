@@ -90,32 +90,48 @@ fn round_size(size: f64) -> String {
     }
 }
 
-/// The axis of counts, from 0.
+/// The axis of counts or of seconds, from 0.
 pub(crate) struct CountAxis {
     high: f64,
+    seconds: bool,
 }
 
 impl CountAxis {
     /// Up to the largest of these.
     pub(crate) fn of(counts: impl Iterator<Item = u64>) -> Self {
         let high = counts.max().unwrap_or(0).max(1) as f64;
-        Self { high }
+        Self { high, seconds: false }
     }
 
-    /// Where a count lies above the ground.
-    pub(crate) fn position(&self, count: f64) -> f64 {
-        (count / self.high).clamp(0.0, 1.0)
+    /// Up to the longest of these.
+    pub(crate) fn of_seconds(seconds: impl Iterator<Item = f64>) -> Self {
+        let longest = seconds.filter(|seconds| seconds.is_finite()).fold(0.001, f64::max);
+        Self { high: 1.05 * longest, seconds: true }
     }
 
-    /// At most `most` (which is more than one) round counts, 0 among them.
+    /// Where an amount lies above the ground.
+    pub(crate) fn position(&self, amount: f64) -> f64 {
+        (amount / self.high).clamp(0.0, 1.0)
+    }
+
+    /// At most `most` (which is more than one) round amounts, 0 among them.
     pub(crate) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let fits = |step: &f64| (self.high / step).floor() < most.max(2) as f64;
-        let decades = (0..20).map(|n| 10_f64.powi(n));
+        // Counts are whole; of a second, a tick may be a part.
+        let least = if self.seconds { -4 } else { 0 };
+        let decades = (least..20).map(|n| 10_f64.powi(n));
         let mut steps = decades.flat_map(|ten| [ten, 2.0 * ten, 5.0 * ten]);
         let step = steps.find(fits).unwrap_or(self.high);
-        let counts = (0..).map(|n| f64::from(n) * step).take_while(|&count| count <= self.high);
-        counts.map(|count| (self.position(count), round_count(count))).collect()
+        let amounts = (0..).map(|n| f64::from(n) * step).take_while(|&amount| amount <= self.high);
+        let text = if self.seconds { round_seconds } else { round_count };
+        amounts.map(|amount| (self.position(amount), text(amount))).collect()
     }
+}
+
+/// `0.25 s`
+fn round_seconds(seconds: f64) -> String {
+    let digits = format!("{seconds:.4}");
+    format!("{} s", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A round count with its SI prefix: `250 k`.

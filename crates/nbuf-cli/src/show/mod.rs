@@ -4,7 +4,10 @@
 
 mod axis;
 mod canvas;
+mod chart;
+pub(crate) mod html;
 mod labels;
+mod markup;
 pub(crate) mod picture;
 pub(crate) mod plot;
 pub(crate) mod progress;

@@ -7,6 +7,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nbuf::clock::Stopwatch;
 
+use crate::voice;
+
 /// What takes less is over before anybody asks.
 const WHILE: Duration = Duration::from_secs(2);
 
@@ -24,7 +26,7 @@ pub(crate) fn bar(what: &str, steps: usize) -> Bar {
         bar.set_style(style);
     }
     bar.set_message(what.to_owned());
-    let shown = AtomicBool::new(!std::io::stderr().is_terminal());
+    let shown = AtomicBool::new(voice::is_quiet() || !std::io::stderr().is_terminal());
     Bar { inner: bar, began: Stopwatch::start(), shown }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn clean_lines(text: &str) -> String {
 }
 
 /// Control characters, and those that turn the direction of the text around them.
-fn acts(c: char) -> bool {
+pub(super) fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -1,6 +1,7 @@
 //! What is varied, and what came of it.
 
 pub mod curve;
+pub mod files;
 pub mod fills;
 pub mod predict;
 mod reason;

@@ -117,14 +117,65 @@ pub struct Verified {
 }
 
 /// What one file has to do with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileShare {
     /// Its path.
     pub name: String,
+    /// Distinct pages accessed.
+    pub pages: u64,
     /// Pages accessed by calls and exact faults, repetitions included.
     pub accesses: u64,
     /// Pages filled at the recommended size, or with room for everything where none is recommended.
     pub fills: u64,
+    /// Pages filled at the floor: what is more than `fills` is what the file loses there.
+    pub fills_at_floor: u64,
+    /// Pages filled with room for everything: what is less than `fills` is what more would gain.
+    pub fills_unlimited: u64,
+}
+
+/// The files that are not listed one by one, summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherFiles {
+    /// How many there are.
+    pub files: u64,
+    /// As in [`FileShare`].
+    pub pages: u64,
+    /// As in [`FileShare`].
+    pub accesses: u64,
+    /// As in [`FileShare`].
+    pub fills: u64,
+    /// As in [`FileShare`].
+    pub fills_at_floor: u64,
+    /// As in [`FileShare`].
+    pub fills_unlimited: u64,
+}
+
+/// How long a run would take at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimePoint {
+    /// Room for file pages.
+    pub cache_bytes: Bytes,
+    /// The memory limit that leaves so much room.
+    pub limit_bytes: Bytes,
+    /// Elapsed time, the shorter estimate.
+    pub seconds_low: f64,
+    /// Elapsed time, the longer estimate.
+    pub seconds_high: f64,
+}
+
+/// What a page has room for beside the report. Not part of the JSON document.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail<'a> {
+    /// The curve, as in the report.
+    pub curve: &'a Curve,
+    /// Its cliffs.
+    pub steps: &'a [super::step::Step],
+    /// Every file that matters, the rest of them, and the map of accesses.
+    pub files: &'a super::files::Files,
+    /// The facts of the recording.
+    pub facts: &'a crate::workload::trace::Facts,
+    /// Predicted time, ascending by size; empty where none was predicted.
+    pub time: &'a [TimePoint],
 }
 
 /// A file that others keep in memory.
@@ -180,7 +231,7 @@ pub struct SizeReport {
     pub verify: Vec<Verified>,
     /// Whether the run without a limit did what the recording said; absent when none was made.
     pub repeatable: Option<bool>,
-    /// The files that matter most.
+    /// The ten files with the most fills.
     pub files: Vec<FileShare>,
     /// Pages that stayed in memory on somebody else's account and are free hits in every run.
     pub shared: Vec<SharedFile>,
@@ -191,6 +242,8 @@ pub struct SizeReport {
 impl SizeReport {
     /// The schema this version writes.
     pub const SCHEMA: &'static str = "nbuf.size/1";
+    /// Files that are listed.
+    const FILES_MAX: usize = 10;
 
     pub(super) fn new(of: &Analysis, mut verify: Vec<Verified>) -> Self {
         verify.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes.map_or(u64::MAX, |l| l.0)));
@@ -225,7 +278,7 @@ impl SizeReport {
             recommend: of.recommend.clone(),
             verify,
             repeatable,
-            files: of.files.clone(),
+            files: of.files.top.iter().take(Self::FILES_MAX).cloned().collect(),
             shared: of.shared_files(),
             cautions,
         }

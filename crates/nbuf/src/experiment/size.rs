@@ -1,23 +1,22 @@
 //! The main experiment: a recorded workload becomes a curve, a recommendation, predictions, and, as
 //! runs come in, a report.
 
-use std::collections::HashMap;
-
 use super::curve::draw;
+use super::files::{At, Files};
 use super::predict::{Overhead, Prediction, predict};
 use super::recommend::{RecommendError, recommend};
-use super::result::{Advice, Curve, FileShare, Recommend, SharedFile, SizeReport, Verified};
+use super::result::{
+    Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Verified,
+};
 use super::step::{Step, steps};
-use crate::cache::kernel::{Replacement, Stream, simulate};
+use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
-use crate::workload::trace::{Facts, Memory, Op, Trace};
+use crate::workload::trace::{Facts, Memory, Trace};
 
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
-/// Files that are listed.
-const FILES_TOP: usize = 10;
 
 /// A workload, understood.
 #[derive(Debug)]
@@ -36,8 +35,10 @@ pub struct Analysis {
     pub steps: Vec<Step>,
     /// The three sizes; none for a lower bound, unless forced, or when nothing was touched.
     pub recommend: Option<Recommend>,
-    /// The files that matter most.
-    pub files: Vec<FileShare>,
+    /// The files, and their accesses over time.
+    pub files: Files,
+    /// How long a run would take at each size; empty where that is not predicted.
+    pub time: Vec<TimePoint>,
     /// Names of all files, to be dropped before a run.
     pub names: Vec<String>,
     /// Pages that stay in memory on somebody else's account.
@@ -82,8 +83,10 @@ impl Analysis {
         if curve.accesses == 0 {
             cautions.push("the command touched no file pages that the page cache holds".into());
         }
-        let knee = recommend.as_ref().map_or(curve.footprint_bytes, |r| r.cache_bytes);
-        let files = top_files(&trace, &stream, knee);
+        let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
+        let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
+        let recommended = recommend.is_some();
+        let files = Files::of(&trace, &stream, At { floor, cache, recommended });
         Ok(Self {
             steps: steps(&curve),
             shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
@@ -95,6 +98,7 @@ impl Analysis {
             curve,
             recommend,
             files,
+            time: Vec::new(),
             cautions,
         })
     }
@@ -152,33 +156,16 @@ impl Analysis {
     pub fn report(&self, verify: Vec<Verified>) -> SizeReport {
         SizeReport::new(self, verify)
     }
+
+    /// What a page shows beside that.
+    pub fn detail(&self) -> Detail<'_> {
+        let Self { curve, steps, files, facts, time, .. } = self;
+        Detail { curve, steps, files, facts, time }
+    }
 }
 
 fn scaled(amount: Bytes, part: f64) -> Bytes {
     Bytes(whole(amount.0 as f64 * part) / PAGE_BYTES * PAGE_BYTES)
-}
-
-/// The files with the most fills at `cache`, with the pages touched of each.
-fn top_files(trace: &Trace, stream: &Stream, cache: Bytes) -> Vec<FileShare> {
-    let fills = simulate(stream, Replacement::TwoLists, cache.pages_down()).fills_by_file;
-    let mut accessed: HashMap<u32, u64> = HashMap::new();
-    let demand = trace.records.iter().filter(|r| r.op.is_demand() && r.op != Op::Map);
-    for record in demand {
-        let pages = Bytes(u64::from(record.length_bytes)).pages_up().0;
-        *accessed.entry(record.file.0).or_default() += pages;
-    }
-    let mut shares: Vec<FileShare> = (0..)
-        .zip(trace.files.iter().zip(fills))
-        .map(|(number, (name, fills))| FileShare {
-            name: name.clone(),
-            accesses: accessed.get(&number).copied().unwrap_or(0),
-            fills,
-        })
-        .collect();
-    shares.sort_by_key(|file| std::cmp::Reverse((file.fills, file.accesses)));
-    shares.truncate(FILES_TOP);
-    shares.retain(|file| file.fills + file.accesses > 0);
-    shares
 }
 
 /// Whether the recommendation is a size at all, rather than the advice that none helps.

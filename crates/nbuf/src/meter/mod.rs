@@ -2,5 +2,6 @@
 //! from them, probes that do.
 
 pub mod distance;
+pub mod map;
 pub mod probe;
 mod stack;

@@ -1,5 +1,6 @@
 //! Who asks: commands, recorded traces and the formats they are kept in.
 
+pub mod anonymize;
 pub mod command;
 pub mod format;
 pub mod record;

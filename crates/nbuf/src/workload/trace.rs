@@ -86,6 +86,9 @@ pub struct Device {
     pub major: u32,
     /// Kernel's minor number.
     pub minor: u32,
+    /// What the kernel calls it, `nvme0n1p2`; empty when unknown.
+    #[serde(default)]
+    pub name: String,
     /// File system type, `ext4`; empty when unknown.
     pub filesystem: String,
     /// The device's readahead window in bytes (`read_ahead_kb`); 0 turns readahead off.
@@ -135,6 +138,9 @@ pub struct Facts {
     /// Whether that kernel evicts by the multi-generational LRU rather than by two lists.
     #[serde(default)]
     pub multi_generational: bool,
+    /// Version of the cgroup interface that metered its memory: `v1` or `v2`; empty when none did.
+    #[serde(default)]
+    pub cgroup: String,
     /// Processors online.
     pub processors: u32,
     /// Memory of the machine.

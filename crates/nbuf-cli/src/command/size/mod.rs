@@ -1,26 +1,27 @@
 //! `nbuf size`: record, curve, recommend, verify, report.
 
+mod outputs;
 mod prove;
 mod workload;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::Analysis;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
-use nbuf::units::{Bytes, Size};
+use nbuf::units::Size;
 use nbuf::workload::trace::Trace;
 
 use crate::exit;
 use crate::fail::say;
-use crate::output::{must_be_possible, write_new};
-use crate::show::{picture, plot, progress, report};
+use crate::output::print;
+use crate::show::{plot, progress, report};
 use workload::Workload;
 
 /// How much memory does a command need?
@@ -74,6 +75,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
+    /// Write the report as a page for a browser into this file, which must not exist; it needs
+    /// nothing beside it
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// Start from a recorded trace instead of a command; nothing is run
     #[arg(long, value_name = "FILE", conflicts_with_all =
         ["command", "prepare", "output", "verify_at", "max_time"])]
@@ -97,6 +103,7 @@ const HELP: &str = "\
 Examples:
   nbuf size -- grep -r unsafe src
   nbuf size --prepare 'make clean' -- make -j2
+  nbuf size --html size.html -- ./query
   nbuf size --verify-at 100%,50%,25% --json -- sqlite3 my.db '.read queries.sql' > size.json
 
 Exit status:
@@ -109,12 +116,7 @@ Exit status:
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
-    for (file, option) in [(&args.svg, "--svg"), (&args.output, "-o")] {
-        file.as_ref().map_or(Ok(()), |file| must_be_possible(file, option))?;
-    }
-    if args.svg.is_some() && args.svg == args.output {
-        bail!("the trace and the picture cannot be one file; give another name with --svg");
-    }
+    outputs::check(args)?;
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);
     let trace = match workload.trace()? {
@@ -140,12 +142,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     if let Some(recommend) = &last.recommend {
         page.show(&report::paste(recommend, page.width))?;
     }
-    if let Some(path) = &args.svg {
-        draw(path, &svg(&analysis, &last), &workload);
-    }
+    outputs::write(args, &analysis, &last, &workload);
     if args.json {
         let text = serde_json::to_string_pretty(&last)?;
-        print(&format!("{text}\n"))?;
+        print(format!("{text}\n").as_bytes())?;
     }
     Ok(match workload.interrupted() {
         Some(signal) => 128 + signal,
@@ -183,15 +183,6 @@ fn analyse(
     analysis.context("cannot draw the curve")
 }
 
-/// Writes the picture. A failure is told, and does not cost the rest.
-fn draw(path: &Path, picture: &str, workload: &Workload<'_>) {
-    let written = write_new(path, "--svg", |mut file| Ok(file.write_all(picture.as_bytes())?));
-    if let Err(error) = written {
-        let picture = path.display();
-        workload.broke(&error.context(format!("there is no {picture} (another place: --svg)")));
-    }
-}
-
 /// Where and how the report for people is shown.
 struct Page {
     width: usize,
@@ -218,7 +209,7 @@ impl Page {
         if self.silent || section.is_empty() {
             return Ok(());
         }
-        print(&format!("{section}\n"))
+        print(format!("{section}\n").as_bytes())
     }
 
     fn curve(&self, analysis: &Analysis, report: &SizeReport) -> String {
@@ -226,27 +217,6 @@ impl Page {
             return String::new();
         }
         plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour)
-    }
-}
-
-fn svg(analysis: &Analysis, report: &SizeReport) -> String {
-    let measured: Vec<(Bytes, u64)> = report
-        .verify
-        .iter()
-        .filter(|run| run.held.is_some())
-        .map(|run| (run.cache_bytes, run.measured_fills))
-        .collect();
-    let title = report.command.join(" ");
-    picture::svg(&title, &analysis.curve, report.recommend.as_ref(), &measured)
-}
-
-/// Writes to standard output. Where nobody reads it, everything ends: `nbuf size ... | head -1`.
-fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Without words around it: this is what tells our pipe from others.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        written => written.context("cannot write to standard output; send it elsewhere"),
     }
 }
 

@@ -15,6 +15,7 @@ use super::workload::Workload;
 use crate::fail::say;
 use crate::show::progress;
 use crate::show::text::listed;
+use crate::voice::{self, detail};
 
 /// Makes the runs, as many as the user, the time and signals allow.
 pub(super) fn verify(
@@ -30,7 +31,7 @@ pub(super) fn verify(
         return Ok(Vec::new());
     }
     let mut plan = analysis.plan(&args.verify_at);
-    announce(&plan, analysis);
+    announce(&plan, analysis, args.yes);
     if !args.yes && !agreed(workload, signals)? {
         if workload.interrupted().is_none() {
             say("not verified");
@@ -79,6 +80,7 @@ fn measure(
                 if ended.interrupted.is_some() {
                     break;
                 }
+                bar.suspend(|| follow(&verified));
                 done.push(verified);
             }
             Err(error @ verify::Error::Limit { .. }) => {
@@ -97,8 +99,20 @@ fn measure(
     done
 }
 
+/// Tells a run as it ends, for those who follow.
+fn follow(run: &Verified) {
+    let limit = run.limit_bytes.map_or("without a limit".into(), |limit| format!("under {limit}"));
+    let (low, high) = (run.predicted_fills_low, run.predicted_fills_high);
+    let fills = run.measured_fills;
+    detail(format_args!("{limit}: {low} to {high} fills predicted, {fills} measured"));
+}
+
 /// Says how often and under what the command will be run.
-fn announce(plan: &[Prediction], analysis: &Analysis) {
+fn announce(plan: &[Prediction], analysis: &Analysis, agreed: bool) {
+    // A question needs to be understood, however quiet.
+    if voice::is_quiet() && (agreed || !asks()) {
+        return;
+    }
     let limits: Vec<String> = plan
         .iter()
         .filter_map(|prediction| prediction.limit)
@@ -117,10 +131,15 @@ fn announce(plan: &[Prediction], analysis: &Analysis) {
     ));
 }
 
+/// Whether there is somebody to ask.
+fn asks() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Asks on a terminal; elsewhere the call is the agreement.
 fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
     let stdin = std::io::stdin();
-    if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
+    if !asks() {
         return Ok(true);
     }
     let mut err = std::io::stderr();

@@ -18,6 +18,7 @@ use nbuf::workload::trace::Trace;
 use super::Args;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
+use crate::voice::{detail, note};
 use crate::{caller, exit, permission};
 
 /// What is sized.
@@ -37,7 +38,7 @@ impl<'a> Workload<'a> {
     pub(super) fn of(args: &'a Args, signals: &'a Signals) -> Self {
         let hierarchies = Hierarchies::of_this_process();
         for path in sweep(&hierarchies) {
-            say(format_args!("removed what a killed nbuf left behind: {}", path.display()));
+            note(format_args!("removed what a killed nbuf left behind: {}", path.display()));
         }
         let command = Command { arguments: args.command.clone(), account: caller::account() };
         Self {
@@ -76,6 +77,8 @@ impl<'a> Workload<'a> {
         drop(group);
         self.note(&ended);
         let trace = trace_of_log(&log[..])?;
+        let (records, files) = (trace.records.len(), trace.files.len());
+        detail(format_args!("recorded: {records} records of {files} files"));
         self.keep(&trace);
         Ok(match told(&ended) {
             None => Ok(trace),
@@ -96,7 +99,7 @@ impl<'a> Workload<'a> {
     fn keep(&self, trace: &Trace) {
         let Some(path) = &self.args.output else { return };
         match write_trace(trace, path) {
-            Ok(()) => say(format_args!("the trace is {}", path.display())),
+            Ok(()) => note(format_args!("the trace is {}", path.display())),
             Err(error) => {
                 let trace = path.display();
                 self.broke(&error.context(format!("there is no {trace} (another place: -o)")));

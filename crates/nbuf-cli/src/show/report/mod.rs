@@ -167,16 +167,16 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     table
 }
 
-fn limit(run: &Verified) -> String {
+pub(super) fn limit(run: &Verified) -> String {
     run.limit_bytes.map_or("none".into(), |limit| limit.to_string())
 }
 
-fn band(run: &Verified) -> String {
+pub(super) fn band(run: &Verified) -> String {
     let (low, high) = (run.predicted_fills_low, run.predicted_fills_high);
     if low == high { grouped(low) } else { format!("{}..{}", grouped(low), grouped(high)) }
 }
 
-fn verdict(run: &Verified) -> String {
+pub(super) fn verdict(run: &Verified) -> String {
     match run.held {
         _ if run.killed => "killed".into(),
         None if run.timed_out => "ended early".into(),

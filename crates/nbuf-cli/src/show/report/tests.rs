@@ -10,7 +10,7 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn file(name: &str, accesses: u64, fills: u64) -> FileShare {
-    FileShare { name: name.into(), accesses, fills }
+    FileShare { name: name.into(), accesses, fills, ..FileShare::default() }
 }
 
 fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {

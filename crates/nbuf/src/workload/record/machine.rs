@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::mounts::Mount;
 use crate::clock;
+use crate::sys::cgroup::Hierarchies;
 use crate::units::Bytes;
 use crate::workload::trace::{Device, Facts};
 
@@ -23,6 +24,16 @@ pub fn facts(command: Vec<String>) -> Facts {
         memory_total_bytes: memory_total(),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
         ..Facts::default()
+    }
+}
+
+/// The interface that a private group of ours is made through.
+pub fn cgroup() -> &'static str {
+    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
+    match (memory_v1, unified) {
+        (Some(_), _) => "v1",
+        (None, Some(_)) => "v2",
+        (None, None) => "",
     }
 }
 
@@ -53,12 +64,19 @@ pub fn device(mount: &Mount, kernel: &str) -> Device {
     Device {
         major,
         minor,
+        name: name(major, minor),
         filesystem: mount.filesystem.clone(),
         // 128 KiB is the kernel's default where a file system does not say.
         readahead_bytes: readahead.unwrap_or(128 << 10),
         io_bytes: io.unwrap_or(0),
         folio_order_max: folio_order_max(&mount.filesystem, kernel),
     }
+}
+
+/// The last part of where `/sys/dev/block/MAJOR:MINOR` leads to.
+fn name(major: u32, minor: u32) -> String {
+    let target = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).unwrap_or_default();
+    target.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The largest folio a file system takes: 2 MiB where it knows large folios at all.

@@ -89,6 +89,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let devices = names.mounts().iter().map(|mount| machine::device(mount, &facts.kernel));
         facts.devices = devices.collect();
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
+        facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() {
             let caution = "memory beside the page cache is unknown: no private group could be made";
             facts.cautions.push(caution.to_owned());

@@ -25,6 +25,7 @@ fn facts() -> Facts {
         devices: vec![Device {
             major: 259,
             minor: 3,
+            name: "vda".into(),
             filesystem: "ext4".to_owned(),
             readahead_bytes: 128 << 10,
             io_bytes: 1 << 20,

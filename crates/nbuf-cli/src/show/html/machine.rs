@@ -1,0 +1,92 @@
+//! Machine and recording: what somebody needs who wants to judge it, or to do it again.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use nbuf::experiment::result::{Detail, SizeReport};
+use nbuf::units::Bytes;
+use nbuf::workload::trace::Device;
+
+use super::super::markup::escape;
+use super::super::text::grouped;
+use crate::output::date;
+
+pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
+    let facts = detail.facts;
+    let seconds = |ns: u64| format!("{:.2} s", Duration::from_nanos(ns).as_secs_f64());
+    let known = |text: &str| if text.is_empty() { "not known".into() } else { escape(text) };
+    let mut rows = vec![
+        ("command", format!("<code>{}</code>", known(&facts.command.join(" ")))),
+        ("run in", format!("<code>{}</code>", known(&facts.directory))),
+    ];
+    if facts.started_unix_seconds > 0 {
+        rows.push(("recorded", moment(&date(facts.started_unix_seconds))));
+    }
+    let status = facts.exit_status.map_or("broke off".into(), |status| format!("status {status}"));
+    rows.push((
+        "recorded run",
+        format!(
+            "{} elapsed, {} of processor time, {status}",
+            seconds(facts.elapsed_ns),
+            seconds(facts.cpu_ns)
+        ),
+    ));
+    let capture = &report.capture;
+    rows.push((
+        "seen",
+        format!(
+            "{} events; {} page accesses to {} distinct pages ({})",
+            grouped(capture.events),
+            grouped(capture.accesses),
+            grouped(capture.distinct_pages),
+            report.footprint_bytes
+        ),
+    ));
+    let memory = &report.memory;
+    rows.push((
+        "memory beside the cache",
+        format!(
+            "{} anonymous, {} shared, {} kernel",
+            memory.anonymous_bytes, memory.shmem_bytes, memory.kernel_bytes
+        ),
+    ));
+    let eviction = if facts.multi_generational { "multi-generational LRU" } else { "two lists" };
+    rows.push(("kernel", format!("{}, eviction by {eviction}", known(&facts.kernel))));
+    rows.push(("cgroup", known(&facts.cgroup)));
+    if facts.processors > 0 {
+        let total = facts.memory_total_bytes;
+        rows.push(("machine", format!("{} processors, {total} of memory", facts.processors)));
+    }
+    let devices: Vec<String> = facts.devices.iter().map(device).collect();
+    if !devices.is_empty() {
+        rows.push(("devices, busiest first", devices.join("<br/>")));
+    }
+    let rows = rows.into_iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n"));
+    format!("<dl class=\"facts\">\n{}</dl>\n", rows.collect::<String>())
+}
+
+/// `2026-11-21 05:49:53 UTC`, of a date as names of files have it.
+fn moment(date: &str) -> String {
+    let part = |from: usize, to: usize| date.get(from..to).unwrap_or_default();
+    format!("{} {}:{}:{} UTC", part(0, 10), part(11, 13), part(13, 15), part(15, 17))
+}
+
+fn device(device: &Device) -> String {
+    let filesystem = match device.filesystem.as_str() {
+        "" => "an unknown file system".into(),
+        known => escape(known),
+    };
+    let name = match device.name.as_str() {
+        "" => format!("{}:{}", device.major, device.minor),
+        name => format!("{} ({}:{})", escape(name), device.major, device.minor),
+    };
+    let mut text = format!("{filesystem} on {name}: readahead {}", Bytes(device.readahead_bytes));
+    if device.io_bytes > 0 {
+        let _ = write!(text, ", largest I/O {}", Bytes(device.io_bytes));
+    }
+    if device.folio_order_max > 0 {
+        let largest = Bytes(nbuf::units::PAGE_BYTES << device.folio_order_max.min(32));
+        let _ = write!(text, ", folios up to {largest}");
+    }
+    text
+}

@@ -1,0 +1,224 @@
+//! The page as a reader of markup sees it, and its sentence in every case.
+
+use expect_test::{Expect, expect};
+use nbuf::experiment::result::{Advice, TimePoint, Verified};
+
+use super::sample::{HOSTILE, Sample, full};
+use super::*;
+
+/// Fails unless every element that is opened is closed, in order, and no text has a bare sign in it.
+/// Gives the names of all elements.
+#[track_caller]
+fn well_formed(page: &str) -> Vec<String> {
+    let body = page.strip_prefix("<!DOCTYPE html>\n").expect("a document type");
+    let mut open: Vec<String> = Vec::new();
+    let mut seen = Vec::new();
+    for piece in body.split('<').skip(1) {
+        let (tag, text) = piece.split_once('>').unwrap_or_else(|| panic!("bare <: {piece}"));
+        let is_code = matches!(open.last().map(String::as_str), Some("script" | "style"));
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "before {text}");
+            continue;
+        }
+        assert!(!is_code, "an element in code: {tag}");
+        let name = tag.split([' ', '/']).next().unwrap_or_default().to_owned();
+        assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
+        if !tag.ends_with('/') {
+            open.push(name.clone());
+        }
+        let is_code = matches!(name.as_str(), "script" | "style");
+        if !is_code {
+            assert!(!text.contains('>'), "bare >: {text}");
+            for entity in text.split('&').skip(1) {
+                let (entity, _) =
+                    entity.split_once(';').unwrap_or_else(|| panic!("bare &: {text}"));
+                assert!(["amp", "lt", "gt", "quot", "#39"].contains(&entity), "&{entity};");
+            }
+        }
+        seen.push(name);
+    }
+    assert_eq!(open, Vec::<String>::new());
+    seen
+}
+
+fn lacking() -> [Sample; 3] {
+    let mut unverified = full();
+    unverified.report.verify.clear();
+    let mut bound = full();
+    bound.report.recommend = None;
+    bound.report.verify.clear();
+    bound.report.capture.mapped_share = 0.4;
+    let mut empty = full();
+    empty.report.recommend = None;
+    empty.report.verify.clear();
+    empty.report.capture.accesses = 0;
+    empty.report.command.clear();
+    (empty.curve, empty.steps) = Default::default();
+    (empty.files, empty.facts) = Default::default();
+    [unverified, bound, empty]
+}
+
+#[test]
+fn every_page_is_well_formed_and_fetches_nothing() {
+    let mut timed = full();
+    let point = |mib: u64, seconds: f64| TimePoint {
+        cache_bytes: Bytes(mib << 20),
+        limit_bytes: Bytes((mib + 13) << 20),
+        seconds_low: seconds,
+        seconds_high: 1.2 * seconds,
+    };
+    timed.time = vec![point(10, 9.0), point(60, 5.0), point(67, 1.0), point(132, 1.0)];
+    for (number, sample) in lacking().into_iter().chain([full(), timed]).enumerate() {
+        let page = sample.page();
+        well_formed(&page);
+        for word in ["http://", "https://", "url(", "@import", " src=", "NaN", "inf\""] {
+            assert!(!page.contains(word), "{word} in page {number}");
+        }
+        assert!(page.len() < 300_000, "{}", page.len());
+        // For a look at them all.
+        if let Ok(folder) = std::env::var("NBUF_PICTURES") {
+            std::fs::write(format!("{folder}/page{number}.html"), page).unwrap();
+        }
+    }
+}
+
+#[test]
+fn names_of_files_and_commands_stay_text() {
+    let page = full().page();
+    // Ours, and no other.
+    assert_eq!(well_formed(&page).iter().filter(|name| *name == "script").count(), 1);
+    assert!(!page.contains(HOSTILE) && !page.contains("alert(1)</"), "{page}");
+    let shown = "/srv/&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;\u{fffd}";
+    // Heading, title, table, legend of the map, command of the machine.
+    assert!(page.matches(shown).count() >= 5, "{}", page.matches(shown).count());
+    for shown in ["/home/&lt;b&gt;", "&lt;fuse&gt; on sda1 (8:2)", "&lt;i&gt;things&lt;/i&gt;"] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    let acts = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!page.contains(acts));
+}
+
+#[test]
+fn the_page_says_who_would_gain_and_what_was_measured() {
+    let page = full().page();
+    for fragment in [
+        "<dt>memory limit to set</dt><dd>81.0 MiB</dd>",
+        "MemoryMax=81M",
+        "knee = ceiling 67.3 MiB",
+        "class=\"number\" data-label=\"would gain\">100</td>",
+        "class=\"number\" data-label=\"would lose\">321,024</td>",
+        "<i>1,234 other files</i>",
+        "<dt>cgroup</dt><dd>v2</dd>",
+        "2026-11-21 05:49:53 UTC",
+        "Of 1,234,567 kernel events, none was lost.",
+        "How long other sizes would take is not predicted.",
+    ] {
+        assert!(page.contains(fragment), "{fragment}");
+    }
+    // A run in each of two charts, for wide and narrow pages, and one key.
+    assert_eq!(page.matches("class=\"measured\"").count(), 4 * 4 + 1);
+    assert_eq!(page.matches("class=\"missed\"").count(), 0);
+    let mut missed = full();
+    missed.report.verify[3].held = Some(false);
+    assert_eq!(missed.page().matches("class=\"missed\"").count(), 4 + 1);
+    // Nothing is drawn of what is not there.
+    let [unverified, _, empty] = lacking();
+    assert!(!unverified.page().contains("Time against memory"));
+    assert!(!empty.page().contains("<figure"));
+}
+
+type Change = fn(&mut SizeReport);
+
+#[track_caller]
+fn check(cases: &[(&str, Change)], want: &Expect) {
+    let mut text = String::new();
+    for (name, change) in cases {
+        let mut report = full().report;
+        report.command = vec!["./query".into()];
+        change(&mut report);
+        let answer = Answer::of(&report);
+        let _ = writeln!(text, "{name}: {} {}", answer.verdict(), answer.sentence());
+    }
+    want.assert_eq(&text);
+}
+
+#[test]
+fn the_sentence_says_what_is_needed() {
+    let cases: [(&str, Change); 7] = [
+        ("a cliff", |_| {}),
+        ("wide", |report| {
+            let advice = report.recommend.as_mut().unwrap();
+            (advice.floor_bytes, advice.ceiling_bytes) = (Bytes(20 << 20), Bytes(120 << 20));
+        }),
+        ("nothing to gain", |r| r.recommend.as_mut().unwrap().kind = Advice::NothingToGain),
+        ("losses", |r| r.capture.lost = 7),
+        ("forced", |r| r.capture.mapped_share = 0.5),
+        ("lower bound", |r| {
+            r.capture.mapped_share = 0.5;
+            r.recommend = None;
+            r.verify.clear();
+        }),
+        ("nothing touched", |r| {
+            r.capture.accesses = 0;
+            r.recommend = None;
+            r.verify.clear();
+        }),
+    ];
+    check(
+        &cases,
+        &expect![[r#"
+        a cliff: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, all within 5 % of what was predicted.
+        wide: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 33.7 MiB it reads the same pages again and again, above about 134 MiB nothing is gained; proved by 4 runs, all within 5 % of what was predicted.
+        nothing to gain: Proved. <code>./query</code> gains nothing from a larger cache: 81.0 MiB of memory is enough, and with more it would read as much; proved by 4 runs, all within 5 % of what was predicted.
+        losses: A lower bound. <code>./query</code> needs at least 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; events were lost, so that the need is higher than it looks; proved by 4 runs, all within 5 % of what was predicted.
+        forced: A lower bound. <code>./query</code> needs at least 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, all within 5 % of what was predicted.
+        lower bound: No recommendation. <code>./query</code> has a need that cannot be told: 50 % of its pages were touched through mappings, where repeated touches are not seen, so that the curve is a lower bound.
+        nothing touched: No recommendation. <code>./query</code> touched no file pages that the page cache holds, so that there is no size to recommend.
+    "#]],
+    );
+}
+
+#[test]
+fn the_sentence_says_how_well_that_is_proved() {
+    fn kill(run: &mut Verified) {
+        (run.held, run.killed) = (None, true);
+    }
+    let cases: [(&str, Change); 9] = [
+        ("not verified", |r| r.verify.clear()),
+        ("not held", |r| r.verify[2].held = Some(false)),
+        ("not repeatable", |r| {
+            r.repeatable = Some(false);
+            r.verify[0].held = Some(false);
+        }),
+        ("killed below", |r| kill(&mut r.verify[2])),
+        ("killed at it", |r| {
+            kill(&mut r.verify[2]);
+            r.verify[2].limit_bytes = Some(Bytes(81 << 20));
+        }),
+        ("cut off", |r| r.verify[2].held = None),
+        ("a step", |r| {
+            let run = &mut r.verify[2];
+            (run.measured_fills, run.step_bytes) = (2 * run.measured_fills, Some(Bytes(1)));
+        }),
+        ("few pages", |r| {
+            r.verify.drain(..3);
+            let run = &mut r.verify[0];
+            (run.predicted_fills_low, run.predicted_fills_high, run.measured_fills) = (66, 66, 99);
+        }),
+        ("no limit alone", |r| r.verify.truncate(1)),
+    ];
+    check(
+        &cases,
+        &expect![[r#"
+        not verified: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, because it was not run again under that limit.
+        not held: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs.
+        not repeatable: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs, and without a limit it did not do the same again.
+        killed below: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; with 72.0 MiB it was killed for want of memory.
+        killed at it: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was killed for want of memory.
+        cut off: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
+        a step: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, some of them on a step of the curve, where both sides count as predicted.
+        few pages: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 1 run, within 64 pages of what was predicted.
+        no limit alone: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, as none ran under a limit to its end; 1 run came within 5 % of what was predicted.
+    "#]],
+    );
+}
