@@ -100,6 +100,7 @@ fn runs() -> Vec<Verified> {
         measured_seconds: 0.5 + fills as f64 / 1e5,
         held: Some(true),
         step_bytes: None,
+        timed_out: false,
         killed: false,
         exit_status: 0,
         measured_cache_bytes: cache_bytes,
