@@ -13,9 +13,10 @@ use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
 use nbuf::sys::direct::DirectFile;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{self, Command, Ended, Until};
-use nbuf::workload::record::{self, Options, record, recorder, trace_of_log};
+use nbuf::workload::record::{self, Options, record, recorder, trace_of_log, traced};
 use nbuf::workload::trace::{Facts, Trace};
 
+use super::capture::Capture;
 use crate::fail::{chain, say};
 use crate::output::{beside, default_path, must_be_free, write_trace};
 use crate::{caller, exit, permission};
@@ -49,6 +50,9 @@ pub(crate) struct Arguments {
     /// runs then being ended too.
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: UntilArgument,
+    /// How the command is watched.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    capture: Capture,
     /// Do not sum up at the end. Losses are told all the same.
     #[arg(short, long)]
     quiet: bool,
@@ -120,7 +124,9 @@ fn capture(
         UntilArgument::Last => Until::Last,
     };
     let ring_bytes = arguments.ring_bytes;
-    let options = Options { group: group.as_ref(), until, ring_bytes, ..Options::default() };
+    let backend = arguments.capture.choose();
+    let group = group.as_ref();
+    let options = Options { group, until, backend, ring_bytes, ..Options::default() };
     record(&command, options, out, signals).map(|(ended, _)| ended)
 }
 
@@ -171,8 +177,10 @@ fn tell(trace: &Trace, output: &Path, quiet: bool) {
     if quiet {
         return;
     }
-    // The loss has been told.
-    for caution in cautions.iter().filter(|caution| !caution.contains("events were lost")) {
+    // The loss has been told, and what cannot be seen before the command was run.
+    let told = ["events were lost", traced::BLIND_SPOTS];
+    let is_news = |caution: &&String| !told.iter().any(|told| caution.contains(told));
+    for caution in cautions.iter().filter(is_news) {
         say(format_args!("caution: {caution}"));
     }
     let lost = if capture.lost == 0 { "nothing" } else { "events" };

@@ -33,7 +33,7 @@ const fn python(
     Case { name, needs: "python3", command, file, not_on: "", want }
 }
 
-pub(crate) const CASES: [Case; 19] = [
+pub(crate) const CASES: [Case; 21] = [
     case("small reads", "dd if=a of=/dev/null bs=4k", "a", "Read 1024/1024"),
     case("one large read", "dd if=a of=/dev/null bs=4M", "a", "Read 1/1024"),
     case("a read past the end", "dd if=short of=/dev/null bs=64k", "short", "Read 1/3"),
@@ -64,6 +64,8 @@ pub(crate) const CASES: [Case; 19] = [
     ),
     case("append", "for i in 1 2 3 4 5 6 7 8 9 10; do echo more >>log; done", "log", "Write 10/10"),
     case("truncate", ": >a", "a", "Evict */1024"),
+    case("read, then truncated", "cat a; : >a", "a", "Evict */1024, Read */1024"),
+    case("read, then removed", "cat a; rm a", "a*", "Evict */1024, Read */1024"),
     case(
         "many small files",
         "find many -type f -exec cat {} + >/dev/null",

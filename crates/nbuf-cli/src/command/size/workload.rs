@@ -12,7 +12,8 @@ use nbuf::sys::cgroup::{self, Group, Hierarchies, sweep};
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
 use nbuf::workload::format::native;
-use nbuf::workload::record::{Options, events, perf, record, recorder, trace_of_log};
+use nbuf::workload::record::perf::{self, Perf};
+use nbuf::workload::record::{Backend, Options, events, record, recorder, trace_of_log};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
@@ -31,6 +32,8 @@ pub(super) struct Workload<'a> {
     interrupted: Cell<Option<u8>>,
     /// Whether something of ours failed, and was told.
     broke: Cell<bool>,
+    /// Whether verification was wanted, but is impossible here.
+    cannot_verify: Cell<bool>,
 }
 
 impl<'a> Workload<'a> {
@@ -48,6 +51,7 @@ impl<'a> Workload<'a> {
             began: Stopwatch::start(),
             interrupted: Cell::new(None),
             broke: Cell::new(false),
+            cannot_verify: Cell::new(false),
         }
     }
 
@@ -63,8 +67,10 @@ impl<'a> Workload<'a> {
         if let Some(signal) = self.interrupted() {
             return Ok(Err(128 + signal));
         }
-        let group = self.group()?;
+        let backend = self.args.capture.choose();
+        let group = self.group(backend)?;
         let options = Options {
+            backend,
             group: group.as_ref(),
             standard: [None, self.stdout()?, None],
             until: self.until(),
@@ -84,12 +90,24 @@ impl<'a> Workload<'a> {
     }
 
     /// A private group for the recording. Without one the memory beside the cache is not known.
-    fn group(&self) -> Result<Option<Group>> {
+    /// Who records by system calls cannot count fills either, so that nothing can be verified.
+    fn group(&self, backend: Backend) -> Result<Option<Group>> {
+        if backend == Backend::Calls && !self.args.no_verify && Perf::probe().is_err() {
+            self.cannot_verify.set(true);
+            say("nothing will be verified: pages filled can be counted by tracepoints only, and \
+                 recording by system calls is for where those are refused; `nbuf doctor` tells \
+                 what would change that");
+        }
         match Group::create(&self.hierarchies) {
             Ok(group) => Ok(Some(group)),
-            Err(_) if self.args.no_verify => Ok(None),
+            Err(_) if !self.verifies() => Ok(None),
             Err(error) => Err(refused(error)),
         }
+    }
+
+    /// Whether the command is to be run again.
+    pub(super) fn verifies(&self) -> bool {
+        !(self.args.no_verify || self.args.trace.is_some() || self.cannot_verify.get())
     }
 
     /// Writes the trace where it is wanted. A failure is told, and does not cost the report.
@@ -230,7 +248,7 @@ fn told(ended: &Ended) -> Option<u8> {
 
 /// No group, and no right to record either: the latter is the one to ask for.
 fn refused(error: cgroup::Error) -> Error {
-    match perf::Perf::prepare(&events::SOURCES) {
+    match Perf::prepare(&events::SOURCES) {
         Err(error @ perf::Error::NotPermitted(_)) => {
             permission::explain(recorder::Error::Perf(error).into())
         }
