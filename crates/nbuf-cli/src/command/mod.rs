@@ -2,6 +2,7 @@
 //! status.
 
 mod capture;
+mod doctor;
 mod record;
 mod size;
 mod trace;
@@ -15,6 +16,7 @@ pub(crate) enum Verb {
     Size(size::Args),
     Record(record::Arguments),
     Trace(trace::Arguments),
+    Doctor(doctor::Arguments),
 }
 
 /// Does it. The number is the exit status.
@@ -23,5 +25,6 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Size(arguments) => size::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Doctor(arguments) => doctor::run(arguments),
     }
 }

@@ -3,6 +3,7 @@
 //! [`record`] writes a framed log while the command runs; [`trace_of_log`] makes a trace of it, at
 //! the end of the run or years later, whole or torn.
 
+pub mod abilities;
 pub mod btrfs;
 pub mod calls;
 pub mod events;
