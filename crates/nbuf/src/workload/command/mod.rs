@@ -127,6 +127,7 @@ pub fn run(
     let mut run = Run {
         command,
         supervisor,
+        group: job.group,
         signals,
         until: job.until,
         deadline: job.deadline,

@@ -121,7 +121,10 @@ fn limits(hierarchies: &Hierarchies) -> Ability {
         let group = Group::create(hierarchies).map_err(|error| {
             let remedy = match error {
                 Error::NoController => "mount the memory controller below /sys/fs/cgroup",
-                _ => "run as root, outside a container",
+                _ => {
+                    "run as root, outside a container; or where `systemd-run --user --scope` works \
+                     and hands the memory controller down"
+                }
             };
             let why = match error {
                 Error::Create { path, source } => format!("{}: {source}", path.display()),
