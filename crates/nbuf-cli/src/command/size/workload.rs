@@ -9,6 +9,7 @@ use anyhow::{Context, Error, Result, bail};
 use nbuf::clock::Stopwatch;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::cgroup::{self, Group, Hierarchies, sweep};
+use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
 use nbuf::workload::format::native;
@@ -163,7 +164,13 @@ impl<'a> Workload<'a> {
         if self.args.trace.is_some() || self.args.no_verify || self.interrupted().is_some() {
             return Residency::default();
         }
-        Residency::drop_files(trace.files.iter().map(String::as_str))
+        // Of a file that one may not write to, the kernel says that all of it is in memory.
+        let writable = |file: &str| {
+            let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+            is_file && File::options().write(true).open(file).is_ok()
+        };
+        let may_ask = |file| if process::is_root() || writable(file) { file } else { "" };
+        Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
     }
 
     /// Runs the preparation, if one was given.
