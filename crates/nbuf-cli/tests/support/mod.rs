@@ -11,7 +11,7 @@ use std::time::Duration;
 use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process;
 use nbuf::workload::format::native;
-use nbuf::workload::record::{events, perf};
+use nbuf::workload::record::{events, mounts, names, perf};
 use nbuf::workload::trace::{Op, Trace};
 
 /// The program under test.
@@ -87,6 +87,15 @@ impl Place {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         Self { directory }
+    }
+
+    /// One that any user can walk to, on a disc.
+    pub(crate) fn open_to_all() -> Option<Self> {
+        let directory = tempfile::tempdir_in("/var/tmp").ok()?;
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let probe = File::create(directory.path().join("probe")).unwrap();
+        let key = names::key_of_file(&probe).unwrap();
+        mounts::may_be_file(&mounts::backed(), key).then_some(Self { directory })
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::cache::kernel::{Replacement, Stream, simulate};
-use crate::units::{Bytes, Pages, whole};
+use crate::units::{Bytes, PAGE_BYTES, Pages, whole};
 use crate::workload::trace::Memory;
 
 /// A node of the kernel's page index (`struct xa_node` in its slab), charged to whoever fills it.
@@ -49,7 +49,10 @@ impl Overhead {
         let paid = index * (memory.page_cache_bytes.0 as f64 / footprint).min(1.0);
         let kernel = memory.kernel_bytes.saturating_sub(Bytes(whole(paid))).max(KERNEL_BYTES_MIN);
         let fixed = memory.anonymous_bytes + memory.shmem_bytes + kernel + CHARGED_AHEAD.bytes();
-        Self { fixed, index_share: index / footprint }
+        // A page has one node to itself at the most. There are more nodes than that where the pages
+        // of the footprint are few and those that others keep are many.
+        let most = NODE_BYTES as f64 / PAGE_BYTES as f64;
+        Self { fixed, index_share: (index / footprint).min(most) }
     }
 
     /// The room for file pages under a limit.

@@ -18,6 +18,7 @@ use nbuf::sys::signal::Signals;
 use nbuf::units::Size;
 use nbuf::workload::trace::Trace;
 
+use super::capture::Capture;
 use crate::exit;
 use crate::fail::say;
 use crate::output::print;
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// A run is over when its last descendant has ended, or when the command itself has
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: Until,
+
+    /// How the command is watched
+    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]
+    capture: Capture,
 
     /// Recommend a size even from a curve that is a lower bound
     #[arg(long)]

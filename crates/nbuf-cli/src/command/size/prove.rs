@@ -24,7 +24,7 @@ pub(super) fn verify(
     workload: &Workload<'_>,
     signals: &Signals,
 ) -> Result<Vec<Verified>> {
-    if args.no_verify || args.trace.is_some() || workload.interrupted().is_some() {
+    if !workload.verifies() || workload.interrupted().is_some() {
         return Ok(Vec::new());
     }
     if analysis.recommend.is_none() && args.verify_at.is_empty() {

@@ -6,6 +6,7 @@
 
 mod hierarchy;
 mod leftovers;
+mod scope;
 mod v1;
 mod v2;
 mod watchdog;
@@ -59,6 +60,11 @@ pub trait Limiter {
     /// What its memory is used for.
     fn usage(&self) -> io::Result<Usage>;
 
+    /// Takes in a process that cannot enter by itself.
+    fn admit(&self, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Gives back the pages that nobody uses any more, so that the group can go without a trace.
     fn empty(&self);
 }
@@ -77,8 +83,9 @@ pub struct Pressure {
 pub struct Group {
     limiter: Box<dyn Limiter>,
     pressure: Option<PathBuf>,
-    /// Goes last, when there is nothing left to do for it.
-    _watchdog: Watchdog,
+    /// Goes last, when there is nothing left to do for it. None where systemd made the group, which
+    /// removes it too.
+    watchdog: Option<Watchdog>,
 }
 
 impl std::fmt::Debug for Group {
@@ -114,8 +121,20 @@ pub enum Error {
 }
 
 impl Group {
-    /// Makes a private group below ours, without a limit.
+    /// Makes a private group below ours, without a limit; or has the user's systemd make one, where
+    /// we may not.
     pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
+        Self::below_ours(hierarchies).or_else(|error| {
+            if process::is_root() {
+                return Err(error);
+            }
+            let scope = scope::Scope::start(&unique_name()).map_err(|_| error)?;
+            let pressure = Some(scope.directory().to_owned());
+            Ok(Self { limiter: Box::new(scope), pressure, watchdog: None })
+        })
+    }
+
+    fn below_ours(hierarchies: &Hierarchies) -> Result<Self, Error> {
         let name = unique_name();
         let memory = hierarchies.memory_v1.as_deref();
         let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref()]
@@ -139,7 +158,7 @@ impl Group {
             let limiter = Box::new(v1::V1::new(make(parent)?));
             // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
             let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
-            return Ok(Self { limiter, pressure, _watchdog: watchdog });
+            return Ok(Self { limiter, pressure, watchdog: Some(watchdog) });
         }
         let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
         let path = make(parent)?;
@@ -148,7 +167,7 @@ impl Group {
             return Err(Error::NotDelegated(parent.to_owned()));
         }
         let limiter = Box::new(v2::V2::new(path.clone()));
-        Ok(Self { limiter, pressure: Some(path), _watchdog: watchdog })
+        Ok(Self { limiter, pressure: Some(path), watchdog: Some(watchdog) })
     }
 
     /// The limiter, to set and to read.
@@ -168,7 +187,7 @@ impl Group {
 
     /// The `cgroup.procs` files, open for a forked child to write itself into.
     pub fn join_files(&self) -> io::Result<Vec<OwnedFd>> {
-        self.directories()
+        self.to_remove()
             .map(|directory| {
                 let path = directory.join("cgroup.procs");
                 Ok(fs::OpenOptions::new().write(true).open(path)?.into())
@@ -176,9 +195,19 @@ impl Group {
             .collect()
     }
 
+    /// Takes in a process where it cannot enter by [`Self::join_files`].
+    pub fn admit(&self, pid: i32) -> io::Result<()> {
+        self.limiter.admit(pid)
+    }
+
     /// Directory and process list of each part, for the supervisor.
     pub fn paths(&self) -> Vec<(CString, CString)> {
-        self.directories().map(c_paths).collect()
+        self.to_remove().map(c_paths).collect()
+    }
+
+    /// The directories that are ours, and not systemd's.
+    fn to_remove(&self) -> impl Iterator<Item = &Path> {
+        self.directories().filter(|_| self.watchdog.is_some())
     }
 
     fn directories(&self) -> impl Iterator<Item = &Path> {
@@ -194,7 +223,7 @@ impl Drop for Group {
             end_processes(directory);
         }
         self.limiter.empty();
-        for directory in self.directories() {
+        for directory in self.to_remove() {
             remove(directory);
         }
     }
