@@ -111,7 +111,9 @@ impl Place {
 
     /// `nbuf`, about to run here.
     pub(crate) fn nbuf<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(NBUF);
+        // A shell starts what runs behind it with SIGINT ignored, and so would be what we start.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,QUIT", NBUF]);
         command.args(arguments).current_dir(self.directory.path());
         // Whoever runs the tests may have come by sudo.
         command.env_remove("SUDO_UID").env_remove("SUDO_GID").env_remove("XDG_STATE_HOME");
@@ -200,8 +202,9 @@ pub(crate) fn is_alive(pid: &str) -> bool {
 
 /// Groups of the nbuf with this process number.
 pub(crate) fn groups_of(nbuf: u32) -> Vec<String> {
-    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
-    let entries = [memory_v1, unified].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
+    let Hierarchies { memory_v1, unified, blkio_v1 } = Hierarchies::of_this_process();
+    let entries =
+        [memory_v1, unified, blkio_v1].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
     let names =
         entries.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let owner = format!("-{nbuf}-");

@@ -9,4 +9,5 @@ pub mod recommend;
 pub mod result;
 pub mod size;
 pub mod step;
+pub mod time;
 pub mod verify;

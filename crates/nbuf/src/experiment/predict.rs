@@ -16,10 +16,10 @@ const KERNEL_BYTES_MIN: Bytes = Bytes(128 << 10);
 const CHARGED_AHEAD: Pages = Pages(64);
 
 /// Beyond every footprint.
-const UNLIMITED: Pages = Pages(u32::MAX as u64);
+pub(super) const UNLIMITED: Pages = Pages(u32::MAX as u64);
 
 /// A prediction for one limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// The limit; none for a run without.
     pub limit: Option<Bytes>,
@@ -29,6 +29,8 @@ pub struct Prediction {
     pub fills_low: u64,
     /// Pages filled, the higher of the two models.
     pub fills_high: u64,
+    /// Elapsed seconds, at the least and at the most, where time is estimated.
+    pub seconds: Option<(f64, f64)>,
 }
 
 /// What counts against a limit beside file pages.
@@ -92,7 +94,13 @@ pub fn predict(
     let Some(limit) = limit else {
         let all = simulate(stream, Replacement::Lru, UNLIMITED);
         let cache = all.peak.bytes();
-        return Prediction { limit: None, cache, fills_low: all.fills, fills_high: all.fills };
+        return Prediction {
+            limit: None,
+            cache,
+            fills_low: all.fills,
+            fills_high: all.fills,
+            seconds: None,
+        };
     };
     let room = overhead.cache_under(limit).pages_down();
     let median = |replacement| {
@@ -113,5 +121,6 @@ pub fn predict(
         cache: room.bytes(),
         fills_low: lru.min(two),
         fills_high: lru.max(two),
+        seconds: None,
     }
 }

@@ -1,6 +1,10 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod time;
+
+pub use time::{TimePoint, TimeReport};
+
 use serde::{Deserialize, Serialize};
 
 use super::size::Analysis;
@@ -85,6 +89,10 @@ pub struct Verified {
     pub predicted_fills_low: u64,
     /// Its upper edge.
     pub predicted_fills_high: u64,
+    /// Elapsed time as estimated before the run; absent where it was not.
+    pub predicted_seconds_low: Option<f64>,
+    /// Its upper edge.
+    pub predicted_seconds_high: Option<f64>,
     /// Pages the kernel put into the cache.
     pub measured_fills: u64,
     /// Elapsed time.
@@ -148,19 +156,6 @@ pub struct OtherFiles {
     pub fills_at_floor: u64,
     /// As in [`FileShare`].
     pub fills_unlimited: u64,
-}
-
-/// How long a run would take at one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimePoint {
-    /// Room for file pages.
-    pub cache_bytes: Bytes,
-    /// The memory limit that leaves so much room.
-    pub limit_bytes: Bytes,
-    /// Elapsed time, the shorter estimate.
-    pub seconds_low: f64,
-    /// Elapsed time, the longer estimate.
-    pub seconds_high: f64,
 }
 
 /// What a page has room for beside the report. Not part of the JSON document.
@@ -227,6 +222,8 @@ pub struct SizeReport {
     pub footprint_bytes: Bytes,
     /// The three sizes; absent where none is recommended.
     pub recommend: Option<Recommend>,
+    /// Time, estimated; absent where nothing is known of the disc.
+    pub time: Option<TimeReport>,
     /// The runs that were made to prove it.
     pub verify: Vec<Verified>,
     /// Whether the run without a limit did what the recording said; absent when none was made.
@@ -276,6 +273,7 @@ impl SizeReport {
             curve: of.curve.points.clone(),
             footprint_bytes: of.curve.footprint_bytes,
             recommend: of.recommend.clone(),
+            time: of.timing.as_ref().map(|timing| timing.report(&of.time)),
             verify,
             repeatable,
             files: of.files.top.iter().take(Self::FILES_MAX).cloned().collect(),

@@ -3,14 +3,16 @@
 
 use super::curve::draw;
 use super::files::{At, Files};
-use super::predict::{Overhead, Prediction, predict};
+use super::predict::{Overhead, Prediction, UNLIMITED, predict};
 use super::recommend::{RecommendError, recommend};
 use super::result::{
     Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Verified,
 };
 use super::step::{Step, steps};
+use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
+use crate::meter::service::Sample;
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
 use crate::workload::trace::{Facts, Memory, Trace};
 
@@ -39,6 +41,8 @@ pub struct Analysis {
     pub files: Files,
     /// How long a run would take at each size; empty where that is not predicted.
     pub time: Vec<TimePoint>,
+    /// What they rest on.
+    pub timing: Option<Timing>,
     /// Names of all files, to be dropped before a run.
     pub names: Vec<String>,
     /// Pages that stay in memory on somebody else's account.
@@ -98,9 +102,19 @@ impl Analysis {
             curve,
             recommend,
             files,
+            timing: None,
             time: Vec::new(),
             cautions,
         })
+    }
+
+    /// Estimates time too, by what the recording says of work and disc; by `probed`, where it says
+    /// nothing of the disc; at a `rate`, if the runs to come are held to one.
+    pub fn estimate_time(&mut self, probed: &[Sample], rate: Rate) {
+        self.timing = Timing::of(&self.stream, &self.facts, probed, rate);
+        if let Some(timing) = &self.timing {
+            self.time = timing.points(&self.stream, &self.curve, &self.overhead);
+        }
     }
 
     /// Fixes the predictions for the runs to come: without a limit first, then each limit. A
@@ -124,7 +138,15 @@ impl Analysis {
             }));
         }
         let two_lists = !self.facts.multi_generational;
-        let predict = |limit| predict(&self.stream, &self.overhead, limit, two_lists);
+        let predict = |limit| {
+            let mut made = predict(&self.stream, &self.overhead, limit, two_lists);
+            let seconds = |timing: &Timing| {
+                let room = if limit.is_some() { made.cache.pages_down() } else { UNLIMITED };
+                timing.seconds(&self.stream, room)
+            };
+            made.seconds = self.timing.as_ref().map(seconds);
+            made
+        };
         limits.into_iter().map(predict).collect()
     }
 

@@ -23,7 +23,7 @@ pub struct Service {
 }
 
 /// Fewer samples than this say nothing.
-const SAMPLES_MIN: usize = 8;
+const SAMPLES_MIN: usize = 48;
 /// A median of fewer is none.
 const CLASS_MIN: usize = 3;
 
@@ -93,9 +93,9 @@ mod tests {
 
     #[test]
     fn one_size_gives_a_time_and_few_samples_nothing() {
-        let samples = vec![Sample { pages: 1, ns: 60_000 }; 20];
+        let samples = vec![Sample { pages: 1, ns: 60_000 }; 60];
         let service = Service::fit(&samples).unwrap();
         assert!((service.of_pages(1) - 60_000.0).abs() < 1.0 && service.page_ns < 1.0);
-        assert_eq!(Service::fit(&samples[..3]), None);
+        assert_eq!(Service::fit(&samples[..30]), None);
     }
 }

@@ -7,6 +7,7 @@ pub mod cgroup;
 pub mod direct;
 pub mod fanotify;
 pub mod handle;
+pub mod namespace;
 pub mod perf;
 pub(crate) mod prefetch;
 pub mod process;

@@ -15,7 +15,7 @@ use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::Analysis;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
-use nbuf::units::Size;
+use nbuf::units::{Bytes, Size};
 use nbuf::workload::trace::Trace;
 
 use super::capture::Capture;
@@ -67,6 +67,29 @@ pub(crate) struct Args {
     /// How the command is watched
     #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]
     capture: Capture,
+
+    /// Hold the discs to so many requests a second in every verified run, and predict its time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    iops: Option<u64>,
+
+    /// Hold the discs to so many bytes a second (50MiB) in every verified run
+    #[arg(long, value_name = "SIZE", value_parser = rate)]
+    bps: Option<Bytes>,
+
+    /// Copy the directory of --data to a private file system of this size, and record and verify
+    /// there; the directory itself stays as it is
+    #[arg(long = "loop", value_name = "SIZE", value_parser = rate, requires = "data",
+        conflicts_with = "trace")]
+    loop_size: Option<Bytes>,
+
+    /// The directory that --loop copies
+    #[arg(long, value_name = "DIR", requires = "loop_size")]
+    data: Option<PathBuf>,
+
+    /// Readahead window of the private file system
+    #[arg(long, value_name = "SIZE", requires = "loop_size", default_value = "128KiB",
+        value_parser = window)]
+    loop_readahead: Bytes,
 
     /// Recommend a size even from a curve that is a lower bound
     #[arg(long)]
@@ -122,6 +145,10 @@ Exit status:
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
     outputs::check(args)?;
+    if let (Some(size), Some(data)) = (args.loop_size, &args.data) {
+        // Before anything can start a thread.
+        nbuf::disc::private::enter(data, size, args.loop_readahead)?;
+    }
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);
     let trace = match workload.trace()? {
@@ -129,13 +156,15 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         Err(status) => return Ok(status),
     };
     let left = workload.drop_files(&trace);
-    let analysis = analyse(args, trace, &left, &signals, &workload)?;
+    let mut analysis = analyse(args, trace, &left, &signals, &workload)?;
+    workload.estimate_time(&mut analysis);
 
     let page = Page::of(args);
     let first = analysis.report(Vec::new());
     page.show(&report::workload(&first, page.width))?;
     page.show(&page.curve(&analysis, &first))?;
     page.show(&report::recommendation(&first, page.width))?;
+    page.show(&report::time(&first, page.width))?;
     page.show(&report::cautions(&first.cautions, page.width))?;
 
     let verified = prove::verify(args, &analysis, &workload, &signals)?;
@@ -222,6 +251,22 @@ impl Page {
             return String::new();
         }
         plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour)
+    }
+}
+
+/// A readahead window, which may be nothing.
+fn window(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(bytes)) => Ok(bytes),
+        _ => Err("write a size, such as 128KiB, or 0".into()),
+    }
+}
+
+/// `50MiB`, and more than nothing.
+fn rate(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(bytes)) if bytes > Bytes(0) => Ok(bytes),
+        _ => Err("write a size of more than nothing, such as 50MiB".into()),
     }
 }
 

@@ -49,10 +49,12 @@ fn measure(
     workload: &Workload<'_>,
     signals: &Signals,
 ) -> Vec<Verified> {
+    let throttle = workload.throttle(analysis);
     let bench = Bench {
         command: &workload.command,
         files: &analysis.names,
         hierarchies: &workload.hierarchies,
+        throttle: throttle.as_ref(),
         until: workload.until(),
         steps: &analysis.steps,
         left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),

@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use nbuf::clock::Stopwatch;
+use nbuf::experiment::size::Analysis;
+use nbuf::experiment::time::Rate;
 use nbuf::meter::probe::residency::Residency;
-use nbuf::sys::cgroup::{self, Group, Hierarchies, sweep};
+use nbuf::meter::probe::service;
+use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
 use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
@@ -174,6 +177,30 @@ impl<'a> Workload<'a> {
         };
         let may_ask = |file| if process::is_root() || writable(file) { file } else { "" };
         Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
+    }
+
+    /// Estimates time. The files, which have been dropped from the cache, are read here and there;
+    /// those of a trace may be of another machine.
+    pub(super) fn estimate_time(&self, analysis: &mut Analysis) {
+        let rate = self.rate();
+        let ours = self.args.trace.is_none() && !self.args.no_verify;
+        let probed = if !ours || self.interrupted().is_some() {
+            Vec::new()
+        } else {
+            service::measure(analysis.names.iter().map(String::as_str))
+        };
+        analysis.estimate_time(&probed, rate);
+    }
+
+    fn rate(&self) -> Rate {
+        Rate { iops: self.args.iops, bytes_per_second: self.args.bps }
+    }
+
+    /// What holds the discs of verified runs to the rate that was asked for.
+    pub(super) fn throttle(&self, analysis: &Analysis) -> Option<Throttle> {
+        let Rate { iops, bytes_per_second } = self.rate();
+        let devices = analysis.facts.devices.iter().map(|d| (d.major, d.minor)).collect();
+        self.rate().is_some().then_some(Throttle { devices, iops, bytes_per_second })
     }
 
     /// Runs the preparation, if one was given.

@@ -1,6 +1,8 @@
 //! The report of `nbuf size` for people, section by section, so that each can be printed as soon
 //! as it is known.
 
+mod time;
+
 use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
@@ -10,6 +12,8 @@ use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verifie
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
+use time::estimate;
+pub(crate) use time::time;
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -150,6 +154,12 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     if all {
         header.extend(["major", "read", "seconds", "waited"]);
     }
+    // The estimate takes the place of the waits, for want of room.
+    let estimated = report.verify.iter().any(|run| run.predicted_seconds_low.is_some());
+    if all && estimated {
+        header.pop();
+        header.push("estimate");
+    }
     table.set_header(header);
     for run in &report.verify {
         let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
@@ -158,7 +168,11 @@ fn runs(report: &SizeReport, all: bool) -> Table {
                 grouped(run.major_faults),
                 run.read_bytes.to_string(),
                 format!("{:.2}", run.measured_seconds),
-                format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
+                if estimated {
+                    estimate(run)
+                } else {
+                    format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds))
+                },
             ]);
         }
         table.add_row(row);

@@ -19,6 +19,8 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         cache_bytes: Bytes(limit.unwrap_or(400) * MIB - 12 * MIB),
         predicted_fills_low: band.0,
         predicted_fills_high: band.1,
+        predicted_seconds_low: None,
+        predicted_seconds_high: None,
         measured_fills: measured,
         measured_seconds: 12.345,
         held: Some(true),
@@ -82,6 +84,7 @@ fn full() -> SizeReport {
                 .into(),
         }),
         verify: runs.to_vec(),
+        time: None,
         repeatable: Some(true),
         files: vec![
             file(

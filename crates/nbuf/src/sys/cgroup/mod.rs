@@ -6,7 +6,10 @@
 
 mod hierarchy;
 mod leftovers;
+mod pressure;
+mod removal;
 mod scope;
+mod throttle;
 mod v1;
 mod v2;
 mod watchdog;
@@ -18,10 +21,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 pub use hierarchy::Hierarchies;
 pub use leftovers::sweep;
+pub use pressure::Pressure;
+use removal::{end_processes, remove};
+pub use throttle::Throttle;
 
 use crate::sys::process;
 use crate::units::Bytes;
@@ -69,20 +74,13 @@ pub trait Limiter {
     fn empty(&self);
 }
 
-/// Time lost to want of memory and of I/O, in nanoseconds: `/proc/pressure`, for one group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pressure {
-    /// Some task waited for memory.
-    pub memory_some_ns: u64,
-    /// Some task waited for I/O.
-    pub io_some_ns: u64,
-}
-
 /// A private group: memory under a limiter, and pressure from the unified hierarchy where there is
 /// one. Dropping it ends its processes and removes it; so does the death of this process.
 pub struct Group {
     limiter: Box<dyn Limiter>,
     pressure: Option<PathBuf>,
+    /// The group of the v1 `blkio` hierarchy, where a rate was asked for.
+    rate: Option<PathBuf>,
     /// Goes last, when there is nothing left to do for it. None where systemd made the group, which
     /// removes it too.
     watchdog: Option<Watchdog>,
@@ -110,6 +108,15 @@ pub enum Error {
         .0.display()
     )]
     NotDelegated(PathBuf),
+    /// The discs cannot be held to a rate.
+    #[error(
+        "cannot hold the discs to a rate: {source}; --iops and --bps take root, the `blkio` or `io` \
+         controller, and files on a block device"
+    )]
+    Rate {
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// The group could not be made.
     #[error("cannot make a private group at {}: {source}; run as root outside the container, or use --no-verify", .path.display())]
     Create {
@@ -124,20 +131,29 @@ impl Group {
     /// Makes a private group below ours, without a limit; or has the user's systemd make one, where
     /// we may not.
     pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
-        Self::below_ours(hierarchies).or_else(|error| {
-            if process::is_root() {
+        Self::create_with(hierarchies, None)
+    }
+
+    /// The same, with a rate for its discs.
+    pub fn create_with(
+        hierarchies: &Hierarchies,
+        throttle: Option<&Throttle>,
+    ) -> Result<Self, Error> {
+        Self::below_ours(hierarchies, throttle).or_else(|error| {
+            if process::is_root() || throttle.is_some() {
                 return Err(error);
             }
             let scope = scope::Scope::start(&unique_name()).map_err(|_| error)?;
             let pressure = Some(scope.directory().to_owned());
-            Ok(Self { limiter: Box::new(scope), pressure, watchdog: None })
+            Ok(Self { limiter: Box::new(scope), pressure, rate: None, watchdog: None })
         })
     }
 
-    fn below_ours(hierarchies: &Hierarchies) -> Result<Self, Error> {
+    fn below_ours(hierarchies: &Hierarchies, throttle: Option<&Throttle>) -> Result<Self, Error> {
         let name = unique_name();
         let memory = hierarchies.memory_v1.as_deref();
-        let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref()]
+        let blkio = hierarchies.blkio_v1.as_deref().filter(|_| throttle.is_some());
+        let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref(), blkio]
             .into_iter()
             .flatten()
             .map(|parent| parent.join(&name))
@@ -154,11 +170,22 @@ impl Group {
                 Err(source) => Err(Error::Create { path, source }),
             }
         };
+        let rate = match (blkio, throttle) {
+            (Some(parent), Some(throttle)) => {
+                let path = make(parent)?;
+                throttle.set_v1(&path).map_err(|source| Error::Rate { source })?;
+                Some(path)
+            }
+            _ => None,
+        };
         if let Some(parent) = &hierarchies.memory_v1 {
+            if throttle.is_some() && rate.is_none() {
+                return Err(Error::Rate { source: io::ErrorKind::Unsupported.into() });
+            }
             let limiter = Box::new(v1::V1::new(make(parent)?));
             // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
             let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
-            return Ok(Self { limiter, pressure, watchdog: Some(watchdog) });
+            return Ok(Self { limiter, pressure, rate, watchdog: Some(watchdog) });
         }
         let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
         let path = make(parent)?;
@@ -166,8 +193,11 @@ impl Group {
             let _ = fs::remove_dir(&path);
             return Err(Error::NotDelegated(parent.to_owned()));
         }
+        if let (None, Some(throttle)) = (&rate, throttle) {
+            throttle.set_v2(&path).map_err(|source| Error::Rate { source })?;
+        }
         let limiter = Box::new(v2::V2::new(path.clone()));
-        Ok(Self { limiter, pressure: Some(path), watchdog: Some(watchdog) })
+        Ok(Self { limiter, pressure: Some(path), rate, watchdog: Some(watchdog) })
     }
 
     /// The limiter, to set and to read.
@@ -178,11 +208,7 @@ impl Group {
     /// What was lost so far; zero where the kernel does not say.
     pub fn pressure(&self) -> Pressure {
         let Some(directory) = &self.pressure else { return Pressure::default() };
-        let total = |file: &str| {
-            let text = fs::read_to_string(directory.join(file)).unwrap_or_default();
-            some_total_ns(&text)
-        };
-        Pressure { memory_some_ns: total("memory.pressure"), io_some_ns: total("io.pressure") }
+        Pressure::of(directory)
     }
 
     /// The `cgroup.procs` files, open for a forked child to write itself into.
@@ -213,7 +239,7 @@ impl Group {
     fn directories(&self) -> impl Iterator<Item = &Path> {
         let memory = self.limiter.directory();
         let pressure = self.pressure.as_deref().filter(move |&path| path != memory);
-        std::iter::once(memory).chain(pressure)
+        std::iter::once(memory).chain(pressure).chain(self.rate.as_deref())
     }
 }
 
@@ -235,32 +261,6 @@ fn c_paths(directory: &Path) -> (CString, CString) {
     (c(directory), c(&directory.join("cgroup.procs")))
 }
 
-/// Kills what is in the group and waits until it is gone, two seconds at most.
-fn end_processes(directory: &Path) {
-    for _ in 0..1000 {
-        let Ok(text) = fs::read_to_string(directory.join("cgroup.procs")) else { return };
-        if text.trim().is_empty() {
-            return;
-        }
-        for pid in text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 1) {
-            let _ = process::signal(pid, libc::SIGKILL);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Removes an empty group; the kernel may need a moment after the last process.
-fn remove(directory: &Path) {
-    for _ in 0..1000 {
-        match fs::remove_dir(directory) {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            _ => return,
-        }
-    }
-}
-
 /// `nbuf-PIDNAMESPACE-PID-START-N`: who owns it can be told from the name alone.
 fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -268,15 +268,6 @@ fn unique_name() -> String {
     let start = i32::try_from(pid).ok().and_then(process::start_ticks).unwrap_or(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("nbuf-{}-{pid}-{start}-{count}", process::pid_namespace())
-}
-
-/// The `total=` of the `some` line of a pressure file, from microseconds.
-fn some_total_ns(text: &str) -> u64 {
-    text.lines()
-        .find_map(|line| line.strip_prefix("some "))
-        .and_then(|line| line.split("total=").nth(1))
-        .and_then(|total| total.trim().parse::<u64>().ok())
-        .map_or(0, |micros| micros.saturating_mul(1000))
 }
 
 /// The number behind `key` in a file of `key value` lines.

@@ -73,7 +73,15 @@ pub(in super::super) struct Timed {
 impl Timed {
     pub(in super::super) fn new(disc: Disc, scale: f64, files: usize) -> Self {
         let under_way = vec![Vec::new(); files];
-        Self { disc, scale, tasks: Vec::new(), now: 0, waited_ns: 0.0, free_ns: 0.0, under_way }
+        Self {
+            disc,
+            scale,
+            tasks: Vec::new(),
+            now: 0,
+            waited_ns: 0.0,
+            free_ns: -SLICE_NS,
+            under_way,
+        }
     }
 
     /// How long the disc was waited for: along the longest chain of tasks, and by all tasks.
