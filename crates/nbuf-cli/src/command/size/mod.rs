@@ -1,5 +1,6 @@
 //! `nbuf size`: record, curve, recommend, verify, report.
 
+mod compare;
 mod outputs;
 mod prove;
 mod workload;
@@ -10,12 +11,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nbuf::experiment::result::SizeReport;
-use nbuf::experiment::size::Analysis;
+use nbuf::experiment::size::{Analysis, Ask};
+use nbuf::experiment::target::Target;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
-use nbuf::units::Size;
+use nbuf::units::{Bytes, Size};
 use nbuf::workload::trace::Trace;
 
 use crate::exit;
@@ -51,6 +53,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
     verify_at: Vec<Size>,
 
+    /// Verify every size this many times and judge the medians
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "no_verify",
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    samples: u16,
+
+    /// Recommend by this instead of the knee: hit=0.95 (share of page accesses that hit),
+    /// slowdown=1.1 (times as long as with room for everything), or price=3.5,0.4 (dollars for a
+    /// GiB-month of memory, dollars for a million fills: the lowest bill)
+    #[arg(long, value_name = "TARGET")]
+    target: Option<Target>,
+
+    /// Tell what this readahead window of the disc would change (0, 128KiB); nothing is set
+    #[arg(long, value_name = "SIZE", value_parser = window)]
+    readahead: Option<Bytes>,
+
     /// Shell command that is run before every run, to bring things back to where they were
     #[arg(long, value_name = "COMMAND")]
     prepare: Option<String>,
@@ -85,8 +102,19 @@ pub(crate) struct Args {
         ["command", "prepare", "output", "verify_at", "max_time"])]
     trace: Option<PathBuf>,
 
+    /// Compare two documents that --json wrote; nothing is run. Exit status 1 when B needs more
+    /// memory than A, by more than the noise
+    #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all =
+        ["command", "trace", "prepare", "output", "verify_at", "max_time", "svg", "html", "target",
+         "readahead", "samples", "force", "no_verify"])]
+    compare: Vec<PathBuf>,
+
+    /// With --compare: B may need this many times the memory of A [default: 1.0]
+    #[arg(long, value_name = "TIMES", requires = "compare", value_parser = budget)]
+    budget: Option<f64>,
+
     /// The command and its arguments
-    #[arg(last = true, required_unless_present = "trace")]
+    #[arg(last = true, required_unless_present_any = ["trace", "compare"])]
     command: Vec<OsString>,
 }
 
@@ -105,10 +133,12 @@ Examples:
   nbuf size --prepare 'make clean' -- make -j2
   nbuf size --html size.html -- ./query
   nbuf size --verify-at 100%,50%,25% --json -- sqlite3 my.db '.read queries.sql' > size.json
+  nbuf size --target hit=0.95 --samples 5 -- ./query
+  nbuf size --compare before.json after.json --budget 1.05
 
 Exit status:
-  0    every prediction held (or nothing was verified)
-  1    a prediction did not hold
+  0    every prediction held (or nothing was verified); B needs no more than A
+  1    a prediction did not hold; B needs more than A and the budget allow
   125  nbuf itself failed
   126  the command cannot be executed
   127  the command was not found
@@ -116,6 +146,12 @@ Exit status:
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let [a, b] = &args.compare[..] {
+        return compare::run(a, b, args.budget.unwrap_or(1.0), &Page::of(args));
+    }
+    if let Some(budget) = args.budget {
+        bail!("--budget {budget} is for --compare A.json B.json, which is missing");
+    }
     outputs::check(args)?;
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);
@@ -131,6 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     page.show(&report::workload(&first, page.width))?;
     page.show(&page.curve(&analysis, &first))?;
     page.show(&report::recommendation(&first, page.width))?;
+    page.show(&report::readahead(&first, page.width))?;
     page.show(&report::cautions(&first.cautions, page.width))?;
 
     let verified = prove::verify(args, &analysis, &workload, &signals)?;
@@ -165,7 +202,8 @@ fn analyse(
 ) -> Result<Analysis> {
     let bar = progress::bar("simulating", 60);
     let heard = AtomicI32::new(0);
-    let analysis = Analysis::of(trace, left, args.force, &|done, total| {
+    let ask = Ask { force: args.force, target: args.target, readahead: args.readahead };
+    let analysis = Analysis::of(trace, left, &ask, &|done, total| {
         bar.set(done, total);
         while let Some(signal) = signals.next() {
             if heard.swap(signal.number, Ordering::Relaxed) != 0 {
@@ -231,4 +269,20 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = digits.parse().map_err(|_| "write 90, 90s, 10m or 1h")?;
     Duration::try_from_secs_f64(number * factor).map_err(|_| "write 90, 90s, 10m or 1h".into())
+}
+
+/// A readahead window: a size that is none of anything, and that a device can have.
+fn window(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
+        Ok(Size::Absolute(_)) => Err("no device reads ahead so far: write at most 1GiB".into()),
+        Ok(Size::Percent(_)) => Err("a window is no share of anything: write 0 or 128KiB".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A factor.
+fn budget(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
+    factor.ok_or_else(|| "write 1.05 for at most 5 % more".into())
 }

@@ -68,6 +68,8 @@ pub(super) fn full() -> Sample {
         curve: curve.points.clone(),
         footprint_bytes: curve.footprint_bytes,
         recommend: Some(recommend(&curve, &MEMORY, Bytes(128 << 10)).unwrap()),
+        target: None,
+        readahead: Vec::new(),
         verify: runs(),
         repeatable: Some(true),
         files: Vec::new(),
@@ -100,6 +102,7 @@ fn runs() -> Vec<Verified> {
         measured_seconds: 0.5 + fills as f64 / 1e5,
         held: Some(true),
         step_bytes: None,
+        timed_out: false,
         killed: false,
         exit_status: 0,
         measured_cache_bytes: cache_bytes,
@@ -109,6 +112,7 @@ fn runs() -> Vec<Verified> {
         io_pressure_seconds: 0.5,
         lost_events: 0,
         stayed_bytes: Bytes(0),
+        samples: Vec::new(),
     };
     limits.into_iter().zip(cliff_verified()).map(run).collect()
 }

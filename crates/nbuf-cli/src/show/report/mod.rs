@@ -1,6 +1,11 @@
 //! The report of `nbuf size` for people, section by section, so that each can be printed as soon
 //! as it is known.
 
+mod compare;
+mod readahead;
+mod samples;
+mod target;
+
 use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
@@ -10,6 +15,11 @@ use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verifie
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
+
+pub(crate) use compare::comparison;
+pub(crate) use readahead::readahead;
+pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
+pub(crate) use target::aim;
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -74,7 +84,11 @@ fn files(report: &SizeReport, width: usize) -> String {
 /// The three sizes and the reason.
 pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
     let Some(recommend) = &report.recommend else {
-        return "No recommendation\n".into();
+        let mut text = String::from("No recommendation\n");
+        if let Some(target) = &report.target {
+            wrap(&mut text, &aim(target), width);
+        }
+        return text;
     };
     let mut text = String::new();
     let parts = parts(recommend, report);
@@ -91,6 +105,10 @@ pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
             );
             wrap(&mut text, &format!("above {ceiling} of cache: nothing more is gained"), width);
         }
+        Advice::Target => {
+            let _ = writeln!(text, "Recommendation: {}", recommend.limit_bytes);
+            wrap(&mut text, &parts, width);
+        }
         Advice::NothingToGain => {
             let _ = writeln!(text, "Cache buys nothing: {} is enough", recommend.limit_bytes);
             wrap(&mut text, &parts, width);
@@ -98,6 +116,9 @@ pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
             let why = recommend.reason.trim_start_matches("cache buys nothing: ");
             wrap(&mut text, why, width);
         }
+    }
+    if let Some(target) = &report.target {
+        wrap(&mut text, &aim(target), width);
     }
     text
 }
@@ -120,7 +141,7 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
-    let mut text = String::from("Verified: pages filled\n");
+    let mut text = format!("Verified: pages filled{}\n", medians(report));
     let tables = [(true, 1), (true, 0), (false, 1)].map(|(all, padding)| {
         let mut table = runs(report, all);
         for column in table.column_iter_mut() {
@@ -135,7 +156,9 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
         for run in &report.verify {
             wrap(&mut text, &format!("{}: {}", limit(run), verdict(run)), width);
             let (band, measured) = (band(run), grouped(run.measured_fills));
-            wrap(&mut text, &format!("  {measured} fills, predicted {band}"), width);
+            let spread =
+                spread_of_fills(run).map_or(String::new(), |spread| format!(" ({spread})"));
+            wrap(&mut text, &format!("  {measured} fills{spread}, predicted {band}"), width);
         }
     }
     for note in notes(report) {
@@ -146,14 +169,23 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
 
 fn runs(report: &SizeReport, all: bool) -> Table {
     let mut table = plain();
+    let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let mut header = vec!["limit", "predicted", "measured", ""];
-    if all {
+    if several {
+        header.extend(["from..to", "seconds", "from..to"]);
+    } else if all {
         header.extend(["major", "read", "seconds", "waited"]);
     }
     table.set_header(header);
     for run in &report.verify {
         let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
-        if all {
+        if several {
+            row.extend([
+                spread_of_fills(run).unwrap_or_default(),
+                format!("{:.2}", run.measured_seconds),
+                spread_of_seconds(run).unwrap_or_default(),
+            ]);
+        } else if all {
             row.extend([
                 grouped(run.major_faults),
                 run.read_bytes.to_string(),

@@ -33,6 +33,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         io_pressure_seconds: 1.5,
         lost_events: 0,
         stayed_bytes: Bytes(0),
+        samples: Vec::new(),
     }
 }
 
@@ -75,12 +76,15 @@ fn full() -> SizeReport {
             kind: Advice::Knee,
             limit_bytes: Bytes(412 * MIB),
             cache_bytes: Bytes(392 * MIB),
+            knee_bytes: Bytes(392 * MIB),
             floor_bytes: Bytes(4 * MIB),
             ceiling_bytes: Bytes(392 * MIB),
             slack_bytes: Bytes(10 * MIB),
             reason: "from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times"
                 .into(),
         }),
+        target: None,
+        readahead: Vec::new(),
         verify: runs.to_vec(),
         repeatable: Some(true),
         files: vec![

@@ -39,6 +39,9 @@ pub struct Touch {
     pub kind: TouchKind,
 }
 
+/// No device reads ahead further than 4 GiB.
+const WINDOW_PAGES_MAX: u32 = 1 << 20;
+
 /// A file of the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FileShape {
@@ -96,7 +99,7 @@ impl Stream {
             stream.push(touch, &mut extents);
         }
         stream.streams = numbers.len();
-        stream.lay_out(trace, &extents);
+        stream.lay_out(&extents);
         stream.shared = shared.to_vec();
         stream.count_mapped();
         stream
@@ -137,12 +140,13 @@ impl Stream {
 
     /// Gives every file a place for all pages that can ever be cached: readahead runs at most two
     /// windows ahead of what is asked for.
-    fn lay_out(&mut self, trace: &Trace, extents: &[u32]) {
-        let mut sizes = vec![0u32; trace.files.len()];
+    fn lay_out(&mut self, extents: &[u32]) {
+        let mut sizes = vec![0u32; self.files.len()];
         for touch in &self.touches {
             let size = &mut sizes[touch.file as usize];
             *size = (*size).max(touch.file_pages);
         }
+        self.pages = 0;
         for ((file, &extent), &size) in self.files.iter_mut().zip(extents).zip(&sizes) {
             file.base = self.pages;
             let ahead = 4 * file.window.pages.max(file.window.io_pages) + 1024;
@@ -172,6 +176,30 @@ impl Stream {
             *touches.entry(self.files[touch.file as usize].window.pages).or_default() += 1;
         }
         touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
+    }
+
+    /// Asks something of the same workload on devices with this readahead window. The touches are
+    /// not copied: there may be many.
+    pub fn with_readahead<R>(&mut self, window: Bytes, ask: impl FnOnce(&Self) -> R) -> R {
+        let pages = u32::try_from(window.pages_down().0).unwrap_or(u32::MAX).min(WINDOW_PAGES_MAX);
+        let touches = std::mem::take(&mut self.touches);
+        let mut extents = vec![0u32; self.files.len()];
+        for touch in &touches {
+            let extent = &mut extents[touch.file as usize];
+            *extent = (*extent).max(touch.first + touch.count);
+        }
+        let mut other = Self { touches, ..self.clone() };
+        // No page may lose its place, whichever window is the larger.
+        for (file, own) in other.files.iter_mut().zip(&self.files) {
+            file.window.pages = pages.max(own.window.pages);
+        }
+        other.lay_out(&extents);
+        for file in &mut other.files {
+            file.window.pages = pages;
+        }
+        let answer = ask(&other);
+        self.touches = other.touches;
+        answer
     }
 
     /// The touches in order, repetitions of one page left out.
@@ -232,7 +260,9 @@ fn shapes(trace: &Trace) -> Vec<FileShape> {
     let shape = |name: &String| {
         let device = elsewhere.get(name.as_str()).copied().unwrap_or(0) as usize;
         let device = trace.facts.devices.get(device);
-        let pages = |bytes: u64| u32::try_from(bytes / PAGE_BYTES).unwrap_or(1 << 20).min(1 << 20);
+        let pages = |bytes: u64| {
+            u32::try_from(bytes / PAGE_BYTES).unwrap_or(u32::MAX).min(WINDOW_PAGES_MAX)
+        };
         let window = Window {
             // 128 KiB is the kernel's default; a trace without facts gets it.
             pages: device.map_or(32, |d| pages(d.readahead_bytes)),
