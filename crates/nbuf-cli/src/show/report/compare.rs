@@ -4,7 +4,7 @@ use nbuf::experiment::result::{Comparison, Difference, Measure};
 use nbuf::units::{Bytes, whole};
 
 use super::super::text::{clean, grouped, wrap};
-use super::{cautions, indent, plain, right};
+use super::{cautions, fits, indent, plain, right};
 
 /// The table, the verdict, and what must be told.
 pub(crate) fn comparison(found: &Comparison, width: usize) -> String {
@@ -22,7 +22,16 @@ pub(crate) fn comparison(found: &Comparison, width: usize) -> String {
         ]);
     }
     right(&mut table, &[1, 2, 3]);
-    text.push_str(&indent(&table.to_string()));
+    let table = indent(&table.to_string());
+    if fits(&table, width) {
+        text.push_str(&table);
+    } else {
+        for row in &found.measures {
+            let (a, b) = (shown(row, row.a), shown(row, row.b));
+            let said = said(row.difference);
+            wrap(&mut text, &format!("{}: {a}, {b}: {said}", name(row)), width);
+        }
+    }
     text.push('\n');
     wrap(&mut text, &verdict(found), width);
     text.push_str(&cautions(&found.cautions, width));
@@ -115,17 +124,20 @@ mod tests {
         };
         expect![[r#"
             Compared: A and B
-                                                      A         B    B/A
-              limit                            80.0 MiB  90.0 MiB  1.125  more
-              shared                                0 B       0 B      -  no difference seen
-              fills predicted, 66.0 MiB cache    16,896    16,000  0.947  less
-              seconds at that limit                1.00      1.25  1.250  single runs, not judged
+              limit: 80.0 MiB, 90.0 MiB: more
+              shared: 0 B, 0 B: no difference seen
+              fills predicted, 66.0 MiB cache: 16,896, 16,000: less
+              seconds at that limit: 1.00, 1.25: single runs, not judged
 
               B needs too much: 90.0 MiB, 1.125 times what A needs; 1.05 times 80.0 MiB and
                 the noise allow 86.0 MiB.
               Caution: the commands differ: `a` and `b`.
         "#]]
         .assert_eq(&comparison(&found, 80));
+        for width in 20..120 {
+            let text = comparison(&found, width);
+            assert!(fits(&text, width), "{width}:\n{text}");
+        }
         found.exceeded = false;
         assert!(comparison(&found, 80).contains("  B is within the budget: it needs 90.0 MiB"));
     }

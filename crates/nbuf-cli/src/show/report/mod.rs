@@ -4,13 +4,12 @@
 mod compare;
 mod readahead;
 mod samples;
+mod table;
 mod target;
 
 use std::fmt::Write as _;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
-use console::measure_text_width;
+use comfy_table::Table;
 use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verified};
 use nbuf::units::Bytes;
 
@@ -19,6 +18,7 @@ use super::text::{count, grouped, tail, wrap};
 pub(crate) use compare::comparison;
 pub(crate) use readahead::readahead;
 pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
+use table::{fits, indent, plain, right};
 pub(crate) use target::aim;
 
 /// Least width at which what is to be pasted stands on a line each.
@@ -149,8 +149,7 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
         }
         indent(&table.to_string())
     });
-    let fits = |table: &&String| table.lines().all(|line| measure_text_width(line) <= width);
-    if let Some(table) = tables.iter().find(fits) {
+    if let Some(table) = tables.iter().find(|table| fits(table, width)) {
         text.push_str(table);
     } else {
         for run in &report.verify {
@@ -275,24 +274,6 @@ pub(crate) fn cautions(cautions: &[String], width: usize) -> String {
         wrap(&mut text, &format!("Caution: {caution}."), width);
     }
     text
-}
-
-fn plain() -> Table {
-    let mut table = Table::new();
-    table.load_preset(NOTHING);
-    table
-}
-
-fn right(table: &mut Table, columns: &[usize]) {
-    for &column in columns {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
-fn indent(text: &str) -> String {
-    text.lines().fold(String::new(), |out, line| out + " " + line.trim_end() + "\n")
 }
 
 #[cfg(test)]

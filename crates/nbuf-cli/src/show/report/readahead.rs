@@ -3,7 +3,7 @@
 use nbuf::experiment::result::SizeReport;
 
 use super::super::text::{grouped, wrap};
-use super::{indent, plain, right};
+use super::{fits, indent, plain, right};
 
 /// Nothing where nothing is known or nothing changes.
 pub(crate) fn readahead(report: &SizeReport, width: usize) -> String {
@@ -22,7 +22,17 @@ pub(crate) fn readahead(report: &SizeReport, width: usize) -> String {
         ]);
     }
     right(&mut table, &[0, 1, 2]);
-    text.push_str(&indent(&table.to_string()));
+    let table = indent(&table.to_string());
+    if fits(&table, width) {
+        text.push_str(&table);
+    } else {
+        for point in &report.readahead {
+            let limit = point.limit_bytes.map_or("none".into(), |limit| limit.to_string());
+            let own = if point.is_own { ", as it is" } else { "" };
+            let (window, fills) = (point.readahead_bytes, grouped(point.fills));
+            wrap(&mut text, &format!("{window}{own}: {fills} fills, limit {limit}"), width);
+        }
+    }
     let note = format!(
         "fills with {} of cache, and the limit that needs no more fills than the window as it is; \
          predicted, not verified, and the setting is not changed",
