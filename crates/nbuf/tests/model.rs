@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use nbuf::experiment::size::Analysis;
+use nbuf::experiment::size::{Analysis, Ask};
 use nbuf::meter::probe::residency::Residency;
 use nbuf::units::{Bytes, Size};
 use nbuf::workload::format::native;
@@ -49,7 +49,8 @@ fn check(name: &str, percent: u32) {
         let pages = shared.pages.iter().flat_map(|&(first, last)| first..=last);
         left.left.extend(pages.map(|page| (file, page)));
     }
-    let analysis = Analysis::of(trace, &left, true, &|_, _| {}).unwrap();
+    let analysis =
+        Analysis::of(trace, &left, &Ask { force: true, ..Ask::default() }, &|_, _| {}).unwrap();
     let limits: Vec<Size> =
         truth.verify.iter().filter_map(|run| run.limit_bytes).map(Size::Absolute).collect();
     assert!(limits.len() >= 4);

@@ -15,7 +15,7 @@ use clap::Subcommand;
 /// What `nbuf` can do. Adding a verb is a line here, a line in [`run`] and a file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Size(size::Args),
+    Size(Box<size::Args>),
     Record(record::Arguments),
     Trace(trace::Arguments),
     Doctor(doctor::Arguments),

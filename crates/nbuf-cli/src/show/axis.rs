@@ -147,7 +147,7 @@ fn round_count(count: f64) -> String {
     format!("{}{prefix}", number.strip_suffix(".0").unwrap_or(&number))
 }
 
-/// One of the three sizes, or several that are the same.
+/// One of the three sizes, or of the four where a target was set, or several that are the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mark {
     pub(crate) cache_bytes: Bytes,
@@ -159,8 +159,9 @@ pub(crate) struct Mark {
 /// The marks of a recommendation, ascending. Sizes that read the same share a mark, at the knee if
 /// that is one of them, where they may be `joined`.
 pub(crate) fn marks(recommend: &Recommend, joined: bool) -> Vec<Mark> {
-    let knee = match recommend.kind {
+    let chosen = match recommend.kind {
         Advice::Knee => "knee",
+        Advice::Target => "target",
         Advice::NothingToGain => {
             return vec![Mark {
                 cache_bytes: recommend.cache_bytes,
@@ -169,20 +170,25 @@ pub(crate) fn marks(recommend: &Recommend, joined: bool) -> Vec<Mark> {
             }];
         }
     };
-    let all = [
+    let mut all = vec![
         ("floor", recommend.floor_bytes),
-        (knee, recommend.cache_bytes),
+        (chosen, recommend.cache_bytes),
         ("ceiling", recommend.ceiling_bytes),
     ];
+    if recommend.kind == Advice::Target {
+        all.insert(1, ("knee", recommend.knee_bytes));
+        // What was asked for may lie anywhere.
+        all.sort_by_key(|&(_, size)| size);
+    }
     let groups = all.chunk_by(|a, b| joined && a.1.to_string() == b.1.to_string());
     let mark = |group: &[(&str, Bytes)]| {
         let names: Vec<_> = group.iter().map(|(name, _)| *name).collect();
-        let chosen = group.iter().find(|(name, _)| *name == knee);
-        let cache_bytes = chosen.unwrap_or(&group[0]).1;
+        let recommended = group.iter().find(|(name, _)| *name == chosen);
+        let cache_bytes = recommended.unwrap_or(&group[0]).1;
         Mark {
             cache_bytes,
             label: format!("{} {cache_bytes}", names.join(" = ")),
-            knee: chosen.is_some(),
+            knee: recommended.is_some(),
         }
     };
     groups.map(mark).collect()

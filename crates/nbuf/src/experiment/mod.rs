@@ -1,13 +1,17 @@
 //! What is varied, and what came of it.
 
+pub mod compare;
 pub mod curve;
 pub mod files;
 pub mod fills;
 pub mod predict;
+pub mod readahead;
 mod reason;
 pub mod recommend;
 pub mod result;
 pub mod size;
+pub mod statistics;
 pub mod step;
+pub mod target;
 pub mod time;
 pub mod verify;

@@ -69,18 +69,32 @@ pub fn recommend(
             reason: reason::nothing(&falls, curve),
         }
     };
-    let beside = memory.anonymous_bytes + memory.shmem_bytes + memory.kernel_bytes;
-    let sum = sizes.cache + beside;
-    let slack = Bytes(sum.0.div_ceil(SLACK_PART)).max(SLACK_MIN);
+    let (limit, slack) = limit_at(sizes.cache, memory);
     Ok(Recommend {
         kind: sizes.kind,
-        limit_bytes: whole_mebibytes(sum + slack),
+        limit_bytes: limit,
         cache_bytes: sizes.cache,
+        knee_bytes: sizes.cache,
         floor_bytes: sizes.floor,
         ceiling_bytes: sizes.ceiling,
         slack_bytes: slack,
         reason: sizes.reason,
     })
+}
+
+/// The limit that leaves room for this cache beside this memory, and the slack in it.
+pub(super) fn limit_at(cache: Bytes, memory: &Memory) -> (Bytes, Bytes) {
+    let beside = memory.anonymous_bytes + memory.shmem_bytes + memory.kernel_bytes;
+    let sum = cache + beside;
+    let slack = Bytes(sum.0.div_ceil(SLACK_PART)).max(SLACK_MIN);
+    (whole_mebibytes(sum + slack), slack)
+}
+
+/// A size with room above it, in case it is the foot of a cliff; no more than the largest: a size
+/// that holds everything has no cliff above it to stay clear of.
+pub(super) fn with_margin(size: Bytes, largest: Bytes) -> Bytes {
+    let margin = Bytes(size.0.div_ceil(100).saturating_mul(MARGIN_PERCENT));
+    (size + margin).pages_up().bytes().min(largest)
 }
 
 fn check(curve: &Curve) -> Result<(), RecommendError> {
@@ -123,7 +137,7 @@ struct Sizes {
 pub(super) struct Falls(pub(super) Vec<(Bytes, u64)>);
 
 impl Falls {
-    fn of(curve: &Curve) -> Self {
+    pub(super) fn of(curve: &Curve) -> Self {
         let simulated = curve.points.iter().filter(|p| !p.interpolated).count();
         let points = curve.points.iter().rev();
         let mut highest = 0;
@@ -164,9 +178,7 @@ impl Falls {
         let knee = self.knee(top);
         let foot = self.0[knee].0;
         let largest = self.0[self.0.len() - 1].0;
-        // A size that holds everything has no cliff above it to stay clear of.
-        let margin = Bytes(foot.0.div_ceil(100).saturating_mul(MARGIN_PERCENT));
-        let cache = (foot + margin).pages_up().bytes().min(largest);
+        let cache = with_margin(foot, largest);
         let nearly_most = ALMOST_ALL * self.most() as f64;
         let useless = self.0.partition_point(|&(_, fills)| fills as f64 >= nearly_most);
         let ceiling = self.0[top].0.max(cache);
@@ -257,6 +269,7 @@ mod tests {
             kind,
             limit_bytes: limit,
             cache_bytes: cache,
+            knee_bytes: _,
             floor_bytes: floor,
             ceiling_bytes: ceiling,
             slack_bytes: slack,

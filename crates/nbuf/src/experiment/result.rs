@@ -1,11 +1,20 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod choice;
+mod comparison;
+mod files;
 mod time;
 
-pub use time::{TimePoint, TimeReport};
-
 use serde::{Deserialize, Serialize};
+
+pub use choice::{ReadaheadPoint, Sample, TargetReport};
+pub use comparison::{
+    Comparison, Difference, DocumentCapture, DocumentRecommend, DocumentRun, Measure, Side,
+    SizeDocument,
+};
+pub use files::{FileShare, OtherFiles, SharedFile};
+pub use time::{TimePoint, TimeReport};
 
 use super::size::Analysis;
 use crate::units::Bytes;
@@ -57,6 +66,8 @@ pub enum Advice {
     /// Cache buys nothing: the command reads everything once, or nothing at all. The three sizes
     /// are the same: room for readahead to work in.
     NothingToGain,
+    /// The size is what a `--target` asked for. It may lie below the floor or above the ceiling.
+    Target,
 }
 
 /// The three sizes, and the number to paste.
@@ -66,8 +77,10 @@ pub struct Recommend {
     pub kind: Advice,
     /// The memory limit to set: cache + anonymous + shared + kernel + slack.
     pub limit_bytes: Bytes,
-    /// The part of it that caches files: the knee.
+    /// The part of it that caches files: the knee, or what a target asks for.
     pub cache_bytes: Bytes,
+    /// The knee of the curve: the same, unless a target asks for another size.
+    pub knee_bytes: Bytes,
     /// A cache below this is worse than useless: it costs its memory and saves almost nothing.
     pub floor_bytes: Bytes,
     /// A cache above this gains nothing more.
@@ -78,8 +91,9 @@ pub struct Recommend {
     pub reason: String,
 }
 
-/// One run under a limit: what was predicted, what the kernel counted.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The runs under one limit: what was predicted, what the kernel counted. Of several runs the
+/// medians, whatever is measured; one that was killed speaks for all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verified {
     /// The limit; none for the run without.
     pub limit_bytes: Option<Bytes>,
@@ -122,40 +136,9 @@ pub struct Verified {
     pub lost_events: u64,
     /// How much more or less stayed in the cache before this run than the prediction reckoned with.
     pub stayed_bytes: Bytes,
-}
-
-/// What one file has to do with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileShare {
-    /// Its path.
-    pub name: String,
-    /// Distinct pages accessed.
-    pub pages: u64,
-    /// Pages accessed by calls and exact faults, repetitions included.
-    pub accesses: u64,
-    /// Pages filled at the recommended size, or with room for everything where none is recommended.
-    pub fills: u64,
-    /// Pages filled at the floor: what is more than `fills` is what the file loses there.
-    pub fills_at_floor: u64,
-    /// Pages filled with room for everything: what is less than `fills` is what more would gain.
-    pub fills_unlimited: u64,
-}
-
-/// The files that are not listed one by one, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OtherFiles {
-    /// How many there are.
-    pub files: u64,
-    /// As in [`FileShare`].
-    pub pages: u64,
-    /// As in [`FileShare`].
-    pub accesses: u64,
-    /// As in [`FileShare`].
-    pub fills: u64,
-    /// As in [`FileShare`].
-    pub fills_at_floor: u64,
-    /// As in [`FileShare`].
-    pub fills_unlimited: u64,
+    /// The runs one by one, in the order they were made.
+    #[serde(default)]
+    pub samples: Vec<Sample>,
 }
 
 /// What a page has room for beside the report. Not part of the JSON document.
@@ -171,15 +154,6 @@ pub struct Detail<'a> {
     pub facts: &'a crate::workload::trace::Facts,
     /// Predicted time, ascending by size; empty where none was predicted.
     pub time: &'a [TimePoint],
-}
-
-/// A file that others keep in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedFile {
-    /// Its path.
-    pub name: String,
-    /// Runs of pages: first and last.
-    pub pages: Vec<(u32, u32)>,
 }
 
 /// How it was captured.
@@ -222,6 +196,11 @@ pub struct SizeReport {
     pub footprint_bytes: Bytes,
     /// The three sizes; absent where none is recommended.
     pub recommend: Option<Recommend>,
+    /// What `--target` asked for and whether it can be had; absent where nothing was asked.
+    pub target: Option<TargetReport>,
+    /// What other readahead windows would change, the device's own among them; empty where they
+    /// change little.
+    pub readahead: Vec<ReadaheadPoint>,
     /// Time, estimated; absent where nothing is known of the disc.
     pub time: Option<TimeReport>,
     /// The runs that were made to prove it.
@@ -273,6 +252,8 @@ impl SizeReport {
             curve: of.curve.points.clone(),
             footprint_bytes: of.curve.footprint_bytes,
             recommend: of.recommend.clone(),
+            target: of.target.clone(),
+            readahead: of.readahead.clone(),
             time: of.timing.as_ref().map(|timing| timing.report(&of.time)),
             verify,
             repeatable,

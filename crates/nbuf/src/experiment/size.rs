@@ -4,11 +4,14 @@
 use super::curve::draw;
 use super::files::{At, Files};
 use super::predict::{Overhead, Prediction, UNLIMITED, predict};
-use super::recommend::{RecommendError, recommend};
+use super::readahead::windows;
+use super::recommend::{RecommendError, limit_at, recommend};
 use super::result::{
-    Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Verified,
+    Advice, Curve, Detail, ReadaheadPoint, Recommend, SharedFile, SizeReport, TargetReport,
+    TimePoint, Verified,
 };
 use super::step::{Step, steps};
+use super::target::{Choice, Offer, Target, choose};
 use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
@@ -19,6 +22,21 @@ use crate::workload::trace::{Facts, Memory, Trace};
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
+
+/// What may be asked of an analysis.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ask<'a> {
+    /// Recommend from a lower bound too.
+    pub force: bool,
+    /// Recommend what meets this instead of the knee.
+    pub target: Option<Target>,
+    /// Another readahead window to tell about.
+    pub readahead: Option<Bytes>,
+    /// Reads of its files, made to see how long the disc takes.
+    pub probed: &'a [Sample],
+    /// The rate that the runs to come are held to.
+    pub rate: Rate,
+}
 
 /// A workload, understood.
 #[derive(Debug)]
@@ -37,6 +55,10 @@ pub struct Analysis {
     pub steps: Vec<Step>,
     /// The three sizes; none for a lower bound, unless forced, or when nothing was touched.
     pub recommend: Option<Recommend>,
+    /// What came of the target, if there was one.
+    pub target: Option<TargetReport>,
+    /// What other readahead windows would change.
+    pub readahead: Vec<ReadaheadPoint>,
     /// The files, and their accesses over time.
     pub files: Files,
     /// How long a run would take at each size; empty where that is not predicted.
@@ -53,14 +75,14 @@ pub struct Analysis {
 
 impl Analysis {
     /// Draws the curve of a trace and finds its sizes. `left` is what stayed in memory when its
-    /// files were dropped; `force` recommends from a lower bound too.
+    /// files were dropped; `ask` says what else is wanted.
     pub fn of(
         trace: Trace,
         left: &Residency,
-        force: bool,
+        ask: &Ask<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, RecommendError> {
-        let stream = Stream::of(&trace, &left.left);
+        let mut stream = Stream::of(&trace, &left.left);
         let curve = draw(&stream, progress);
         let mut memory = trace.facts.memory;
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
@@ -68,7 +90,9 @@ impl Analysis {
         let mut cautions = trace.facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
-        let recommend = if curve.accesses == 0 || bound && !force {
+        let timing = Timing::of(&stream, &trace.facts, ask.probed, ask.rate);
+        let time = timing.map_or_else(Vec::new, |of| of.points(&stream, &curve, &overhead));
+        let mut recommend = if curve.accesses == 0 || bound && !ask.force {
             None
         } else {
             // The knee does not depend on the memory beside it, but the kernel's part on the knee.
@@ -76,12 +100,20 @@ impl Analysis {
             memory.kernel_bytes = overhead.kernel_at(knee, &memory);
             Some(advise(&memory)?)
         };
+        let target = ask.target.map(|target| {
+            let aim = Aim { target, overhead: &overhead, curve: &curve };
+            aim.at(&time, trace.facts.elapsed_ns, &mut memory, &mut recommend)
+        });
+        let asked = ask.readahead;
+        let readahead = recommend
+            .as_ref()
+            .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, asked));
         if bound {
             cautions.push(format!(
                 "{:.0} % of the pages were touched through mappings, where repeated touches are \
                  not seen: the curve is a lower bound of the need{}",
                 stream.mapped_share() * 100.0,
-                if force { "" } else { ", and no size is recommended without --force" }
+                if ask.force { "" } else { ", and no size is recommended without --force" }
             ));
         }
         if curve.accesses == 0 {
@@ -101,20 +133,13 @@ impl Analysis {
             overhead,
             curve,
             recommend,
+            target,
+            readahead,
             files,
-            timing: None,
-            time: Vec::new(),
+            time,
+            timing,
             cautions,
         })
-    }
-
-    /// Estimates time too, by what the recording says of work and disc; by `probed`, where it says
-    /// nothing of the disc; at a `rate`, if the runs to come are held to one.
-    pub fn estimate_time(&mut self, probed: &[Sample], rate: Rate) {
-        self.timing = Timing::of(&self.stream, &self.facts, probed, rate);
-        if let Some(timing) = &self.timing {
-            self.time = timing.points(&self.stream, &self.curve, &self.overhead);
-        }
     }
 
     /// Fixes the predictions for the runs to come: without a limit first, then each limit. A
@@ -186,11 +211,64 @@ impl Analysis {
     }
 }
 
+/// A target, and what it is judged by.
+struct Aim<'a> {
+    target: Target,
+    overhead: &'a Overhead,
+    curve: &'a Curve,
+}
+
+impl Aim<'_> {
+    /// Puts the size that meets the target in the place of the knee. Without one the knee stays.
+    fn at(
+        &self,
+        time: &[TimePoint],
+        elapsed_ns: u64,
+        memory: &mut Memory,
+        recommend: &mut Option<Recommend>,
+    ) -> TargetReport {
+        let asked = self.target.to_string();
+        let knee = recommend.clone();
+        let Some(advice) = recommend else {
+            let reason = "no size is recommended for this curve, and none is chosen from it".into();
+            return TargetReport { asked, met: false, reason, knee };
+        };
+        let mut beside = *memory;
+        let at = |cache: Bytes| Memory {
+            kernel_bytes: self.overhead.kernel_at(cache, &beside),
+            ..beside
+        };
+        let Choice { cache, reason } = choose(
+            self.target,
+            &Offer {
+                curve: self.curve,
+                time,
+                limit: &|cache| limit_at(cache, &at(cache)).0,
+                recorded_seconds: std::time::Duration::from_nanos(elapsed_ns).as_secs_f64(),
+            },
+        );
+        if let Some(cache) = cache {
+            beside = at(cache);
+            let (limit_bytes, slack_bytes) = limit_at(cache, &beside);
+            *memory = beside;
+            *advice = Recommend {
+                kind: Advice::Target,
+                limit_bytes,
+                cache_bytes: cache,
+                slack_bytes,
+                reason: reason.clone(),
+                ..advice.clone()
+            };
+        }
+        TargetReport { asked, met: cache.is_some(), reason, knee }
+    }
+}
+
 fn scaled(amount: Bytes, part: f64) -> Bytes {
     Bytes(whole(amount.0 as f64 * part) / PAGE_BYTES * PAGE_BYTES)
 }
 
 /// Whether the recommendation is a size at all, rather than the advice that none helps.
 pub fn gains(recommend: &Recommend) -> bool {
-    recommend.kind == Advice::Knee
+    recommend.kind != Advice::NothingToGain
 }

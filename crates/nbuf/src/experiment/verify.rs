@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::fills::FillCounter;
 use super::predict::Prediction;
-use super::result::Verified;
+use super::result::{Sample, Verified};
+use super::statistics::{Spread, median_count};
 use super::step::{Step, near_step};
 use crate::meter::probe::residency::Residency;
 use crate::sys::cgroup::{self, Group, Hierarchies, Throttle};
@@ -105,11 +106,7 @@ impl Bench<'_> {
             predicted_seconds_high: prediction.seconds.map(|(_, high)| high),
             measured_fills: fills,
             measured_seconds: seconds(ended.elapsed_ns),
-            held: if killed || ended.timed_out {
-                None
-            } else {
-                held(prediction, fills, lost, step)
-            },
+            held: None,
             step_bytes: step.map(|step| step.cache_bytes),
             timed_out: ended.timed_out,
             killed,
@@ -121,15 +118,65 @@ impl Bench<'_> {
             io_pressure_seconds: seconds(pressure.io_some_ns),
             lost_events: lost,
             stayed_bytes: Bytes(dropped.left.len().abs_diff(self.left_pages) as u64 * PAGE_BYTES),
+            samples: vec![Sample {
+                measured_fills: fills,
+                measured_seconds: seconds(ended.elapsed_ns),
+                killed,
+                timed_out: ended.timed_out,
+            }],
         };
-        Ok((verified, ended))
+        Ok((judged(verified, self.steps), ended))
     }
+}
+
+/// Makes one of the runs under one limit, in the order they were made, and judges the median of
+/// those that came to their end. A limit under which one was killed is too small, whatever the
+/// others did; losses make the count of any of them too low.
+pub fn combine(runs: &[Verified], steps: &[Step]) -> Option<Verified> {
+    let samples: Vec<Sample> = runs.iter().flat_map(|run| run.samples.clone()).collect();
+    let mut ended: Vec<&Verified> =
+        runs.iter().filter(|run| !run.killed && !run.timed_out).collect();
+    if ended.is_empty() {
+        ended = runs.iter().collect();
+    }
+    let count = |of: fn(&Verified) -> u64| median_count(ended.iter().map(|run| of(run)));
+    let time = |of: fn(&Verified) -> f64| {
+        Spread::of(ended.iter().map(|run| of(run))).map_or(0.0, |spread| spread.median)
+    };
+    let failed = ended.iter().find(|run| run.exit_status != 0);
+    let combined = Verified {
+        measured_fills: count(|run| run.measured_fills),
+        measured_seconds: time(|run| run.measured_seconds),
+        timed_out: runs.iter().all(|run| run.timed_out),
+        killed: runs.iter().any(|run| run.killed),
+        exit_status: failed.or(ended.first())?.exit_status,
+        measured_cache_bytes: Bytes(count(|run| run.measured_cache_bytes.0)),
+        major_faults: count(|run| run.major_faults),
+        read_bytes: Bytes(count(|run| run.read_bytes.0)),
+        memory_pressure_seconds: time(|run| run.memory_pressure_seconds),
+        io_pressure_seconds: time(|run| run.io_pressure_seconds),
+        lost_events: runs.iter().map(|run| run.lost_events).max().unwrap_or(0),
+        stayed_bytes: runs.iter().map(|run| run.stayed_bytes).max().unwrap_or_default(),
+        samples,
+        ..runs.first()?.clone()
+    };
+    Some(judged(combined, steps))
+}
+
+/// With the verdict.
+fn judged(run: Verified, steps: &[Step]) -> Verified {
+    if run.killed || run.timed_out {
+        return Verified { held: None, ..run };
+    }
+    let step = run.limit_bytes.and_then(|_| near_step(steps, run.cache_bytes));
+    let band = (run.predicted_fills_low, run.predicted_fills_high);
+    Verified { held: held(band, run.measured_fills, run.lost_events, step), ..run }
 }
 
 /// Whether the count lies in the band, and the band says anything; nothing where it lies outside by
 /// so little that others may have done it.
-fn held(prediction: &Prediction, fills: u64, lost: u64, step: Option<&Step>) -> Option<bool> {
-    let (low, high) = (prediction.fills_low as f64, prediction.fills_high as f64);
+fn held((low, high): (u64, u64), fills: u64, lost: u64, step: Option<&Step>) -> Option<bool> {
+    let (low, high) = (low as f64, high as f64);
     let (low, high) = match step {
         // Both sides of a step are right: the size is not known to a percent.
         Some(step) => (low.min(step.fills_above as f64), high.max(step.fills_below as f64)),
@@ -179,10 +226,68 @@ mod tests {
             (66, 100, 80, 0, None, None),
         ];
         for (fills_low, fills_high, fills, lost, step, want) in cases {
-            let prediction =
-                Prediction { limit: None, cache: Bytes(0), fills_low, fills_high, seconds: None };
-            let got = held(&prediction, fills, lost, step);
+            let got = held((fills_low, fills_high), fills, lost, step);
             assert_eq!(got, want, "{fills} in {fills_low}..{fills_high}");
         }
+    }
+
+    /// A run of 1000 predicted fills, with this count and this end.
+    fn ran(fills: u64, seconds: f64, end: &str) -> Verified {
+        let (killed, timed_out) = (end == "killed", end == "timed out");
+        let run = Verified {
+            predicted_seconds_low: None,
+            predicted_seconds_high: None,
+            limit_bytes: Some(Bytes(1 << 20)),
+            cache_bytes: Bytes(1 << 20),
+            predicted_fills_low: 1000,
+            predicted_fills_high: 1000,
+            measured_fills: fills,
+            measured_seconds: seconds,
+            held: None,
+            step_bytes: None,
+            timed_out,
+            killed,
+            exit_status: i32::from(end == "failed"),
+            measured_cache_bytes: Bytes(0),
+            major_faults: fills / 10,
+            read_bytes: Bytes(0),
+            memory_pressure_seconds: 0.0,
+            io_pressure_seconds: 0.0,
+            lost_events: u64::from(end == "lost"),
+            stayed_bytes: Bytes(0),
+            samples: vec![Sample {
+                measured_fills: fills,
+                measured_seconds: seconds,
+                killed,
+                timed_out,
+            }],
+        };
+        judged(run, &[])
+    }
+
+    #[test]
+    fn the_median_of_the_runs_is_judged() {
+        let check = |runs: &[(u64, &str)], want: (u64, Option<bool>)| {
+            let runs: Vec<_> = runs.iter().map(|&(fills, end)| ran(fills, 1.0, end)).collect();
+            let combined = combine(&runs, &[]).unwrap();
+            assert_eq!((combined.measured_fills, combined.held), want, "{runs:#?}");
+            assert_eq!(combined.samples.len(), runs.len());
+        };
+        check(&[(1001, "")], (1001, Some(true)));
+        // One that went astray spoils nothing, two of three do.
+        check(&[(1001, ""), (5000, ""), (1003, "")], (1003, Some(true)));
+        check(&[(4000, ""), (5000, ""), (1003, "")], (4000, Some(false)));
+        // What was cut off has no count, what was killed has a say.
+        check(&[(1001, ""), (7, "timed out"), (1003, "")], (1002, Some(true)));
+        check(&[(7, "timed out"), (9, "timed out")], (8, None));
+        check(&[(1001, ""), (7, "killed"), (1003, "")], (1002, None));
+        check(&[(1001, ""), (1002, "lost")], (1002, Some(false)));
+        assert_eq!(combine(&[], &[]), None);
+
+        let runs = [ran(1000, 3.0, ""), ran(1000, 1.0, "failed"), ran(1000, 1.5, "")];
+        let combined = combine(&runs, &[]).unwrap();
+        assert_eq!((combined.measured_seconds, combined.exit_status), (1.5, 1));
+        let order: Vec<f64> = combined.samples.iter().map(|s| s.measured_seconds).collect();
+        assert_eq!(order, [3.0, 1.0, 1.5]);
     }
 }

@@ -30,16 +30,43 @@ pub(super) fn verify(
     if analysis.recommend.is_none() && args.verify_at.is_empty() {
         return Ok(Vec::new());
     }
-    let mut plan = analysis.plan(&args.verify_at);
-    announce(&plan, analysis, args.yes);
+    let plan = analysis.plan(&args.verify_at);
+    announce(&plan, args, analysis);
     if !args.yes && !agreed(workload, signals)? {
         if workload.interrupted().is_none() {
             say("not verified");
         }
         return Ok(Vec::new());
     }
-    shuffle(&mut plan);
-    Ok(measure(&plan, analysis, workload, signals))
+    let rounds = rounds(&plan, args.samples);
+    Ok(gather(&plan, &measure(&rounds, analysis, workload, signals), analysis))
+}
+
+/// Every size once a round, in an order of its own: whatever the machine does meanwhile falls on all
+/// sizes alike, and when the time is up none has been left out.
+fn rounds(plan: &[Prediction], samples: u16) -> Vec<Prediction> {
+    let mut state = u64::from(nbuf::clock::unix_time().unwrap_or_default().subsec_nanos()) | 1;
+    let mut rounds = Vec::new();
+    for _ in 0..samples {
+        let mut round = plan.to_vec();
+        shuffle(&mut round, &mut state);
+        rounds.extend(round);
+    }
+    rounds
+}
+
+/// What the runs under each limit come to together. A limit that was asked for twice has its runs
+/// in one place.
+fn gather(plan: &[Prediction], runs: &[Verified], analysis: &Analysis) -> Vec<Verified> {
+    let mut limits: Vec<_> = plan.iter().map(|prediction| prediction.limit).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    let of = |limit| {
+        let same: Vec<Verified> =
+            runs.iter().filter(|run| run.limit_bytes == limit).cloned().collect();
+        verify::combine(&same, &analysis.steps)
+    };
+    limits.into_iter().filter_map(of).collect()
 }
 
 /// Makes the runs. A failure of ours ends them and is told; those already made stay.
@@ -110,9 +137,9 @@ fn follow(run: &Verified) {
 }
 
 /// Says how often and under what the command will be run.
-fn announce(plan: &[Prediction], analysis: &Analysis, agreed: bool) {
+fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis) {
     // A question needs to be understood, however quiet.
-    if voice::is_quiet() && (agreed || !asks()) {
+    if voice::is_quiet() && (args.yes || !asks()) {
         return;
     }
     let limits: Vec<String> = plan
@@ -124,11 +151,21 @@ fn announce(plan: &[Prediction], analysis: &Analysis, agreed: bool) {
         })
         .collect();
     let seconds = Duration::from_nanos(analysis.facts.elapsed_ns).as_secs_f64();
+    let runs = plan.len() * usize::from(args.samples);
+    let least = Duration::from_nanos(analysis.facts.elapsed_ns)
+        .saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
+    let (each, in_all) = match args.samples {
+        1 => (String::new(), String::new()),
+        times => (
+            format!(", each {times} times"),
+            format!(", {:.0} s or more in all", least.as_secs_f64()),
+        ),
+    };
     say(format_args!(
-        "to prove it, the command is run {} more times ({seconds:.1} s when recorded), in random \
-         order: without a limit, and with its memory limited to {}; its files are dropped from the \
-         page cache before each run, its input is /dev/null and its output is discarded",
-        plan.len(),
+        "to prove it, the command is run {runs} more times ({seconds:.1} s when recorded{in_all}), \
+         in random order: without a limit, and with its memory limited to {}{each}; its files are \
+         dropped from the page cache before each run, its input is /dev/null and its output is \
+         discarded",
         listed(&limits),
     ));
 }
@@ -163,13 +200,12 @@ fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
 }
 
 /// Any order will do, as long as it is not always the same one.
-fn shuffle(plan: &mut [Prediction]) {
-    let mut state = u64::from(nbuf::clock::unix_time().unwrap_or_default().subsec_nanos()) | 1;
+fn shuffle(plan: &mut [Prediction], state: &mut u64) {
     for at in (1..plan.len()).rev() {
         // xorshift64 (Marsaglia 2003)
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        plan.swap(at, usize::try_from(state % (at as u64 + 1)).unwrap_or(0));
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        plan.swap(at, usize::try_from(*state % (at as u64 + 1)).unwrap_or(0));
     }
 }

@@ -11,6 +11,7 @@ use nbuf::experiment::size::Analysis;
 use nbuf::experiment::time::Rate;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
+use nbuf::meter::service::Sample;
 use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
 use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
@@ -179,20 +180,18 @@ impl<'a> Workload<'a> {
         Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
     }
 
-    /// Estimates time. The files, which have been dropped from the cache, are read here and there;
-    /// those of a trace may be of another machine.
-    pub(super) fn estimate_time(&self, analysis: &mut Analysis) {
-        let rate = self.rate();
+    /// Reads the files here and there, which have been dropped from the cache, to see how long the
+    /// disc takes. Those of a trace may be of another machine.
+    pub(super) fn probe(&self, trace: &Trace) -> Vec<Sample> {
         let ours = self.args.trace.is_none() && !self.args.no_verify;
-        let probed = if !ours || self.interrupted().is_some() {
-            Vec::new()
-        } else {
-            service::measure(analysis.names.iter().map(String::as_str))
-        };
-        analysis.estimate_time(&probed, rate);
+        if !ours || self.interrupted().is_some() {
+            return Vec::new();
+        }
+        service::measure(trace.files.iter().map(String::as_str))
     }
 
-    fn rate(&self) -> Rate {
+    /// The rate that was asked for.
+    pub(super) fn rate(&self) -> Rate {
         Rate { iops: self.args.iops, bytes_per_second: self.args.bps }
     }
 

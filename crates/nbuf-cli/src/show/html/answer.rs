@@ -80,6 +80,11 @@ impl<'a> Answer<'a> {
         let limit = recommend.limit_bytes;
         match recommend.kind {
             Advice::Knee => format!("needs {least}{limit} of memory: {}", around(recommend)),
+            Advice::Target => {
+                let asked = report.target.as_ref().map_or("", |target| &target.asked);
+                let (asked, reason) = (escape(asked), escape(&recommend.reason));
+                format!("needs {least}{limit} of memory for {asked}: {reason}")
+            }
             Advice::NothingToGain => format!(
                 "gains nothing from a larger cache: {limit} of memory is enough, and with more it \
                  would read as much"

@@ -9,6 +9,7 @@ mod curve;
 mod files;
 mod machine;
 mod map;
+mod readahead;
 mod runs;
 mod time;
 mod unseen;
@@ -19,6 +20,7 @@ use nbuf::experiment::result::{Detail, Recommend, SizeReport};
 use nbuf::units::Bytes;
 
 use super::markup::escape;
+use super::report::aim;
 use answer::Answer;
 
 const STYLE: &str = include_str!("style.css");
@@ -53,12 +55,16 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
     );
     if let Some(recommend) = &report.recommend {
         body.push_str(&figures(recommend));
+        if let Some(target) = &report.target {
+            let _ = writeln!(body, "<p class=\"note\">{}.</p>", escape(&aim(target)));
+        }
         body.push_str(&paste(recommend));
     }
     body.push_str("</header>\n<main>\n");
     let sections = [
         ("Page fills against cache size", curve::section(report, detail)),
         ("Predicted and measured", runs::section(report)),
+        ("Another readahead window", readahead::section(report)),
         ("Time against memory", time::section(report, detail)),
         ("Files", files::section(report, detail)),
         ("Accesses over time", map::section(detail)),

@@ -2,7 +2,7 @@
 
 use nbuf::experiment::result::{SizeReport, Verified};
 
-use super::super::report::{band, limit, verdict};
+use super::super::report::{band, limit, medians, spread_of_fills, spread_of_seconds, verdict};
 use super::super::text::grouped;
 use super::table;
 
@@ -24,9 +24,16 @@ pub(super) fn section(report: &SizeReport) -> String {
     }
     let rows: Vec<Vec<String>> = report.verify.iter().map(row).collect();
     let notes: Vec<String> = report.verify.iter().filter_map(note).collect();
+    let medians = match medians(report) {
+        single if single.is_empty() => String::new(),
+        medians => format!(
+            " The figures are{}, made in random order; the least and the most stand beside them.",
+            medians.trim_start_matches(',')
+        ),
+    };
     format!(
         "<p>Each prediction was written down before the command ran again, from a cold cache, under a \
-         real memory limit; the measured fills are the kernel&#39;s own count.</p>\n{}{}",
+         real memory limit; the measured fills are the kernel&#39;s own count.{medians}</p>\n{}{}",
         table("runs", &HEADER, &[4], &rows),
         notes.concat()
     )
@@ -42,13 +49,21 @@ fn row(run: &Verified) -> Vec<String> {
         limit(run),
         run.cache_bytes.to_string(),
         band(run),
-        grouped(run.measured_fills),
+        with(grouped(run.measured_fills), spread_of_fills(run)),
         format!("<span class=\"{mood}\">{}</span>", verdict(run)),
         run.read_bytes.to_string(),
         grouped(run.major_faults),
-        format!("{:.2}", run.measured_seconds),
+        with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run)),
         format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
     ]
+}
+
+/// A median, and from where to where the runs lie.
+fn with(median: String, spread: Option<String>) -> String {
+    match spread {
+        Some(spread) => format!("{median} <span class=\"faint\">{spread}</span>"),
+        None => median,
+    }
 }
 
 /// What a row cannot say.

@@ -68,6 +68,8 @@ pub(super) fn full() -> Sample {
         curve: curve.points.clone(),
         footprint_bytes: curve.footprint_bytes,
         recommend: Some(recommend(&curve, &MEMORY, Bytes(128 << 10)).unwrap()),
+        target: None,
+        readahead: Vec::new(),
         verify: runs(),
         time: None,
         repeatable: Some(true),
@@ -113,6 +115,7 @@ fn runs() -> Vec<Verified> {
         io_pressure_seconds: 0.5,
         lost_events: 0,
         stayed_bytes: Bytes(0),
+        samples: Vec::new(),
     };
     limits.into_iter().zip(cliff_verified()).map(run).collect()
 }

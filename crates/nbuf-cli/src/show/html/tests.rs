@@ -1,7 +1,9 @@
 //! The page as a reader of markup sees it, and its sentence in every case.
 
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::{Advice, TimePoint, Verified};
+use nbuf::experiment::result::{
+    Advice, ReadaheadPoint, Sample as RunSample, TargetReport, TimePoint, Verified,
+};
 
 use super::sample::{HOSTILE, Sample, full};
 use super::*;
@@ -183,7 +185,7 @@ fn the_sentence_says_how_well_that_is_proved() {
     fn kill(run: &mut Verified) {
         (run.held, run.killed) = (None, true);
     }
-    let cases: [(&str, Change); 9] = [
+    let cases: [(&str, Change); 10] = [
         ("not verified", |r| r.verify.clear()),
         ("not held", |r| r.verify[2].held = Some(false)),
         ("not repeatable", |r| {
@@ -206,19 +208,69 @@ fn the_sentence_says_how_well_that_is_proved() {
             (run.predicted_fills_low, run.predicted_fills_high, run.measured_fills) = (66, 66, 99);
         }),
         ("no limit alone", |r| r.verify.truncate(1)),
+        ("a target", |r| {
+            let advice = r.recommend.as_mut().unwrap();
+            advice.kind = Advice::Target;
+            advice.reason = "at 67.3 MiB 95 % of the page accesses hit".into();
+            let reason = advice.reason.clone();
+            let knee = Some(advice.clone());
+            r.target = Some(TargetReport { asked: "hit=0.95".into(), met: true, reason, knee });
+        }),
     ];
     check(
         &cases,
         &expect![[r#"
-        not verified: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, because it was not run again under that limit.
-        not held: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs.
-        not repeatable: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs, and without a limit it did not do the same again.
-        killed below: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; with 72.0 MiB it was killed for want of memory.
-        killed at it: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was killed for want of memory.
-        cut off: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
-        a step: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, some of them on a step of the curve, where both sides count as predicted.
-        few pages: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 1 run, within 64 pages of what was predicted.
-        no limit alone: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, as none ran under a limit to its end; 1 run came within 5 % of what was predicted.
-    "#]],
+            not verified: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, because it was not run again under that limit.
+            not held: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs.
+            not repeatable: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs, and without a limit it did not do the same again.
+            killed below: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; with 72.0 MiB it was killed for want of memory.
+            killed at it: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was killed for want of memory.
+            cut off: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
+            a step: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, some of them on a step of the curve, where both sides count as predicted.
+            few pages: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 1 run, within 64 pages of what was predicted.
+            no limit alone: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, as none ran under a limit to its end; 1 run came within 5 % of what was predicted.
+            a target: Proved. <code>./query</code> needs 81.0 MiB of memory for hit=0.95: at 67.3 MiB 95 % of the page accesses hit; proved by 4 runs, all within 5 % of what was predicted.
+        "#]],
     );
+}
+
+#[test]
+fn choices_and_samples_have_their_places() {
+    let mut sample = full();
+    let plain = sample.page();
+    for absent in ["Another readahead window", "the least and the most stand beside them"] {
+        assert!(!plain.contains(absent), "{absent}");
+    }
+    let window = |kib: u64, limit_bytes, is_own| ReadaheadPoint {
+        readahead_bytes: Bytes(kib << 10),
+        fills: 1_234_567,
+        limit_bytes,
+        is_own,
+    };
+    sample.report.readahead =
+        vec![window(0, None, false), window(8192, Some(Bytes(81 << 20)), true)];
+    let ran = |measured_fills, measured_seconds| RunSample {
+        measured_fills,
+        measured_seconds,
+        killed: false,
+        timed_out: false,
+    };
+    for run in &mut sample.report.verify {
+        run.samples = vec![ran(1111, 1.5), ran(2222, 2.5)];
+    }
+    let reason = "9 % < 95 % & less".to_owned();
+    sample.report.target =
+        Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
+    let page = sample.page();
+    well_formed(&page);
+    for part in [
+        "Another readahead window",
+        ">1,234,567</td>",
+        "the least and the most stand beside them",
+        "<span class=\"faint\">1,111..2,222</span>",
+        "<span class=\"faint\">1.50..2.50</span>",
+        "--target hit=0.95 is not met: 9 % &lt; 95 % &amp; less.",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }

@@ -1,19 +1,28 @@
 //! The report of `nbuf size` for people, section by section, so that each can be printed as soon
 //! as it is known.
 
+mod compare;
+mod readahead;
+mod samples;
+mod table;
+mod target;
 mod time;
 
 use std::fmt::Write as _;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
-use console::measure_text_width;
+use comfy_table::Table;
 use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verified};
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
 use time::estimate;
 pub(crate) use time::time;
+
+pub(crate) use compare::comparison;
+pub(crate) use readahead::readahead;
+pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
+use table::{fits, indent, plain, right};
+pub(crate) use target::aim;
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -78,7 +87,11 @@ fn files(report: &SizeReport, width: usize) -> String {
 /// The three sizes and the reason.
 pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
     let Some(recommend) = &report.recommend else {
-        return "No recommendation\n".into();
+        let mut text = String::from("No recommendation\n");
+        if let Some(target) = &report.target {
+            wrap(&mut text, &aim(target), width);
+        }
+        return text;
     };
     let mut text = String::new();
     let parts = parts(recommend, report);
@@ -95,6 +108,10 @@ pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
             );
             wrap(&mut text, &format!("above {ceiling} of cache: nothing more is gained"), width);
         }
+        Advice::Target => {
+            let _ = writeln!(text, "Recommendation: {}", recommend.limit_bytes);
+            wrap(&mut text, &parts, width);
+        }
         Advice::NothingToGain => {
             let _ = writeln!(text, "Cache buys nothing: {} is enough", recommend.limit_bytes);
             wrap(&mut text, &parts, width);
@@ -102,6 +119,9 @@ pub(crate) fn recommendation(report: &SizeReport, width: usize) -> String {
             let why = recommend.reason.trim_start_matches("cache buys nothing: ");
             wrap(&mut text, why, width);
         }
+    }
+    if let Some(target) = &report.target {
+        wrap(&mut text, &aim(target), width);
     }
     text
 }
@@ -124,7 +144,7 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
-    let mut text = String::from("Verified: pages filled\n");
+    let mut text = format!("Verified: pages filled{}\n", medians(report));
     let tables = [(true, 1), (true, 0), (false, 1)].map(|(all, padding)| {
         let mut table = runs(report, all);
         for column in table.column_iter_mut() {
@@ -132,14 +152,15 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
         }
         indent(&table.to_string())
     });
-    let fits = |table: &&String| table.lines().all(|line| measure_text_width(line) <= width);
-    if let Some(table) = tables.iter().find(fits) {
+    if let Some(table) = tables.iter().find(|table| fits(table, width)) {
         text.push_str(table);
     } else {
         for run in &report.verify {
             wrap(&mut text, &format!("{}: {}", limit(run), verdict(run)), width);
             let (band, measured) = (band(run), grouped(run.measured_fills));
-            wrap(&mut text, &format!("  {measured} fills, predicted {band}"), width);
+            let spread =
+                spread_of_fills(run).map_or(String::new(), |spread| format!(" ({spread})"));
+            wrap(&mut text, &format!("  {measured} fills{spread}, predicted {band}"), width);
         }
     }
     for note in notes(report) {
@@ -150,8 +171,11 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
 
 fn runs(report: &SizeReport, all: bool) -> Table {
     let mut table = plain();
+    let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let mut header = vec!["limit", "predicted", "measured", ""];
-    if all {
+    if several {
+        header.extend(["from..to", "seconds", "from..to"]);
+    } else if all {
         header.extend(["major", "read", "seconds", "waited"]);
     }
     // The estimate takes the place of the waits, for want of room.
@@ -163,7 +187,13 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     table.set_header(header);
     for run in &report.verify {
         let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
-        if all {
+        if several {
+            row.extend([
+                spread_of_fills(run).unwrap_or_default(),
+                format!("{:.2}", run.measured_seconds),
+                spread_of_seconds(run).unwrap_or_default(),
+            ]);
+        } else if all {
             row.extend([
                 grouped(run.major_faults),
                 run.read_bytes.to_string(),
@@ -257,24 +287,6 @@ pub(crate) fn cautions(cautions: &[String], width: usize) -> String {
         wrap(&mut text, &format!("Caution: {caution}."), width);
     }
     text
-}
-
-fn plain() -> Table {
-    let mut table = Table::new();
-    table.load_preset(NOTHING);
-    table
-}
-
-fn right(table: &mut Table, columns: &[usize]) {
-    for &column in columns {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-}
-
-fn indent(text: &str) -> String {
-    text.lines().fold(String::new(), |out, line| out + " " + line.trim_end() + "\n")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::readahead::Window;
 use super::touch::{Packed, Resized};
-use super::{FileShape, Stream, Touch, TouchKind};
+use super::{FileShape, Stream, Touch, TouchKind, window_pages};
 use crate::meter::stall::Stalls;
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::trace::{Facts, Op, Record};
@@ -103,13 +103,10 @@ impl Builder {
         self.files.resize(files.len(), Seen::default());
         let mut stream = self.stream;
         stream.files = shapes(files, facts);
-        // Every file gets a place for all pages that can ever be cached: readahead runs at most two
-        // windows ahead of what is asked for.
         for (file, seen) in stream.files.iter_mut().zip(&self.files) {
-            file.base = stream.pages;
-            let ahead = 4 * file.window.pages.max(file.window.io_pages) + 1024;
-            stream.pages += seen.size_max.min(seen.reached.saturating_add(ahead)) as usize;
+            (file.size_max, file.reached) = (seen.size_max, seen.reached);
         }
+        stream.lay_out();
         stream.shared = shared.to_vec();
         stream.count_mapped();
         stream.pace = self.stalls.finish(facts);
@@ -136,14 +133,14 @@ fn shapes(files: &[String], facts: &Facts) -> Vec<FileShape> {
     let shape = |name: &String| {
         let device = elsewhere.get(name.as_str()).copied().unwrap_or(0) as usize;
         let device = facts.devices.get(device);
-        let pages = |bytes: u64| u32::try_from(bytes / PAGE_BYTES).unwrap_or(1 << 20).min(1 << 20);
+        let pages = |bytes: u64| window_pages(Bytes(bytes));
         let window = Window {
             // 128 KiB is the kernel's default; a trace without facts gets it.
             pages: device.map_or(32, |d| pages(d.readahead_bytes)),
             io_pages: device.map_or(0, |d| pages(d.io_bytes)),
         };
         let order_max = device.map_or(0, |d| u32::from(d.folio_order_max.min(9)));
-        FileShape { base: 0, window, order_max }
+        FileShape { window, order_max, ..FileShape::default() }
     };
     files.iter().map(shape).collect()
 }

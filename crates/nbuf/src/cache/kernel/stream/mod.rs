@@ -13,6 +13,7 @@ use touch::{Packed, Resized};
 
 use super::readahead::Window;
 use crate::meter::stall::Pace;
+use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::trace::Trace;
 
 /// A file of the stream.
@@ -22,6 +23,17 @@ pub(super) struct FileShape {
     pub(super) base: usize,
     pub(super) window: Window,
     pub(super) order_max: u32,
+    /// Pages of it, at the most, and the end of what was touched.
+    size_max: u32,
+    reached: u32,
+}
+
+/// No device reads ahead further than 4 GiB.
+const WINDOW_PAGES_MAX: u32 = 1 << 20;
+
+/// A readahead window in pages.
+fn window_pages(window: Bytes) -> u32 {
+    u32::try_from(window.0 / PAGE_BYTES).unwrap_or(u32::MAX).min(WINDOW_PAGES_MAX)
 }
 
 /// A workload in pages.
@@ -94,6 +106,35 @@ impl Stream {
             *touches.entry(self.files[touch.file as usize].window.pages).or_default() += 1;
         }
         touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
+    }
+
+    /// Gives every file a place for all pages that can ever be cached: readahead runs at most two
+    /// windows ahead of what is asked for.
+    fn lay_out(&mut self) {
+        self.pages = 0;
+        for file in &mut self.files {
+            file.base = self.pages;
+            let ahead = 4 * file.window.pages.max(file.window.io_pages) + 1024;
+            self.pages += file.size_max.min(file.reached.saturating_add(ahead)) as usize;
+        }
+    }
+
+    /// Asks something of the same workload on devices with this readahead window. The touches are
+    /// not copied: there may be many.
+    pub fn with_readahead<R>(&mut self, window: Bytes, ask: impl FnOnce(&Self) -> R) -> R {
+        let (own, pages) = (self.files.clone(), window_pages(window));
+        // No page may lose its place, whichever window is the larger.
+        for file in &mut self.files {
+            file.window.pages = file.window.pages.max(pages);
+        }
+        self.lay_out();
+        for file in &mut self.files {
+            file.window.pages = pages;
+        }
+        let answer = ask(self);
+        self.files = own;
+        self.lay_out();
+        answer
     }
 
     /// The touches in order, repetitions of one page left out.

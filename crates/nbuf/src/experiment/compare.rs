@@ -1,0 +1,260 @@
+//! Two results of `nbuf size` side by side, and whether the second needs too much.
+//!
+//! A difference counts when it is larger than what the same command gives by chance. That is the
+//! noise: for sizes, rounding and the percent to which a curve knows a cliff; for predictions, the
+//! band and that percent; for measurements, the spread of the runs. `docs/report.md` has the figures.
+//! Not for a judgement of time from single runs: how far they spread is not known.
+
+use super::result::{
+    Comparison, Difference, DocumentRecommend, DocumentRun, Measure, Point, Sample, Side,
+    SizeDocument,
+};
+use super::size::MAPPED_SHARE_MAX;
+use super::statistics::Spread;
+use crate::units::{Bytes, PAGE_BYTES, whole};
+
+/// Limits are whole mebibytes.
+const LIMIT_STEP: f64 = (1 << 20) as f64;
+/// A cliff of a curve is known to this part of its size.
+const SIZE_PART: f64 = 0.01;
+/// The kernel charges memory in batches of 64 pages a processor, so that a peak is met or missed
+/// by that much.
+const CHARGED: f64 = (64 * PAGE_BYTES) as f64;
+/// Pages that other processes bring or drop while a command runs.
+const OTHERS_PAGES: f64 = 64.0;
+
+/// Why two documents cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// One recommends nothing.
+    #[error(
+        "{0} recommends no size (a lower bound, or no file was touched); make it again with --force"
+    )]
+    NoRecommendation(Which),
+}
+
+/// One of the two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+impl std::fmt::Display for Which {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if *self == Self::A { "A" } else { "B" })
+    }
+}
+
+/// Compares. B may need `budget` times what A needs, and the noise of limits more.
+pub fn compare(
+    a: &SizeDocument,
+    b: &SizeDocument,
+    budget: f64,
+) -> Result<Comparison, CompareError> {
+    let first = a.recommend.ok_or(CompareError::NoRecommendation(Which::A))?;
+    let second = b.recommend.ok_or(CompareError::NoRecommendation(Which::B))?;
+    let pair = Pair { a, b, first, second };
+    let noise = pair.limit_noise();
+    let allowed = first.limit_bytes.0 as f64 * budget + noise;
+    let side = |of: &SizeDocument, advice: DocumentRecommend| Side {
+        command: of.command.clone(),
+        limit_bytes: advice.limit_bytes,
+    };
+    let mut measures = pair.sizes();
+    measures.extend(pair.predicted());
+    measures.extend(pair.measured());
+    Ok(Comparison {
+        schema: Comparison::SCHEMA.into(),
+        a: side(a, first),
+        b: side(b, second),
+        budget,
+        allowed_bytes: Bytes(whole(allowed)),
+        exceeded: second.limit_bytes.0 as f64 > allowed,
+        measures,
+        cautions: pair.cautions(),
+    })
+}
+
+/// Both, with what they recommend.
+struct Pair<'a> {
+    a: &'a SizeDocument,
+    b: &'a SizeDocument,
+    first: DocumentRecommend,
+    second: DocumentRecommend,
+}
+
+impl Pair<'_> {
+    fn cache_noise(&self) -> f64 {
+        let larger = self.first.cache_bytes.max(self.second.cache_bytes).0 as f64;
+        PAGE_BYTES as f64 + larger * SIZE_PART
+    }
+
+    fn limit_noise(&self) -> f64 {
+        LIMIT_STEP + CHARGED + self.cache_noise()
+    }
+
+    fn sizes(&self) -> Vec<Measure> {
+        let (a, b) = (&self.a.memory, &self.b.memory);
+        let rows = [
+            ("limit", self.first.limit_bytes, self.second.limit_bytes, self.limit_noise()),
+            ("cache", self.first.cache_bytes, self.second.cache_bytes, self.cache_noise()),
+            ("anonymous", a.anonymous_bytes, b.anonymous_bytes, CHARGED),
+            ("shared", a.shmem_bytes, b.shmem_bytes, CHARGED),
+            ("kernel", a.kernel_bytes, b.kernel_bytes, CHARGED),
+            (
+                "footprint",
+                self.a.footprint_bytes,
+                self.b.footprint_bytes,
+                OTHERS_PAGES * PAGE_BYTES as f64,
+            ),
+        ];
+        let measure = |(what, a, b, noise): (&'static str, Bytes, Bytes, f64)| {
+            measure(what, (a.0 as f64, b.0 as f64), Some(noise))
+        };
+        rows.into_iter().map(measure).collect()
+    }
+
+    /// Fills at the same sizes: what A recommends, half of it, and what B recommends if that is
+    /// another size.
+    fn predicted(&self) -> Vec<Measure> {
+        let own = self.first.cache_bytes;
+        let other = self.second.cache_bytes;
+        let mut sizes = vec![own, Bytes(own.0 / 2)];
+        if (own.0.abs_diff(other.0) as f64) > self.cache_noise() {
+            sizes.push(other);
+        }
+        let row = |&size: &Bytes| {
+            let (a, b) = (band(&self.a.curve, size)?, band(&self.b.curve, size)?);
+            // Bands that overlap say that both may fill the same.
+            let noise = (a.high - a.low) + (b.high - b.low) + OTHERS_PAGES;
+            let measure = measure("predicted_fills", (a.middle, b.middle), Some(noise));
+            Some(Measure { cache_bytes: Some(size), ..measure })
+        };
+        sizes.iter().filter_map(row).collect()
+    }
+
+    /// What was measured of both without a limit, and at the limit that each recommends.
+    fn measured(&self) -> Vec<Measure> {
+        let run = |of: &'_ SizeDocument, limit: Option<Bytes>| {
+            let is_it = |run: &&DocumentRun| run.limit_bytes == limit && run.is_finished();
+            of.verify.iter().find(is_it).cloned()
+        };
+        let limits = [
+            (false, None, None),
+            (true, Some(self.first.limit_bytes), Some(self.second.limit_bytes)),
+        ];
+        let mut rows = Vec::new();
+        for (limited, a, b) in limits {
+            let (Some(a), Some(b)) = (run(self.a, a), run(self.b, b)) else { continue };
+            let fills = (a.measured_fills as f64, b.measured_fills as f64);
+            let spread = a.fills().zip(b.fills());
+            let noise = spread.map_or(0.0, |(a, b)| a.width() + b.width()) + OTHERS_PAGES;
+            let seconds = (a.measured_seconds, b.measured_seconds);
+            let known = a.seconds().zip(b.seconds()).filter(|(a, b)| a.count.min(b.count) > 1);
+            let times = known.map(|(a, b)| a.width() + b.width());
+            rows.push(measure("measured_fills", fills, Some(noise)));
+            rows.push(measure("measured_seconds", seconds, times));
+            for row in rows.iter_mut().rev().take(2) {
+                row.limited = Some(limited);
+            }
+        }
+        rows
+    }
+
+    fn cautions(&self) -> Vec<String> {
+        let (a, b) = (self.a, self.b);
+        let mut cautions = Vec::new();
+        if a.command != b.command {
+            let (a, b) = (a.command.join(" "), b.command.join(" "));
+            cautions.push(format!("the commands differ: `{a}` and `{b}`"));
+        }
+        let (ahead, other) = (a.capture.readahead_bytes, b.capture.readahead_bytes);
+        if ahead != other {
+            cautions.push(format!(
+                "the devices read ahead differently, {ahead} and {other}: fills differ by that alone"
+            ));
+        }
+        for (which, of) in [(Which::A, a), (Which::B, b)] {
+            if of.capture.lost > 0 {
+                let lost = of.capture.lost;
+                cautions.push(format!("{which} lost {lost} events: what it says is too low"));
+            }
+            if of.capture.mapped_share > MAPPED_SHARE_MAX {
+                cautions.push(format!("the curve of {which} is a lower bound of the need"));
+            }
+            if of.verify.iter().any(|run| run.held == Some(false)) {
+                cautions.push(format!("a prediction of {which} did not hold"));
+            }
+        }
+        cautions
+    }
+}
+
+impl DocumentRun {
+    /// Whether it has figures: some run came to its end.
+    fn is_finished(&self) -> bool {
+        self.held.is_some() || self.samples.iter().any(Sample::finished)
+    }
+
+    fn fills(&self) -> Option<Spread> {
+        let ended = self.samples.iter().filter(|sample| sample.finished());
+        Spread::of(ended.map(|sample| sample.measured_fills as f64))
+    }
+
+    fn seconds(&self) -> Option<Spread> {
+        let ended = self.samples.iter().filter(|sample| sample.finished());
+        Spread::of(ended.map(|sample| sample.measured_seconds))
+    }
+}
+
+fn measure(what: &'static str, (a, b): (f64, f64), noise: Option<f64>) -> Measure {
+    let difference = match noise {
+        None => Difference::NotJudged,
+        Some(noise) if (b - a).abs() <= noise => Difference::NotSeen,
+        Some(_) if b > a => Difference::More,
+        Some(_) => Difference::Less,
+    };
+    let ratio = (a != 0.0).then(|| b / a);
+    Measure { what, cache_bytes: None, limited: None, a, b, ratio, noise, difference }
+}
+
+/// What a curve says of a size that is known to a percent.
+struct Band {
+    low: f64,
+    middle: f64,
+    high: f64,
+}
+
+fn band(curve: &[Point], size: Bytes) -> Option<Band> {
+    let around = [1.0 - SIZE_PART, 1.0, 1.0 + SIZE_PART];
+    let mut edges = Vec::new();
+    for part in around {
+        let size = size.0 as f64 * part;
+        edges.push(fills_at(curve, size, Point::fills_low)?);
+        edges.push(fills_at(curve, size, Point::fills_high)?);
+    }
+    let spread = Spread::of(edges.iter().copied())?;
+    let middle = f64::midpoint(edges[2], edges[3]);
+    Some(Band { low: spread.low, middle, high: spread.high })
+}
+
+/// Fills at a size, level beyond the ends of the curve.
+fn fills_at(curve: &[Point], size: f64, fills: fn(&Point) -> u64) -> Option<f64> {
+    let at = |point: &Point| (point.cache_bytes.0 as f64, fills(point) as f64);
+    let after = curve.partition_point(|point| (point.cache_bytes.0 as f64) < size);
+    let before = after.checked_sub(1).map(|before| at(&curve[before]));
+    match (before, curve.get(after).map(at)) {
+        (Some((low, more)), Some((high, fewer))) if high > low => {
+            Some(more + (fewer - more) * (size - low) / (high - low))
+        }
+        (_, Some((_, fills))) | (Some((_, fills)), None) => Some(fills),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
