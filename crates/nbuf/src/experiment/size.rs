@@ -24,16 +24,16 @@ use crate::workload::trace::{Facts, Memory, Trace};
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
 
 /// What may be asked of an analysis.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ask<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
     /// Recommend from a lower bound too.
     pub force: bool,
     /// Recommend what meets this instead of the knee.
     pub target: Option<Target>,
     /// Another readahead window to tell about.
     pub readahead: Option<Bytes>,
-    /// Reads of its files, made to see how long the disc takes.
-    pub probed: &'a [Sample],
+    /// Reads of its files just now, to estimate time by what they took; none if there are none.
+    pub probed: Vec<Sample>,
     /// The rate that the runs to come are held to.
     pub rate: Rate,
 }
@@ -79,7 +79,7 @@ impl Analysis {
     pub fn of(
         trace: Trace,
         left: &Residency,
-        ask: &Ask<'_>,
+        ask: &Ask,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, RecommendError> {
         let mut stream = Stream::of(&trace, &left.left);
@@ -90,8 +90,9 @@ impl Analysis {
         let mut cautions = trace.facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
-        let timing = Timing::of(&stream, &trace.facts, ask.probed, ask.rate);
-        let time = timing.map_or_else(Vec::new, |of| of.points(&stream, &curve, &overhead));
+        let timing = Timing::of(&stream, &trace.facts, &ask.probed, ask.rate);
+        let points = |timing: &Timing| timing.points(&stream, &curve, &overhead);
+        let time = timing.as_ref().map_or_else(Vec::new, points);
         let mut recommend = if curve.accesses == 0 || bound && !ask.force {
             None
         } else {
@@ -101,7 +102,10 @@ impl Analysis {
             Some(advise(&memory)?)
         };
         let target = ask.target.map(|target| {
-            let aim = Aim { target, overhead: &overhead, curve: &curve };
+            let seconds = |cache: Bytes| {
+                timing.map_or((0.0, 0.0), |timing| timing.seconds(&stream, cache.pages_down()))
+            };
+            let aim = Aim { target, overhead: &overhead, curve: &curve, seconds: &seconds };
             aim.at(&time, trace.facts.elapsed_ns, &mut memory, &mut recommend)
         });
         let asked = ask.readahead;
@@ -136,8 +140,8 @@ impl Analysis {
             target,
             readahead,
             files,
-            time,
             timing,
+            time,
             cautions,
         })
     }
@@ -216,6 +220,7 @@ struct Aim<'a> {
     target: Target,
     overhead: &'a Overhead,
     curve: &'a Curve,
+    seconds: &'a dyn Fn(Bytes) -> (f64, f64),
 }
 
 impl Aim<'_> {
@@ -243,6 +248,7 @@ impl Aim<'_> {
             &Offer {
                 curve: self.curve,
                 time,
+                seconds: self.seconds,
                 limit: &|cache| limit_at(cache, &at(cache)).0,
                 recorded_seconds: std::time::Duration::from_nanos(elapsed_ns).as_secs_f64(),
             },

@@ -235,12 +235,12 @@ mod tests {
     fn ran(fills: u64, seconds: f64, end: &str) -> Verified {
         let (killed, timed_out) = (end == "killed", end == "timed out");
         let run = Verified {
-            predicted_seconds_low: None,
-            predicted_seconds_high: None,
             limit_bytes: Some(Bytes(1 << 20)),
             cache_bytes: Bytes(1 << 20),
             predicted_fills_low: 1000,
             predicted_fills_high: 1000,
+            predicted_seconds_low: None,
+            predicted_seconds_high: None,
             measured_fills: fills,
             measured_seconds: seconds,
             held: None,

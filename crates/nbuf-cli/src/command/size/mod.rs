@@ -89,7 +89,7 @@ fn analyse(
     let heard = AtomicI32::new(0);
     let (force, target, readahead) = (args.force, args.target, args.readahead);
     let (probed, rate) = (workload.probe(&trace), workload.rate());
-    let ask = Ask { force, target, readahead, probed: &probed, rate };
+    let ask = Ask { force, target, readahead, probed, rate };
     let analysis = Analysis::of(trace, left, &ask, &|done, total| {
         bar.set(done, total);
         while let Some(signal) = signals.next() {
