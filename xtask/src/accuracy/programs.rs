@@ -61,6 +61,8 @@ END",
         tree: true,
         data: "git init -q . && git add tree &&
             git -c user.name=n -c user.email=e commit -qm tree && git gc -q",
+        // What `git status` finds to look up again it looks up once.
+        before: Some("git status --short"),
         script: "git grep -c nowhere; git grep -c nowhere; git status --short",
         ..READS
     },
