@@ -32,6 +32,15 @@ pub(crate) fn explain(error: record::Error) -> anyhow::Error {
     anyhow::Error::msg(Circumstances::look().remedy(cause))
 }
 
+/// The same on one line: the first remedy of several, for those who can do without.
+pub(crate) fn brief(error: record::Error) -> anyhow::Error {
+    let record::Error::Recorder(recorder::Error::Perf(perf::Error::NotPermitted(cause))) = &error
+    else {
+        return error.into();
+    };
+    anyhow::Error::msg(Circumstances::look().brief(cause))
+}
+
 /// What decides which remedy is the right one.
 #[derive(Clone, Debug)]
 struct Circumstances {
@@ -81,6 +90,15 @@ impl Circumstances {
             self.ordinary(&mut text);
         }
         text
+    }
+
+    fn brief(&self, cause: &io::Error) -> String {
+        let way = if self.is_root || !lacking(self.bounding).is_empty() {
+            "record from outside this container, or start it with --privileged".to_owned()
+        } else {
+            format!("`{}` opens it", self.with_sudo())
+        };
+        format!("the kernel's tracepoints are not for us ({cause}); {way}")
     }
 
     /// For a user who may become root here.

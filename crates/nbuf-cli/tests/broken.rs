@@ -114,7 +114,10 @@ fn an_interrupted_recording_is_a_trace() {
         fs::write(place.path("stays"), STAYS).unwrap();
         let mut command = if by_terminal {
             let mut command = Command::new("script");
-            let line = format!("{} record -o t.parquet -- sh stays", support::NBUF);
+            let line = format!(
+                "exec env --default-signal=INT,QUIT {} record -o t.parquet -- sh stays",
+                support::NBUF
+            );
             command.args(["-qec", &line, "/dev/null"]).current_dir(place.path(""));
             command
         } else {

@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod clock;
+pub mod disc;
 pub mod experiment;
 pub mod meter;
 #[expect(unsafe_code, reason = "raw kernel calls live here and nowhere else")]

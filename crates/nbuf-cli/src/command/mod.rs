@@ -1,7 +1,9 @@
 //! The verbs, one file each. A verb reads its arguments, calls the library, and gives an exit
 //! status.
 
+mod capture;
 mod completions;
+mod doctor;
 mod man;
 mod record;
 mod size;
@@ -13,9 +15,10 @@ use clap::Subcommand;
 /// What `nbuf` can do. Adding a verb is a line here, a line in [`run`] and a file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Size(size::Args),
+    Size(Box<size::Args>),
     Record(record::Arguments),
     Trace(trace::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -26,6 +29,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Size(arguments) => size::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),
     }

@@ -14,9 +14,10 @@ use nbuf::sys::direct::DirectFile;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::anonymize::anonymize;
 use nbuf::workload::command::{self, Command, Ended, Until};
-use nbuf::workload::record::{self, Options, record, recorder, trace_of_log};
+use nbuf::workload::record::{self, Options, record, recorder, trace_of_log, traced};
 use nbuf::workload::trace::{Facts, Trace};
 
+use super::capture::Capture;
 use crate::fail::{chain, say};
 use crate::output::{beside, default_path, must_be_free, write_trace};
 use crate::voice::note;
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
     /// The log that is written meanwhile still has them.
     #[arg(long)]
     anonymize: bool,
+    /// How the command is watched.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    capture: Capture,
     /// Size of the ring of each processor, for provoking losses.
     #[arg(long, value_name = "BYTES", hide = true)]
     ring_bytes: Option<usize>,
@@ -128,7 +132,9 @@ fn capture(
         UntilArgument::Last => Until::Last,
     };
     let ring_bytes = arguments.ring_bytes;
-    let options = Options { group: group.as_ref(), until, ring_bytes, ..Options::default() };
+    let backend = arguments.capture.choose();
+    let group = group.as_ref();
+    let options = Options { group, until, backend, ring_bytes, ..Options::default() };
     record(&command, options, out, signals).map(|(ended, _)| ended)
 }
 
@@ -179,8 +185,10 @@ fn tell(trace: &Trace, output: &Path) {
             capture.lost, capture.events
         ));
     }
-    // The loss has been told.
-    for caution in cautions.iter().filter(|caution| !caution.contains("events were lost")) {
+    // The loss has been told, and what cannot be seen before the command was run.
+    let told = ["events were lost", traced::BLIND_SPOTS];
+    let is_news = |caution: &&String| !told.iter().any(|told| caution.contains(told));
+    for caution in cautions.iter().filter(is_news) {
         note(format_args!("caution: {caution}"));
     }
     let lost = if capture.lost == 0 { "nothing" } else { "events" };

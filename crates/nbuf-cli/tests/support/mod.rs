@@ -11,7 +11,7 @@ use std::time::Duration;
 use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process;
 use nbuf::workload::format::native;
-use nbuf::workload::record::{events, perf};
+use nbuf::workload::record::{events, mounts, names, perf};
 use nbuf::workload::trace::{Op, Trace};
 
 /// The program under test.
@@ -89,6 +89,15 @@ impl Place {
         Self { directory }
     }
 
+    /// One that any user can walk to, on a disc.
+    pub(crate) fn open_to_all() -> Option<Self> {
+        let directory = tempfile::tempdir_in("/var/tmp").ok()?;
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let probe = File::create(directory.path().join("probe")).unwrap();
+        let key = names::key_of_file(&probe).unwrap();
+        mounts::may_be_file(&mounts::backed(), key).then_some(Self { directory })
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join(name)
     }
@@ -102,7 +111,9 @@ impl Place {
 
     /// `nbuf`, about to run here.
     pub(crate) fn nbuf<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(NBUF);
+        // A shell starts what runs behind it with SIGINT ignored, and so would be what we start.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,QUIT", NBUF]);
         command.args(arguments).current_dir(self.directory.path());
         // Whoever runs the tests may have come by sudo.
         command.env_remove("SUDO_UID").env_remove("SUDO_GID").env_remove("XDG_STATE_HOME");
@@ -191,8 +202,9 @@ pub(crate) fn is_alive(pid: &str) -> bool {
 
 /// Groups of the nbuf with this process number.
 pub(crate) fn groups_of(nbuf: u32) -> Vec<String> {
-    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
-    let entries = [memory_v1, unified].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
+    let Hierarchies { memory_v1, unified, blkio_v1 } = Hierarchies::of_this_process();
+    let entries =
+        [memory_v1, unified, blkio_v1].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
     let names =
         entries.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let owner = format!("-{nbuf}-");

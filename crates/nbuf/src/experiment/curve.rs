@@ -39,7 +39,7 @@ struct Cell {
 
 /// Draws the curve of a workload. `progress` is told how many sizes are done, of about how many.
 pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve {
-    let refined = REFINED_TOUCHES / stream.touches().len().max(1);
+    let refined = REFINED_TOUCHES / stream.len().max(1);
     let total = GRID + refined.clamp(*REFINED.start(), *REFINED.end());
     let unlimited = || simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
     let (misses, everything) = rayon::join(|| lru_misses(stream), unlimited);

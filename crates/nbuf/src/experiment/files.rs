@@ -96,7 +96,7 @@ fn shares(trace: &Trace, stream: &Stream, at: At) -> Vec<(FileShare, u64)> {
 fn touched(stream: &Stream, files: usize) -> (Vec<u64>, Vec<u64>) {
     let mut seen = vec![false; stream.page_numbers()];
     let (mut pages, mut extents) = (vec![0; files], vec![0; files]);
-    for touch in stream.touches().iter().filter(|touch| touch.kind != TouchKind::Drop) {
+    for touch in stream.touches().filter(|touch| touch.kind != TouchKind::Drop) {
         let file = touch.file as usize;
         extents[file] = extents[file].max(u64::from(touch.first) + u64::from(touch.count));
         for page in touch.first..touch.first + touch.count {

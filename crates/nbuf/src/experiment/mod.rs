@@ -13,4 +13,5 @@ pub mod size;
 pub mod statistics;
 pub mod step;
 pub mod target;
+pub mod time;
 pub mod verify;

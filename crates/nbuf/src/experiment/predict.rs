@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::cache::kernel::{Replacement, Stream, simulate};
-use crate::units::{Bytes, Pages, whole};
+use crate::units::{Bytes, PAGE_BYTES, Pages, whole};
 use crate::workload::trace::Memory;
 
 /// A node of the kernel's page index (`struct xa_node` in its slab), charged to whoever fills it.
@@ -16,10 +16,10 @@ const KERNEL_BYTES_MIN: Bytes = Bytes(128 << 10);
 const CHARGED_AHEAD: Pages = Pages(64);
 
 /// Beyond every footprint.
-const UNLIMITED: Pages = Pages(u32::MAX as u64);
+pub(super) const UNLIMITED: Pages = Pages(u32::MAX as u64);
 
 /// A prediction for one limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// The limit; none for a run without.
     pub limit: Option<Bytes>,
@@ -29,6 +29,8 @@ pub struct Prediction {
     pub fills_low: u64,
     /// Pages filled, the higher of the two models.
     pub fills_high: u64,
+    /// Elapsed seconds, at the least and at the most, where time is estimated.
+    pub seconds: Option<(f64, f64)>,
 }
 
 /// What counts against a limit beside file pages.
@@ -49,7 +51,10 @@ impl Overhead {
         let paid = index * (memory.page_cache_bytes.0 as f64 / footprint).min(1.0);
         let kernel = memory.kernel_bytes.saturating_sub(Bytes(whole(paid))).max(KERNEL_BYTES_MIN);
         let fixed = memory.anonymous_bytes + memory.shmem_bytes + kernel + CHARGED_AHEAD.bytes();
-        Self { fixed, index_share: index / footprint }
+        // A page has one node to itself at the most. There are more nodes than that where the pages
+        // of the footprint are few and those that others keep are many.
+        let most = NODE_BYTES as f64 / PAGE_BYTES as f64;
+        Self { fixed, index_share: (index / footprint).min(most) }
     }
 
     /// The room for file pages under a limit.
@@ -89,7 +94,13 @@ pub fn predict(
     let Some(limit) = limit else {
         let all = simulate(stream, Replacement::Lru, UNLIMITED);
         let cache = all.peak.bytes();
-        return Prediction { limit: None, cache, fills_low: all.fills, fills_high: all.fills };
+        return Prediction {
+            limit: None,
+            cache,
+            fills_low: all.fills,
+            fills_high: all.fills,
+            seconds: None,
+        };
     };
     let room = overhead.cache_under(limit).pages_down();
     let median = |replacement| {
@@ -110,5 +121,6 @@ pub fn predict(
         cache: room.bytes(),
         fills_low: lru.min(two),
         fills_high: lru.max(two),
+        seconds: None,
     }
 }

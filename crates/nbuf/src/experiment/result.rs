@@ -4,6 +4,7 @@
 mod choice;
 mod comparison;
 mod files;
+mod time;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ pub use comparison::{
     SizeDocument,
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use time::{TimePoint, TimeReport};
 
 use super::size::Analysis;
 use crate::units::Bytes;
@@ -101,6 +103,10 @@ pub struct Verified {
     pub predicted_fills_low: u64,
     /// Its upper edge.
     pub predicted_fills_high: u64,
+    /// Elapsed time as estimated before the run; absent where it was not.
+    pub predicted_seconds_low: Option<f64>,
+    /// Its upper edge.
+    pub predicted_seconds_high: Option<f64>,
     /// Pages the kernel put into the cache.
     pub measured_fills: u64,
     /// Elapsed time.
@@ -133,19 +139,6 @@ pub struct Verified {
     /// The runs one by one, in the order they were made.
     #[serde(default)]
     pub samples: Vec<Sample>,
-}
-
-/// How long a run would take at one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimePoint {
-    /// Room for file pages.
-    pub cache_bytes: Bytes,
-    /// The memory limit that leaves so much room.
-    pub limit_bytes: Bytes,
-    /// Elapsed time, the shorter estimate.
-    pub seconds_low: f64,
-    /// Elapsed time, the longer estimate.
-    pub seconds_high: f64,
 }
 
 /// What a page has room for beside the report. Not part of the JSON document.
@@ -208,6 +201,8 @@ pub struct SizeReport {
     /// What other readahead windows would change, the device's own among them; empty where they
     /// change little.
     pub readahead: Vec<ReadaheadPoint>,
+    /// Time, estimated; absent where nothing is known of the disc.
+    pub time: Option<TimeReport>,
     /// The runs that were made to prove it.
     pub verify: Vec<Verified>,
     /// Whether the run without a limit did what the recording said; absent when none was made.
@@ -259,6 +254,7 @@ impl SizeReport {
             recommend: of.recommend.clone(),
             target: of.target.clone(),
             readahead: of.readahead.clone(),
+            time: of.timing.as_ref().map(|timing| timing.report(&of.time)),
             verify,
             repeatable,
             files: of.files.top.iter().take(Self::FILES_MAX).cloned().collect(),

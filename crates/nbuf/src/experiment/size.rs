@@ -3,7 +3,7 @@
 
 use super::curve::draw;
 use super::files::{At, Files};
-use super::predict::{Overhead, Prediction, predict};
+use super::predict::{Overhead, Prediction, UNLIMITED, predict};
 use super::readahead::windows;
 use super::recommend::{RecommendError, limit_at, recommend};
 use super::result::{
@@ -12,8 +12,10 @@ use super::result::{
 };
 use super::step::{Step, steps};
 use super::target::{Choice, Offer, Target, choose};
+use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
+use crate::meter::service::Sample;
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
 use crate::workload::trace::{Facts, Memory, Trace};
 
@@ -22,7 +24,7 @@ use crate::workload::trace::{Facts, Memory, Trace};
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
 
 /// What may be asked of an analysis.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ask {
     /// Recommend from a lower bound too.
     pub force: bool,
@@ -30,6 +32,10 @@ pub struct Ask {
     pub target: Option<Target>,
     /// Another readahead window to tell about.
     pub readahead: Option<Bytes>,
+    /// Reads of its files just now, to estimate time by what they took; none if there are none.
+    pub probed: Vec<Sample>,
+    /// The rate that the runs to come are held to.
+    pub rate: Rate,
 }
 
 /// A workload, understood.
@@ -57,6 +63,8 @@ pub struct Analysis {
     pub files: Files,
     /// How long a run would take at each size; empty where that is not predicted.
     pub time: Vec<TimePoint>,
+    /// What they rest on.
+    pub timing: Option<Timing>,
     /// Names of all files, to be dropped before a run.
     pub names: Vec<String>,
     /// Pages that stay in memory on somebody else's account.
@@ -82,7 +90,9 @@ impl Analysis {
         let mut cautions = trace.facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
-        let time: Vec<TimePoint> = Vec::new();
+        let timing = Timing::of(&stream, &trace.facts, &ask.probed, ask.rate);
+        let points = |timing: &Timing| timing.points(&stream, &curve, &overhead);
+        let time = timing.as_ref().map_or_else(Vec::new, points);
         let mut recommend = if curve.accesses == 0 || bound && !ask.force {
             None
         } else {
@@ -92,7 +102,10 @@ impl Analysis {
             Some(advise(&memory)?)
         };
         let target = ask.target.map(|target| {
-            let aim = Aim { target, overhead: &overhead, curve: &curve };
+            let seconds = |cache: Bytes| {
+                timing.map_or((0.0, 0.0), |timing| timing.seconds(&stream, cache.pages_down()))
+            };
+            let aim = Aim { target, overhead: &overhead, curve: &curve, seconds: &seconds };
             aim.at(&time, trace.facts.elapsed_ns, &mut memory, &mut recommend)
         });
         let asked = ask.readahead;
@@ -127,6 +140,7 @@ impl Analysis {
             target,
             readahead,
             files,
+            timing,
             time,
             cautions,
         })
@@ -153,7 +167,15 @@ impl Analysis {
             }));
         }
         let two_lists = !self.facts.multi_generational;
-        let predict = |limit| predict(&self.stream, &self.overhead, limit, two_lists);
+        let predict = |limit| {
+            let mut made = predict(&self.stream, &self.overhead, limit, two_lists);
+            let seconds = |timing: &Timing| {
+                let room = if limit.is_some() { made.cache.pages_down() } else { UNLIMITED };
+                timing.seconds(&self.stream, room)
+            };
+            made.seconds = self.timing.as_ref().map(seconds);
+            made
+        };
         limits.into_iter().map(predict).collect()
     }
 
@@ -198,6 +220,7 @@ struct Aim<'a> {
     target: Target,
     overhead: &'a Overhead,
     curve: &'a Curve,
+    seconds: &'a dyn Fn(Bytes) -> (f64, f64),
 }
 
 impl Aim<'_> {
@@ -225,6 +248,7 @@ impl Aim<'_> {
             &Offer {
                 curve: self.curve,
                 time,
+                seconds: self.seconds,
                 limit: &|cache| limit_at(cache, &at(cache)).0,
                 recorded_seconds: std::time::Duration::from_nanos(elapsed_ns).as_secs_f64(),
             },

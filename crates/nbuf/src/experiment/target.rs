@@ -89,6 +89,8 @@ pub struct Offer<'a> {
     pub curve: &'a Curve,
     /// Predicted time, ascending by size; empty where none is.
     pub time: &'a [TimePoint],
+    /// Predicted time at any size: the shorter and the longer estimate.
+    pub seconds: &'a dyn Fn(Bytes) -> (f64, f64),
     /// The limit that leaves room for a cache.
     pub limit: &'a dyn Fn(Bytes) -> Bytes,
     /// Elapsed time of the recorded run.
@@ -178,12 +180,32 @@ fn slowdown(times: f64, offer: &Offer<'_>) -> Choice {
                 .into(),
         );
     };
-    let allowed = |at: &&TimePoint| {
-        at.seconds_high <= times * all.seconds_high && at.seconds_low <= times * all.seconds_low
+    let allowed = |(low, high): (f64, f64)| {
+        low <= times * all.seconds_low && high <= times * all.seconds_high
     };
-    let at = offer.time.iter().rev().take_while(allowed).last().unwrap_or(all);
-    let cache = with_margin(at.cache_bytes, all.cache_bytes.max(at.cache_bytes));
-    let (low, high) = (at.seconds_low, at.seconds_high);
+    let edges = |at: &TimePoint| (at.seconds_low, at.seconds_high);
+    let within = offer.time.iter().rev().take_while(|at| allowed(edges(at))).count().max(1);
+    let first = offer.time.len() - within;
+    let mut best = (offer.time[first].cache_bytes, edges(&offer.time[first]));
+    // Time is known at few sizes; between them, those of the curve are halved.
+    if let Some(before) = first.checked_sub(1).map(|at| offer.time[at].cache_bytes) {
+        let points = offer.curve.points.iter().filter(|point| !point.interpolated);
+        let sizes = points.map(|point| point.cache_bytes);
+        let mut between: Vec<Bytes> =
+            sizes.filter(|&size| size > before && size < best.0).collect();
+        while !between.is_empty() {
+            let middle = between.len() / 2;
+            let seconds = (offer.seconds)(between[middle]);
+            if allowed(seconds) {
+                best = (between[middle], seconds);
+                between.truncate(middle);
+            } else {
+                between.drain(..=middle);
+            }
+        }
+    }
+    let (size, (low, high)) = best;
+    let cache = with_margin(size, all.cache_bytes.max(size));
     let slower = (high / all.seconds_high).max(low / all.seconds_low);
     let slower = if slower.is_finite() { slower } else { 1.0 };
     Choice {
@@ -307,6 +329,16 @@ mod tests {
         }
     }
 
+    /// Between the points the time is that of the next larger one, but for 10 MiB.
+    fn seconds(cache: Bytes) -> (f64, f64) {
+        match cache.0 / MIB {
+            0..10 => (30.0, 40.0),
+            10..60 => (9.0, 11.0),
+            60..80 => (14.0, 15.0),
+            _ => (10.0, 12.0),
+        }
+    }
+
     fn times() -> Vec<TimePoint> {
         let point = |&(mib, low, high): &(u64, f64, f64)| TimePoint {
             cache_bytes: Bytes(mib * MIB),
@@ -318,12 +350,19 @@ mod tests {
         points.iter().map(point).collect()
     }
 
-    fn check_with(target: &str, curve: &Curve, time: &[TimePoint], seconds: f64, want: &Expect) {
+    fn check_with(
+        target: &str,
+        curve: &Curve,
+        time: &[TimePoint],
+        recorded_seconds: f64,
+        want: &Expect,
+    ) {
         let offer = Offer {
             curve,
             time,
+            seconds: &seconds,
             limit: &|cache| cache + Bytes(10 * MIB),
-            recorded_seconds: seconds,
+            recorded_seconds,
         };
         let Choice { cache, reason } = choose(target.parse().unwrap(), &offer);
         let cache = cache.map_or("none".into(), |cache| cache.to_string());
@@ -392,14 +431,14 @@ mod tests {
         check(
             "slowdown=1",
             &expect![[r#"
-            100 MiB: at 100 MiB it takes 1.00 times as long as with room for everything, 10.00 to 12.00 s
-        "#]],
+                81.6 MiB: at 81.6 MiB it takes 1.00 times as long as with room for everything, 10.00 to 12.00 s
+            "#]],
         );
         check(
             "slowdown=1.4",
             &expect![[r#"
-            30.6 MiB: at 30.6 MiB it takes 0.92 times as long as with room for everything, 9.00 to 11.00 s
-        "#]],
+                10.2 MiB: at 10.2 MiB it takes 0.92 times as long as with room for everything, 9.00 to 11.00 s
+            "#]],
         );
         check(
             "slowdown=10",
@@ -456,6 +495,7 @@ mod tests {
             let offer = Offer {
                 curve: &Curve::default(),
                 time: &[],
+                seconds: &seconds,
                 limit: &|cache| cache,
                 recorded_seconds: 1.0,
             };
@@ -497,6 +537,7 @@ mod tests {
             let offer = Offer {
                 curve: &curve,
                     time: &time,
+                seconds: &seconds,
                 limit: &|cache| cache,
                 recorded_seconds: 1.0,
             };

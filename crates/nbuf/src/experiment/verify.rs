@@ -13,7 +13,7 @@ use super::result::{Sample, Verified};
 use super::statistics::{Spread, median_count};
 use super::step::{Step, near_step};
 use crate::meter::probe::residency::Residency;
-use crate::sys::cgroup::{self, Group, Hierarchies};
+use crate::sys::cgroup::{self, Group, Hierarchies, Throttle};
 use crate::sys::signal::Signals;
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Command, Ended, Job, Until, run};
@@ -37,6 +37,8 @@ pub struct Bench<'a> {
     pub files: &'a [String],
     /// Where private groups are made.
     pub hierarchies: &'a Hierarchies,
+    /// The rate that the discs are held to, if any.
+    pub throttle: Option<&'a Throttle>,
     /// When a run is over.
     pub until: Until,
     /// Steps of the curve: near one, a small error of the size is a large error of the fills.
@@ -80,7 +82,7 @@ impl Bench<'_> {
         signals: &Signals,
     ) -> Result<(Verified, Ended), Error> {
         let dropped = Residency::drop_files(self.files.iter().map(String::as_str));
-        let group = Group::create(self.hierarchies)?;
+        let group = Group::create_with(self.hierarchies, self.throttle)?;
         if let Some(limit) = prediction.limit {
             let limited = group.limiter().limit(Some(limit));
             limited.map_err(|source| Error::Limit { limit, source })?;
@@ -100,6 +102,8 @@ impl Bench<'_> {
             cache_bytes: prediction.cache,
             predicted_fills_low: prediction.fills_low,
             predicted_fills_high: prediction.fills_high,
+            predicted_seconds_low: prediction.seconds.map(|(low, _)| low),
+            predicted_seconds_high: prediction.seconds.map(|(_, high)| high),
             measured_fills: fills,
             measured_seconds: seconds(ended.elapsed_ns),
             held: None,
@@ -235,6 +239,8 @@ mod tests {
             cache_bytes: Bytes(1 << 20),
             predicted_fills_low: 1000,
             predicted_fills_high: 1000,
+            predicted_seconds_low: None,
+            predicted_seconds_high: None,
             measured_fills: fills,
             measured_seconds: seconds,
             held: None,

@@ -4,4 +4,6 @@
 pub mod distance;
 pub mod map;
 pub mod probe;
+pub mod service;
 mod stack;
+pub mod stall;

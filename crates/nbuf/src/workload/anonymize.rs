@@ -69,7 +69,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         file_devices: Vec::new(),
         cautions: Vec::new(),
     };
-    facts.capture.backend = known(&facts.capture.backend, &["perf"]);
+    facts.capture.backend = known(&facts.capture.backend, &["perf", "calls"]);
     for (number, device) in (0..).zip(&mut facts.devices) {
         (device.major, device.minor) = (0, number);
         device.name = String::new();

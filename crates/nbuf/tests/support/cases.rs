@@ -40,7 +40,7 @@ const fn not_on_fuse(case: Case) -> Case {
     Case { not_on: &["fuse"], ..case }
 }
 
-pub(crate) const CASES: [Case; 19] = [
+pub(crate) const CASES: [Case; 21] = [
     case("small reads", "dd if=a of=/dev/null bs=4k", "a", "Read 1024/1024"),
     case("one large read", "dd if=a of=/dev/null bs=4M", "a", "Read 1/1024"),
     // The last page was written in part and is read anew there; the tracepoint leaves out those before it.
@@ -88,6 +88,8 @@ pub(crate) const CASES: [Case; 19] = [
         "Write 10/10",
     )),
     case("truncate", ": >a", "a", "Evict */1024"),
+    case("read, then truncated", "cat a; : >a", "a", "Evict */1024, Read */1024"),
+    case("read, then removed", "cat a; rm a", "a*", "Evict */1024, Read */1024"),
     // Ten thousand of them take a minute there.
     not_on_fuse(case(
         "many small files",

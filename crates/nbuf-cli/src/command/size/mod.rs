@@ -2,6 +2,7 @@
 
 mod compare;
 mod outputs;
+mod parse;
 mod prove;
 mod workload;
 
@@ -20,10 +21,12 @@ use nbuf::sys::signal::Signals;
 use nbuf::units::{Bytes, Size};
 use nbuf::workload::trace::Trace;
 
+use super::capture::Capture;
 use crate::exit;
 use crate::fail::say;
 use crate::output::print;
 use crate::show::{plot, progress, report};
+use parse::{budget, duration, rate, window};
 use workload::Workload;
 
 /// How much memory does a command need?
@@ -79,6 +82,33 @@ pub(crate) struct Args {
     /// A run is over when its last descendant has ended, or when the command itself has
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: Until,
+
+    /// How the command is watched
+    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]
+    capture: Capture,
+
+    /// Hold the discs to so many requests a second in every verified run, and predict its time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    iops: Option<u64>,
+
+    /// Hold the discs to so many bytes a second (50MiB) in every verified run
+    #[arg(long, value_name = "SIZE", value_parser = rate)]
+    bps: Option<Bytes>,
+
+    /// Copy the directory of --data to a private file system of this size, and record and verify
+    /// there; the directory itself stays as it is
+    #[arg(long = "loop", value_name = "SIZE", value_parser = rate, requires = "data",
+        conflicts_with = "trace")]
+    loop_size: Option<Bytes>,
+
+    /// The directory that --loop copies
+    #[arg(long, value_name = "DIR", requires = "loop_size")]
+    data: Option<PathBuf>,
+
+    /// Readahead window of the private file system
+    #[arg(long, value_name = "SIZE", requires = "loop_size", default_value = "128KiB",
+        value_parser = window)]
+    loop_readahead: Bytes,
 
     /// Recommend a size even from a curve that is a lower bound
     #[arg(long)]
@@ -153,6 +183,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         bail!("--budget {budget} is for --compare A.json B.json, which is missing");
     }
     outputs::check(args)?;
+    if let (Some(size), Some(data)) = (args.loop_size, &args.data) {
+        // Before anything can start a thread.
+        nbuf::disc::private::enter(data, size, args.loop_readahead)?;
+    }
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);
     let trace = match workload.trace()? {
@@ -167,6 +201,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     page.show(&report::workload(&first, page.width))?;
     page.show(&page.curve(&analysis, &first))?;
     page.show(&report::recommendation(&first, page.width))?;
+    page.show(&report::time(&first, page.width))?;
     page.show(&report::readahead(&first, page.width))?;
     page.show(&report::cautions(&first.cautions, page.width))?;
 
@@ -202,7 +237,13 @@ fn analyse(
 ) -> Result<Analysis> {
     let bar = progress::bar("simulating", 60);
     let heard = AtomicI32::new(0);
-    let ask = Ask { force: args.force, target: args.target, readahead: args.readahead };
+    let ask = Ask {
+        force: args.force,
+        target: args.target,
+        readahead: args.readahead,
+        probed: workload.probe(&trace),
+        rate: workload.rate(),
+    };
     let analysis = Analysis::of(trace, left, &ask, &|done, total| {
         bar.set(done, total);
         while let Some(signal) = signals.next() {
@@ -256,33 +297,4 @@ impl Page {
         }
         plot::curve(&analysis.curve, report.recommend.as_ref(), &[], self.width, self.colour)
     }
-}
-
-/// `90`, `90s`, `10m`, `1h`
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("write 90, 90s, 10m or 1h".into()),
-    };
-    let number: f64 = digits.parse().map_err(|_| "write 90, 90s, 10m or 1h")?;
-    Duration::try_from_secs_f64(number * factor).map_err(|_| "write 90, 90s, 10m or 1h".into())
-}
-
-/// A readahead window: a size that is none of anything, and that a device can have.
-fn window(text: &str) -> Result<Bytes, String> {
-    match text.parse::<Size>() {
-        Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
-        Ok(Size::Absolute(_)) => Err("no device reads ahead so far: write at most 1GiB".into()),
-        Ok(Size::Percent(_)) => Err("a window is no share of anything: write 0 or 128KiB".into()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// A factor.
-fn budget(text: &str) -> Result<f64, String> {
-    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
-    factor.ok_or_else(|| "write 1.05 for at most 5 % more".into())
 }

@@ -24,7 +24,7 @@ pub(super) fn verify(
     workload: &Workload<'_>,
     signals: &Signals,
 ) -> Result<Vec<Verified>> {
-    if args.no_verify || args.trace.is_some() || workload.interrupted().is_some() {
+    if !workload.verifies() || workload.interrupted().is_some() {
         return Ok(Vec::new());
     }
     if analysis.recommend.is_none() && args.verify_at.is_empty() {
@@ -76,10 +76,12 @@ fn measure(
     workload: &Workload<'_>,
     signals: &Signals,
 ) -> Vec<Verified> {
+    let throttle = workload.throttle(analysis);
     let bench = Bench {
         command: &workload.command,
         files: &analysis.names,
         hierarchies: &workload.hierarchies,
+        throttle: throttle.as_ref(),
         until: workload.until(),
         steps: &analysis.steps,
         left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),

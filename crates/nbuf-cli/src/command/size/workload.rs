@@ -7,12 +7,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use nbuf::clock::Stopwatch;
+use nbuf::experiment::size::Analysis;
+use nbuf::experiment::time::Rate;
 use nbuf::meter::probe::residency::Residency;
-use nbuf::sys::cgroup::{self, Group, Hierarchies, sweep};
+use nbuf::meter::probe::service;
+use nbuf::meter::service::Sample;
+use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
+use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
 use nbuf::workload::format::native;
-use nbuf::workload::record::{Options, events, perf, record, recorder, trace_of_log};
+use nbuf::workload::record::perf::{self, Perf};
+use nbuf::workload::record::{Backend, Options, events, record, recorder, trace_of_log};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
@@ -32,6 +38,8 @@ pub(super) struct Workload<'a> {
     interrupted: Cell<Option<u8>>,
     /// Whether something of ours failed, and was told.
     broke: Cell<bool>,
+    /// Whether verification was wanted, but is impossible here.
+    cannot_verify: Cell<bool>,
 }
 
 impl<'a> Workload<'a> {
@@ -49,6 +57,7 @@ impl<'a> Workload<'a> {
             began: Stopwatch::start(),
             interrupted: Cell::new(None),
             broke: Cell::new(false),
+            cannot_verify: Cell::new(false),
         }
     }
 
@@ -64,8 +73,10 @@ impl<'a> Workload<'a> {
         if let Some(signal) = self.interrupted() {
             return Ok(Err(128 + signal));
         }
-        let group = self.group()?;
+        let backend = self.args.capture.choose();
+        let group = self.group(backend)?;
         let options = Options {
+            backend,
             group: group.as_ref(),
             standard: [None, self.stdout()?, None],
             until: self.until(),
@@ -87,12 +98,24 @@ impl<'a> Workload<'a> {
     }
 
     /// A private group for the recording. Without one the memory beside the cache is not known.
-    fn group(&self) -> Result<Option<Group>> {
+    /// Who records by system calls cannot count fills either, so that nothing can be verified.
+    fn group(&self, backend: Backend) -> Result<Option<Group>> {
+        if backend == Backend::Calls && !self.args.no_verify && Perf::probe().is_err() {
+            self.cannot_verify.set(true);
+            say("nothing will be verified: pages filled can be counted by tracepoints only, and \
+                 recording by system calls is for where those are refused; `nbuf doctor` tells \
+                 what would change that");
+        }
         match Group::create(&self.hierarchies) {
             Ok(group) => Ok(Some(group)),
-            Err(_) if self.args.no_verify => Ok(None),
+            Err(_) if !self.verifies() => Ok(None),
             Err(error) => Err(refused(error)),
         }
+    }
+
+    /// Whether the command is to be run again.
+    pub(super) fn verifies(&self) -> bool {
+        !(self.args.no_verify || self.args.trace.is_some() || self.cannot_verify.get())
     }
 
     /// Writes the trace where it is wanted. A failure is told, and does not cost the report.
@@ -148,7 +171,35 @@ impl<'a> Workload<'a> {
         if self.args.trace.is_some() || self.args.no_verify || self.interrupted().is_some() {
             return Residency::default();
         }
-        Residency::drop_files(trace.files.iter().map(String::as_str))
+        // Of a file that one may not write to, the kernel says that all of it is in memory.
+        let writable = |file: &str| {
+            let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+            is_file && File::options().write(true).open(file).is_ok()
+        };
+        let may_ask = |file| if process::is_root() || writable(file) { file } else { "" };
+        Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
+    }
+
+    /// Reads the files here and there, which have been dropped from the cache, to see how long that
+    /// takes; those of a trace may be of another machine.
+    pub(super) fn probe(&self, trace: &Trace) -> Vec<Sample> {
+        let ours = self.args.trace.is_none() && !self.args.no_verify;
+        if !ours || self.interrupted().is_some() {
+            return Vec::new();
+        }
+        service::measure(trace.files.iter().map(String::as_str))
+    }
+
+    /// The rate that runs are held to.
+    pub(super) fn rate(&self) -> Rate {
+        Rate { iops: self.args.iops, bytes_per_second: self.args.bps }
+    }
+
+    /// What holds the discs of verified runs to the rate that was asked for.
+    pub(super) fn throttle(&self, analysis: &Analysis) -> Option<Throttle> {
+        let Rate { iops, bytes_per_second } = self.rate();
+        let devices = analysis.facts.devices.iter().map(|d| (d.major, d.minor)).collect();
+        self.rate().is_some().then_some(Throttle { devices, iops, bytes_per_second })
     }
 
     /// Runs the preparation, if one was given.
@@ -233,7 +284,7 @@ fn told(ended: &Ended) -> Option<u8> {
 
 /// No group, and no right to record either: the latter is the one to ask for.
 fn refused(error: cgroup::Error) -> Error {
-    match perf::Perf::prepare(&events::SOURCES) {
+    match Perf::prepare(&events::SOURCES) {
         Err(error @ perf::Error::NotPermitted(_)) => {
             permission::explain(recorder::Error::Perf(error).into())
         }

@@ -24,6 +24,12 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
                    directories and inodes."
                 .into()
         }
+        "calls" => {
+            "Captured by stopping the command at its system calls. What the kernel read ahead is \
+             not seen but modelled; neither are accesses by io_uring, nor which shared libraries \
+             other processes keep in memory."
+                .into()
+        }
         "" => "How it was captured is not known.".into(),
         other => format!("Captured by {}.", escape(other)),
     });

@@ -6,6 +6,7 @@ mod readahead;
 mod samples;
 mod table;
 mod target;
+mod time;
 
 use std::fmt::Write as _;
 
@@ -14,6 +15,8 @@ use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verifie
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
+use time::estimate;
+pub(crate) use time::time;
 
 pub(crate) use compare::comparison;
 pub(crate) use readahead::readahead;
@@ -170,27 +173,35 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     let mut table = plain();
     let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let mut header = vec!["limit", "predicted", "measured", ""];
-    if several {
-        header.extend(["from..to", "seconds", "from..to"]);
-    } else if all {
-        header.extend(["major", "read", "seconds", "waited"]);
+    // The estimate takes the place of the waits, for want of room.
+    let estimated = report.verify.iter().any(|run| run.predicted_seconds_low.is_some());
+    let last = if estimated { "estimate" } else { "waited" };
+    match (several, all) {
+        (true, true) => header.extend(["from..to", "seconds", "from..to", last]),
+        (true, false) => header.push("from..to"),
+        (false, true) => header.extend(["major", "read", "seconds", last]),
+        (false, false) => {}
     }
     table.set_header(header);
     for run in &report.verify {
         let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
-        if several {
-            row.extend([
-                spread_of_fills(run).unwrap_or_default(),
-                format!("{:.2}", run.measured_seconds),
-                spread_of_seconds(run).unwrap_or_default(),
-            ]);
-        } else if all {
-            row.extend([
-                grouped(run.major_faults),
-                run.read_bytes.to_string(),
-                format!("{:.2}", run.measured_seconds),
-                format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
-            ]);
+        let fills = spread_of_fills(run).unwrap_or_default();
+        let seconds = format!("{:.2}", run.measured_seconds);
+        let last = if estimated {
+            estimate(run)
+        } else {
+            format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds))
+        };
+        match (several, all) {
+            (true, true) => {
+                row.extend([fills, seconds, spread_of_seconds(run).unwrap_or_default(), last]);
+            }
+            (true, false) => row.push(fills),
+            (false, true) => {
+                let read = run.read_bytes.to_string();
+                row.extend([grouped(run.major_faults), read, seconds, last]);
+            }
+            (false, false) => {}
         }
         table.add_row(row);
     }

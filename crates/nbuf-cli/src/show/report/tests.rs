@@ -19,6 +19,8 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         cache_bytes: Bytes(limit.unwrap_or(400) * MIB - 12 * MIB),
         predicted_fills_low: band.0,
         predicted_fills_high: band.1,
+        predicted_seconds_low: None,
+        predicted_seconds_high: None,
         measured_fills: measured,
         measured_seconds: 12.345,
         held: Some(true),
@@ -86,6 +88,7 @@ fn full() -> SizeReport {
         target: None,
         readahead: Vec::new(),
         verify: runs.to_vec(),
+        time: None,
         repeatable: Some(true),
         files: vec![
             file(
@@ -385,8 +388,8 @@ fn no_recommendation_is_said_to_be_none() {
     assert_eq!(recommendation(&report, 80), "No recommendation\n");
 }
 
-#[test]
-fn a_target_several_samples_and_other_windows() {
+/// With a target that is met, two or three samples a limit, and three windows.
+fn chosen() -> SizeReport {
     let mut report = full();
     let sample = |measured_fills, measured_seconds| Sample {
         measured_fills,
@@ -426,6 +429,12 @@ fn a_target_several_samples_and_other_windows() {
         window(128, 9, Some(99)),
         window(8192, 100_112, Some(320)),
     ];
+    report
+}
+
+#[test]
+fn a_target_several_samples_and_other_windows() {
+    let report = chosen();
     let text = [recommendation(&report, 72), readahead(&report, 72), verification(&report, 72)];
     expect![[r#"
         Recommendation: 320 MiB
@@ -458,10 +467,12 @@ fn a_target_several_samples_and_other_windows() {
         let widest = text.lines().map(measure_text_width).max().unwrap();
         assert!(widest <= width.max(30), "{width}:\n{text}");
     }
+}
 
-    // One that cannot be met leaves the knee where it is.
+#[test]
+fn a_target_that_cannot_be_met_leaves_the_knee_where_it_is() {
+    let mut report = full();
     let reason = "90 % of the page accesses hit at best".to_owned();
-    report.recommend = Some(knee);
     report.target = Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
     let told = recommendation(&report, 100);
     assert!(told.starts_with("Recommendation: 412 MiB\n"), "{told}");

@@ -17,9 +17,14 @@ mod stream;
 mod two_lists;
 mod walk;
 
-pub use stream::{Stream, Touch, TouchKind};
+pub use model::clock::Disc;
+pub use stream::{Builder, Stream, Touch, TouchKind, Touches};
 
-use crate::units::Pages;
+use crate::units::{Pages, whole};
+use lru::Lru;
+use model::Model;
+use model::clock::Timed;
+use two_lists::TwoLists;
 
 /// How the kernel chooses what leaves the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +50,33 @@ pub struct Simulated {
 pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> Simulated {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     match replacement {
-        Replacement::Lru => model::Model::new(stream, lru::Lru::default(), capacity).run(),
-        Replacement::TwoLists => {
-            model::Model::new(stream, two_lists::TwoLists::default(), capacity).run()
-        }
+        Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run().0,
+        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, ()).run().0,
     }
+}
+
+/// The same, followed in time on `disc`. Costs up to twice as much.
+pub fn simulate_in_time(
+    stream: &Stream,
+    replacement: Replacement,
+    capacity: Pages,
+    disc: Disc,
+) -> (Simulated, Waits) {
+    let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
+    let clock = Timed::new(disc, stream.pace().scale, stream.files.len());
+    let (simulated, clock) = match replacement {
+        Replacement::Lru => Model::new(stream, Lru::default(), capacity, clock).run(),
+        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, clock).run(),
+    };
+    let (chain, all) = clock.waited_ns();
+    (simulated, Waits { chain_ns: whole(chain), all_ns: whole(all) })
+}
+
+/// How long a run waited for the disc.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// If tasks that run at the same time wait at the same time: along the longest chain of them.
+    pub chain_ns: u64,
+    /// If only one waits at a time.
+    pub all_ns: u64,
 }

@@ -1,3 +1,4 @@
 //! Meters that look at the machine.
 
 pub mod residency;
+pub mod service;

@@ -60,7 +60,7 @@ fn resident(file: &File) -> usize {
 
 /// Opens a regular file without side effects: no waiting for a pipe's other end, no new access
 /// time.
-fn open(path: &str) -> Option<File> {
+pub(super) fn open(path: &str) -> Option<File> {
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     file.metadata().ok()?.is_file().then_some(file)

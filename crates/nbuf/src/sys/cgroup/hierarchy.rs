@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub struct Hierarchies {
     /// Our group in the v1 hierarchy that has the memory controller.
     pub memory_v1: Option<PathBuf>,
+    /// Our group in the v1 hierarchy that has the block I/O controller.
+    pub blkio_v1: Option<PathBuf>,
     /// Our group in the unified hierarchy.
     pub unified: Option<PathBuf>,
 }
@@ -33,6 +35,8 @@ impl Hierarchies {
                 found.unified = locate(mounts, "cgroup2", None, path);
             } else if controllers.split(',').any(|name| name == "memory") {
                 found.memory_v1 = locate(mounts, "cgroup", Some("memory"), path);
+            } else if controllers.split(',').any(|name| name == "blkio") {
+                found.blkio_v1 = locate(mounts, "cgroup", Some("blkio"), path);
             }
         }
         found

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Hierarchies, end_processes, remove};
+use super::Hierarchies;
+use super::removal::{end_processes, remove};
 use crate::sys::process;
 
 /// Ends what runs in such groups, removes them, and gives back their paths.
@@ -13,7 +14,8 @@ use crate::sys::process;
 pub fn sweep(hierarchies: &Hierarchies) -> Vec<PathBuf> {
     let namespace = process::pid_namespace();
     let mut removed = Vec::new();
-    for parent in [&hierarchies.memory_v1, &hierarchies.unified].into_iter().flatten() {
+    let Hierarchies { memory_v1, blkio_v1, unified } = hierarchies;
+    for parent in [memory_v1, blkio_v1, unified].into_iter().flatten() {
         let Ok(entries) = fs::read_dir(parent) else { continue };
         for entry in entries.flatten() {
             let path = entry.path();

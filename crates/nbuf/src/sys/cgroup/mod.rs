@@ -6,6 +6,10 @@
 
 mod hierarchy;
 mod leftovers;
+mod pressure;
+mod removal;
+mod scope;
+mod throttle;
 mod v1;
 mod v2;
 mod watchdog;
@@ -17,10 +21,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 pub use hierarchy::Hierarchies;
 pub use leftovers::sweep;
+pub use pressure::Pressure;
+use removal::{end_processes, remove};
+pub use throttle::Throttle;
 
 use crate::sys::process;
 use crate::units::Bytes;
@@ -59,17 +65,13 @@ pub trait Limiter {
     /// What its memory is used for.
     fn usage(&self) -> io::Result<Usage>;
 
+    /// Takes in a process that cannot enter by itself.
+    fn admit(&self, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Gives back the pages that nobody uses any more, so that the group can go without a trace.
     fn empty(&self);
-}
-
-/// Time lost to want of memory and of I/O, in nanoseconds: `/proc/pressure`, for one group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pressure {
-    /// Some task waited for memory.
-    pub memory_some_ns: u64,
-    /// Some task waited for I/O.
-    pub io_some_ns: u64,
 }
 
 /// A private group: memory under a limiter, and pressure from the unified hierarchy where there is
@@ -77,8 +79,11 @@ pub struct Pressure {
 pub struct Group {
     limiter: Box<dyn Limiter>,
     pressure: Option<PathBuf>,
-    /// Goes last, when there is nothing left to do for it.
-    _watchdog: Watchdog,
+    /// The group of the v1 `blkio` hierarchy, where a rate was asked for.
+    rate: Option<PathBuf>,
+    /// Goes last, when there is nothing left to do for it. None where systemd made the group, which
+    /// removes it too.
+    watchdog: Option<Watchdog>,
 }
 
 impl std::fmt::Debug for Group {
@@ -103,6 +108,15 @@ pub enum Error {
         .0.display()
     )]
     NotDelegated(PathBuf),
+    /// The discs cannot be held to a rate.
+    #[error(
+        "cannot hold the discs to a rate: {source}; --iops and --bps take root, the `blkio` or `io` \
+         controller, and files on a block device"
+    )]
+    Rate {
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// The group could not be made.
     #[error("cannot make a private group at {}: {source}; run as root outside the container, or use --no-verify", .path.display())]
     Create {
@@ -114,11 +128,32 @@ pub enum Error {
 }
 
 impl Group {
-    /// Makes a private group below ours, without a limit.
+    /// Makes a private group below ours, without a limit; or has the user's systemd make one, where
+    /// we may not.
     pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
+        Self::create_with(hierarchies, None)
+    }
+
+    /// The same, with a rate for its discs.
+    pub fn create_with(
+        hierarchies: &Hierarchies,
+        throttle: Option<&Throttle>,
+    ) -> Result<Self, Error> {
+        Self::below_ours(hierarchies, throttle).or_else(|error| {
+            if process::is_root() || throttle.is_some() {
+                return Err(error);
+            }
+            let scope = scope::Scope::start(&unique_name()).map_err(|_| error)?;
+            let pressure = Some(scope.directory().to_owned());
+            Ok(Self { limiter: Box::new(scope), pressure, rate: None, watchdog: None })
+        })
+    }
+
+    fn below_ours(hierarchies: &Hierarchies, throttle: Option<&Throttle>) -> Result<Self, Error> {
         let name = unique_name();
         let memory = hierarchies.memory_v1.as_deref();
-        let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref()]
+        let blkio = hierarchies.blkio_v1.as_deref().filter(|_| throttle.is_some());
+        let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref(), blkio]
             .into_iter()
             .flatten()
             .map(|parent| parent.join(&name))
@@ -135,11 +170,22 @@ impl Group {
                 Err(source) => Err(Error::Create { path, source }),
             }
         };
+        let rate = match (blkio, throttle) {
+            (Some(parent), Some(throttle)) => {
+                let path = make(parent)?;
+                throttle.set_v1(&path).map_err(|source| Error::Rate { source })?;
+                Some(path)
+            }
+            _ => None,
+        };
         if let Some(parent) = &hierarchies.memory_v1 {
+            if throttle.is_some() && rate.is_none() {
+                return Err(Error::Rate { source: io::ErrorKind::Unsupported.into() });
+            }
             let limiter = Box::new(v1::V1::new(make(parent)?));
             // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
             let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
-            return Ok(Self { limiter, pressure, _watchdog: watchdog });
+            return Ok(Self { limiter, pressure, rate, watchdog: Some(watchdog) });
         }
         let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
         let path = make(parent)?;
@@ -147,8 +193,11 @@ impl Group {
             let _ = fs::remove_dir(&path);
             return Err(Error::NotDelegated(parent.to_owned()));
         }
+        if let (None, Some(throttle)) = (&rate, throttle) {
+            throttle.set_v2(&path).map_err(|source| Error::Rate { source })?;
+        }
         let limiter = Box::new(v2::V2::new(path.clone()));
-        Ok(Self { limiter, pressure: Some(path), _watchdog: watchdog })
+        Ok(Self { limiter, pressure: Some(path), rate, watchdog: Some(watchdog) })
     }
 
     /// The limiter, to set and to read.
@@ -159,16 +208,12 @@ impl Group {
     /// What was lost so far; zero where the kernel does not say.
     pub fn pressure(&self) -> Pressure {
         let Some(directory) = &self.pressure else { return Pressure::default() };
-        let total = |file: &str| {
-            let text = fs::read_to_string(directory.join(file)).unwrap_or_default();
-            some_total_ns(&text)
-        };
-        Pressure { memory_some_ns: total("memory.pressure"), io_some_ns: total("io.pressure") }
+        Pressure::of(directory)
     }
 
     /// The `cgroup.procs` files, open for a forked child to write itself into.
     pub fn join_files(&self) -> io::Result<Vec<OwnedFd>> {
-        self.directories()
+        self.to_remove()
             .map(|directory| {
                 let path = directory.join("cgroup.procs");
                 Ok(fs::OpenOptions::new().write(true).open(path)?.into())
@@ -176,15 +221,25 @@ impl Group {
             .collect()
     }
 
+    /// Takes in a process where it cannot enter by [`Self::join_files`].
+    pub fn admit(&self, pid: i32) -> io::Result<()> {
+        self.limiter.admit(pid)
+    }
+
     /// Directory and process list of each part, for the supervisor.
     pub fn paths(&self) -> Vec<(CString, CString)> {
-        self.directories().map(c_paths).collect()
+        self.to_remove().map(c_paths).collect()
+    }
+
+    /// The directories that are ours, and not systemd's.
+    fn to_remove(&self) -> impl Iterator<Item = &Path> {
+        self.directories().filter(|_| self.watchdog.is_some())
     }
 
     fn directories(&self) -> impl Iterator<Item = &Path> {
         let memory = self.limiter.directory();
         let pressure = self.pressure.as_deref().filter(move |&path| path != memory);
-        std::iter::once(memory).chain(pressure)
+        std::iter::once(memory).chain(pressure).chain(self.rate.as_deref())
     }
 }
 
@@ -194,7 +249,7 @@ impl Drop for Group {
             end_processes(directory);
         }
         self.limiter.empty();
-        for directory in self.directories() {
+        for directory in self.to_remove() {
             remove(directory);
         }
     }
@@ -206,32 +261,6 @@ fn c_paths(directory: &Path) -> (CString, CString) {
     (c(directory), c(&directory.join("cgroup.procs")))
 }
 
-/// Kills what is in the group and waits until it is gone, two seconds at most.
-fn end_processes(directory: &Path) {
-    for _ in 0..1000 {
-        let Ok(text) = fs::read_to_string(directory.join("cgroup.procs")) else { return };
-        if text.trim().is_empty() {
-            return;
-        }
-        for pid in text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 1) {
-            let _ = process::signal(pid, libc::SIGKILL);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Removes an empty group; the kernel may need a moment after the last process.
-fn remove(directory: &Path) {
-    for _ in 0..1000 {
-        match fs::remove_dir(directory) {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            _ => return,
-        }
-    }
-}
-
 /// `nbuf-PIDNAMESPACE-PID-START-N`: who owns it can be told from the name alone.
 fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -239,15 +268,6 @@ fn unique_name() -> String {
     let start = i32::try_from(pid).ok().and_then(process::start_ticks).unwrap_or(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("nbuf-{}-{pid}-{start}-{count}", process::pid_namespace())
-}
-
-/// The `total=` of the `some` line of a pressure file, from microseconds.
-fn some_total_ns(text: &str) -> u64 {
-    text.lines()
-        .find_map(|line| line.strip_prefix("some "))
-        .and_then(|line| line.split("total=").nth(1))
-        .and_then(|total| total.trim().parse::<u64>().ok())
-        .map_or(0, |micros| micros.saturating_mul(1000))
 }
 
 /// The number behind `key` in a file of `key value` lines.

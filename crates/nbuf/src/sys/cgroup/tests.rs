@@ -1,5 +1,6 @@
 //! Both versions on directories of plain files: what is written where, what is read from where.
 
+use super::pressure::some_total_ns;
 use super::*;
 
 fn fake(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -92,6 +93,7 @@ fn our_groups_are_found_in_every_layout() {
         let want = Hierarchies {
             memory_v1: memory.map(PathBuf::from),
             unified: unified.map(PathBuf::from),
+            blkio_v1: None,
         };
         assert_eq!(Hierarchies::parse(groups, mounts), want, "{groups}");
     }
@@ -107,7 +109,8 @@ fn pressure_is_the_total_of_some() {
 #[test]
 fn a_unified_hierarchy_without_the_controller_says_so() {
     let parent = tempfile::tempdir().unwrap();
-    let hierarchies = Hierarchies { memory_v1: None, unified: Some(parent.path().to_owned()) };
+    let hierarchies =
+        Hierarchies { unified: Some(parent.path().to_owned()), ..Hierarchies::default() };
     let error = Group::create(&hierarchies).unwrap_err();
     assert!(error.to_string().contains("Delegate=yes"), "{error}");
     assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "left something behind");

@@ -133,6 +133,12 @@ impl<'a> Prepared<'a> {
                     self.fail();
                 }
             }
+            // While we may still do so without taking privileges from what the command executes.
+            if let Some(filter) = &self.plan.filter
+                && filter.install().is_err()
+            {
+                self.fail();
+            }
             if let Some(identity) = &self.plan.identity
                 && (libc::setgroups(identity.groups.len(), identity.groups.as_ptr()) != 0
                     || libc::setgid(identity.gid) != 0

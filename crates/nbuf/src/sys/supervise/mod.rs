@@ -14,6 +14,7 @@ mod child;
 pub(super) mod children;
 
 use super::check;
+use super::seccomp::Filter;
 use child::Prepared;
 
 /// Who the command runs as, when not as ourselves.
@@ -44,6 +45,8 @@ pub struct Plan {
     pub cgroups: Vec<(CString, CString)>,
     /// Descriptors that become the command's standard input, output and error.
     pub standard: [Option<OwnedFd>; 3],
+    /// Calls that the command will stop at. A tracer must stand by when it is let go.
+    pub filter: Option<Filter>,
 }
 
 /// What the supervisor says.

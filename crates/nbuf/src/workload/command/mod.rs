@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use crate::sys::cgroup::Group;
 use crate::sys::process::{self, Account};
+use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
-use crate::sys::supervise::Supervisor;
+use crate::sys::supervise::{Plan, Supervisor};
 use plan::plan;
 use watch::Run;
 
@@ -58,6 +59,11 @@ pub trait Watcher {
 
     /// What to wake up for.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// A filter over system calls that the command is put under before it executes.
+    fn filter(&self) -> Option<Filter> {
+        None
+    }
 
     /// Called on every wake-up and every 20 ms.
     fn tick(&mut self) -> io::Result<()>;
@@ -115,12 +121,13 @@ pub fn run(
 ) -> Result<Ended, Error> {
     process::become_subreaper()?;
     let strangers = process::children();
-    let plan = plan(command, job.group, job.standard)?;
+    let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
     let supervisor = Supervisor::start(&plan)?;
     drop(plan);
     let mut run = Run {
         command,
         supervisor,
+        group: job.group,
         signals,
         until: job.until,
         deadline: job.deadline,

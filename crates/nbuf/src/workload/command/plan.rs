@@ -28,6 +28,7 @@ pub(super) fn plan(
         join: group.map_or_else(|| Ok(Vec::new()), Group::join_files)?,
         cgroups: group.map(Group::paths).unwrap_or_default(),
         standard,
+        filter: None,
     })
 }
 

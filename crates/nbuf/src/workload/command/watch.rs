@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Command, Ended, Error, Until, Watcher};
+use crate::sys::cgroup::Group;
 use crate::sys::process;
 use crate::sys::signal::{Signal, Signals};
 use crate::sys::supervise::{Report, Supervisor};
@@ -17,6 +18,7 @@ const TICK: Duration = Duration::from_millis(20);
 pub(super) struct Run<'a> {
     pub(super) command: &'a Command,
     pub(super) supervisor: Supervisor,
+    pub(super) group: Option<&'a Group>,
     pub(super) signals: &'a Signals,
     pub(super) until: Until,
     pub(super) deadline: Option<Duration>,
@@ -77,6 +79,9 @@ impl Run<'_> {
     fn hear(&mut self, report: Report, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         match report {
             Report::Ready { pid } => {
+                if let Some(group) = self.group {
+                    group.admit(pid)?;
+                }
                 watcher.attach(pid).map_err(Error::Attach)?;
                 self.started_ns = process::monotonic_ns();
                 self.supervisor.go()?;

@@ -29,7 +29,7 @@ pub fn facts(command: Vec<String>) -> Facts {
 
 /// The interface that a private group of ours is made through.
 pub fn cgroup() -> &'static str {
-    let Hierarchies { memory_v1, unified } = Hierarchies::of_this_process();
+    let Hierarchies { memory_v1, unified, .. } = Hierarchies::of_this_process();
     match (memory_v1, unified) {
         (Some(_), _) => "v1",
         (None, Some(_)) => "v2",

@@ -3,6 +3,7 @@
 //! [`record`] writes a framed log while the command runs; [`trace_of_log`] makes a trace of it, at
 //! the end of the run or years later, whole or torn.
 
+pub mod abilities;
 pub mod btrfs;
 pub mod calls;
 pub mod events;
@@ -15,6 +16,7 @@ pub mod normalise;
 pub mod perf;
 pub mod recorder;
 mod sizes;
+pub mod traced;
 pub mod writes;
 
 use std::io::{Read, Write};
@@ -27,6 +29,17 @@ use crate::workload::trace::Trace;
 use log::{Ending, LogError, LogReader};
 use normalise::Normaliser;
 use recorder::Recorder;
+use traced::Traced;
+
+/// How a command is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// By the kernel's tracepoints: sees what the page cache is asked for, whoever asks how.
+    #[default]
+    Perf,
+    /// By stopping at its system calls: needs no privileges, sees less and costs more.
+    Calls,
+}
 
 /// The circumstances of a recording.
 #[derive(Debug, Default)]
@@ -39,6 +52,8 @@ pub struct Options<'a> {
     pub until: Until,
     /// After this long the command is ended.
     pub deadline: Option<std::time::Duration>,
+    /// How the command is watched.
+    pub backend: Backend,
     /// Size of each ring instead of 8 MiB; for provoking losses.
     pub ring_bytes: Option<usize>,
 }
@@ -63,13 +78,28 @@ pub fn record<W: Write>(
     signals: &Signals,
 ) -> Result<(Ended, W), Error> {
     let shown = command.arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let mut recorder = Recorder::prepare(shown, options.group, out, options.ring_bytes)?;
-    let Options { group, standard, until, deadline, .. } = options;
-    match run(command, Job { group, standard, until, deadline }, &mut recorder, signals) {
-        Ok(ended) => Ok((ended, recorder.finish(&ended)?)),
-        Err(error) => {
-            recorder.abandon();
-            Err(error.into())
+    let Options { group, standard, until, deadline, backend, ring_bytes } = options;
+    let job = Job { group, standard, until, deadline };
+    match backend {
+        Backend::Perf => {
+            let mut recorder = Recorder::prepare(shown, group, out, ring_bytes)?;
+            match run(command, job, &mut recorder, signals) {
+                Ok(ended) => Ok((ended, recorder.finish(&ended)?)),
+                Err(error) => {
+                    recorder.abandon();
+                    Err(error.into())
+                }
+            }
+        }
+        Backend::Calls => {
+            let mut traced = Traced::prepare(shown, group, out)?;
+            match run(command, job, &mut traced, signals) {
+                Ok(ended) => Ok((ended, traced.finish(&ended)?)),
+                Err(error) => {
+                    traced.abandon();
+                    Err(error.into())
+                }
+            }
         }
     }
 }

@@ -99,6 +99,17 @@ impl Perf {
         })
     }
 
+    /// Whether everything that a recording needs can be had here; really tries, on ourselves.
+    pub fn probe() -> Result<(), Error> {
+        let this = Self::prepare(&super::events::SOURCES)?;
+        let (Some(layout), Some(&processor)) = (this.layouts.first(), this.processors.first())
+        else {
+            return Ok(());
+        };
+        // Disabled until we execute something, which we never do.
+        perf::open(layout.id.into(), 0, processor, 1).map(drop).map_err(refused)
+    }
+
     /// Asks for smaller rings than the default; for provoking losses in tests.
     #[must_use]
     pub fn with_ring_bytes(mut self, bytes: usize) -> Self {

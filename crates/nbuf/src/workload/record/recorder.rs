@@ -13,7 +13,7 @@ use super::mounts;
 use super::names::{Key, Names};
 use super::perf::{self, Perf};
 use super::writes::{FdInfo, Writes};
-use crate::sys::cgroup::Group;
+use crate::sys::cgroup::{Group, Usage};
 use crate::sys::process::monotonic_ns;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::trace::{Capture, Facts};
@@ -220,13 +220,18 @@ impl<'a, W: Write> Recorder<'a, W> {
         let Some(usage) = self.group.and_then(|group| group.limiter().usage().ok()) else {
             return Ok(());
         };
-        self.log.push(&Entry::Memory(MemorySeen {
-            time_ns: now,
-            anonymous_bytes: usage.anonymous.0,
-            shmem_bytes: usage.shmem.0,
-            kernel_bytes: usage.kernel.max(usage.kernel_peak).0,
-            page_cache_bytes: usage.page_cache.0,
-        }))
+        self.log.push(&Entry::Memory(memory_of_group(&usage, now)))
+    }
+}
+
+/// What a group's meters say, for the log.
+pub(super) fn memory_of_group(usage: &Usage, time_ns: u64) -> MemorySeen {
+    MemorySeen {
+        time_ns,
+        anonymous_bytes: usage.anonymous.0,
+        shmem_bytes: usage.shmem.0,
+        kernel_bytes: usage.kernel.max(usage.kernel_peak).0,
+        page_cache_bytes: usage.page_cache.0,
     }
 }
 

@@ -23,10 +23,10 @@ use crate::units::PAGE_BYTES;
 /// What `/proc/PID/fdinfo/N` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FdInfo {
-    position: u64,
+    pub(super) position: u64,
     flags: u64,
     pub(super) mount: u64,
-    inode: u64,
+    pub(super) inode: u64,
 }
 
 impl FdInfo {
@@ -44,7 +44,7 @@ impl FdInfo {
         })
     }
 
-    fn has(&self, flag: i32) -> bool {
+    pub(super) fn has(&self, flag: i32) -> bool {
         self.flags & u64::from(flag.unsigned_abs()) != 0
     }
 }
@@ -179,7 +179,7 @@ impl Writes {
                 }
             }
             Kind::GetPages | Kind::Fault | Kind::MapPages => pending.mixed = true,
-            Kind::Delete | Kind::Write => {}
+            Kind::Delete | Kind::Write | Kind::Read => {}
         }
     }
 

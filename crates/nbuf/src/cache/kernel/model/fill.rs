@@ -5,10 +5,11 @@ use super::super::folio::{Arena, Slot, flag};
 use super::super::readahead::Fetch;
 use super::super::stream::Touch;
 use super::super::walk::{self, Folios};
+use super::clock::Clock;
 use super::{Model, Order, RECLAIM_PAGES_MIN, SHADOW, folio_of};
 use crate::units::Pages;
 
-impl<O: Order> Model<'_, O> {
+impl<O: Order, C: Clock> Model<'_, O, C> {
     pub(super) fn sync_readahead(&mut self, touch: &Touch, page: u32, request: u32) {
         let shape = self.stream.files[touch.file as usize];
         let cached = Cached {
@@ -20,7 +21,7 @@ impl<O: Order> Model<'_, O> {
         let state = &mut self.readahead[touch.stream as usize];
         let fetch = state
             .miss(shape.window, page, request, |most| walk::cached_before(&cached, page - 1, most));
-        self.fetch(touch, fetch);
+        self.fetch(touch, fetch, true);
     }
 
     pub(super) fn async_readahead(&mut self, touch: &Touch, slot: Slot, end: u32) {
@@ -40,16 +41,16 @@ impl<O: Order> Model<'_, O> {
             walk::missing_behind(&cached, index + 1, most)
         });
         if let Some(fetch) = fetch {
-            self.fetch(touch, fetch);
+            self.fetch(touch, fetch, false);
         }
     }
 
-    /// `page_cache_ra_order`, and `do_page_cache_ra` for the gaps.
-    pub(super) fn fetch(&mut self, touch: &Touch, fetch: Fetch) {
+    /// `page_cache_ra_order`, and `do_page_cache_ra` for the gaps. Whoever misses waits.
+    pub(super) fn fetch(&mut self, touch: &Touch, fetch: Fetch, waits: bool) {
         let shape = self.stream.files[touch.file as usize];
         let end = (fetch.start + fetch.pages).min(touch.file_pages);
         let mut index = fetch.start;
-        let mut clean = true;
+        let mut run = Run { first: index, waits };
         if let Some(order) = fetch.order.filter(|_| shape.order_max > 0) {
             let order = order.min(shape.order_max).min(fetch.pages.max(1).ilog2());
             self.readahead[touch.stream as usize].limit_order(order);
@@ -63,19 +64,34 @@ impl<O: Order> Model<'_, O> {
                 }
                 let marked = fetch.marker.is_some_and(|m| m >> order << order == index);
                 if !self.insert(touch, index, order, marked) {
-                    clean = false;
                     break;
                 }
                 index += 1 << order;
             }
-        } else {
-            clean = false;
         }
-        if !clean {
-            while index < end {
-                self.insert(touch, index, 0, fetch.marker == Some(index));
-                index += 1;
+        while index < end {
+            if !self.insert(touch, index, 0, fetch.marker == Some(index)) {
+                run = self.ask(touch, run, index);
             }
+            index += 1;
+        }
+        self.ask(touch, run, end);
+    }
+
+    /// Asks the disc for the run that ends before `end`, if there is one; another begins behind it.
+    /// The first alone is waited for.
+    fn ask(&mut self, touch: &Touch, run: Run, end: u32) -> Run {
+        let pages = end.saturating_sub(run.first);
+        if pages > 0 {
+            self.clock.asks(touch, run.first, pages, run.waits);
+        }
+        Run { first: end + 1, waits: run.waits && pages == 0 }
+    }
+
+    /// One page, without readahead.
+    pub(super) fn fetch_page(&mut self, touch: &Touch, page: u32) {
+        if self.insert(touch, page, 0, false) {
+            self.clock.asks(touch, page, 1, true);
         }
     }
 
@@ -125,6 +141,13 @@ impl<O: Order> Model<'_, O> {
         self.used -= pages;
         self.arena.remove(slot);
     }
+}
+
+/// Pages without a gap that are being put in, and whether somebody waits for them.
+#[derive(Clone, Copy)]
+struct Run {
+    first: u32,
+    waits: bool,
 }
 
 /// The cached folios of one file.

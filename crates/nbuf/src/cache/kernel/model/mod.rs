@@ -1,6 +1,10 @@
 //! The page cache itself: which pages are there, and what a touch does with them.
 
+pub(super) mod clock;
 mod fill;
+mod read;
+
+use clock::Clock;
 
 use super::Simulated;
 use super::folio::{Arena, Slot, flag};
@@ -10,8 +14,6 @@ use crate::sys::prefetch::prefetch;
 
 /// The kernel reclaims at least this many pages at a time (`SWAP_CLUSTER_MAX`).
 const RECLAIM_PAGES_MIN: u32 = 32;
-/// A read takes folios from the cache in batches of this many (`PAGEVEC_SIZE`).
-const BATCH_FOLIOS: usize = 31;
 
 /// Touches between two loads that are started ahead of time.
 const AHEAD: usize = 4;
@@ -45,9 +47,10 @@ pub(super) trait Order {
 }
 
 /// A page cache with room for `capacity` pages.
-pub(super) struct Model<'a, O: Order> {
+pub(super) struct Model<'a, O: Order, C: Clock> {
     stream: &'a Stream,
     order: O,
+    clock: C,
     arena: Arena,
     /// For each page its folio, or [`SHADOW`] and the stamp it left with, or 0. Zeroed lazily by
     /// the system: untouched parts cost nothing.
@@ -61,47 +64,49 @@ pub(super) struct Model<'a, O: Order> {
     out: Simulated,
 }
 
-impl<'a, O: Order> Model<'a, O> {
-    pub(super) fn new(stream: &'a Stream, order: O, capacity: u32) -> Self {
+impl<'a, O: Order, C: Clock> Model<'a, O, C> {
+    pub(super) fn new(stream: &'a Stream, order: O, capacity: u32, clock: C) -> Self {
         Self {
             stream,
             order,
+            clock,
             arena: Arena::default(),
             entries: vec![0; stream.pages],
-            readahead: vec![State::default(); stream.streams],
+            readahead: vec![State::default(); stream.streams.len()],
             capacity: capacity.max(RECLAIM_PAGES_MIN),
             used: 0,
-            batch: Vec::with_capacity(BATCH_FOLIOS),
+            batch: Vec::new(),
             batch_end: 0,
             out: Simulated { fills_by_file: vec![0; stream.files.len()], ..Simulated::default() },
         }
     }
 
-    pub(super) fn run(mut self) -> Simulated {
+    /// Runs it to its end. The clock comes back with what it was told.
+    pub(super) fn run(mut self) -> (Simulated, C) {
         let stream = self.stream;
         self.share();
-        for (at, touch) in stream.touches.iter().enumerate() {
+        for (at, touch) in stream.touches().enumerate() {
             self.bring_close(at);
+            self.clock.begins(&touch, stream.task_of(touch.stream));
             match touch.kind {
-                TouchKind::Read => self.read(touch),
-                TouchKind::Write => self.write(touch),
-                TouchKind::Fault => self.fault(touch, touch.first),
-                TouchKind::Map => self.map(touch),
-                TouchKind::Drop => self.drop_range(touch),
+                TouchKind::Read => self.read(&touch),
+                TouchKind::Write => self.write(&touch),
+                TouchKind::Fault => self.fault(&touch, touch.first),
+                TouchKind::Map => self.map(&touch),
+                TouchKind::Drop => self.drop_range(&touch),
             }
         }
-        self.out
+        (self.out, self.clock)
     }
 
     /// Starts to load what the touches after this one will look at: the entry of one, and the folio
     /// of a nearer one, whose entry is there by now.
     fn bring_close(&self, at: usize) {
-        let touches = &self.stream.touches;
-        if let Some(far) = touches.get(at + 2 * AHEAD) {
-            prefetch(&self.entries, self.at(far, far.first));
+        if let Some(far) = self.stream.place(at + 2 * AHEAD) {
+            prefetch(&self.entries, far);
         }
-        if let Some(near) = touches.get(at + AHEAD) {
-            self.arena.bring_close(self.cached(near, near.first));
+        if let Some(near) = self.stream.place(at + AHEAD) {
+            self.arena.bring_close(self.entries.get(near).map_or(0, |&entry| folio_of(entry)));
         }
     }
 
@@ -132,95 +137,15 @@ impl<'a, O: Order> Model<'a, O> {
         ((page >> order) + 1) << order
     }
 
-    /// `filemap_read`: batches of cached folios, readahead where there is none or a marker.
-    fn read(&mut self, touch: &Touch) {
-        let end = touch.first + touch.count;
-        let mut page = touch.first;
-        let mut last = self.readahead[touch.stream as usize].previous;
-        if touch.count == 1 {
-            // Most touches of most traces, and the shortest way through what follows.
-            let slot = self.cached(touch, page);
-            if slot != 0 && !self.arena.has(slot, flag::READAHEAD) {
-                if !self.ended_in(slot, page, last) {
-                    self.mark_read(slot);
-                }
-                self.readahead[touch.stream as usize].previous = Some(end);
-                return;
-            }
-        }
-        while page < end {
-            let mut marked = self.gather(touch, page, end);
-            if self.batch.is_empty() {
-                self.sync_readahead(touch, page, end - page);
-                marked = self.gather(touch, page, end);
-                if self.batch.is_empty() {
-                    self.insert(touch, page, 0, false);
-                    marked = self.gather(touch, page, end);
-                }
-            }
-            page = self.mark_batch(page, last);
-            last = Some(page);
-            if let Some(slot) = marked {
-                self.async_readahead(touch, slot, end);
-            }
-        }
-        self.readahead[touch.stream as usize].previous = Some(end);
-    }
-
-    /// Collects cached folios from `page` on; stops behind a marked one and gives it.
-    fn gather(&mut self, touch: &Touch, page: u32, end: u32) -> Option<Slot> {
-        self.batch.clear();
-        let mut at = page;
-        while at < end && self.batch.len() < BATCH_FOLIOS {
-            let slot = self.cached(touch, at);
-            if slot == 0 {
-                break;
-            }
-            self.batch.push(slot);
-            at = self.end_of(at, slot);
-            if self.arena.has(slot, flag::READAHEAD) {
-                self.batch_end = at;
-                return Some(slot);
-            }
-        }
-        self.batch_end = at;
-        None
-    }
-
-    /// Marks the batch as read and gives the page behind it. Where the read before, or the batch
-    /// before, ended in its first folio, that is not marked again (`pos_same_folio`).
-    fn mark_batch(&mut self, page: u32, last: Option<u32>) -> u32 {
-        let batch = std::mem::take(&mut self.batch);
-        for (at, &slot) in batch.iter().enumerate() {
-            if at > 0 || !self.ended_in(slot, page, last) {
-                self.mark_read(slot);
-            }
-        }
-        self.batch = batch;
-        self.batch_end.max(page + 1)
-    }
-
-    /// Whether what ended before page `last` ended in the folio of `slot`, which holds `page`.
-    fn ended_in(&self, slot: Slot, page: u32, last: Option<u32>) -> bool {
-        let order = self.arena.order(slot);
-        last.is_some_and(|last| last > 0 && (last - 1) >> order == page >> order)
-    }
-
-    fn mark_read(&mut self, slot: Slot) {
-        if !self.arena.has(slot, flag::SHARED) {
-            self.order.read(&mut self.arena, slot);
-        }
-    }
-
     fn fault(&mut self, touch: &Touch, page: u32) {
         let mut slot = self.cached(touch, page);
         if slot == 0 {
             let window = self.stream.files[touch.file as usize].window;
             let fetch = self.readahead[touch.stream as usize].fault(window, page);
-            self.fetch(touch, fetch);
+            self.fetch(touch, fetch, true);
             slot = self.cached(touch, page);
             if slot == 0 {
-                self.insert(touch, page, 0, false);
+                self.fetch_page(touch, page);
                 slot = self.cached(touch, page);
             }
         } else {
@@ -232,6 +157,7 @@ impl<'a, O: Order> Model<'a, O> {
                 slot = self.cached(touch, page);
             }
         }
+        self.clock.reaches(touch, page, page + 1);
         if slot != 0 && !self.arena.has(slot, flag::SHARED) {
             self.order.mapped(&mut self.arena, slot);
         }

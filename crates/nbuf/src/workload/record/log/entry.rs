@@ -19,6 +19,8 @@ pub enum Kind {
     Delete = 4,
     /// A write through the page cache.
     Write = 5,
+    /// A system call that reads a file through the page cache.
+    Read = 6,
 }
 
 /// One kernel event.
@@ -34,10 +36,10 @@ pub struct Event {
     pub device: u32,
     /// Inode number.
     pub inode: u64,
-    /// Page index; for `Write` the byte position.
+    /// Page index; for `Write` and `Read` the byte position.
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
-    /// `Write`: length in bytes. `Fault`: 0.
+    /// `Write`, `Read`: length in bytes. `Fault`: 0.
     pub extent: u64,
 }
 

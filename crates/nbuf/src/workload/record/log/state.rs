@@ -14,7 +14,7 @@ use super::varint::{put, take};
 struct Places {
     pages: u64,
     deleted: u64,
-    written: u64,
+    bytes: u64,
 }
 
 impl Places {
@@ -22,7 +22,7 @@ impl Places {
         match kind {
             Kind::GetPages | Kind::Fault | Kind::MapPages | Kind::Add => &mut self.pages,
             Kind::Delete => &mut self.deleted,
-            Kind::Write => &mut self.written,
+            Kind::Write | Kind::Read => &mut self.bytes,
         }
     }
 }
@@ -35,7 +35,7 @@ pub(super) struct State {
     tasks: Vec<u32>,
     file_last: usize,
     task_last: usize,
-    write_bytes_last: u64,
+    bytes_last: u64,
     file_numbers: BTreeMap<(u32, u64), usize>,
     task_numbers: BTreeMap<u32, usize>,
 }
@@ -48,7 +48,7 @@ impl State {
         self.tasks.clear();
         self.file_last = 0;
         self.task_last = 0;
-        self.write_bytes_last = 0;
+        self.bytes_last = 0;
         self.file_numbers.clear();
         self.task_numbers.clear();
     }
@@ -58,7 +58,7 @@ impl State {
         match kind {
             Kind::GetPages | Kind::MapPages => index,
             Kind::Fault | Kind::Add | Kind::Delete => 0,
-            Kind::Write => self.write_bytes_last,
+            Kind::Write | Kind::Read => self.bytes_last,
         }
     }
 
@@ -72,8 +72,8 @@ impl State {
                 let order = u32::try_from(event.extent).unwrap_or(u32::MAX);
                 event.index.wrapping_add(1_u64.checked_shl(order).unwrap_or(0))
             }
-            Kind::Write => {
-                self.write_bytes_last = event.extent;
+            Kind::Write | Kind::Read => {
+                self.bytes_last = event.extent;
                 event.index.wrapping_add(event.extent)
             }
         };

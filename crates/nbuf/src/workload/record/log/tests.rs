@@ -14,6 +14,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Just(Kind::Add),
         Just(Kind::Delete),
         Just(Kind::Write),
+        Just(Kind::Read),
     ]
 }
 

@@ -175,6 +175,7 @@ impl Walk {
                 self.demand(event, file, Op::Map, range);
             }
             Kind::Write => self.write(event, file),
+            Kind::Read => self.demand(event, file, Op::Read, (event.index, event.extent)),
             Kind::Add | Kind::Delete => self.kernel(event, file),
         }
     }

@@ -1,0 +1,54 @@
+//! `--capture`: how a command is watched, and what to fall back to where that is refused.
+
+use nbuf::sys::process;
+use nbuf::workload::record::perf::{self, Perf};
+use nbuf::workload::record::{Backend, events, recorder, traced};
+
+use crate::fail::{chain, say};
+use crate::permission;
+
+/// How to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Capture {
+    /// By tracepoints, and by system calls where those are refused
+    Auto,
+    /// By the kernel's tracepoints, which takes privileges
+    Perf,
+    /// By stopping at the command's system calls (ptrace), which anybody may do
+    Calls,
+}
+
+impl Capture {
+    /// The way that is open here. Says so when it is not the best one, and what would open that.
+    pub(crate) fn choose(self) -> Backend {
+        match self {
+            Self::Perf => Backend::Perf,
+            Self::Calls => {
+                say(traced::BLIND_SPOTS);
+                Backend::Calls
+            }
+            Self::Auto => match tried() {
+                Err(error @ (perf::Error::NotPermitted(_) | perf::Error::NoTracepoint(_))) => {
+                    fall_back(error)
+                }
+                // Whatever else is wrong is told by the recording, which meets it too.
+                _ => Backend::Perf,
+            },
+        }
+    }
+}
+
+/// Root is only asked for what a container may lack: opening an event costs a third of a second.
+fn tried() -> Result<(), perf::Error> {
+    if process::is_root() { Perf::prepare(&events::SOURCES).map(drop) } else { Perf::probe() }
+}
+
+fn fall_back(error: perf::Error) -> Backend {
+    if traced::probe().is_err() {
+        return Backend::Perf;
+    }
+    let error = permission::brief(recorder::Error::Perf(error).into());
+    say(format_args!("recording by system calls, for the better way is closed: {}", chain(&error)));
+    say(traced::BLIND_SPOTS);
+    Backend::Calls
+}

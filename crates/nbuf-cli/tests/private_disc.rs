@@ -1,0 +1,99 @@
+//! `nbuf size --loop`, `--iops`, `--bps`: a private disc, and a rate for it.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use nbuf::sys::process::signal;
+use serde_json::Value;
+use support::{Need, Place, groups_of, requires, until, with_word};
+
+const NEEDS: [Need; 4] =
+    [Need::Tracepoints, Need::Program("mkfs.ext4"), Need::Program("losetup"), Need::Program("cp")];
+
+/// Loop devices of the machine, whoever they belong to.
+fn loops() -> String {
+    let output = Command::new("losetup").args(["-nO", "NAME,BACK-FILE"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("data")).unwrap();
+    place.file("data/file", 8 << 20);
+    place
+}
+
+#[test]
+fn a_directory_is_sized_on_a_disc_of_its_own_at_a_rate() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = place();
+    let before = loops();
+    let script = "dd if=data/file of=/dev/null bs=4k 2>/dev/null; echo new >data/new";
+    let options = "--json --loop 64MiB --data data --loop-readahead 16KiB --iops 2000 --force \
+        --verify-at 50%";
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let sized = place.size(&options, &["sh", "-c", script]);
+    let report = sized.json();
+    assert_eq!(report["capture"]["readahead_bytes"], 16 << 10);
+    assert_eq!(report["time"]["iops"], 2000);
+    assert!(report["time"]["points"].as_array().unwrap().len() > 2);
+    for run in report["verify"].as_array().unwrap() {
+        let number = |key: &str| run[key].as_f64().unwrap();
+        assert!(number("predicted_seconds_low") <= number("predicted_seconds_high"), "{run:#}");
+        // 512 requests of 16 KiB. Whatever else the machine does, a rate is not exceeded by more
+        // than what it lets through at once.
+        assert!(number("measured_seconds") > 0.1, "{run:#}");
+        assert!(number("predicted_seconds_high") > 0.1, "{run:#}");
+    }
+    // What was written went to the copy.
+    assert!(!place.path("data/new").exists());
+    assert_eq!(loops(), before);
+}
+
+#[test]
+fn killed_it_leaves_no_disc() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = place();
+    let before = loops();
+    let word = format!("86400.5{}", std::process::id());
+    let script = format!("touch data/mark; exec sleep {word}");
+    let options = ["size", "-y", "--loop", "64MiB", "--data", "data", "--", "sh", "-c", &script];
+    let mut nbuf = place.nbuf(options);
+    let mut child = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("the command runs", || !with_word(&word).is_empty() && loops() != before);
+    signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
+    child.wait().unwrap();
+    until("nothing runs", || with_word(&word).is_empty());
+    until("no group is left", || groups_of(child.id()).is_empty());
+    until("no loop device is left", || loops() == before);
+    assert!(!place.path("data/mark").exists());
+}
+
+#[test]
+fn what_cannot_be_is_told_in_a_line() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = place();
+    let before = loops();
+    let cases = [
+        (&["--loop", "4MiB", "--data", "data"][..], "give --loop more room"),
+        (&["--loop", "64MiB", "--data", "none"], "--data takes a directory"),
+        (&["--loop", "64MiB", "--data", "data/file"], "--data takes a directory"),
+    ];
+    for (options, told) in cases {
+        let sized = place.size(options, &["true"]);
+        assert_eq!(sized.status, 125, "{sized:?}");
+        assert!(sized.stderr.contains(told), "{sized:?}");
+        assert_eq!(sized.stderr.lines().count(), 1, "{sized:?}");
+        assert_eq!(sized.stdout, "");
+    }
+    for options in [&["--loop", "64MiB"][..], &["--iops", "0"], &["--bps", "0"], &["--data", "."]] {
+        assert_eq!(place.size(options, &["true"]).status, 2, "{options:?}");
+    }
+    let sized = place.size(&["--json", "--no-verify", "--bps", "1MiB"], &["cat", "data/file"]);
+    assert_eq!(sized.json()["time"]["bytes_per_second"], 1 << 20);
+    assert_eq!(sized.json()["verify"], Value::Array(Vec::new()));
+    assert_eq!(loops(), before);
+}

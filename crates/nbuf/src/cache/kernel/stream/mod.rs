@@ -1,0 +1,206 @@
+//! A trace made ready to be simulated at many sizes: page ranges, dense numbers for files and for
+//! streams of readahead, and what each file's device does.
+
+mod build;
+mod touch;
+
+use std::collections::HashMap;
+
+pub use build::Builder;
+pub use touch::{Touch, TouchKind, Touches};
+
+use touch::{Packed, Resized};
+
+use super::readahead::Window;
+use crate::meter::stall::Pace;
+use crate::units::Bytes;
+use crate::workload::trace::Trace;
+
+/// No device reads ahead further than 4 GiB.
+const WINDOW_PAGES_MAX: u32 = 1 << 20;
+
+/// A file of the stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FileShape {
+    /// Where its pages begin in a table of the pages of all files.
+    pub(super) base: usize,
+    pub(super) window: Window,
+    pub(super) order_max: u32,
+}
+
+/// A workload in pages.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    touches: Vec<Packed>,
+    /// Changes of the sizes of files, in order.
+    resized: Vec<Resized>,
+    pub(super) files: Vec<FileShape>,
+    /// File and task of each stream, tasks numbered from 0.
+    pub(super) streams: Vec<(u32, u32)>,
+    pub(super) pages: usize,
+    /// Pages charged to somebody else for good: file and page. Never filled, never evicted.
+    pub(super) shared: Vec<(u32, u32)>,
+    /// Pages accessed by calls, repetitions included, and pages mapped that nobody else keeps.
+    called: u64,
+    mapped: u64,
+    /// Accesses left out of `touches`: the page that was read just before, again.
+    repeated: u64,
+    /// What the recording says of time.
+    pace: Pace,
+}
+
+impl Stream {
+    /// From a trace in memory.
+    pub fn of(trace: &Trace, shared: &[(u32, u32)]) -> Self {
+        let mut builder = Builder::default();
+        trace.records.iter().for_each(|record| builder.hear(record));
+        builder.finish(&trace.files, &trace.facts, shared)
+    }
+
+    /// Gives every file a place for all pages that can ever be cached, by the most pages it has and
+    /// how far it was touched: readahead runs at most two windows ahead of what is asked for.
+    fn lay_out(&mut self, seen: impl Iterator<Item = (u32, u32)>) {
+        self.pages = 0;
+        for (file, (size, reached)) in self.files.iter_mut().zip(seen) {
+            file.base = self.pages;
+            let ahead = 4 * file.window.pages.max(file.window.io_pages) + 1024;
+            self.pages += size.min(reached.saturating_add(ahead)) as usize;
+        }
+    }
+
+    /// Asks something of the same workload on devices with this readahead window. The touches are
+    /// not copied: there may be many.
+    pub fn with_readahead<R>(&mut self, window: Bytes, ask: impl FnOnce(&Self) -> R) -> R {
+        let pages = u32::try_from(window.pages_down().0).unwrap_or(u32::MAX).min(WINDOW_PAGES_MAX);
+        let mut seen = vec![(0, 0); self.files.len()];
+        for touch in self.touches() {
+            let (size, reached) = &mut seen[touch.file as usize];
+            *size = touch.file_pages.max(*size);
+            *reached = (*reached).max(touch.first + touch.count);
+        }
+        let touches = std::mem::take(&mut self.touches);
+        let resized = std::mem::take(&mut self.resized);
+        let mut other = Self { touches, resized, ..self.clone() };
+        // No page may lose its place, whichever window is the larger.
+        for file in &mut other.files {
+            file.window.pages = pages.max(file.window.pages);
+        }
+        other.lay_out(seen.into_iter());
+        for file in &mut other.files {
+            file.window.pages = pages;
+        }
+        let answer = ask(&other);
+        (self.touches, self.resized) = (other.touches, other.resized);
+        answer
+    }
+
+    /// Counts the pages that were mapped. Those that others keep in memory do not count: however
+    /// often they are touched, they are no part of this cache.
+    fn count_mapped(&mut self) {
+        let mut shared = vec![false; self.pages];
+        for &(file, page) in &self.shared {
+            if let Some(shared) = shared.get_mut(self.page_number(file, page)) {
+                *shared = true;
+            }
+        }
+        let is_mapped = |t: &Touch| matches!(t.kind, TouchKind::Fault | TouchKind::Map);
+        let mut mapped = 0;
+        for touch in self.touches().filter(is_mapped) {
+            let first = self.page_number(touch.file, touch.first);
+            let range = first..first + touch.count as usize;
+            mapped += shared.get(range).map_or(0, |s| s.iter().filter(|&&s| !s).count());
+        }
+        self.mapped = mapped as u64;
+    }
+
+    /// Pages accessed by calls, and pages mapped into somebody's memory; repetitions included.
+    pub fn accesses(&self) -> u64 {
+        self.called + self.mapped
+    }
+
+    /// Accesses that are not among the touches, because they hit at every size.
+    pub fn repetitions(&self) -> u64 {
+        self.repeated
+    }
+
+    /// The share of them that were mapped, and are touched again and again without our seeing it.
+    pub fn mapped_share(&self) -> f64 {
+        if self.accesses() == 0 { 0.0 } else { self.mapped as f64 / self.accesses() as f64 }
+    }
+
+    /// The readahead window that most touches meet, in pages.
+    pub fn window_pages(&self) -> u32 {
+        let mut touches: HashMap<u32, usize> = HashMap::new();
+        for touch in self.touches() {
+            *touches.entry(self.files[touch.file as usize].window.pages).or_default() += 1;
+        }
+        touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
+    }
+
+    /// The touches in order, repetitions of one page left out.
+    pub fn touches(&self) -> Touches<'_> {
+        Touches::of(self)
+    }
+
+    /// How many touches there are.
+    pub fn len(&self) -> usize {
+        self.touches.len()
+    }
+
+    /// Whether nothing is touched at all.
+    pub fn is_empty(&self) -> bool {
+        self.touches.is_empty()
+    }
+
+    fn file_of(&self, stream: u32) -> u32 {
+        self.streams.get(stream as usize).map_or(0, |&(file, _)| file)
+    }
+
+    pub(super) fn task_of(&self, stream: u32) -> u32 {
+        self.streams.get(stream as usize).map_or(0, |&(_, task)| task)
+    }
+
+    /// Where the first page of the touch with this number is in the table of all pages.
+    pub(super) fn place(&self, at: usize) -> Option<usize> {
+        let touch = self.touches.get(at)?;
+        Some(self.page_number(self.file_of(touch.stream), touch.first))
+    }
+
+    /// What the recording says of time.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// A number for a page that is dense enough to index a table with, and its upper bound.
+    pub fn page_number(&self, file: u32, page: u32) -> usize {
+        self.files[file as usize].base + page as usize
+    }
+
+    /// Upper bound of [`Self::page_number`].
+    pub fn page_numbers(&self) -> usize {
+        self.pages
+    }
+
+    /// Nodes of the kernel's page index (an xarray, 64 pages a node) that hold the touched pages.
+    /// A file of one page needs none.
+    pub fn index_nodes(&self) -> u64 {
+        let mut seen = vec![false; self.pages / 64 + 2 * self.files.len() + 1];
+        let mut nodes = 0;
+        for touch in self.touches().filter(|touch| touch.file_pages > 1) {
+            let base = self.files[touch.file as usize].base / 64 + 2 * touch.file as usize;
+            let last = touch.first + touch.count - 1;
+            for node in touch.first / 64..=last / 64 {
+                if let Some(seen) = seen.get_mut(base + node as usize) {
+                    nodes += u64::from(!*seen);
+                    *seen = true;
+                }
+            }
+        }
+        nodes
+    }
+
+    /// The pages that stay in memory on somebody else's account: file and page.
+    pub fn shared_pages(&self) -> &[(u32, u32)] {
+        &self.shared
+    }
+}

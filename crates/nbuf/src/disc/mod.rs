@@ -1,0 +1,3 @@
+//! What is behind the cache.
+
+pub mod private;

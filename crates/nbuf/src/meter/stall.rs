@@ -1,0 +1,169 @@
+//! What a recording says of time: how long reads waited for the disc, and how much work lay between.
+//!
+//! A read that misses puts its pages into the cache, waits, and is reported when they are ready: the
+//! time between is a sample of the disc's service. A fault is reported before it waits; its wait ends
+//! somewhere before the task's next touch and is no sample. Waits for what was read ahead do not
+//! show one by one, but in the time that the processor was idle.
+//! Cost: 56 bytes a task. Not for commands whose tasks wait for each other in cycles.
+
+use std::collections::HashMap;
+
+use super::service::{Sample, Service};
+use crate::units::{Bytes, whole};
+use crate::workload::trace::{Facts, Op, Record};
+
+/// Samples that are kept.
+const SAMPLES_MAX: usize = 1 << 14;
+/// What a kernel event costs the command that causes it (docs/cost.md).
+const EVENT_NS: u64 = 700;
+/// Of the time of a recording, the most that is believed to be its own cost.
+const OVERHEAD_MAX: f64 = 0.25;
+/// A fault waits so long where no read has shown how long a wait is.
+const FAULT_NS: u64 = 100_000;
+
+/// Listens to the records of a trace.
+#[derive(Debug, Default)]
+pub struct Stalls {
+    tasks: HashMap<u32, Task>,
+    samples: Vec<Sample>,
+    sampled_ns: u64,
+    requests: u64,
+    pages: u64,
+    /// The longest that any chain of tasks waited.
+    waited_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    last_ns: i64,
+    /// What it, and what ran before it, waited.
+    waited_ns: u64,
+    /// Of the pages it put in since its last touch: when, how many, where they end, and for which
+    /// request.
+    filled_ns: i64,
+    filled_pages: u32,
+    filled_end: u64,
+    filled_for: Option<u32>,
+    /// The request of its last touch, if that was a fault.
+    fault: Option<u32>,
+}
+
+impl Stalls {
+    /// Pages were put into the cache.
+    pub fn filled(&mut self, record: &Record) {
+        let pages = Bytes(record.length_bytes.into()).pages_up().0;
+        let task = self.tasks.entry(record.task).or_default();
+        task.filled_ns = record.time_ns;
+        task.filled_pages += u32::try_from(pages).unwrap_or(0);
+        if record.op == Op::Fill {
+            task.filled_for = Some(record.request);
+        }
+        self.requests += u64::from(record.offset_bytes != task.filled_end);
+        task.filled_end = record.offset_bytes + u64::from(record.length_bytes);
+        self.pages += pages;
+    }
+
+    /// A touch. Gives the work of its task since its last one, in microseconds.
+    pub fn touched(&mut self, record: &Record) -> u32 {
+        let waited = self.waited_ns;
+        let task = self.tasks.entry(record.task).or_default();
+        if task.last_ns == 0 {
+            // A task that begins was most likely waited for by nobody, but waited for those before.
+            task.waited_ns = waited;
+        }
+        let begun = if task.last_ns == 0 { ns(waited) } else { task.last_ns };
+        let passed = record.time_ns.saturating_sub(begun).max(0).unsigned_abs();
+        let mut wait = 0;
+        if task.filled_for == Some(record.request) && record.op == Op::Read {
+            wait = record.time_ns.saturating_sub(task.filled_ns).max(0).unsigned_abs().min(passed);
+            if self.samples.len() < SAMPLES_MAX {
+                self.samples.push(Sample { pages: task.filled_pages, ns: wait });
+            }
+            self.sampled_ns += wait;
+        } else if task.filled_for.is_some() && task.filled_for == task.fault {
+            let known = self.samples.len() as u64;
+            wait = self.sampled_ns.checked_div(known).unwrap_or(FAULT_NS).min(passed);
+        }
+        task.waited_ns += wait;
+        self.waited_ns = self.waited_ns.max(task.waited_ns);
+        let fault = (record.op == Op::Fault).then_some(record.request);
+        let (last_ns, waited_ns) = (record.time_ns.max(1), task.waited_ns);
+        *task = Task { last_ns, waited_ns, fault, filled_end: task.filled_end, ..Task::default() };
+        u32::try_from((passed - wait) / 1000).unwrap_or(u32::MAX)
+    }
+
+    /// When all was heard.
+    pub fn finish(self, facts: &Facts) -> Pace {
+        let service = Service::fit(&self.samples);
+        let elapsed = facts.elapsed_ns;
+        let seen = elapsed.saturating_sub(self.waited_ns);
+        // What was read ahead may have been waited for too, but only while the processor was idle.
+        let idle = elapsed.saturating_sub(facts.cpu_ns);
+        let all = service.map_or(0.0, |service| service.total_ns(self.requests, self.pages));
+        let hidden = idle.min(whole(all)).saturating_sub(self.waited_ns);
+        let most = whole(seen as f64 * OVERHEAD_MAX);
+        let overhead = (facts.capture.events * EVENT_NS).min(most);
+        let work_ns = seen.saturating_sub(hidden).saturating_sub(overhead);
+        Pace { work_ns, scale: work_ns as f64 / seen.max(1) as f64, service }
+    }
+}
+
+fn ns(waited: u64) -> i64 {
+    i64::try_from(waited).unwrap_or(i64::MAX)
+}
+
+/// How fast a recorded command works, and its disc.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Elapsed time without the waits for the disc, and without what recording cost.
+    pub work_ns: u64,
+    /// The work between two touches, as recorded, times this is what it would be.
+    pub scale: f64,
+    /// What the recording says of the disc; nothing where it hardly missed.
+    pub service: Option<Service>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::trace::FileId;
+
+    fn record(time_us: i64, task: u32, op: Op, page: u64, pages: u32, request: u32) -> Record {
+        Record {
+            time_ns: time_us * 1000,
+            offset_bytes: page * 4096,
+            file_bytes: 1 << 30,
+            length_bytes: pages * 4096,
+            file: FileId(0),
+            task,
+            request,
+            op,
+        }
+    }
+
+    #[test]
+    fn a_wait_is_no_work() {
+        let mut stalls = Stalls::default();
+        assert_eq!(stalls.touched(&record(10, 1, Op::Read, 0, 1, 0)), 10);
+        stalls.filled(&record(30, 1, Op::Fill, 5, 1, 1));
+        stalls.filled(&record(31, 1, Op::Readahead, 6, 3, 1));
+        assert_eq!(stalls.touched(&record(131, 1, Op::Read, 5, 1, 1)), 21);
+        assert_eq!(stalls.samples, [Sample { pages: 4, ns: 100_000 }]);
+        // Read ahead alone: nobody waits.
+        stalls.filled(&record(140, 1, Op::Readahead, 9, 4, 2));
+        assert_eq!(stalls.touched(&record(141, 1, Op::Read, 6, 1, 2)), 10);
+        // A task that begins later does so after what was waited before.
+        assert_eq!(stalls.touched(&record(200, 2, Op::Read, 0, 1, 3)), 100);
+        let facts = Facts { elapsed_ns: 250_000, cpu_ns: 150_000, ..Facts::default() };
+        assert_eq!(stalls.finish(&facts).work_ns, 150_000);
+    }
+
+    #[test]
+    fn a_fault_waits_behind_its_record() {
+        let mut stalls = Stalls::default();
+        assert_eq!(stalls.touched(&record(10, 1, Op::Fault, 7, 1, 0)), 10);
+        stalls.filled(&record(11, 1, Op::Fill, 7, 1, 0));
+        assert_eq!(stalls.touched(&record(200, 1, Op::Read, 0, 1, 1)), 90);
+        assert!(stalls.samples.is_empty());
+    }
+}

@@ -1,0 +1,16 @@
+//! A mount namespace of our own: what is mounted in it nobody else sees, and it goes with its last
+//! process, however that ends.
+
+use std::io;
+
+/// Enters one. To be called before a thread is started: only those started later come along.
+pub fn enter_private_mounts() -> io::Result<()> {
+    // SAFETY: changes which mounts this thread sees, and nothing in memory.
+    super::check(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())?;
+    let (root, none) = (c"/".as_ptr(), std::ptr::null());
+    let flags = libc::MS_REC | libc::MS_PRIVATE;
+    // SAFETY: the path is a C string; for a change of propagation the other pointers may be null.
+    let made = unsafe { libc::mount(std::ptr::null(), root, std::ptr::null(), flags, none) };
+    super::check(made.into())?;
+    Ok(())
+}

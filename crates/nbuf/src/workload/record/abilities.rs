@@ -1,0 +1,275 @@
+//! What recording and verifying need, and whether this machine lets us: `nbuf doctor`.
+//!
+//! Everything that can be tried is tried: an event is opened, a process is traced, a group is made,
+//! limited and removed. Invariant: nothing is changed, and nothing is left.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::mounts::{self, Mount};
+use super::perf::Perf;
+use super::{machine, traced};
+use crate::sys::cache::resident_pages;
+use crate::sys::cgroup::{Error, Group, Hierarchies};
+use crate::sys::fanotify::Listener;
+use crate::sys::seccomp;
+use crate::units::Bytes;
+
+/// What came of trying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It works.
+    Works,
+    /// It does not.
+    Fails,
+    /// It is so, and matters to what is measured.
+    Is,
+}
+
+/// One thing that was tried or looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ability {
+    /// What.
+    pub name: &'static str,
+    /// Whether `nbuf size` cannot do its whole job without.
+    pub needed: bool,
+    /// Whether it works.
+    pub state: State,
+    /// Why, or what exactly.
+    pub why: String,
+    /// What would change it; empty where nothing need be changed.
+    pub remedy: String,
+}
+
+/// Tries everything.
+pub fn abilities() -> Vec<Ability> {
+    let mounts = mounts::backed();
+    let mut found = vec![
+        tracepoints(),
+        names(mounts.first()),
+        calls(),
+        limits(&Hierarchies::of_this_process()),
+        residency(),
+        throttle(),
+        loops(),
+    ];
+    found.extend(circumstances(&mounts));
+    found
+}
+
+fn ability(
+    name: &'static str,
+    needed: bool,
+    tried: Result<String, String>,
+    remedy: &str,
+) -> Ability {
+    let (state, why, remedy) = match tried {
+        Ok(what) => (State::Works, what, String::new()),
+        Err(why) => (State::Fails, why, remedy.to_owned()),
+    };
+    Ability { name, needed, state, why, remedy }
+}
+
+fn tracepoints() -> Ability {
+    let paranoid = text("/proc/sys/kernel/perf_event_paranoid");
+    let tried = Perf::probe().map(|()| "an event was opened".to_owned());
+    ability(
+        "capture by tracepoints",
+        true,
+        tried.map_err(|error| format!("{error}; kernel.perf_event_paranoid is {paranoid}")),
+        "run as root; or sudo setcap cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock+ep \
+         on nbuf",
+    )
+}
+
+fn names(mount: Option<&Mount>) -> Ability {
+    let hear = || {
+        let listener = Listener::new()?;
+        mount.map_or(Ok(()), |mount| listener.hear(&mount.point))
+    };
+    let tried = hear().map(|()| "opened files are heard of (fanotify)".to_owned());
+    ability(
+        "names of files",
+        true,
+        tried.map_err(|error: io::Error| format!("fanotify is refused: {error}")),
+        "as for tracepoints; recording by system calls needs none of this",
+    )
+}
+
+fn calls() -> Ability {
+    let filters = seccomp::is_available();
+    let tried = traced::probe().map_err(|error| error.to_string());
+    let tried = tried.and_then(|()| {
+        if filters { Ok(()) } else { Err("the kernel has no seccomp filters that trace".into()) }
+    });
+    let yama = text("/proc/sys/kernel/yama/ptrace_scope");
+    let scope = if yama.is_empty() { String::new() } else { format!("; ptrace_scope is {yama}") };
+    ability(
+        "capture by system calls",
+        false,
+        tried
+            .map(|()| "a process was traced (ptrace, seccomp)".to_owned())
+            .map_err(|why| format!("{why}{scope}")),
+        "kernel.yama.ptrace_scope of 0 or 1; in a container --cap-add SYS_PTRACE, and a seccomp \
+         profile that permits ptrace",
+    )
+}
+
+fn limits(hierarchies: &Hierarchies) -> Ability {
+    let tried = || -> Result<String, (String, &'static str)> {
+        let group = Group::create(hierarchies).map_err(|error| {
+            let remedy = match error {
+                Error::NoController => "mount the memory controller below /sys/fs/cgroup",
+                _ => {
+                    "run as root, outside a container; or where `systemd-run --user --scope` works \
+                     and hands the memory controller down"
+                }
+            };
+            let why = match error {
+                Error::Create { path, source } => format!("{}: {source}", path.display()),
+                Error::NotDelegated(path) => {
+                    format!("{} lacks the memory controller", path.display())
+                }
+                error => error.to_string(),
+            };
+            (why, remedy)
+        })?;
+        let limiter = group.limiter();
+        let done = limiter.limit(Some(Bytes(64 << 20))).and_then(|()| limiter.limit(None));
+        let refused = |error: io::Error| (format!("no limit can be set: {error}"), "run as root");
+        done.and_then(|()| limiter.usage()).map_err(refused)?;
+        Ok(format!("a group was made, limited and removed ({})", limiter.version()))
+    };
+    match tried() {
+        Ok(what) => ability("memory limits", true, Ok(what), ""),
+        Err((why, remedy)) => ability("memory limits", true, Err(why), remedy),
+    }
+}
+
+fn residency() -> Ability {
+    let tried = std::env::current_exe().and_then(File::open).and_then(|file| resident_pages(&file));
+    let tried = tried.map(|pages| format!("cachestat: {pages} pages of this program are cached"));
+    ability(
+        "what is in the cache",
+        false,
+        tried.map_err(|error| format!("cachestat: {error}")),
+        "Linux 6.5, and root for files that one may not write to; without it, what stays in the \
+         cache when files are dropped is not known",
+    )
+}
+
+fn throttle() -> Ability {
+    let files = ["/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device", "/sys/fs/cgroup/io.stat"];
+    let found = files.into_iter().find(|file| Path::new(file).exists());
+    let tried = found.ok_or("no cgroup has the controller".to_owned());
+    let writable = tried.and_then(|file| {
+        // Asked for, not written to.
+        match rustix::fs::access(Path::new(file).parent().unwrap_or(Path::new("/")), WRITE) {
+            Ok(()) => Ok(format!("groups can be made beside {file}")),
+            Err(error) => Err(format!("{file}: {error}")),
+        }
+    });
+    ability("slower discs (blkio, io)", false, writable, "run as root")
+}
+
+const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
+
+fn loops() -> Ability {
+    let control = "/dev/loop-control";
+    let tried = OpenOptions::new().read(true).write(true).open(control);
+    ability(
+        "loop devices",
+        false,
+        tried.map(|_| format!("{control} opens")).map_err(|error| format!("{control}: {error}")),
+        "run as root, with the module loop; only tests of other file systems need it",
+    )
+}
+
+/// What is neither good nor bad, but decides what is measured.
+fn circumstances(mounts: &[Mount]) -> Vec<Ability> {
+    let is = |name, why: String, remedy: &str| {
+        let remedy = remedy.to_owned();
+        Ability { name, needed: false, state: State::Is, why, remedy }
+    };
+    let facts = machine::facts(Vec::new());
+    let lru = if facts.multi_generational {
+        is("eviction", "multi-generational LRU: not modelled, the band is wide".into(), "")
+    } else {
+        is("eviction", "active and inactive lists, as modelled".into(), "")
+    };
+    let swaps = text("/proc/swaps").lines().skip(1).count();
+    let here = mounts
+        .iter()
+        .filter(|mount| Path::new(&facts.directory).starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.as_os_str().len());
+    let readahead = here.map_or_else(
+        || "the current directory is on no disc".to_owned(),
+        |mount| {
+            let device = machine::device(mount, &facts.kernel);
+            let window = Bytes(device.readahead_bytes);
+            format!("{window} on {} ({})", mount.point.display(), mount.filesystem)
+        },
+    );
+    let (reclaim, remedy) = match proactive_reclaim() {
+        Some(true) => ("DAMON pages out what is not used", "what it evicts spoils a curve"),
+        Some(false) => ("none", ""),
+        None => ("not for us to see", "run as root"),
+    };
+    vec![
+        is("kernel", facts.kernel, ""),
+        lru,
+        is("readahead", readahead, ""),
+        is("swap", if swaps == 0 { "none".into() } else { format!("{swaps} areas") }, ""),
+        is("proactive reclaim", reclaim.into(), remedy),
+    ]
+}
+
+/// Whether DAMON takes pages away that nobody is short of; nothing where that cannot be seen.
+fn proactive_reclaim() -> Option<bool> {
+    if text("/sys/module/damon_reclaim/parameters/enabled") == "Y" {
+        return Some(true);
+    }
+    let listed = |path: &Path| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
+    };
+    let read = |path: &Path| match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+        read => Some(read.unwrap_or_default().trim().to_owned()),
+    };
+    for daemon in listed(Path::new("/sys/kernel/mm/damon/admin/kdamonds")) {
+        if read(&daemon.join("state"))? != "on" {
+            continue;
+        }
+        for context in listed(&daemon.join("contexts")) {
+            for scheme in listed(&context.join("schemes")) {
+                if read(&scheme.join("action"))? == "pageout" {
+                    return Some(true);
+                }
+            }
+        }
+    }
+    Some(false)
+}
+
+/// A small file of the kernel's, without the end of its line.
+fn text(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_says_why_and_what_would_change_it() {
+        for ability in abilities() {
+            assert!(!ability.why.is_empty(), "{ability:?}");
+            if ability.state != State::Is {
+                let works = ability.state == State::Works;
+                assert_eq!(ability.remedy.is_empty(), works, "{ability:?}");
+            }
+        }
+    }
+}
