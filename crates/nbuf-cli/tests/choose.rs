@@ -141,14 +141,14 @@ fn a_build_that_needs_more_memory_fails_the_budget() {
         fs::write(place.path(name), document.to_string()).unwrap();
     };
     write("a.json", &document(100));
-    // The noise is 1 MiB, 256 KiB, and a hundredth of 60 MiB.
+    // The noise is 1 MiB, 256 KiB, 512 KiB, and a hundredth of 60 MiB.
     for (limit, budget, status) in [
         (100, None, 0),
         (101, None, 0),
-        (102, None, 1),
+        (103, None, 1),
         (90, None, 0),
-        (106, Some("1.05"), 0),
-        (107, Some("1.05"), 1),
+        (107, Some("1.05"), 0),
+        (108, Some("1.05"), 1),
         (90, Some("0.8"), 1),
     ] {
         write("b.json", &document(limit));

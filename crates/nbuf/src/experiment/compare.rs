@@ -20,8 +20,9 @@ const SIZE_PART: f64 = 0.01;
 /// The kernel charges memory in batches of 64 pages a processor, so that a peak is met or missed
 /// by that much.
 const CHARGED: f64 = (64 * PAGE_BYTES) as f64;
-/// Pages that other processes bring or drop while a command runs.
-const OTHERS_PAGES: f64 = 64.0;
+/// Pages that other processes bring or drop while a command runs, 64 in each of two results: they
+/// are part of the footprint, of the fills, and of the size at which a loop fits.
+const OTHERS_PAGES: f64 = 128.0;
 
 /// Why two documents cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +91,7 @@ struct Pair<'a> {
 impl Pair<'_> {
     fn cache_noise(&self) -> f64 {
         let larger = self.first.cache_bytes.max(self.second.cache_bytes).0 as f64;
-        PAGE_BYTES as f64 + larger * SIZE_PART
+        OTHERS_PAGES * PAGE_BYTES as f64 + larger * SIZE_PART
     }
 
     fn limit_noise(&self) -> f64 {

@@ -177,7 +177,7 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     let estimated = report.verify.iter().any(|run| run.predicted_seconds_low.is_some());
     let last = if estimated { "estimate" } else { "waited" };
     match (several, all) {
-        (true, true) => header.extend(["from..to", "seconds", "from..to", last]),
+        (true, true) => header.extend(["from..to", "seconds", "from..to"]),
         (true, false) => header.push("from..to"),
         (false, true) => header.extend(["major", "read", "seconds", last]),
         (false, false) => {}
@@ -194,7 +194,7 @@ fn runs(report: &SizeReport, all: bool) -> Table {
         };
         match (several, all) {
             (true, true) => {
-                row.extend([fills, seconds, spread_of_seconds(run).unwrap_or_default(), last]);
+                row.extend([fills, seconds, spread_of_seconds(run).unwrap_or_default()]);
             }
             (true, false) => row.push(fills),
             (false, true) => {
