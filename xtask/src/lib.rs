@@ -3,5 +3,6 @@
 //! They are a library so that `cargo test` runs them too: a rule that only a person remembers to
 //! run is no rule.
 
+pub mod accuracy;
 pub mod cost;
 pub mod tidy;

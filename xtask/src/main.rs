@@ -1,15 +1,17 @@
 //! `cargo xtask CHORE`: the chores, by name.
 
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{cost, tidy};
+use xtask::{accuracy, cost, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
-       cargo xtask cost RUNS COMMAND...   (after cargo build --release)";
+       cargo xtask cost RUNS COMMAND...   (after cargo build --release)
+       cargo xtask accuracy [PROGRAM...]  (as root, after cargo build --release)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
@@ -22,6 +24,10 @@ fn main() -> anyhow::Result<ExitCode> {
             write!(io::stdout(), "{table}")?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("accuracy") => {
+            let only: Vec<String> = env::args().skip(2).collect();
+            run_accuracy(&only)
+        }
         Some("help" | "--help" | "-h") => {
             writeln!(io::stdout(), "{USAGE}")?;
             Ok(ExitCode::SUCCESS)
@@ -31,6 +37,22 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+/// Of some programs the tables are printed; those of all go into the document.
+fn run_accuracy(only: &[String]) -> anyhow::Result<ExitCode> {
+    let path = tidy::repository().join("docs/accuracy.md");
+    let document = fs::read_to_string(&path)?;
+    let nbuf = env::var_os("NBUF")
+        .map_or_else(|| tidy::repository().join("target/release/nbuf"), std::path::PathBuf::from);
+    let (fills, time) = accuracy::measure(&nbuf, only)?;
+    let document = accuracy::replace(&document, &fills, &time)?;
+    if only.is_empty() {
+        fs::write(path, document)?;
+    } else {
+        write!(io::stdout(), "{document}")?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_tidy() -> anyhow::Result<ExitCode> {
