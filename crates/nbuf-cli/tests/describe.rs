@@ -8,8 +8,9 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "nbuf-completions.1",
+    "nbuf-doctor.1",
     "nbuf-man.1",
     "nbuf-record.1",
     "nbuf-size.1",

@@ -133,9 +133,14 @@ impl<'a> Answer<'a> {
             let limit = run.limit_bytes.map_or("no limit".into(), |limit| limit.to_string());
             parts.push(format!("with {limit} it was killed for want of memory"));
         }
-        let cut = verify.iter().filter(|run| run.held.is_none() && !run.killed).count();
+        let open = || verify.iter().filter(|run| run.held.is_none() && !run.killed);
+        let cut = open().filter(|run| run.timed_out).count();
         if cut > 0 {
             parts.push(format!("{} ended before the command was done", runs(cut)));
+        }
+        let few = open().filter(|run| !run.timed_out).count();
+        if few > 0 {
+            parts.push(format!("{} filled too few pages to judge by", runs(few)));
         }
         parts
     }
@@ -162,7 +167,7 @@ fn within(verify: &[Verified]) -> String {
     if finished().any(|run| beyond(run) > NEAR && run.step_bytes.is_some()) {
         return "some of them on a step of the curve, where both sides count as predicted".into();
     }
-    "within 64 pages of what was predicted".into()
+    "as the report says below".into()
 }
 
 /// How far outside its band a count lies, as a share of the nearer edge.

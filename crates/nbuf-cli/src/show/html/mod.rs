@@ -37,7 +37,7 @@ const WORDS: [(&str, &str); 7] = [
       be saved is saved, and above which nothing more is gained",
     ),
     ("step", "a size at which the curve falls steeply: a little less cache costs a lot"),
-    ("held", "the measured fills lay in the band, or within 5 % or 64 pages of it"),
+    ("held", "the measured fills lay in the band, or within 5 % of it"),
     ("waited", "time in which some task waited for memory or for the disc"),
 ];
 

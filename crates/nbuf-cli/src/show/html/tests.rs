@@ -197,7 +197,7 @@ fn the_sentence_says_how_well_that_is_proved() {
             kill(&mut r.verify[2]);
             r.verify[2].limit_bytes = Some(Bytes(81 << 20));
         }),
-        ("cut off", |r| r.verify[2].held = None),
+        ("cut off", |r| (r.verify[2].held, r.verify[2].timed_out) = (None, true)),
         ("a step", |r| {
             let run = &mut r.verify[2];
             (run.measured_fills, run.step_bytes) = (2 * run.measured_fills, Some(Bytes(1)));
@@ -206,6 +206,7 @@ fn the_sentence_says_how_well_that_is_proved() {
             r.verify.drain(..3);
             let run = &mut r.verify[0];
             (run.predicted_fills_low, run.predicted_fills_high, run.measured_fills) = (66, 66, 99);
+            run.held = None;
         }),
         ("no limit alone", |r| r.verify.truncate(1)),
         ("a target", |r| {
@@ -227,7 +228,7 @@ fn the_sentence_says_how_well_that_is_proved() {
             killed at it: Not to be relied on. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was killed for want of memory.
             cut off: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
             a step: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, some of them on a step of the curve, where both sides count as predicted.
-            few pages: Proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 1 run, within 64 pages of what was predicted.
+            few pages: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; 1 run filled too few pages to judge by.
             no limit alone: Not proved. <code>./query</code> needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, as none ran under a limit to its end; 1 run came within 5 % of what was predicted.
             a target: Proved. <code>./query</code> needs 81.0 MiB of memory for hit=0.95: at 67.3 MiB 95 % of the page accesses hit; proved by 4 runs, all within 5 % of what was predicted.
         "#]],
