@@ -89,6 +89,27 @@ fn files_are_named_however_the_command_came_by_them() {
 }
 
 #[test]
+fn a_script_that_does_not_say_who_reads_it_is_read_by_the_shell() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    fs::write(place.path("script"), "echo \"$0: $# $1\"; exit 3\n").unwrap();
+    fs::set_permissions(place.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
+    // Named, and found.
+    let path = format!("{}:/usr/bin:/bin", place.path("").display());
+    for (name, zero) in
+        [("./script", std::path::PathBuf::from("./script")), ("script", place.path("script"))]
+    {
+        let mut command = place.nbuf(["record", "-o", "t.parquet", "--", name, "a b", "c"]);
+        let output = command.env("PATH", &path).output().unwrap();
+        let recorded = Recorded::of(output, &place.path("t.parquet"));
+        let told = format!("{}: 2 a b\n", zero.display());
+        assert_eq!((recorded.status, recorded.stdout.as_str()), (3, told.as_str()), "{recorded:?}");
+        fs::remove_file(place.path("t.parquet")).unwrap();
+    }
+}
+
+#[test]
 fn overwrites_of_cached_pages_are_writes() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();

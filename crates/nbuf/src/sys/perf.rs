@@ -33,7 +33,21 @@ pub struct Count {
 /// # Errors
 /// `EACCES`/`EPERM` without `CAP_PERFMON` or root; `EMFILE`; `ENODEV`; `ESRCH` when the task ended.
 pub fn open(id: u64, pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<Event> {
-    let mut attr = attributes(id, wakeup_bytes);
+    open_known(attributes(id, wakeup_bytes), pid, cpu)
+}
+
+/// The same for the calling thread and nobody that it starts, enabled at once. Its samples are read
+/// with those of another event, of which they wake nobody.
+pub fn open_on_this_thread(id: u64, cpu: i32) -> io::Result<Event> {
+    let mut attr = attributes(id, u32::MAX);
+    attr.set_disabled(0);
+    attr.set_inherit(0);
+    attr.set_enable_on_exec(0);
+    open_known(attr, 0, cpu)
+}
+
+/// Opens with the count of what was lost, where the kernel has one.
+fn open_known(mut attr: b::perf_event_attr, pid: i32, cpu: i32) -> io::Result<Event> {
     attr.read_format = u64::from(b::PERF_FORMAT_LOST);
     match open_with(&attr, pid, cpu) {
         // Kernels before 6.0 do not know PERF_FORMAT_LOST.

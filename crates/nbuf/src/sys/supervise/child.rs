@@ -2,7 +2,7 @@
 //!
 //! Async-signal-safe calls only, no allocation: see the parent module.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -12,10 +12,15 @@ use super::children::{
 };
 use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY};
 
+/// Reads the scripts that do not say who reads them.
+const SHELL: &CStr = c"/bin/sh";
+
 /// Pointers and numbers only: what the child may look at after the fork.
 pub(super) struct Prepared<'a> {
     plan: &'a Plan,
     argv: Vec<*const c_char>,
+    /// For each program, in the order of the plan: the arguments of a shell that reads it.
+    scripts: Vec<Vec<*const c_char>>,
     envp: Vec<*const c_char>,
     ours: RawFd,
     socket: RawFd,
@@ -26,9 +31,15 @@ impl<'a> Prepared<'a> {
         let pointers = |strings: &[CString]| -> Vec<*const c_char> {
             strings.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect()
         };
+        let argv = pointers(&plan.arguments);
+        let script = |program: &CString| -> Vec<*const c_char> {
+            let before = [SHELL.as_ptr(), program.as_ptr()];
+            before.into_iter().chain(argv.iter().skip(1).copied()).collect()
+        };
         Self {
             plan,
-            argv: pointers(&plan.arguments),
+            scripts: plan.programs.iter().map(script).collect(),
+            argv,
             envp: pointers(&plan.environment),
             ours,
             socket,
@@ -150,9 +161,13 @@ impl<'a> Prepared<'a> {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
             restore_signals(signals);
             let mut worst = libc::ENOENT;
-            for program in &self.plan.programs {
+            for (program, script) in self.plan.programs.iter().zip(&self.scripts) {
                 libc::execve(program.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr());
                 let errno = *libc::__errno_location();
+                if errno == libc::ENOEXEC {
+                    // No format that the kernel knows: a script without a `#!` line, to execvp(3).
+                    libc::execve(SHELL.as_ptr(), script.as_ptr(), self.envp.as_ptr());
+                }
                 if errno != libc::ENOENT && errno != libc::ENOTDIR {
                     worst = errno;
                 }

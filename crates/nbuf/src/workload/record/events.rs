@@ -75,7 +75,7 @@ pub(super) struct Field {
 pub struct Layout {
     /// The tracepoint's number, the first two bytes of each record.
     pub id: u16,
-    kind: Kind,
+    pub(super) kind: Kind,
     device: Field,
     inode: Field,
     index: Field,

@@ -1,6 +1,7 @@
 //! The facts of this machine that a trace needs to be understood elsewhere.
 
 use std::fs;
+use std::io;
 use std::time::Duration;
 
 use super::mounts::Mount;
@@ -35,6 +36,23 @@ pub fn cgroup() -> &'static str {
         (None, Some(_)) => "v2",
         (None, None) => "",
     }
+}
+
+/// Processors online, by number.
+pub(super) fn processors_online() -> io::Result<Vec<i32>> {
+    Ok(parse_list(&fs::read_to_string("/sys/devices/system/cpu/online")?))
+}
+
+/// `0-3,6`
+fn parse_list(text: &str) -> Vec<i32> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
+            numbers.extend(first..=last);
+        }
+    }
+    numbers
 }
 
 /// `/sys/kernel/mm/lru_gen/enabled`: a bit mask, absent where the kernel was built without.
@@ -93,7 +111,14 @@ fn folio_order_max(filesystem: &str, kernel: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::folio_order_max;
+    use super::{folio_order_max, parse_list};
+
+    #[test]
+    fn processor_lists_have_ranges_and_holes() {
+        assert_eq!(parse_list("0-3,6\n"), [0, 1, 2, 3, 6]);
+        assert_eq!(parse_list("0"), [0]);
+        assert_eq!(parse_list(""), [0; 0]);
+    }
 
     #[test]
     fn large_folios_came_with_certain_kernels() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::btrfs;
 use super::events::{SOURCES, Sample, Source};
-use super::log::{Entry, Event, LogWriter, MemorySeen};
+use super::log::{Entry, Event, Kind, LogWriter, MemorySeen};
 use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
@@ -36,6 +36,8 @@ pub struct Recorder<'a, W: Write> {
     memory_due_ns: u64,
     frame_due_ns: u64,
     began: bool,
+    /// The thread that records, once it does.
+    this_thread: u32,
     /// The first error of the log. The command is not ours to stop: it runs on, unrecorded.
     failed: Option<io::Error>,
 }
@@ -109,6 +111,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             memory_due_ns: 0,
             frame_due_ns: 0,
             began: false,
+            this_thread: 0,
             failed: None,
         })
     }
@@ -173,12 +176,14 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 
     fn take_events(&mut self) -> io::Result<()> {
-        let Self { perf, names, writes, log, touched, last_touched, .. } = self;
+        let Self { perf, names, writes, log, touched, last_touched, this_thread, .. } = self;
         let mut push = |event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
-                // What is no file passes through the same tracepoints.
-                if !names.may_be_file(key) {
+                // What is no file passes through the same tracepoints; and this thread may let go
+                // of files that are not the command's.
+                let is_ours = event.task == *this_thread;
+                if !names.may_be_file(key) || is_ours && !touched.contains(&key) {
                     return Ok(());
                 }
                 touched.insert(key);
@@ -242,6 +247,10 @@ impl<W: Write> Watcher for Recorder<'_, W> {
             perf::Error::NotPermitted(cause) => cause,
             other => io::Error::other(other),
         })?;
+        // An opened file is held until its name is heard here: when the command removes it
+        // meanwhile, its pages leave the cache as this thread lets it go.
+        self.perf.attach_to_this_thread(Kind::Delete).map_err(io::Error::other)?;
+        self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         let log = &mut self.log;
         self.names.look_at_process(pid, monotonic_ns(), |seen| log.push(&Entry::File(seen)))?;
         self.began = true;

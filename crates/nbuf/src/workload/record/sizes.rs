@@ -1,5 +1,24 @@
 //! How large a file was, and when: pieced together from opens, writes and a look at the end.
 
+use std::collections::HashMap;
+
+use super::log::{Event, Kind};
+use super::names::Key;
+use crate::units::PAGE_BYTES;
+
+/// Puts what was seen of sizes in order, with what went of their pages; events in the order of time.
+pub(super) fn settle(files: &mut HashMap<Key, KnownFile>, events: &[Event]) {
+    for file in files.values_mut() {
+        file.sizes.seen.sort_by_key(|&(time_ns, _)| time_ns);
+    }
+    for event in events.iter().filter(|event| event.kind == Kind::Delete) {
+        if let Some(file) = files.get_mut(&(event.device, event.inode)) {
+            let end = event.index.saturating_add(1 << event.extent.min(18));
+            file.sizes.went(event.time_ns, end.saturating_mul(PAGE_BYTES));
+        }
+    }
+}
+
 /// A file as the log knows it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownFile {
@@ -24,6 +43,17 @@ impl KnownFile {
 pub(super) struct Sizes {
     /// Time and size, ascending by time once sorted.
     seen: Vec<(u64, u64)>,
+    /// Pages that left the cache, between one observation and the next: which observation comes
+    /// next, when the first and the last page went, and how far they reached.
+    gone: Vec<Gone>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    next: usize,
+    first_ns: u64,
+    last_ns: u64,
+    end: u64,
 }
 
 impl Sizes {
@@ -32,30 +62,63 @@ impl Sizes {
         self.seen.push((time_ns, bytes));
     }
 
-    /// Puts the observations in order, before the first question.
-    pub(super) fn sort(&mut self) {
-        self.seen.sort_by_key(|&(time_ns, _)| time_ns);
+    /// Pages up to `end` left the cache; in the order of time, when all observations are in.
+    ///
+    /// A file is seen a moment after it was opened, when it may be truncated already. That it
+    /// was larger shows in the pages that went.
+    fn went(&mut self, time_ns: u64, end: u64) {
+        let next = self.next(time_ns);
+        match self.gone.last_mut().filter(|gone| gone.next == next) {
+            Some(gone) => {
+                gone.last_ns = time_ns;
+                gone.end = gone.end.max(end);
+            }
+            None => self.gone.push(Gone { next, first_ns: time_ns, last_ns: time_ns, end }),
+        }
+    }
+
+    fn next(&self, time_ns: u64) -> usize {
+        self.seen.partition_point(|&(seen_ns, _)| seen_ns <= time_ns)
+    }
+
+    /// The size at a time, by what was seen before and after it and by what went between.
+    fn believed(&self, time_ns: u64) -> u64 {
+        let later = self.next(time_ns);
+        let before = later.checked_sub(1).and_then(|at| self.seen.get(at));
+        let after = self.seen.get(later);
+        let gone = self.gone.iter().find(|gone| gone.next == later);
+        match (before, after, gone) {
+            (None, Some(&(_, bytes)), Some(gone)) if time_ns <= gone.last_ns => bytes.max(gone.end),
+            (Some(&(_, before)), Some(&(_, after)), Some(gone))
+                if after < before && time_ns >= gone.first_ns =>
+            {
+                after
+            }
+            _ => before.or(after).map_or(0, |&(_, bytes)| bytes),
+        }
     }
 
     /// The size at a time: what was seen last before it, or else first after it. At least `floor`
     /// if anything is known, since a page there was touched; 0 when nothing is known.
     pub(super) fn at(&self, time_ns: u64, floor: u64) -> u64 {
-        let later = self.seen.partition_point(|&(seen_ns, _)| seen_ns <= time_ns);
-        let seen = self.seen.get(later.saturating_sub(1)).or_else(|| self.seen.first());
-        let size = seen.map_or(0, |&(_, bytes)| bytes);
+        let size = self.believed(time_ns);
         if size >= floor || self.seen.is_empty() {
             return size;
         }
         // Touched beyond the size we believed in: it had grown by then, to what was seen next.
-        let next = self.seen[later..].iter().map(|&(_, bytes)| bytes).find(|&b| b >= floor);
+        let next =
+            self.seen[self.next(time_ns)..].iter().map(|&(_, bytes)| bytes).find(|&b| b >= floor);
         next.unwrap_or(floor)
     }
 
     /// A write ended at `end`: the file is at least that large from now on.
     pub(super) fn grow(&mut self, time_ns: u64, end: u64) {
         if self.seen.is_empty() || self.at(time_ns, 0) < end {
-            let at = self.seen.partition_point(|&(seen_ns, _)| seen_ns <= time_ns);
+            let at = self.next(time_ns);
             self.seen.insert(at, (time_ns, end));
+            for gone in &mut self.gone {
+                gone.next += usize::from(gone.first_ns >= time_ns);
+            }
         }
     }
 }
@@ -68,9 +131,8 @@ mod tests {
     fn the_last_size_seen_counts_unless_a_touch_belies_it() {
         let mut sizes = Sizes::default();
         assert_eq!(sizes.at(5, 1), 0, "nothing known");
-        sizes.push(20, 9000);
         sizes.push(10, 5000);
-        sizes.sort();
+        sizes.push(20, 9000);
         let cases = [(5, 1, 5000), (10, 1, 5000), (19, 1, 5000), (25, 1, 9000), (15, 6000, 9000)];
         for (time, floor, want) in cases {
             assert_eq!(sizes.at(time, floor), want, "at {time}");
@@ -78,5 +140,25 @@ mod tests {
         assert_eq!(sizes.at(30, 10_000), 10_000, "touched beyond anything seen");
         sizes.grow(12, 7000);
         assert_eq!((sizes.at(11, 1), sizes.at(13, 1), sizes.at(21, 1)), (5000, 7000, 9000));
+    }
+
+    #[test]
+    fn pages_that_went_tell_of_a_size_that_nobody_saw() {
+        let mut sizes = Sizes::default();
+        sizes.push(30, 0);
+        sizes.went(20, 4096);
+        sizes.went(21, 40_960);
+        assert_eq!((sizes.at(10, 1), sizes.at(21, 8193)), (40_960, 40_960));
+        assert_eq!((sizes.at(22, 0), sizes.at(30, 0)), (0, 0), "truncated by then");
+
+        let mut sizes = Sizes::default();
+        for (time, bytes) in [(10, 40_960), (30, 5000)] {
+            sizes.push(time, bytes);
+        }
+        sizes.went(20, 40_960);
+        assert_eq!((sizes.at(15, 1), sizes.at(25, 1)), (40_960, 5000), "truncated and rewritten");
+        assert_eq!(sizes.at(25, 9000), 9000, "unless it was touched beyond");
+        sizes.grow(15, 50_000);
+        assert_eq!((sizes.at(16, 1), sizes.at(25, 1)), (50_000, 5000));
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::log::{Entry, Event, Kind};
 use super::names::Key;
-use super::sizes::{KnownFile, Sizes};
+use super::sizes::{KnownFile, Sizes, settle};
 use crate::units::PAGE_BYTES;
 use crate::workload::trace::{Facts, FileId, Op, Record, Trace};
 
@@ -71,6 +71,7 @@ impl Normaliser {
             self.facts.capture.events = self.events.len() as u64;
             self.facts.cautions.push("the recording broke off before the command ended".into());
         }
+        settle(&mut self.files, &self.events);
         let mut walk = Walk::new(self.files, self.events.first().map_or(0, |event| event.time_ns));
         for event in &self.events {
             walk.step(event);
@@ -151,8 +152,7 @@ impl Walk {
             *id
         } else {
             let id = FileId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
-            let mut file = self.known.remove(&key).unwrap_or_default();
-            file.sizes.sort();
+            let file = self.known.remove(&key).unwrap_or_default();
             self.names.push((key, file));
             self.ids.insert(key, id);
             id
