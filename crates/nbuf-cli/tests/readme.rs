@@ -81,7 +81,7 @@ fn the_other_commands_run() {
     fs::write(place.path("query"), "#!/bin/sh\ncat data data > /dev/null\n").unwrap();
     fs::set_permissions(place.path("query"), fs::Permissions::from_mode(0o755)).unwrap();
     let commands: Vec<String> = blocks()[1].lines().map(str::to_owned).collect();
-    assert_eq!(commands.len(), 8);
+    assert_eq!(commands.len(), 9);
     for name in ["a.json", "b.json"] {
         let options = ["size", "--force", "--no-verify", "--json", "--", "./query"];
         fs::write(place.path(name), place.nbuf(options).output().unwrap().stdout).unwrap();

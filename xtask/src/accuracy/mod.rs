@@ -24,8 +24,10 @@ const AT: &str = "100%,75%,50%,25%,10%";
 const DISC: &str = "400MiB";
 /// Requests a second where time is looked at.
 const IOPS: &str = "2000";
-/// A run that thrashes for longer than this is cut off.
+/// All runs of a cell together; one that thrashes is cut off then.
 const TIME_MAX: &str = "150s";
+/// The same of a program that maps, and thrashes most of the time.
+const TIME_MAX_MAPPED: &str = "45s";
 
 /// Where the readahead comes from.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +75,8 @@ fn cell(
     iops: Option<&str>,
 ) -> Result<Cell> {
     let mut command = Command::new(nbuf);
-    command.args(["size", "-q", "--yes", "--json", "--force", "--max-time", TIME_MAX]);
+    command.args(["size", "-q", "--yes", "--json", "--force", "--max-time"]);
+    command.arg(if program.reads { TIME_MAX } else { TIME_MAX_MAPPED });
     command.args(["--verify-at", AT]);
     if let Window::Private(readahead) = window {
         command.args(["--loop", DISC, "--loop-readahead", readahead, "--data"]).arg(data);
