@@ -1,10 +1,15 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod share;
+mod traffic;
+
 use serde::{Deserialize, Serialize};
 
 use super::size::Analysis;
 use crate::units::Bytes;
+pub use share::{FileShare, OtherFiles, SharedFile};
+pub use traffic::Traffic;
 
 /// One size on the curve: what a cache of `cache_bytes` would have to do for the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +111,9 @@ pub struct Verified {
     pub major_faults: u64,
     /// Read from block devices.
     pub read_bytes: Bytes,
+    /// Pages made dirty, each time anew, and writes past the cache.
+    #[serde(default)]
+    pub written_bytes: Bytes,
     /// Time some task waited for memory.
     pub memory_pressure_seconds: f64,
     /// Time some task waited for I/O.
@@ -114,40 +122,6 @@ pub struct Verified {
     pub lost_events: u64,
     /// How much more or less stayed in the cache before this run than the prediction reckoned with.
     pub stayed_bytes: Bytes,
-}
-
-/// What one file has to do with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileShare {
-    /// Its path.
-    pub name: String,
-    /// Distinct pages accessed.
-    pub pages: u64,
-    /// Pages accessed by calls and exact faults, repetitions included.
-    pub accesses: u64,
-    /// Pages filled at the recommended size, or with room for everything where none is recommended.
-    pub fills: u64,
-    /// Pages filled at the floor: what is more than `fills` is what the file loses there.
-    pub fills_at_floor: u64,
-    /// Pages filled with room for everything: what is less than `fills` is what more would gain.
-    pub fills_unlimited: u64,
-}
-
-/// The files that are not listed one by one, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OtherFiles {
-    /// How many there are.
-    pub files: u64,
-    /// As in [`FileShare`].
-    pub pages: u64,
-    /// As in [`FileShare`].
-    pub accesses: u64,
-    /// As in [`FileShare`].
-    pub fills: u64,
-    /// As in [`FileShare`].
-    pub fills_at_floor: u64,
-    /// As in [`FileShare`].
-    pub fills_unlimited: u64,
 }
 
 /// How long a run would take at one size.
@@ -176,15 +150,6 @@ pub struct Detail<'a> {
     pub facts: &'a crate::workload::trace::Facts,
     /// Predicted time, ascending by size; empty where none was predicted.
     pub time: &'a [TimePoint],
-}
-
-/// A file that others keep in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedFile {
-    /// Its path.
-    pub name: String,
-    /// Runs of pages: first and last.
-    pub pages: Vec<(u32, u32)>,
 }
 
 /// How it was captured.
@@ -221,6 +186,9 @@ pub struct SizeReport {
     pub capture: CaptureReport,
     /// Memory beside the cache, at its peak.
     pub memory: crate::workload::trace::Memory,
+    /// Reads and writes, apart.
+    #[serde(default)]
+    pub traffic: Traffic,
     /// The curve.
     pub curve: Vec<Point>,
     /// The footprint: every page touched.
@@ -273,6 +241,7 @@ impl SizeReport {
                 readahead_bytes: Bytes(device.map_or(0, |device| device.readahead_bytes)),
             },
             memory: of.memory,
+            traffic: of.traffic,
             curve: of.curve.points.clone(),
             footprint_bytes: of.curve.footprint_bytes,
             recommend: of.recommend.clone(),

@@ -6,7 +6,7 @@ use super::files::{At, Files};
 use super::predict::{Overhead, Prediction, predict};
 use super::recommend::{RecommendError, recommend};
 use super::result::{
-    Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Verified,
+    Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Traffic, Verified,
 };
 use super::step::{Step, steps};
 use crate::cache::kernel::Stream;
@@ -17,6 +17,9 @@ use crate::workload::trace::{Facts, Memory, Trace};
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
+
+/// Above this share of writes the report says what is not predicted of them.
+pub const WRITTEN_SHARE_MAX: f64 = 0.05;
 
 /// A workload, understood.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub struct Analysis {
     pub steps: Vec<Step>,
     /// The three sizes; none for a lower bound, unless forced, or when nothing was touched.
     pub recommend: Option<Recommend>,
+    /// Reads and writes, apart.
+    pub traffic: Traffic,
     /// The files, and their accesses over time.
     pub files: Files,
     /// How long a run would take at each size; empty where that is not predicted.
@@ -80,6 +85,15 @@ impl Analysis {
                 if force { "" } else { ", and no size is recommended without --force" }
             ));
         }
+        let traffic = Traffic::of(&trace);
+        if traffic.written_share() > WRITTEN_SHARE_MAX {
+            cautions.push(format!(
+                "{:.0} % of the pages were written to: under a limit they are written back sooner, \
+                 and anew each time they change after that. Fills are predicted, but neither this \
+                 nor the time it takes",
+                traffic.written_share() * 100.0
+            ));
+        }
         if curve.accesses == 0 {
             cautions.push("the command touched no file pages that the page cache holds".into());
         }
@@ -90,6 +104,7 @@ impl Analysis {
         Ok(Self {
             steps: steps(&curve),
             shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
+            traffic,
             facts: trace.facts,
             names: trace.files,
             stream,

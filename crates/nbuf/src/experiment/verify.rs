@@ -113,6 +113,7 @@ impl Bench<'_> {
             measured_cache_bytes: usage.page_cache,
             major_faults: usage.major_faults,
             read_bytes: Bytes(ended.bytes_read),
+            written_bytes: Bytes(ended.bytes_written),
             memory_pressure_seconds: seconds(pressure.memory_some_ns),
             io_pressure_seconds: seconds(pressure.io_some_ns),
             lost_events: lost,

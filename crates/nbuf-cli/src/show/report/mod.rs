@@ -1,6 +1,8 @@
 //! The report of `nbuf size` for people, section by section, so that each can be printed as soon
 //! as it is known.
 
+mod traffic;
+
 use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
@@ -10,6 +12,7 @@ use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verifie
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
+use traffic::{asked, writes};
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -38,6 +41,9 @@ pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
             memory.anonymous_bytes, memory.shmem_bytes, memory.kernel_bytes
         ),
     ];
+    if report.traffic.written_pages > 0 {
+        lines.insert(2, asked(&report.traffic));
+    }
     if capture.shared_bytes > Bytes(0) {
         let shared = capture.shared_bytes;
         lines.push(format!(
@@ -121,15 +127,18 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
     let mut text = String::from("Verified: pages filled\n");
-    let tables = [(true, 1), (true, 0), (false, 1)].map(|(all, padding)| {
-        let mut table = runs(report, all);
+    let writes = report.verify.iter().any(writes);
+    let meters = [(true, writes, 1), (true, writes, 0), (true, false, 0), (false, false, 1)];
+    let tables = meters.map(|(all, written, padding)| {
+        let mut table = runs(report, all, written);
         for column in table.column_iter_mut() {
             column.set_padding((1, padding));
         }
         indent(&table.to_string())
     });
     let fits = |table: &&String| table.lines().all(|line| measure_text_width(line) <= width);
-    if let Some(table) = tables.iter().find(fits) {
+    let table = tables.iter().find(fits);
+    if let Some(table) = table {
         text.push_str(table);
     } else {
         for run in &report.verify {
@@ -138,32 +147,39 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
             wrap(&mut text, &format!("  {measured} fills, predicted {band}"), width);
         }
     }
+    if writes && table.is_none_or(|table| !table.contains("written")) {
+        let written = |run: &Verified| format!("{} at {}", run.written_bytes, limit(run));
+        let written: Vec<String> = report.verify.iter().map(written).collect();
+        wrap(&mut text, &format!("written: {}", written.join(", ")), width);
+    }
     for note in notes(report) {
         wrap(&mut text, &note, width);
     }
     text
 }
 
-fn runs(report: &SizeReport, all: bool) -> Table {
+fn runs(report: &SizeReport, all: bool, writes: bool) -> Table {
     let mut table = plain();
     let mut header = vec!["limit", "predicted", "measured", ""];
     if all {
-        header.extend(["major", "read", "seconds", "waited"]);
+        header.extend(["major", "read"]);
+        header.extend(writes.then_some("written"));
+        header.extend(["seconds", "waited"]);
     }
     table.set_header(header);
     for run in &report.verify {
         let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
         if all {
+            row.extend([grouped(run.major_faults), run.read_bytes.to_string()]);
+            row.extend(writes.then(|| run.written_bytes.to_string()));
             row.extend([
-                grouped(run.major_faults),
-                run.read_bytes.to_string(),
                 format!("{:.2}", run.measured_seconds),
                 format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
             ]);
         }
         table.add_row(row);
     }
-    right(&mut table, &[0, 1, 2, 4, 5, 6, 7]);
+    right(&mut table, &[0, 1, 2, 4, 5, 6, 7, 8]);
     table
 }
 

@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::CaptureReport;
+use nbuf::experiment::result::{CaptureReport, Traffic};
 use nbuf::workload::trace::Memory;
 
 use super::*;
@@ -29,6 +29,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         measured_cache_bytes: Bytes(0),
         major_faults: 12_345,
         read_bytes: Bytes(1234 * MIB),
+        written_bytes: Bytes(0),
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 1.5,
         lost_events: 0,
@@ -69,6 +70,7 @@ fn full() -> SizeReport {
             kernel_bytes: Bytes(MIB),
             page_cache_bytes: Bytes(388 * MIB),
         },
+        traffic: Traffic::default(),
         curve: Vec::new(),
         footprint_bytes: Bytes(388 * MIB),
         recommend: Some(Recommend {
@@ -158,6 +160,32 @@ fn a_run_that_is_off_by_a_few_pages_is_not_judged() {
     let text = verification(&SizeReport { verify: vec![few], ..full() }, 80);
     assert!(text.contains("  too few  ") || text.contains("  too few\n"), "{text}");
     assert!(text.contains("48.0 MiB: too few pages to judge by; other processes"), "{text}");
+}
+
+#[test]
+fn writes_stand_apart_where_there_are_any() {
+    let mut report = full();
+    report.traffic = Traffic {
+        read_pages: 3_400_000,
+        written_pages: 1234,
+        filled_pages: 99_328,
+        filled_by_writes_pages: 56,
+        read_bytes: Bytes(388 * MIB),
+        written_bytes: Bytes(5 * MIB),
+        ..Traffic::default()
+    };
+    report.verify = vec![Verified { written_bytes: Bytes(7 * MIB), ..report.verify[1] }];
+    let text = workload(&report, 80);
+    let told = "  3,400,000 pages read (388 MiB from discs), 1,234 written (5.00 MiB to be
+    written back); 99,328 filled, 56 of them by writes\n";
+    assert!(text.contains(told), "{text}");
+    let text = verification(&report, 100);
+    assert!(text.contains("     read   written  seconds"), "{text}");
+    assert!(text.contains(" 1.21 GiB  7.00 MiB  "), "{text}");
+    for width in [40, 80] {
+        let text = verification(&report, width);
+        assert!(text.contains("  written: 7.00 MiB at 412 MiB\n"), "{text}");
+    }
 }
 
 #[test]
