@@ -1,5 +1,6 @@
 //! What is varied, and what came of it.
 
+mod cautions;
 pub mod compare;
 pub mod curve;
 pub mod files;

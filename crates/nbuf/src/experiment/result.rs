@@ -5,6 +5,7 @@ mod choice;
 mod comparison;
 mod files;
 mod time;
+mod traffic;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ pub use comparison::{
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use time::{TimePoint, TimeReport};
+pub use traffic::Traffic;
 
 use super::size::Analysis;
 use crate::units::Bytes;
@@ -128,6 +130,9 @@ pub struct Verified {
     pub major_faults: u64,
     /// Read from block devices.
     pub read_bytes: Bytes,
+    /// Pages made dirty, each time anew, and writes past the cache.
+    #[serde(default)]
+    pub written_bytes: Bytes,
     /// Time some task waited for memory.
     pub memory_pressure_seconds: f64,
     /// Time some task waited for I/O.
@@ -190,6 +195,9 @@ pub struct SizeReport {
     pub capture: CaptureReport,
     /// Memory beside the cache, at its peak.
     pub memory: crate::workload::trace::Memory,
+    /// Reads and writes, apart.
+    #[serde(default)]
+    pub traffic: Traffic,
     /// The curve.
     pub curve: Vec<Point>,
     /// The footprint: every page touched.
@@ -249,6 +257,7 @@ impl SizeReport {
                 readahead_bytes: Bytes(device.map_or(0, |device| device.readahead_bytes)),
             },
             memory: of.memory,
+            traffic: of.traffic,
             curve: of.curve.points.clone(),
             footprint_bytes: of.curve.footprint_bytes,
             recommend: of.recommend.clone(),

@@ -1,6 +1,7 @@
 //! The main experiment: a recorded workload becomes a curve, a recommendation, predictions, and, as
 //! runs come in, a report.
 
+use super::cautions::cautions_of;
 use super::curve::draw;
 use super::files::{At, Files};
 use super::predict::{Overhead, Prediction, UNLIMITED, predict};
@@ -8,7 +9,7 @@ use super::readahead::windows;
 use super::recommend::{RecommendError, limit_at, recommend};
 use super::result::{
     Advice, Curve, Detail, ReadaheadPoint, Recommend, SharedFile, SizeReport, TargetReport,
-    TimePoint, Verified,
+    TimePoint, Traffic, Verified,
 };
 use super::step::{Step, steps};
 use super::target::{Choice, Offer, Target, choose};
@@ -22,6 +23,9 @@ use crate::workload::trace::{Facts, Memory, Trace};
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
 pub const MAPPED_SHARE_MAX: f64 = 0.05;
+
+/// Above this share of writes the report says what is not predicted of them.
+pub const WRITTEN_SHARE_MAX: f64 = 0.05;
 
 /// What may be asked of an analysis.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +63,8 @@ pub struct Analysis {
     pub target: Option<TargetReport>,
     /// What other readahead windows would change.
     pub readahead: Vec<ReadaheadPoint>,
+    /// Reads and writes, apart.
+    pub traffic: Traffic,
     /// The files, and their accesses over time.
     pub files: Files,
     /// How long a run would take at each size; empty where that is not predicted.
@@ -112,17 +118,8 @@ impl Analysis {
         let readahead = recommend
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, asked));
-        if bound {
-            cautions.push(format!(
-                "{:.0} % of the pages were touched through mappings, where repeated touches are \
-                 not seen: the curve is a lower bound of the need{}",
-                stream.mapped_share() * 100.0,
-                if ask.force { "" } else { ", and no size is recommended without --force" }
-            ));
-        }
-        if curve.accesses == 0 {
-            cautions.push("the command touched no file pages that the page cache holds".into());
-        }
+        let traffic = Traffic::of(&trace);
+        cautions.extend(cautions_of(&stream, &traffic, curve.accesses, ask.force));
         let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
         let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
         let recommended = recommend.is_some();
@@ -130,6 +127,7 @@ impl Analysis {
         Ok(Self {
             steps: steps(&curve),
             shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
+            traffic,
             facts: trace.facts,
             names: trace.files,
             stream,

@@ -114,6 +114,7 @@ impl Bench<'_> {
             measured_cache_bytes: usage.page_cache,
             major_faults: usage.major_faults,
             read_bytes: Bytes(ended.bytes_read),
+            written_bytes: Bytes(ended.bytes_written),
             memory_pressure_seconds: seconds(pressure.memory_some_ns),
             io_pressure_seconds: seconds(pressure.io_some_ns),
             lost_events: lost,
@@ -153,6 +154,7 @@ pub fn combine(runs: &[Verified], steps: &[Step]) -> Option<Verified> {
         measured_cache_bytes: Bytes(count(|run| run.measured_cache_bytes.0)),
         major_faults: count(|run| run.major_faults),
         read_bytes: Bytes(count(|run| run.read_bytes.0)),
+        written_bytes: Bytes(count(|run| run.written_bytes.0)),
         memory_pressure_seconds: time(|run| run.memory_pressure_seconds),
         io_pressure_seconds: time(|run| run.io_pressure_seconds),
         lost_events: runs.iter().map(|run| run.lost_events).max().unwrap_or(0),
@@ -235,6 +237,7 @@ mod tests {
     fn ran(fills: u64, seconds: f64, end: &str) -> Verified {
         let (killed, timed_out) = (end == "killed", end == "timed out");
         let run = Verified {
+            written_bytes: Bytes(0),
             limit_bytes: Some(Bytes(1 << 20)),
             cache_bytes: Bytes(1 << 20),
             predicted_fills_low: 1000,

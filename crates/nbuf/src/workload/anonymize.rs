@@ -62,6 +62,8 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         started_unix_seconds: 0,
         elapsed_ns: old.elapsed_ns,
         cpu_ns: old.cpu_ns,
+        read_bytes: old.read_bytes,
+        written_bytes: old.written_bytes,
         exit_status: old.exit_status,
         capture: old.capture.clone(),
         memory: old.memory,

@@ -151,6 +151,12 @@ pub struct Facts {
     pub elapsed_ns: u64,
     /// Processor time of the command, user and system.
     pub cpu_ns: u64,
+    /// Bytes read from block devices for it.
+    #[serde(default)]
+    pub read_bytes: Bytes,
+    /// Bytes of pages that it made dirty, each time anew, and of its writes past the cache.
+    #[serde(default)]
+    pub written_bytes: Bytes,
     /// Exit status as a shell gives it: 128 + n for signal n. Absent when the recording broke off.
     pub exit_status: Option<i32>,
     /// How it was captured.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use nbuf::experiment::result::{Detail, SizeReport};
+use nbuf::experiment::result::{Detail, SizeReport, Traffic};
 use nbuf::units::Bytes;
 use nbuf::workload::trace::Device;
 
@@ -42,6 +42,7 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
             report.footprint_bytes
         ),
     ));
+    rows.extend(traffic(&report.traffic));
     let memory = &report.memory;
     rows.push((
         "memory beside the cache",
@@ -63,6 +64,24 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
     }
     let rows = rows.into_iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n"));
     format!("<dl class=\"facts\">\n{}</dl>\n", rows.collect::<String>())
+}
+
+/// Reads and writes, apart.
+fn traffic(of: &Traffic) -> [(&'static str, String); 2] {
+    let asked = format!(
+        "{} pages read, {} written, {} touched through mappings",
+        grouped(of.read_pages),
+        grouped(of.written_pages),
+        grouped(of.mapped_pages)
+    );
+    let done = format!(
+        "{} pages filled, {} of them by writes; {} read from discs, {} to be written back",
+        grouped(of.filled_pages),
+        grouped(of.filled_by_writes_pages),
+        of.read_bytes,
+        of.written_bytes
+    );
+    [("asked for", asked), ("done for it", done)]
 }
 
 /// `2026-11-21 05:49:53 UTC`, of a date as names of files have it.

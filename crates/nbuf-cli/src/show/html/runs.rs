@@ -6,13 +6,14 @@ use super::super::report::{band, limit, medians, spread_of_fills, spread_of_seco
 use super::super::text::grouped;
 use super::table;
 
-const HEADER: [&str; 9] = [
+const HEADER: [&str; 10] = [
     "memory limit",
     "cache in it",
     "fills predicted",
     "fills measured",
     "verdict",
     "read",
+    "written",
     "major faults",
     "seconds",
     "waited",
@@ -52,6 +53,7 @@ fn row(run: &Verified) -> Vec<String> {
         with(grouped(run.measured_fills), spread_of_fills(run)),
         format!("<span class=\"{mood}\">{}</span>", verdict(run)),
         run.read_bytes.to_string(),
+        run.written_bytes.to_string(),
         grouped(run.major_faults),
         with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run)),
         format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),

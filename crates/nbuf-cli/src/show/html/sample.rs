@@ -3,7 +3,7 @@
 use nbuf::experiment::files::Files;
 use nbuf::experiment::recommend::recommend;
 use nbuf::experiment::result::{
-    CaptureReport, Curve, Detail, FileShare, OtherFiles, SizeReport, TimePoint, Verified,
+    CaptureReport, Curve, Detail, FileShare, OtherFiles, SizeReport, TimePoint, Traffic, Verified,
 };
 use nbuf::experiment::step::{Step, steps};
 use nbuf::meter::map::{AccessMap, Kind, Strip};
@@ -65,6 +65,7 @@ pub(super) fn full() -> Sample {
             readahead_bytes: Bytes(128 << 10),
         },
         memory: MEMORY,
+        traffic: Traffic { read_pages: 1_000_000, written_pages: 20, ..Traffic::default() },
         curve: curve.points.clone(),
         footprint_bytes: curve.footprint_bytes,
         recommend: Some(recommend(&curve, &MEMORY, Bytes(128 << 10)).unwrap()),
@@ -111,6 +112,7 @@ fn runs() -> Vec<Verified> {
         measured_cache_bytes: cache_bytes,
         major_faults: 6,
         read_bytes: Bytes(fills * 4096),
+        written_bytes: Bytes(fills * 64),
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 0.5,
         lost_events: 0,

@@ -2,11 +2,13 @@
 //! as it is known.
 
 mod compare;
+mod notes;
 mod readahead;
 mod samples;
 mod table;
 mod target;
 mod time;
+mod traffic;
 
 use std::fmt::Write as _;
 
@@ -19,10 +21,12 @@ use time::estimate;
 pub(crate) use time::time;
 
 pub(crate) use compare::comparison;
+use notes::notes;
 pub(crate) use readahead::readahead;
 pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
 use table::{fits, indent, plain, right};
 pub(crate) use target::aim;
+use traffic::{asked, writes};
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -51,6 +55,9 @@ pub(crate) fn workload(report: &SizeReport, width: usize) -> String {
             memory.anonymous_bytes, memory.shmem_bytes, memory.kernel_bytes
         ),
     ];
+    if report.traffic.written_pages > 0 {
+        lines.insert(2, asked(&report.traffic));
+    }
     if capture.shared_bytes > Bytes(0) {
         let shared = capture.shared_bytes;
         lines.push(format!(
@@ -145,14 +152,17 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
     let mut text = format!("Verified: pages filled{}\n", medians(report));
-    let tables = [(true, 1), (true, 0), (false, 1)].map(|(all, padding)| {
-        let mut table = runs(report, all);
+    let writes = report.verify.iter().any(writes);
+    let meters = [(true, writes, 1), (true, writes, 0), (true, false, 0), (false, false, 1)];
+    let tables = meters.map(|(all, written, padding)| {
+        let mut table = runs(report, all, written);
         for column in table.column_iter_mut() {
             column.set_padding((1, padding));
         }
         indent(&table.to_string())
     });
-    if let Some(table) = tables.iter().find(|table| fits(table, width)) {
+    let table = tables.iter().find(|table| fits(table, width));
+    if let Some(table) = table {
         text.push_str(table);
     } else {
         for run in &report.verify {
@@ -163,13 +173,18 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
             wrap(&mut text, &format!("  {measured} fills{spread}, predicted {band}"), width);
         }
     }
+    if writes && table.is_none_or(|table| !table.contains("written")) {
+        let written = |run: &Verified| format!("{} at {}", run.written_bytes, limit(run));
+        let written: Vec<String> = report.verify.iter().map(written).collect();
+        wrap(&mut text, &format!("written: {}", written.join(", ")), width);
+    }
     for note in notes(report) {
         wrap(&mut text, &note, width);
     }
     text
 }
 
-fn runs(report: &SizeReport, all: bool) -> Table {
+fn runs(report: &SizeReport, all: bool, writes: bool) -> Table {
     let mut table = plain();
     let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let mut header = vec!["limit", "predicted", "measured", ""];
@@ -179,7 +194,11 @@ fn runs(report: &SizeReport, all: bool) -> Table {
     match (several, all) {
         (true, true) => header.extend(["from..to", "seconds", "from..to"]),
         (true, false) => header.push("from..to"),
-        (false, true) => header.extend(["major", "read", "seconds", last]),
+        (false, true) => {
+            header.extend(["major", "read"]);
+            header.extend(writes.then_some("written"));
+            header.extend(["seconds", last]);
+        }
         (false, false) => {}
     }
     table.set_header(header);
@@ -199,13 +218,15 @@ fn runs(report: &SizeReport, all: bool) -> Table {
             (true, false) => row.push(fills),
             (false, true) => {
                 let read = run.read_bytes.to_string();
-                row.extend([grouped(run.major_faults), read, seconds, last]);
+                row.extend([grouped(run.major_faults), read]);
+                row.extend(writes.then(|| run.written_bytes.to_string()));
+                row.extend([seconds, last]);
             }
             (false, false) => {}
         }
         table.add_row(row);
     }
-    right(&mut table, &[0, 1, 2, 4, 5, 6, 7]);
+    right(&mut table, &[0, 1, 2, 4, 5, 6, 7, 8]);
     table
 }
 
@@ -227,39 +248,6 @@ pub(super) fn verdict(run: &Verified) -> String {
         Some(true) => "held".into(),
         Some(false) => "NOT HELD".into(),
     }
-}
-
-/// What a row cannot say.
-fn notes(report: &SizeReport) -> Vec<String> {
-    let mut notes = Vec::new();
-    for run in &report.verify {
-        let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
-        if run.killed {
-            notes.push(format!("killed at {limit}: below the floor"));
-        } else if run.held.is_none() && !run.timed_out {
-            notes.push(format!(
-                "{limit}: too few pages to judge by; other processes bring and drop as many of the \
-                 libraries they share"
-            ));
-        } else if run.held.is_some() && report.exit_status.is_some_and(|s| s != run.exit_status) {
-            notes.push(format!(
-                "{limit}: the command ended with status {}, and with {} when recorded",
-                run.exit_status,
-                report.exit_status.unwrap_or_default()
-            ));
-        }
-        if let Some(step) = run.step_bytes {
-            notes.push(format!(
-                "{limit} lies on a step of the curve, at {step} of cache: a little less, and the \
-                 fills are those below the step"
-            ));
-        }
-        if run.lost_events > 0 {
-            let lost = count(run.lost_events, "fill event was", "fill events were");
-            notes.push(format!("{limit}: {lost} lost"));
-        }
-    }
-    notes
 }
 
 /// Lines to paste, none of them longer than fits.

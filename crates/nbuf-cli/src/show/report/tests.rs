@@ -2,8 +2,10 @@
 
 use console::measure_text_width;
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::{CaptureReport, ReadaheadPoint, Sample, TargetReport};
+use nbuf::experiment::result::{CaptureReport, ReadaheadPoint, Sample, TargetReport, Traffic};
 use nbuf::workload::trace::Memory;
+
+mod choice;
 
 use super::*;
 
@@ -31,6 +33,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         measured_cache_bytes: Bytes(0),
         major_faults: 12_345,
         read_bytes: Bytes(1234 * MIB),
+        written_bytes: Bytes(0),
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 1.5,
         lost_events: 0,
@@ -72,6 +75,7 @@ fn full() -> SizeReport {
             kernel_bytes: Bytes(MIB),
             page_cache_bytes: Bytes(388 * MIB),
         },
+        traffic: Traffic::default(),
         curve: Vec::new(),
         footprint_bytes: Bytes(388 * MIB),
         recommend: Some(Recommend {
@@ -165,6 +169,32 @@ fn a_run_that_is_off_by_a_few_pages_is_not_judged() {
     let text = verification(&SizeReport { verify: vec![few], ..full() }, 80);
     assert!(text.contains("  too few  ") || text.contains("  too few\n"), "{text}");
     assert!(text.contains("48.0 MiB: too few pages to judge by; other processes"), "{text}");
+}
+
+#[test]
+fn writes_stand_apart_where_there_are_any() {
+    let mut report = full();
+    report.traffic = Traffic {
+        read_pages: 3_400_000,
+        written_pages: 1234,
+        filled_pages: 99_328,
+        filled_by_writes_pages: 56,
+        read_bytes: Bytes(388 * MIB),
+        written_bytes: Bytes(5 * MIB),
+        ..Traffic::default()
+    };
+    report.verify = vec![Verified { written_bytes: Bytes(7 * MIB), ..report.verify[1].clone() }];
+    let text = workload(&report, 80);
+    let told = "  3,400,000 pages read (388 MiB from discs), 1,234 written (5.00 MiB to be
+    written back); 99,328 filled, 56 of them by writes\n";
+    assert!(text.contains(told), "{text}");
+    let text = verification(&report, 100);
+    assert!(text.contains("     read   written  seconds"), "{text}");
+    assert!(text.contains(" 1.21 GiB  7.00 MiB  "), "{text}");
+    for width in [40, 80] {
+        let text = verification(&report, width);
+        assert!(text.contains("  written: 7.00 MiB at 412 MiB\n"), "{text}");
+    }
 }
 
 #[test]
@@ -386,101 +416,4 @@ fn one_of_each_and_nothing_to_gain() {
 fn no_recommendation_is_said_to_be_none() {
     let report = SizeReport { recommend: None, ..full() };
     assert_eq!(recommendation(&report, 80), "No recommendation\n");
-}
-
-/// With a target that is met, two or three samples a limit, and three windows.
-fn chosen() -> SizeReport {
-    let mut report = full();
-    let sample = |measured_fills, measured_seconds| Sample {
-        measured_fills,
-        measured_seconds,
-        killed: false,
-        timed_out: false,
-    };
-    report.verify.truncate(3);
-    for run in &mut report.verify {
-        let fills = run.measured_fills;
-        run.samples = vec![sample(fills - 7, 11.0), sample(fills, 12.345), sample(fills + 9, 14.5)];
-    }
-    report.verify[2].samples.pop();
-    let knee = report.recommend.clone().unwrap();
-    let reason = "at 300 MiB 95.2 % of the page accesses hit".to_owned();
-    report.recommend = Some(Recommend {
-        kind: Advice::Target,
-        limit_bytes: Bytes(320 * MIB),
-        cache_bytes: Bytes(300 * MIB),
-        reason: reason.clone(),
-        ..knee.clone()
-    });
-    report.target = Some(TargetReport {
-        asked: "hit=0.95".into(),
-        met: true,
-        reason,
-        knee: Some(knee.clone()),
-    });
-    let window = |kib: u64, fills, limit: Option<u64>| ReadaheadPoint {
-        readahead_bytes: Bytes(kib << 10),
-        fills,
-        limit_bytes: limit.map(|mib| Bytes(mib * MIB)),
-        is_own: kib == 8192,
-    };
-    report.readahead = vec![
-        window(0, 1_234_567, None),
-        window(128, 9, Some(99)),
-        window(8192, 100_112, Some(320)),
-    ];
-    report
-}
-
-#[test]
-fn a_target_several_samples_and_other_windows() {
-    let report = chosen();
-    let text = [recommendation(&report, 72), readahead(&report, 72), verification(&report, 72)];
-    expect![[r#"
-        Recommendation: 320 MiB
-          = 300 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB
-            slack
-          --target hit=0.95: at 300 MiB 95.2 % of the page accesses hit; the
-            knee is 412 MiB (392 MiB cache)
-        With another readahead window
-            window      fills     limit
-               0 B  1,234,567      none
-           128 KiB          9  99.0 MiB
-          8.00 MiB    100,112   320 MiB  as it is
-          fills with 300 MiB of cache, and the limit that needs no more fills
-            than the window as it is; predicted, not verified, and the setting
-            is not changed
-        Verified: pages filled, medians of 2 to 3 runs
-          none: held
-            99,331 fills (99,324..99,340), predicted 99,328
-          412 MiB: held, step
-            100,112 fills (100,105..100,121), predicted 99,328..101,000
-          371 MiB: NOT HELD
-            2,345,678 fills (2,345,671..2,345,678), predicted
-            1,120,345..1,201,777
-          412 MiB lies on a step of the curve, at 388 MiB of cache: a little
-            less, and the fills are those below the step
-    "#]]
-    .assert_eq(&text.concat());
-    for width in 20..120 {
-        let text = [recommendation(&report, width), readahead(&report, width)].concat();
-        let widest = text.lines().map(measure_text_width).max().unwrap();
-        assert!(widest <= width.max(30), "{width}:\n{text}");
-    }
-}
-
-#[test]
-fn a_target_that_cannot_be_met_leaves_the_knee_where_it_is() {
-    let mut report = full();
-    let reason = "90 % of the page accesses hit at best".to_owned();
-    report.target = Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
-    let told = recommendation(&report, 100);
-    assert!(told.starts_with("Recommendation: 412 MiB\n"), "{told}");
-    assert!(
-        told.contains("  --target hit=0.95 is not met: 90 % of the page accesses hit at best\n")
-    );
-    // And where nothing is recommended, that is said too.
-    report.recommend = None;
-    assert!(recommendation(&report, 100).contains("--target hit=0.95 is not met"));
-    assert_eq!(readahead(&report, 100), "");
 }

@@ -69,7 +69,7 @@ impl<'a> Prepared<'a> {
             }
             libc::close(gate[0]);
             close_all_but(3, &[self.socket, signals, gate[1]]);
-            self.tell(READY, command.into(), [0; 2]);
+            self.tell(READY, command.into(), [0; 3]);
             self.watch(command, signals, gate[1]);
         }
     }
@@ -112,7 +112,7 @@ impl<'a> Prepared<'a> {
                 if reap(|pid, status| {
                     if pid == command && !main_ended {
                         main_ended = true;
-                        self.tell(MAIN_ENDED, status.into(), [0; 2]);
+                        self.tell(MAIN_ENDED, status.into(), [0; 3]);
                     }
                 }) {
                     self.tell_usage();
@@ -182,12 +182,12 @@ impl<'a> Prepared<'a> {
         // SAFETY: as in `supervise`.
         unsafe {
             let errno = *libc::__errno_location();
-            self.tell(EXEC_FAILED, errno.into(), [0; 2]);
+            self.tell(EXEC_FAILED, errno.into(), [0; 3]);
             libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
         }
     }
 
-    fn tell(&self, kind: u64, value: i64, more: [u64; 2]) {
+    fn tell(&self, kind: u64, value: i64, more: [u64; 3]) {
         let message = Message { kind, value, more };
         // SAFETY: the message is a live local without padding; a dead reader is no signal for us.
         unsafe {
@@ -209,8 +209,8 @@ impl<'a> Prepared<'a> {
         };
         let micros = |t: libc::timeval| t.tv_sec * 1_000_000 + t.tv_usec;
         let cpu_ns = (micros(usage.ru_utime) + micros(usage.ru_stime)) * 1000;
-        let counted = [usage.ru_majflt.unsigned_abs(), usage.ru_inblock.unsigned_abs()];
-        self.tell(ALL_ENDED, cpu_ns, counted);
+        let counted = [usage.ru_majflt, usage.ru_inblock, usage.ru_oublock];
+        self.tell(ALL_ENDED, cpu_ns, counted.map(i64::unsigned_abs));
     }
 
     /// Our process is dead: end all descendants, remove the cgroups, and go.

@@ -75,6 +75,8 @@ pub enum Report {
         major_faults: u64,
         /// Bytes read from block devices.
         bytes_read: u64,
+        /// Bytes of pages made dirty, and of writes past the cache.
+        bytes_written: u64,
     },
 }
 
@@ -92,7 +94,7 @@ pub struct Supervisor {
 struct Message {
     kind: u64,
     value: i64,
-    more: [u64; 2],
+    more: [u64; 3],
 }
 
 const READY: u64 = 1;
@@ -184,6 +186,7 @@ impl Supervisor {
                 cpu_ns: u64::try_from(message.value).unwrap_or(0),
                 major_faults: message.more[0],
                 bytes_read: message.more[1] * 512,
+                bytes_written: message.more[2] * 512,
             },
         }))
     }

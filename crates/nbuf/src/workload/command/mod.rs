@@ -86,6 +86,9 @@ pub struct Ended {
     pub major_faults: u64,
     /// Bytes read from block devices for it.
     pub bytes_read: u64,
+    /// Bytes of pages that it made dirty, each time anew, and of its writes past the cache: what
+    /// block devices are given to write, now or later, unless it is truncated or removed first.
+    pub bytes_written: u64,
 }
 
 /// Why a command was not run to its end.

@@ -101,11 +101,12 @@ impl Run<'_> {
                     self.supervisor.end_all()?;
                 }
             }
-            Report::AllEnded { cpu_ns, major_faults, bytes_read } => {
+            Report::AllEnded { cpu_ns, major_faults, bytes_read, bytes_written } => {
                 self.ended.elapsed_ns = process::monotonic_ns() - self.started_ns;
                 self.ended.cpu_ns = cpu_ns;
                 self.ended.major_faults = major_faults;
                 self.ended.bytes_read = bytes_read;
+                self.ended.bytes_written = bytes_written;
                 return Ok(true);
             }
         }

@@ -15,6 +15,7 @@ use super::perf::{self, Perf};
 use super::writes::{FdInfo, Writes};
 use crate::sys::cgroup::{Group, Usage};
 use crate::sys::process::monotonic_ns;
+use crate::units::Bytes;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::trace::{Capture, Facts};
 
@@ -143,6 +144,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.names.look_up(wanted, now, |seen| log.push(&Entry::File(seen)))?;
         self.facts.elapsed_ns = ended.elapsed_ns;
         self.facts.cpu_ns = ended.cpu_ns;
+        self.facts.read_bytes = Bytes(ended.bytes_read);
+        self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;

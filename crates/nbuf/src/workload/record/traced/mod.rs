@@ -27,6 +27,7 @@ use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace;
 use crate::sys::seccomp::Filter;
+use crate::units::Bytes;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::trace::{Capture, Facts};
 use files::Files;
@@ -115,6 +116,8 @@ impl<'a, W: Write> Traced<'a, W> {
         self.take_entries()?;
         self.facts.elapsed_ns = ended.elapsed_ns;
         self.facts.cpu_ns = ended.cpu_ns;
+        self.facts.read_bytes = Bytes(ended.bytes_read);
+        self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.capture.events = self.events;
         self.caution(ended);

@@ -1,0 +1,38 @@
+//! What the table of runs cannot say in a row.
+
+use nbuf::experiment::result::SizeReport;
+
+use super::super::text::count;
+
+/// What a row cannot say.
+pub(super) fn notes(report: &SizeReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    for run in &report.verify {
+        let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
+        if run.killed {
+            notes.push(format!("killed at {limit}: below the floor"));
+        } else if run.held.is_none() && !run.timed_out {
+            notes.push(format!(
+                "{limit}: too few pages to judge by; other processes bring and drop as many of the \
+                 libraries they share"
+            ));
+        } else if run.held.is_some() && report.exit_status.is_some_and(|s| s != run.exit_status) {
+            notes.push(format!(
+                "{limit}: the command ended with status {}, and with {} when recorded",
+                run.exit_status,
+                report.exit_status.unwrap_or_default()
+            ));
+        }
+        if let Some(step) = run.step_bytes {
+            notes.push(format!(
+                "{limit} lies on a step of the curve, at {step} of cache: a little less, and the \
+                 fills are those below the step"
+            ));
+        }
+        if run.lost_events > 0 {
+            let lost = count(run.lost_events, "fill event was", "fill events were");
+            notes.push(format!("{limit}: {lost} lost"));
+        }
+    }
+    notes
+}

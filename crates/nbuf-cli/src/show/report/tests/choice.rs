@@ -1,0 +1,100 @@
+//! Targets, samples and other windows, as they look.
+
+use super::*;
+
+/// With a target that is met, two or three samples a limit, and three windows.
+fn chosen() -> SizeReport {
+    let mut report = full();
+    let sample = |measured_fills, measured_seconds| Sample {
+        measured_fills,
+        measured_seconds,
+        killed: false,
+        timed_out: false,
+    };
+    report.verify.truncate(3);
+    for run in &mut report.verify {
+        let fills = run.measured_fills;
+        run.samples = vec![sample(fills - 7, 11.0), sample(fills, 12.345), sample(fills + 9, 14.5)];
+    }
+    report.verify[2].samples.pop();
+    let knee = report.recommend.clone().unwrap();
+    let reason = "at 300 MiB 95.2 % of the page accesses hit".to_owned();
+    report.recommend = Some(Recommend {
+        kind: Advice::Target,
+        limit_bytes: Bytes(320 * MIB),
+        cache_bytes: Bytes(300 * MIB),
+        reason: reason.clone(),
+        ..knee.clone()
+    });
+    report.target = Some(TargetReport {
+        asked: "hit=0.95".into(),
+        met: true,
+        reason,
+        knee: Some(knee.clone()),
+    });
+    let window = |kib: u64, fills, limit: Option<u64>| ReadaheadPoint {
+        readahead_bytes: Bytes(kib << 10),
+        fills,
+        limit_bytes: limit.map(|mib| Bytes(mib * MIB)),
+        is_own: kib == 8192,
+    };
+    report.readahead = vec![
+        window(0, 1_234_567, None),
+        window(128, 9, Some(99)),
+        window(8192, 100_112, Some(320)),
+    ];
+    report
+}
+
+#[test]
+fn a_target_several_samples_and_other_windows() {
+    let report = chosen();
+    let text = [recommendation(&report, 72), readahead(&report, 72), verification(&report, 72)];
+    expect![[r#"
+        Recommendation: 320 MiB
+          = 300 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 10.0 MiB
+            slack
+          --target hit=0.95: at 300 MiB 95.2 % of the page accesses hit; the
+            knee is 412 MiB (392 MiB cache)
+        With another readahead window
+            window      fills     limit
+               0 B  1,234,567      none
+           128 KiB          9  99.0 MiB
+          8.00 MiB    100,112   320 MiB  as it is
+          fills with 300 MiB of cache, and the limit that needs no more fills
+            than the window as it is; predicted, not verified, and the setting
+            is not changed
+        Verified: pages filled, medians of 2 to 3 runs
+          none: held
+            99,331 fills (99,324..99,340), predicted 99,328
+          412 MiB: held, step
+            100,112 fills (100,105..100,121), predicted 99,328..101,000
+          371 MiB: NOT HELD
+            2,345,678 fills (2,345,671..2,345,678), predicted
+            1,120,345..1,201,777
+          412 MiB lies on a step of the curve, at 388 MiB of cache: a little
+            less, and the fills are those below the step
+    "#]]
+    .assert_eq(&text.concat());
+    for width in 20..120 {
+        let text = [recommendation(&report, width), readahead(&report, width)].concat();
+        let widest = text.lines().map(measure_text_width).max().unwrap();
+        assert!(widest <= width.max(30), "{width}:\n{text}");
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_met_leaves_the_knee_where_it_is() {
+    let mut report = full();
+    let reason = "90 % of the page accesses hit at best".to_owned();
+    report.target = Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
+    let told = recommendation(&report, 100);
+    assert!(told.starts_with("Recommendation: 412 MiB\n"), "{told}");
+    assert!(
+        told.contains("  --target hit=0.95 is not met: 90 % of the page accesses hit at best\n")
+    );
+    // And where nothing is recommended, that is said too.
+    report.recommend = None;
+    assert!(recommendation(&report, 100).contains("--target hit=0.95 is not met"));
+    assert_eq!(readahead(&report, 100), "");
+}
