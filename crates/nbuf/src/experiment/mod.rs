@@ -9,5 +9,6 @@ pub mod recommend;
 pub mod result;
 pub mod size;
 pub mod step;
+mod survey;
 pub mod time;
 pub mod verify;

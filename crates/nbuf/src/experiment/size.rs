@@ -9,6 +9,7 @@ use super::result::{
     Advice, Curve, Detail, Recommend, SharedFile, SizeReport, TimePoint, Verified,
 };
 use super::step::{Step, steps};
+use super::survey::Survey;
 use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
@@ -60,12 +61,14 @@ impl Analysis {
         force: bool,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, RecommendError> {
-        let stream = Stream::of(&trace, &left.left);
+        let survey = Survey::of(&trace);
+        let Trace { records, files: names, facts } = trace;
+        let stream = Stream::of(records, &names, &facts, &left.left);
         let curve = draw(&stream, progress);
-        let mut memory = trace.facts.memory;
+        let mut memory = facts.memory;
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
-        let readahead = trace.facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
-        let mut cautions = trace.facts.cautions.clone();
+        let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
+        let mut cautions = facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let recommend = if curve.accesses == 0 || bound && !force {
@@ -90,12 +93,12 @@ impl Analysis {
         let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
         let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
         let recommended = recommend.is_some();
-        let files = Files::of(&trace, &stream, At { floor, cache, recommended });
+        let files = Files::of(survey, &names, &stream, At { floor, cache, recommended });
         Ok(Self {
             steps: steps(&curve),
             shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
-            facts: trace.facts,
-            names: trace.files,
+            facts,
+            names,
             stream,
             memory,
             overhead,

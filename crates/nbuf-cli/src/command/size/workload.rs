@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::io::Cursor;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ impl<'a> Workload<'a> {
         let (ended, log) = recorded.map_err(permission::explain)?;
         drop(group);
         self.note(&ended);
-        let trace = trace_of_log(&log[..])?;
+        let trace = trace_of_log(Cursor::new(log))?;
         let (records, files) = (trace.records.len(), trace.files.len());
         detail(format_args!("recorded: {records} records of {files} files"));
         self.keep(&trace);

@@ -27,9 +27,11 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Adds an observation.
+    /// Adds an observation, unless it says again what was seen last.
     pub(super) fn push(&mut self, time_ns: u64, bytes: u64) {
-        self.seen.push((time_ns, bytes));
+        if self.seen.last().is_none_or(|&(last_ns, last)| last != bytes || time_ns < last_ns) {
+            self.seen.push((time_ns, bytes));
+        }
     }
 
     /// Puts the observations in order, before the first question.
@@ -51,11 +53,15 @@ impl Sizes {
         next.unwrap_or(floor)
     }
 
-    /// A write ended at `end`: the file is at least that large from now on.
+    /// A write ended at `end`: the file is at least that large from now on. Nobody asks for a time
+    /// before that any more, so a file that grows all the time needs no more room.
     pub(super) fn grow(&mut self, time_ns: u64, end: u64) {
         if self.seen.is_empty() || self.at(time_ns, 0) < end {
             let at = self.seen.partition_point(|&(seen_ns, _)| seen_ns <= time_ns);
-            self.seen.insert(at, (time_ns, end));
+            match at.checked_sub(1).and_then(|before| self.seen.get_mut(before)) {
+                Some(before) => *before = (time_ns, end),
+                None => self.seen.insert(0, (time_ns, end)),
+            }
         }
     }
 }
@@ -76,7 +82,10 @@ mod tests {
             assert_eq!(sizes.at(time, floor), want, "at {time}");
         }
         assert_eq!(sizes.at(30, 10_000), 10_000, "touched beyond anything seen");
+        assert_eq!(sizes.at(11, 1), 5000);
         sizes.grow(12, 7000);
-        assert_eq!((sizes.at(11, 1), sizes.at(13, 1), sizes.at(21, 1)), (5000, 7000, 9000));
+        assert_eq!((sizes.at(13, 1), sizes.at(21, 1)), (7000, 9000));
+        sizes.grow(14, 8000);
+        assert_eq!((sizes.at(14, 1), sizes.at(21, 1), sizes.seen.len()), (8000, 9000, 2));
     }
 }

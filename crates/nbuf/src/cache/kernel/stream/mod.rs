@@ -13,7 +13,7 @@ use touch::{Packed, Resized};
 
 use super::readahead::Window;
 use crate::meter::stall::Pace;
-use crate::workload::trace::Trace;
+use crate::workload::trace::{Facts, Record};
 
 /// A file of the stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +28,8 @@ pub(super) struct FileShape {
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
     touches: Vec<Packed>,
+    /// Numbers of pages that are too large for a packed touch, in order.
+    large: Vec<u32>,
     /// Changes of the sizes of files, in order.
     resized: Vec<Resized>,
     pub(super) files: Vec<FileShape>,
@@ -46,11 +48,16 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// From a trace in memory.
-    pub fn of(trace: &Trace, shared: &[(u32, u32)]) -> Self {
+    /// From the parts of a trace. Its records, if they are given away, make room as they are read.
+    pub fn of(
+        records: impl IntoIterator<Item = Record>,
+        files: &[String],
+        facts: &Facts,
+        shared: &[(u32, u32)],
+    ) -> Self {
         let mut builder = Builder::default();
-        trace.records.iter().for_each(|record| builder.hear(record));
-        builder.finish(&trace.files, &trace.facts, shared)
+        records.into_iter().for_each(|record| builder.hear(&record));
+        builder.finish(files, facts, shared)
     }
 
     /// Counts the pages that were mapped. Those that others keep in memory do not count: however
