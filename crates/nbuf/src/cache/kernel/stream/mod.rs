@@ -2,6 +2,7 @@
 //! streams of readahead, and what each file's device does.
 
 mod build;
+mod store;
 mod touch;
 
 use std::collections::HashMap;
@@ -9,7 +10,8 @@ use std::collections::HashMap;
 pub use build::Builder;
 pub use touch::{Touch, TouchKind, Touches};
 
-use touch::{Packed, Resized};
+use store::Store;
+use touch::Resized;
 
 use super::readahead::Window;
 use crate::meter::stall::Pace;
@@ -27,7 +29,7 @@ pub(super) struct FileShape {
 /// A workload in pages.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    touches: Vec<Packed>,
+    touches: Store,
     /// Numbers of pages that are too large for a packed touch, in order.
     large: Vec<u32>,
     /// Changes of the sizes of files, in order.
@@ -115,7 +117,7 @@ impl Stream {
 
     /// Whether nothing is touched at all.
     pub fn is_empty(&self) -> bool {
-        self.touches.is_empty()
+        self.touches.len() == 0
     }
 
     fn file_of(&self, stream: u32) -> u32 {
