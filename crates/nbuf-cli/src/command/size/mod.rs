@@ -2,6 +2,7 @@
 
 mod outputs;
 mod prove;
+mod spool;
 mod workload;
 
 use std::ffi::OsString;
