@@ -81,6 +81,16 @@ pub(crate) fn print(text: &[u8]) -> Result<()> {
 
 /// A dated name in the state directory of the caller, whose missing parts are made.
 pub(crate) fn default_path(program: &str, unix_seconds: u64) -> Result<PathBuf> {
+    let directory = state_directory()?;
+    let stem = format!("{}-{}", date(unix_seconds), plain(program));
+    let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
+    let mut paths = names.map(|name| directory.join(format!("{name}.parquet")));
+    let is_free = |path: &PathBuf| !path.exists() && !beside(path, ".log").exists();
+    paths.find(is_free).context("no name is left")
+}
+
+/// The state directory of the caller, whose missing parts are made.
+pub(crate) fn state_directory() -> Result<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|path| path.is_absolute());
     let state = state.or_else(|| Some(caller::home()?.join(".local/state")));
@@ -89,11 +99,7 @@ pub(crate) fn default_path(program: &str, unix_seconds: u64) -> Result<PathBuf> 
     };
     make(&directory)
         .with_context(|| format!("cannot make {}; say where with -o", directory.display()))?;
-    let stem = format!("{}-{}", date(unix_seconds), plain(program));
-    let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
-    let mut paths = names.map(|name| directory.join(format!("{name}.parquet")));
-    let is_free = |path: &PathBuf| !path.exists() && !beside(path, ".log").exists();
-    paths.find(is_free).context("no name is left")
+    Ok(directory)
 }
 
 /// Makes a directory and those above it; the caller owns what is made.

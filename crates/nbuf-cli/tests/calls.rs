@@ -255,7 +255,7 @@ fn compare(here: &Ordinary, command: &[&str]) {
     let stream = |recorded: &Recorded| {
         let mut trace = recorded.trace().clone();
         trace.facts.devices.iter_mut().for_each(|device| device.readahead_bytes = 128 << 10);
-        Stream::of(&trace, &[])
+        Stream::of(trace.records, &trace.files, &trace.facts, &[])
     };
     let (calls, tracepoints) = (stream(&by_calls), stream(&by_tracepoints));
     let footprint = simulate(&tracepoints, Replacement::Lru, Pages(u64::from(u32::MAX))).peak.0;

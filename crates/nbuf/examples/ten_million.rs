@@ -8,7 +8,7 @@ use nbuf::cache::kernel::{Replacement, Stream, simulate};
 use nbuf::clock::Stopwatch;
 use nbuf::experiment::curve::draw;
 use nbuf::units::Pages;
-use nbuf::workload::trace::{Device, Facts, FileId, Op, Record, Trace};
+use nbuf::workload::trace::{Device, Facts, FileId, Op, Record, Records, Trace};
 
 const ACCESSES: u32 = 10_000_000;
 const FILE_PAGES: u32 = 1 << 20;
@@ -16,7 +16,7 @@ const FILE_PAGES: u32 = 1 << 20;
 fn main() {
     let trace = trace();
     let clock = Stopwatch::start();
-    let stream = Stream::of(&trace, &[]);
+    let stream = Stream::of(trace.records, &trace.files, &trace.facts, &[]);
     println!("prepared     {:6.2} s", clock.elapsed().as_secs_f64());
     for replacement in [Replacement::Lru, Replacement::TwoLists] {
         let clock = Stopwatch::start();
@@ -40,7 +40,7 @@ fn trace() -> Trace {
         state ^= state << 17;
         f64::from(u32::try_from(state >> 32).unwrap_or(0)) / f64::from(u32::MAX)
     };
-    let mut records = Vec::new();
+    let mut records = Records::default();
     let mut accesses = 0;
     while accesses < ACCESSES {
         let page = nbuf::units::whole(random().powi(4) * f64::from(FILE_PAGES - 64));

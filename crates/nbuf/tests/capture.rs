@@ -11,6 +11,7 @@ mod volume;
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Cursor;
 use std::process::{Command as Tool, ExitCode, Stdio};
 
 use cases::{CASES, Case, PREPARE, PREPARE_ONCE};
@@ -132,7 +133,7 @@ impl Bench {
         if ended.exit_status != 0 {
             return Err(format!("the command ended with {}", ended.exit_status));
         }
-        trace_of_log(&log[..]).map_err(|error| error.to_string())
+        trace_of_log(Cursor::new(log)).map_err(|error| error.to_string())
     }
 
     fn try_case(&self, case: &Case, backend: Backend, volume: &Volume) -> Result<(), String> {
@@ -174,7 +175,7 @@ impl Bench {
 
 fn reads_of(trace: &Trace, volume: &Volume) -> u64 {
     let path = volume.root.join("a").to_string_lossy().into_owned();
-    let read = |r: &&nbuf::workload::trace::Record| {
+    let read = |r: &nbuf::workload::trace::Record| {
         r.op == Op::Read && trace.files[r.file.0 as usize] == path
     };
     trace.records.iter().filter(read).count() as u64

@@ -37,7 +37,7 @@ fn small_trace() -> Trace {
     }
     let files = ["/data/orders.db", "/data/customers.db", "/etc/hosts"];
     Trace {
-        records,
+        records: records.into(),
         files: files.map(str::to_owned).to_vec(),
         facts: Facts {
             schema: Facts::SCHEMA.to_owned(),

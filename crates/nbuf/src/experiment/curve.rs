@@ -13,8 +13,10 @@ use crate::experiment::result::{Curve, Point};
 use crate::meter::distance::{Distances, Misses};
 use crate::units::{Pages, whole};
 
-/// Sizes on the even grid.
+/// Sizes on the even grid; fewer for a workload of more touches than this, so that it takes minutes.
 const GRID: usize = 32;
+const GRID_LARGE: usize = 12;
+const LARGE_TOUCHES: usize = 30_000_000;
 /// Sizes added where the curve falls: as many as this many touches allow, in these bounds.
 const REFINED_TOUCHES: usize = 20_000_000;
 const REFINED: std::ops::RangeInclusive<usize> = 2..=28;
@@ -40,12 +42,13 @@ struct Cell {
 /// Draws the curve of a workload. `progress` is told how many sizes are done, of about how many.
 pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve {
     let refined = REFINED_TOUCHES / stream.len().max(1);
-    let total = GRID + refined.clamp(*REFINED.start(), *REFINED.end());
+    let even = if stream.len() > LARGE_TOUCHES { GRID_LARGE } else { GRID };
+    let total = even + refined.clamp(*REFINED.start(), *REFINED.end());
     let unlimited = || simulate(stream, Replacement::Lru, Pages(u32::MAX.into()));
     let (misses, everything) = rayon::join(|| lru_misses(stream), unlimited);
     let most = everything.peak.0.max(1);
     let room = 2 * u64::from(stream.window_pages());
-    let mut sizes = grid(most, room);
+    let mut sizes = grid(most, room, even);
     // Where nothing is evicted, in whatever order, that run was it.
     sizes.pop();
     let mut cells = run(stream, &sizes, |done| progress(done, total));
@@ -109,11 +112,12 @@ fn run(stream: &Stream, sizes: &[u64], progress: impl Fn(usize) + Sync) -> Vec<C
 }
 
 /// Sizes spread evenly on a logarithmic axis, from `room` up to the one that holds everything.
-fn grid(most: u64, room: u64) -> Vec<u64> {
+fn grid(most: u64, room: u64, count: usize) -> Vec<u64> {
     let least = whole(most as f64 * SPAN).max(PAGES_MIN).max(room.min(most / 4)).min(most);
     let ratio = most as f64 / least as f64;
-    let mut sizes: Vec<u64> =
-        (0..GRID).map(|i| whole(least as f64 * ratio.powf(i as f64 / (GRID - 1) as f64))).collect();
+    let mut sizes: Vec<u64> = (0..count)
+        .map(|i| whole(least as f64 * ratio.powf(i as f64 / (count - 1) as f64)))
+        .collect();
     sizes.dedup();
     sizes
 }

@@ -13,6 +13,7 @@ pub mod result;
 pub mod size;
 pub mod statistics;
 pub mod step;
+mod survey;
 pub mod target;
 pub mod time;
 pub mod verify;

@@ -132,7 +132,8 @@ mod tests {
         let mut records = vec![record(0, 0, 4000)];
         let page = |n: u64| n * 2_654_435_761 % if n.is_multiple_of(3) { 4000 } else { 1000 };
         records.extend((1..4000).map(|n| record(n, page(n), 1)));
-        let mut trace = Trace { records, files: vec!["/f".into()], ..Trace::default() };
+        let mut trace =
+            Trace { records: records.into(), files: vec!["/f".into()], ..Trace::default() };
         trace.facts.devices = vec![Device {
             major: 8,
             minor: 1,
@@ -145,14 +146,18 @@ mod tests {
         trace
     }
 
+    fn stream_of(trace: Trace) -> Stream {
+        Stream::of(trace.records, &trace.files, &trace.facts, &[])
+    }
+
     #[test]
     fn another_window_is_as_if_the_device_had_had_it() {
         let sizes = [Bytes(0), Bytes(64 << 10), Bytes(128 << 10), Bytes(8 << 20)];
         for own in sizes {
-            let mut stream = Stream::of(&trace(own), &[]);
+            let mut stream = stream_of(trace(own));
             let before = [300, 2000].map(|pages| fills(&stream, pages));
             for other in sizes {
-                let want = Stream::of(&trace(other), &[]);
+                let want = stream_of(trace(other));
                 for pages in [300, 2000, 8000] {
                     let got = stream.with_readahead(other, |stream| fills(stream, pages));
                     assert_eq!(got, fills(&want, pages), "{own} as {other}, {pages} pages");
@@ -176,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_narrower_window_needs_less_where_reads_are_all_over() {
-        let mut stream = Stream::of(&trace(Bytes(1 << 20)), &[]);
+        let mut stream = stream_of(trace(Bytes(1 << 20)));
         let memory = Memory::default();
         let points = windows(&mut stream, &ADVICE, &memory, None);
         let found: Vec<_> = points.iter().map(|p| (p.readahead_bytes.0 >> 10, p.is_own)).collect();
@@ -194,8 +199,8 @@ mod tests {
     fn where_no_window_matters_none_is_told_unless_asked_for() {
         // All in one read, and with room for it.
         let mut once = trace(Bytes(128 << 10));
-        once.records.truncate(1);
-        let mut stream = Stream::of(&once, &[]);
+        once.records = once.records.iter().take(1).collect();
+        let mut stream = stream_of(once);
         let memory = Memory { anonymous_bytes: Bytes(1 << 30), ..Memory::default() };
         let curve = Curve::default();
         let advice = recommend(&curve, &memory, Bytes(128 << 10)).unwrap();

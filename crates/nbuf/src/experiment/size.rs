@@ -12,6 +12,7 @@ use super::result::{
     TimePoint, Traffic, Verified,
 };
 use super::step::{Step, steps};
+use super::survey::Survey;
 use super::target::{Choice, Offer, Target, choose};
 use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
@@ -88,15 +89,18 @@ impl Analysis {
         ask: &Ask,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, RecommendError> {
-        let mut stream = Stream::of(&trace, &left.left);
+        let traffic = Traffic::of(&trace);
+        let survey = Survey::of(&trace);
+        let Trace { records, files: names, facts } = trace;
+        let mut stream = Stream::of(records, &names, &facts, &left.left);
         let curve = draw(&stream, progress);
-        let mut memory = trace.facts.memory;
+        let mut memory = facts.memory;
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
-        let readahead = trace.facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
-        let mut cautions = trace.facts.cautions.clone();
+        let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
+        let mut cautions = facts.cautions.clone();
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
-        let timing = Timing::of(&stream, &trace.facts, &ask.probed, ask.rate);
+        let timing = Timing::of(&stream, &facts, &ask.probed, ask.rate);
         let points = |timing: &Timing| timing.points(&stream, &curve, &overhead);
         let time = timing.as_ref().map_or_else(Vec::new, points);
         let mut recommend = if curve.accesses == 0 || bound && !ask.force {
@@ -112,24 +116,23 @@ impl Analysis {
                 timing.map_or((0.0, 0.0), |timing| timing.seconds(&stream, cache.pages_down()))
             };
             let aim = Aim { target, overhead: &overhead, curve: &curve, seconds: &seconds };
-            aim.at(&time, trace.facts.elapsed_ns, &mut memory, &mut recommend)
+            aim.at(&time, facts.elapsed_ns, &mut memory, &mut recommend)
         });
         let asked = ask.readahead;
         let readahead = recommend
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, asked));
-        let traffic = Traffic::of(&trace);
         cautions.extend(cautions_of(&stream, &traffic, curve.accesses, ask.force));
         let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
         let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
         let recommended = recommend.is_some();
-        let files = Files::of(&trace, &stream, At { floor, cache, recommended });
+        let files = Files::of(survey, &names, &stream, At { floor, cache, recommended });
         Ok(Self {
             steps: steps(&curve),
             shared: Bytes(left.left.len() as u64 * PAGE_BYTES),
             traffic,
-            facts: trace.facts,
-            names: trace.files,
+            facts,
+            names,
             stream,
             memory,
             overhead,

@@ -1,7 +1,7 @@
 //! A file written past the page cache, so that a recorder does not pollute the cache it measures.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -49,6 +49,28 @@ impl DirectFile {
         };
         let blocks = vec![Block([0; BLOCK_BYTES]); BUFFER_BYTES / BLOCK_BYTES];
         Ok(Self { file: file.into(), blocks, filled: 0, direct })
+    }
+
+    /// Makes a file without a name in `directory`, which is gone when it is closed.
+    pub fn unnamed(directory: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o600);
+        let (file, direct) = match rustix::fs::open(directory, flags | OFlags::DIRECT, mode) {
+            Ok(file) => (file, true),
+            Err(rustix::io::Errno::INVAL) => (rustix::fs::open(directory, flags, mode)?, false),
+            Err(error) => return Err(error.into()),
+        };
+        let blocks = vec![Block([0; BLOCK_BYTES]); BUFFER_BYTES / BLOCK_BYTES];
+        Ok(Self { file: file.into(), blocks, filled: 0, direct })
+    }
+
+    /// What was written, to be read from its beginning, through the cache from now on.
+    pub fn into_file(mut self) -> io::Result<File> {
+        self.flush()?;
+        let flags = rustix::fs::fcntl_getfl(&self.file)?;
+        rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT)?;
+        self.file.rewind()?;
+        Ok(self.file)
     }
 
     /// The file, to change its owner.

@@ -31,10 +31,10 @@ pub fn anonymize(trace: &mut Trace) {
     trace.facts = facts(&trace.facts, &renamed, &named);
     trace.files = files;
     let mut tasks: HashMap<u32, u32> = HashMap::new();
-    for record in &mut trace.records {
+    trace.records.change(|record| {
         let next = u32::try_from(tasks.len()).unwrap_or(u32::MAX).saturating_add(1);
         record.task = *tasks.entry(record.task).or_insert(next);
-    }
+    });
 }
 
 /// Every text of the trace that a caution may repeat.
@@ -183,7 +183,7 @@ mod tests {
         let cautions =
             ["3 of 9 events were lost", "the write to plan.odt failed", "names are missing"];
         Trace {
-            records: vec![record(0, 4711), record(2, 815), record(3, 4711)],
+            records: vec![record(0, 4711), record(2, 815), record(3, 4711)].into(),
             files: files.map(str::to_owned).to_vec(),
             facts: Facts {
                 command: vec!["sqlite3".into(), "secret.db".into()],
@@ -231,7 +231,7 @@ mod tests {
         let (mut after, before) = (trace(), trace());
         anonymize(&mut after);
         for (old, new) in before.records.iter().zip(&after.records) {
-            assert_eq!(Record { task: 0, ..*old }, Record { task: 0, ..*new });
+            assert_eq!(Record { task: 0, ..old }, Record { task: 0, ..new });
         }
         let mut again = after.clone();
         anonymize(&mut again);

@@ -5,3 +5,4 @@ pub mod command;
 pub mod format;
 pub mod record;
 pub mod trace;
+mod varint;

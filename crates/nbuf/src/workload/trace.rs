@@ -1,7 +1,13 @@
 //! A recorded workload in memory: who touched which bytes of which file, in time order.
 //!
 //! Bytes, not pages: the page size is chosen when a curve is drawn. The on-disc form is Parquet
-//! ([`super::format::native`]); `docs/trace.md` describes the columns. A record costs 48 bytes here.
+//! ([`super::format::native`]); `docs/trace.md` describes the columns. A record costs 4 to 7 bytes
+//! here: see [`Records`].
+
+mod code;
+mod records;
+
+pub use records::Records;
 
 use serde::{Deserialize, Serialize};
 
@@ -180,7 +186,7 @@ impl Facts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// In time order.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// Unique names: a path, or `unknown inode MAJOR:MINOR/INODE`.
     pub files: Vec<String>,
     /// What goes with it.

@@ -5,6 +5,7 @@ mod compare;
 mod outputs;
 mod page;
 mod prove;
+mod spool;
 mod workload;
 
 use std::sync::atomic::{AtomicI32, Ordering};

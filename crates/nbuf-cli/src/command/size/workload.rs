@@ -18,10 +18,11 @@ use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
 use nbuf::workload::format::native;
 use nbuf::workload::record::perf::{self, Perf};
-use nbuf::workload::record::{Backend, Options, events, record, recorder, trace_of_log};
+use nbuf::workload::record::{Backend, Options, events, record, recorder};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
+use super::spool::Spool;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
 use crate::voice::{detail, note};
@@ -83,11 +84,11 @@ impl<'a> Workload<'a> {
             deadline: self.time_left(),
             ring_bytes: None,
         };
-        let recorded = record(&self.command, options, Vec::new(), self.signals);
+        let recorded = record(&self.command, options, Spool::default(), self.signals);
         let (ended, log) = recorded.map_err(permission::explain)?;
         drop(group);
         self.note(&ended);
-        let trace = trace_of_log(&log[..])?;
+        let trace = log.trace()?;
         let (records, files) = (trace.records.len(), trace.files.len());
         detail(format_args!("recorded: {records} records of {files} files"));
         self.keep(&trace);

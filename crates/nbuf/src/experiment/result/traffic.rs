@@ -39,7 +39,7 @@ impl Traffic {
             }
         }
         for record in &trace.records {
-            let pages = pages(record);
+            let pages = pages(&record);
             match record.op {
                 Op::Read => traffic.read_pages += pages,
                 Op::Write => traffic.written_pages += pages,
@@ -101,7 +101,7 @@ mod tests {
             record(Op::Read, 5, 0, 0),
         ];
         let facts = Facts { written_bytes: Bytes(4096), ..Facts::default() };
-        let traffic = Traffic::of(&Trace { records, facts, ..Trace::default() });
+        let traffic = Traffic::of(&Trace { records: records.into(), facts, ..Trace::default() });
         let want = Traffic {
             read_pages: 2,
             written_pages: 2,

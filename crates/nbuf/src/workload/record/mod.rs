@@ -19,15 +19,15 @@ mod sizes;
 pub mod traced;
 pub mod writes;
 
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::os::fd::OwnedFd;
 
 use crate::sys::cgroup::Group;
 use crate::sys::signal::Signals;
 use crate::workload::command::{self, Command, Ended, Job, Until, run};
 use crate::workload::trace::Trace;
-use log::{Ending, LogError, LogReader};
-use normalise::Normaliser;
+use log::{Ending, Entry, LogError, LogReader};
+use normalise::Survey;
 use recorder::Recorder;
 use traced::Traced;
 
@@ -105,8 +105,8 @@ pub fn record<W: Write>(
 }
 
 /// Makes a trace of a log, as far as its last whole frame. What is missing is said in the
-/// trace's cautions.
-pub fn trace_of_log(log: impl Read) -> Result<Trace, LogError> {
+/// trace's cautions. The log is read twice, so that its events need not be kept.
+pub fn trace_of_log(log: impl Read + Seek) -> Result<Trace, LogError> {
     Ok(salvage(log)?.trace)
 }
 
@@ -124,23 +124,30 @@ pub struct Salvaged {
 }
 
 /// As [`trace_of_log`], and tells what there was.
-pub fn salvage(log: impl Read) -> Result<Salvaged, LogError> {
-    let mut reader = LogReader::new(log)?;
-    let mut normaliser = Normaliser::default();
+pub fn salvage(mut log: impl Read + Seek) -> Result<Salvaged, LogError> {
+    let mut survey = Survey::default();
+    let mut reader = LogReader::new(&mut log)?;
     let mut entries = 0;
     for entry in reader.by_ref() {
-        normaliser.push(entry?);
+        survey.push(entry?);
         entries += 1;
+    }
+    let frames_skipped = reader.frames_skipped();
+    let ending = reader.ending().cloned().unwrap_or(Ending::Clean);
+    let mut normaliser = survey.normaliser();
+    log.rewind().map_err(|source| LogError::Io { at_byte: 0, source })?;
+    for entry in LogReader::new(&mut log)? {
+        if let Entry::Event(event) = entry? {
+            normaliser.push(event);
+        }
     }
     let mut trace = normaliser.finish();
     let cautions = &mut trace.facts.cautions;
-    if let Some(Ending::Torn { at_byte, reason }) = reader.ending() {
+    if let Ending::Torn { at_byte, reason } = &ending {
         cautions.push(format!("the log ends at byte {at_byte}: {reason}"));
     }
-    let frames_skipped = reader.frames_skipped();
     if frames_skipped > 0 {
         cautions.push(format!("{frames_skipped} damaged frames of the log are missing"));
     }
-    let ending = reader.ending().cloned().unwrap_or(Ending::Clean);
     Ok(Salvaged { trace, entries, frames_skipped, ending })
 }

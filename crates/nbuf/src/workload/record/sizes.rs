@@ -1,24 +1,5 @@
 //! How large a file was, and when: pieced together from opens, writes and a look at the end.
 
-use std::collections::HashMap;
-
-use super::log::{Event, Kind};
-use super::names::Key;
-use crate::units::PAGE_BYTES;
-
-/// Puts what was seen of sizes in order, with what went of their pages; events in the order of time.
-pub(super) fn settle(files: &mut HashMap<Key, KnownFile>, events: &[Event]) {
-    for file in files.values_mut() {
-        file.sizes.seen.sort_by_key(|&(time_ns, _)| time_ns);
-    }
-    for event in events.iter().filter(|event| event.kind == Kind::Delete) {
-        if let Some(file) = files.get_mut(&(event.device, event.inode)) {
-            let end = event.index.saturating_add(1 << event.extent.min(18));
-            file.sizes.went(event.time_ns, end.saturating_mul(PAGE_BYTES));
-        }
-    }
-}
-
 /// A file as the log knows it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownFile {
@@ -26,9 +7,34 @@ pub(super) struct KnownFile {
     pub(super) paths: Vec<String>,
     /// Its size over time.
     pub(super) sizes: Sizes,
+    /// Pages that left the cache, as the log has them: first and last time, how far they reached, and
+    /// how many sizes had been seen by then.
+    went: Vec<(u64, u64, u64, usize)>,
 }
 
 impl KnownFile {
+    /// Pages up to `end` left the cache.
+    pub(super) fn went(&mut self, time_ns: u64, end: u64) {
+        let seen = self.sizes.seen.len();
+        match self.went.last_mut().filter(|went| went.3 == seen) {
+            Some((first, last, reached, _)) => {
+                *first = (*first).min(time_ns);
+                *last = (*last).max(time_ns);
+                *reached = (*reached).max(end);
+            }
+            None => self.went.push((time_ns, time_ns, end, seen)),
+        }
+    }
+
+    /// Puts what was seen of sizes in order, with what went of the pages, before the first question.
+    pub(super) fn settle(&mut self) {
+        self.sizes.seen.sort_by_key(|&(time_ns, _)| time_ns);
+        for (first_ns, last_ns, end, _) in std::mem::take(&mut self.went) {
+            self.sizes.went(first_ns, end);
+            self.sizes.went(last_ns, end);
+        }
+    }
+
     /// Adds a path unless it is known.
     pub(super) fn add_path(&mut self, path: &[u8]) {
         let path = String::from_utf8_lossy(path).into_owned();
@@ -57,9 +63,11 @@ struct Gone {
 }
 
 impl Sizes {
-    /// Adds an observation.
+    /// Adds an observation, unless it says again what was seen last.
     pub(super) fn push(&mut self, time_ns: u64, bytes: u64) {
-        self.seen.push((time_ns, bytes));
+        if self.seen.last().is_none_or(|&(last_ns, last)| last != bytes || time_ns < last_ns) {
+            self.seen.push((time_ns, bytes));
+        }
     }
 
     /// Pages up to `end` left the cache; in the order of time, when all observations are in.
@@ -111,13 +119,16 @@ impl Sizes {
         next.unwrap_or(floor)
     }
 
-    /// A write ended at `end`: the file is at least that large from now on.
+    /// A write ended at `end`: the file is at least that large from now on. Nobody asks for a time
+    /// before that any more, so a file that grows all the time needs no more room.
     pub(super) fn grow(&mut self, time_ns: u64, end: u64) {
         if self.seen.is_empty() || self.at(time_ns, 0) < end {
-            let at = self.next(time_ns);
-            self.seen.insert(at, (time_ns, end));
-            for gone in &mut self.gone {
-                gone.next += usize::from(gone.first_ns >= time_ns);
+            let before = self.next(time_ns).checked_sub(1);
+            if let Some(before) = before.and_then(|before| self.seen.get_mut(before)) {
+                *before = (time_ns, end);
+            } else {
+                self.seen.insert(0, (time_ns, end));
+                self.gone.iter_mut().for_each(|gone| gone.next += 1);
             }
         }
     }
@@ -138,8 +149,11 @@ mod tests {
             assert_eq!(sizes.at(time, floor), want, "at {time}");
         }
         assert_eq!(sizes.at(30, 10_000), 10_000, "touched beyond anything seen");
+        assert_eq!(sizes.at(11, 1), 5000);
         sizes.grow(12, 7000);
-        assert_eq!((sizes.at(11, 1), sizes.at(13, 1), sizes.at(21, 1)), (5000, 7000, 9000));
+        assert_eq!((sizes.at(13, 1), sizes.at(21, 1)), (7000, 9000));
+        sizes.grow(14, 8000);
+        assert_eq!((sizes.at(14, 1), sizes.at(21, 1), sizes.seen.len()), (8000, 9000, 2));
     }
 
     #[test]

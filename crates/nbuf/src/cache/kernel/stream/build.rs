@@ -50,9 +50,9 @@ impl Builder {
             self.stream.called += u64::from(count);
         }
         // The same page of the same open file again is a hit at every size and moves nothing.
-        let packed = Packed::of(&touch);
-        let repeats = self.stream.touches.last().is_some_and(|last| last.repeats(&packed));
-        if kind == TouchKind::Read && count == 1 && repeats {
+        let repeats = |last: &Packed| last.is_read_of(stream, first);
+        if kind == TouchKind::Read && count == 1 && self.stream.touches.last().is_some_and(repeats)
+        {
             self.stream.repeated += 1;
             return;
         }
@@ -76,7 +76,11 @@ impl Builder {
         if touch.kind != TouchKind::Drop {
             touch.work_us = self.stalls.touched(record);
         }
-        self.stream.touches.push(Packed::of(&touch));
+        let (packed, is_large) = Packed::of(&touch);
+        if is_large {
+            self.stream.large.push(touch.count);
+        }
+        self.stream.touches.push(packed);
     }
 
     fn number(&mut self, file: u32, task: u32) -> u32 {

@@ -2,6 +2,7 @@
 //! streams of readahead, and what each file's device does.
 
 mod build;
+mod store;
 mod touch;
 
 use std::collections::HashMap;
@@ -9,12 +10,13 @@ use std::collections::HashMap;
 pub use build::Builder;
 pub use touch::{Touch, TouchKind, Touches};
 
-use touch::{Packed, Resized};
+use store::Store;
+use touch::Resized;
 
 use super::readahead::Window;
 use crate::meter::stall::Pace;
 use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::trace::Trace;
+use crate::workload::trace::{Facts, Record};
 
 /// A file of the stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +41,9 @@ fn window_pages(window: Bytes) -> u32 {
 /// A workload in pages.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    touches: Vec<Packed>,
+    touches: Store,
+    /// Numbers of pages that are too large for a packed touch, in order.
+    large: Vec<u32>,
     /// Changes of the sizes of files, in order.
     resized: Vec<Resized>,
     pub(super) files: Vec<FileShape>,
@@ -58,11 +62,16 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// From a trace in memory.
-    pub fn of(trace: &Trace, shared: &[(u32, u32)]) -> Self {
+    /// From the parts of a trace. Its records, if they are given away, make room as they are read.
+    pub fn of(
+        records: impl IntoIterator<Item = Record>,
+        files: &[String],
+        facts: &Facts,
+        shared: &[(u32, u32)],
+    ) -> Self {
         let mut builder = Builder::default();
-        trace.records.iter().for_each(|record| builder.hear(record));
-        builder.finish(&trace.files, &trace.facts, shared)
+        records.into_iter().for_each(|record| builder.hear(&record));
+        builder.finish(files, facts, shared)
     }
 
     /// Counts the pages that were mapped. Those that others keep in memory do not count: however
@@ -149,7 +158,7 @@ impl Stream {
 
     /// Whether nothing is touched at all.
     pub fn is_empty(&self) -> bool {
-        self.touches.is_empty()
+        self.touches.len() == 0
     }
 
     fn file_of(&self, stream: u32) -> u32 {

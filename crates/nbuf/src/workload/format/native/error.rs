@@ -109,12 +109,6 @@ pub enum ReadError {
         /// Bytes there are.
         file_bytes: u64,
     },
-    /// There is no memory for so many records.
-    #[error("there is no memory for {rows} records of 48 bytes: take a part of the trace")]
-    Memory {
-        /// Rows there are.
-        rows: u64,
-    },
     /// There are more files than can be numbered.
     #[error("the trace names more than 4294967295 files: take a part of it")]
     TooManyFiles,

@@ -10,7 +10,7 @@ use parquet::file::reader::ChunkReader;
 use super::column::{Files, Integers, Names, Place};
 use super::error::ReadError;
 use super::{COLUMNS, FACTS_KEY, guard};
-use crate::workload::trace::{Facts, FileId, Op, Record, Trace};
+use crate::workload::trace::{Facts, FileId, Op, Record, Records, Trace};
 
 /// Records decoded at a time.
 const BATCH_RECORDS: usize = 1 << 16;
@@ -31,18 +31,16 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadEr
     for column in COLUMNS {
         places.push(Place::find(metadata.file_metadata().schema_descr(), column)?);
     }
-    let rows = rows(&metadata, source.len())?;
-    let mut records = Vec::new();
-    let reserved = usize::try_from(rows).map(|rows| records.try_reserve_exact(rows));
-    if !matches!(reserved, Ok(Ok(()))) {
-        return Err(ReadError::Memory { rows });
-    }
+    check_rows(&metadata, source.len())?;
+    let mut records = Records::default();
     let mut files = Files::default();
     for group in metadata.row_groups() {
         read_group(source, group, &places, &mut files, &mut records)?;
     }
-    if !records.is_sorted_by_key(|record| record.time_ns) {
-        records.sort_by_key(|record| record.time_ns);
+    if !records.iter().is_sorted_by_key(|record| record.time_ns) {
+        let mut unpacked: Vec<Record> = records.into_iter().collect();
+        unpacked.sort_by_key(|record| record.time_ns);
+        records = unpacked.into();
         let caution = "the records were not in time order and have been put so".to_owned();
         facts.cautions.push(caution);
     }
@@ -68,8 +66,8 @@ fn facts(metadata: &ParquetMetaData) -> Result<Facts, ReadError> {
     serde_json::from_value(value).map_err(ReadError::Facts)
 }
 
-/// Rows in all, if the file can hold so many.
-fn rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<u64, ReadError> {
+/// Whether the file can hold as many rows as it says.
+fn check_rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<(), ReadError> {
     let mut rows = 0_u64;
     for group in metadata.row_groups() {
         let group_rows = u64::try_from(group.num_rows()).map_err(ParquetError::from)?;
@@ -78,7 +76,7 @@ fn rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<u64, ReadError> {
     if rows > file_bytes.saturating_mul(guard::UNPACKED_RATIO_MAX) {
         return Err(ReadError::TooManyRows { rows, file_bytes });
     }
-    Ok(rows)
+    Ok(())
 }
 
 fn read_group<R: ChunkReader + 'static>(
@@ -86,7 +84,7 @@ fn read_group<R: ChunkReader + 'static>(
     group: &RowGroupMetaData,
     places: &[Place],
     files: &mut Files,
-    records: &mut Vec<Record>,
+    records: &mut Records,
 ) -> Result<(), ReadError> {
     let rows = usize::try_from(group.num_rows()).map_err(ParquetError::from)?;
     let schema = group.schema_descr();

@@ -43,13 +43,9 @@ fn database_like(records: usize) -> Trace {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         seed >> 33
     };
-    let mut trace = Trace {
-        files: vec!["/data/orders.db".to_owned(), "/data/orders.db-wal".to_owned()],
-        facts: facts(),
-        ..Trace::default()
-    };
+    let mut made = Vec::new();
     let (mut time_ns, mut request) = (0, 0);
-    while trace.records.len() < records {
+    while made.len() < records {
         time_ns += 1_500 + i64::try_from(random() % 6_000).unwrap();
         let journal = request > 0 && random() % 10 == 0;
         let mut record = Record {
@@ -69,15 +65,19 @@ fn database_like(records: usize) -> Trace {
             record.length_bytes = 512;
         }
         request += 1;
-        trace.records.push(record);
+        made.push(record);
         if record.op == Op::Read && random() % 3 == 0 {
             record.time_ns += 900;
             record.op = Op::Fill;
-            trace.records.push(record);
+            made.push(record);
         }
     }
-    trace.records.truncate(records);
-    trace
+    made.truncate(records);
+    Trace {
+        records: made.into(),
+        files: vec!["/data/orders.db".to_owned(), "/data/orders.db-wal".to_owned()],
+        facts: facts(),
+    }
 }
 
 fn written(trace: &Trace) -> Bytes {
@@ -122,7 +122,7 @@ fn trace_of(mut records: Vec<Record>) -> Trace {
         record.file = FileId(u32::try_from(place).unwrap());
     }
     Trace {
-        records,
+        records: records.into(),
         files: order.iter().map(|number| format!("/file \u{e9} {number}")).collect(),
         facts: facts(),
     }
@@ -176,7 +176,8 @@ fn a_file_cut_anywhere_is_refused() {
 #[test]
 fn a_record_of_no_file_is_refused() {
     let mut trace = database_like(3);
-    trace.records[2].file = FileId(2);
+    let mut number = 0..;
+    trace.records.change(|record| record.file = FileId(number.next().unwrap()));
     let refused = write(&trace, Vec::new()).unwrap_err().to_string();
     assert!(refused.starts_with("record 2 is of file 2"), "{refused}");
 }
@@ -269,7 +270,7 @@ fn what_others_write_is_read_with_a_caution() {
         let foreign = Foreign { properties, ..Foreign::new() };
         let trace = read(foreign.bytes()).unwrap();
         assert_eq!(trace.files, ["caf\\xe9", "b"]);
-        let [first, second] = trace.records[..] else {
+        let [first, second] = trace.records.iter().collect::<Vec<_>>()[..] else {
             panic!("{trace:?}");
         };
         assert_eq!((first.time_ns, first.op, first.file_bytes), (10, Op::Evict, 8192));

@@ -53,22 +53,39 @@ pub enum WriteError {
 
 /// Writes `trace` as a Parquet file.
 pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
-    let files = trace.files.len();
-    let unknown = |record: &Record| record.file.0 as usize >= files;
-    if let Some(record) = trace.records.iter().position(unknown) {
-        return Err(WriteError::UnknownFile { record, file: trace.records[record].file.0, files });
-    }
     let facts = Facts { schema: Facts::SCHEMA.to_owned(), ..trace.facts.clone() };
     let facts = KeyValue::new(FACTS_KEY.to_owned(), serde_json::to_string(&facts)?);
     let names: Vec<ByteArray> = trace.files.iter().map(|name| name.as_str().into()).collect();
     let mut writer = SerializedFileWriter::new(out, schema()?, Arc::new(properties(facts)?))?;
-    for records in trace.records.chunks(GROUP_RECORDS) {
+    let mut records = trace.records.iter();
+    let mut written = 0;
+    let mut batch = Vec::with_capacity(GROUP_RECORDS.min(trace.records.len()));
+    loop {
+        batch.clear();
+        batch.extend(records.by_ref().take(GROUP_RECORDS));
+        if batch.is_empty() {
+            break;
+        }
+        check(&batch, written, trace.files.len())?;
+        written += batch.len();
         let mut group = writer.next_row_group()?;
-        write_group(&mut group, records, &names)?;
+        write_group(&mut group, &batch, &names)?;
         group.close()?;
     }
     writer.close()?;
     Ok(())
+}
+
+/// Whether all these records are of files that there are. `before` counts those before them.
+fn check(records: &[Record], before: usize, files: usize) -> Result<(), WriteError> {
+    let unknown = |record: &Record| record.file.0 as usize >= files;
+    match records.iter().position(unknown) {
+        None => Ok(()),
+        Some(at) => {
+            let (record, file) = (before + at, records[at].file.0);
+            Err(WriteError::UnknownFile { record, file, files })
+        }
+    }
 }
 
 fn schema() -> Result<Arc<Type>, ParquetError> {

@@ -9,7 +9,7 @@
 
 use super::entry::{Entry, Event, FileSeen, Kind, MemorySeen};
 use super::state::State;
-use super::varint::{put, put_difference, take, take_difference};
+use crate::workload::varint::{put, put_difference, take, take_difference};
 
 const KINDS: [Kind; 7] =
     [Kind::GetPages, Kind::Fault, Kind::MapPages, Kind::Add, Kind::Delete, Kind::Write, Kind::Read];

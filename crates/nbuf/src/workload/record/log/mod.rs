@@ -18,7 +18,6 @@ mod entry;
 mod frame;
 mod reader;
 mod state;
-mod varint;
 mod writer;
 
 pub use ending::{Ending, LogError, Tear};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{Event, Kind};
-use super::varint::{put, take};
+use crate::workload::varint::{put, take};
 
 /// Where accesses of each sort last ended in one file.
 #[derive(Clone, Copy, Debug, Default)]

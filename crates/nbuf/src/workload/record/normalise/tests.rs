@@ -3,13 +3,14 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::workload::record::log::FileSeen;
+use crate::workload::record::log::{Entry, FileSeen};
 
 /// `task kind index extent` a line, a nanosecond apart, on one file of `file_bytes`.
 fn check(file_bytes: u64, log: &str, want: &Expect) {
-    let mut normaliser = Normaliser::default();
+    let mut survey = Survey::default();
+    let mut events = Vec::new();
     if file_bytes > 0 {
-        normaliser.push(Entry::File(FileSeen {
+        survey.push(Entry::File(FileSeen {
             time_ns: 0,
             device: 1 << 20,
             inode: 7,
@@ -27,7 +28,7 @@ fn check(file_bytes: u64, log: &str, want: &Expect) {
             "delete" => Kind::Delete,
             _ => Kind::Write,
         };
-        normaliser.push(Entry::Event(Event {
+        let event = Event {
             time_ns,
             task: words[0].parse().unwrap(),
             kind,
@@ -35,7 +36,13 @@ fn check(file_bytes: u64, log: &str, want: &Expect) {
             inode: 7,
             index: words[2].parse().unwrap(),
             extent: words[3].parse().unwrap(),
-        }));
+        };
+        survey.push(Entry::Event(event));
+        events.push(event);
+    }
+    let mut normaliser = survey.normaliser();
+    for event in events {
+        normaliser.push(event);
     }
     let trace = normaliser.finish();
     let shown: Vec<String> = trace
@@ -159,8 +166,7 @@ fn a_write_makes_the_file_grow() {
 
 #[test]
 fn an_unknown_file_keeps_its_number_and_a_broken_recording_says_so() {
-    let mut normaliser = Normaliser::default();
-    normaliser.push(Entry::Event(Event {
+    let event = Event {
         time_ns: 5,
         task: 1,
         kind: Kind::GetPages,
@@ -168,8 +174,40 @@ fn an_unknown_file_keeps_its_number_and_a_broken_recording_says_so() {
         inode: 123_456,
         index: 0,
         extent: 0,
-    }));
+    };
+    let mut survey = Survey::default();
+    survey.push(Entry::Event(event));
+    let mut normaliser = survey.normaliser();
+    normaliser.push(event);
     let trace = normaliser.finish();
     assert_eq!(trace.files, ["unknown inode 254:0/123456"]);
     assert_eq!(trace.facts.cautions.len(), 2, "{:?}", trace.facts.cautions);
+}
+
+#[test]
+fn a_fill_is_judged_by_the_demand_before_it_when_the_next_is_far_off() {
+    let event = |time_ns, task, kind, index, extent| {
+        let (device, inode) = (1 << 20, 7);
+        Event { time_ns, task, kind, device, inode, index, extent }
+    };
+    let mut events = vec![
+        event(0, 1, Kind::GetPages, 0, 1),
+        event(1, 1, Kind::Add, 1, 0),
+        event(2, 1, Kind::Add, 2, 0),
+    ];
+    let others = tail::TAIL_RECORDS as u64;
+    events.extend((0..others).map(|n| event(3 + n, 2, Kind::GetPages, n, n)));
+    events.push(event(3 + others, 1, Kind::GetPages, 2, 2));
+    let mut survey = Survey::default();
+    for event in &events {
+        survey.push(Entry::Event(*event));
+    }
+    let mut normaliser = survey.normaliser();
+    for event in events {
+        normaliser.push(event);
+    }
+    let trace = normaliser.finish();
+    assert_eq!(trace.records.len() as u64, others + 4);
+    let ops: Vec<(Op, u32)> = trace.records.iter().take(3).map(|r| (r.op, r.request)).collect();
+    assert_eq!(ops, [(Op::Read, 0), (Op::Fill, 0), (Op::Readahead, 0)]);
 }

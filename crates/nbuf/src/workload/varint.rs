@@ -7,7 +7,7 @@
 const BYTES_MAX: usize = 10;
 
 /// Appends `number`.
-pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
+pub(in crate::workload) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(low_byte(number) | 0x80);
         number >>= 7;
@@ -16,7 +16,11 @@ pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number off the front; `None` when it is cut off or larger than a `u64`.
-pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(in crate::workload) fn take(bytes: &mut &[u8]) -> Option<u64> {
+    if let [byte @ 0..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some(u64::from(*byte));
+    }
     let mut number = 0_u64;
     for place in 0..BYTES_MAX {
         let (&byte, rest) = bytes.split_first()?;
@@ -34,14 +38,14 @@ pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Appends the difference between two numbers; small differences either way are short.
-pub(super) fn put_difference(out: &mut Vec<u8>, from: u64, to: u64) {
+pub(in crate::workload) fn put_difference(out: &mut Vec<u8>, from: u64, to: u64) {
     let difference = to.wrapping_sub(from);
     let sign = (difference >> 63).wrapping_neg();
     put(out, (difference << 1) ^ sign);
 }
 
 /// Takes a difference off the front and applies it to `from`.
-pub(super) fn take_difference(bytes: &mut &[u8], from: u64) -> Option<u64> {
+pub(in crate::workload) fn take_difference(bytes: &mut &[u8], from: u64) -> Option<u64> {
     let folded = take(bytes)?;
     let difference = (folded >> 1) ^ (folded & 1).wrapping_neg();
     Some(from.wrapping_add(difference))

@@ -1,0 +1,85 @@
+//! What has to be known of a log before its events can be made records: files and their sizes, the
+//! facts, and when it began.
+
+use std::collections::HashMap;
+
+use super::Normaliser;
+use crate::units::{Bytes, PAGE_BYTES};
+use crate::workload::record::log::{Entry, Kind};
+use crate::workload::record::names::Key;
+use crate::workload::record::sizes::KnownFile;
+use crate::workload::trace::Facts;
+
+/// Hears every entry of a log; then comes a [`Normaliser`], which hears the events.
+#[derive(Debug, Default)]
+pub struct Survey {
+    pub(super) files: HashMap<Key, KnownFile>,
+    pub(super) facts: Facts,
+    /// Time of the earliest event.
+    pub(super) start_ns: Option<u64>,
+    events: u64,
+    ended: bool,
+}
+
+impl Survey {
+    /// Takes in one entry of the log.
+    pub fn push(&mut self, entry: Entry) {
+        match entry {
+            Entry::Event(event) => {
+                self.events += 1;
+                let start = self.start_ns.get_or_insert(event.time_ns);
+                *start = event.time_ns.min(*start);
+                if event.kind == Kind::Delete {
+                    // Of a file that may be heard of only later.
+                    let file = self.files.entry((event.device, event.inode)).or_default();
+                    let end = event.index.saturating_add(1 << event.extent.min(18));
+                    file.went(event.time_ns, end.saturating_mul(PAGE_BYTES));
+                }
+            }
+            Entry::File(seen) => {
+                let file = self.files.entry((seen.device, seen.inode)).or_default();
+                file.sizes.push(seen.time_ns, seen.file_bytes);
+                if let Some(path) = seen.path {
+                    file.add_path(&path);
+                }
+            }
+            Entry::Memory(seen) => {
+                let peak = &mut self.facts.memory;
+                let most = |peak: &mut Bytes, now: u64| peak.0 = peak.0.max(now);
+                most(&mut peak.anonymous_bytes, seen.anonymous_bytes);
+                most(&mut peak.shmem_bytes, seen.shmem_bytes);
+                most(&mut peak.kernel_bytes, seen.kernel_bytes);
+                most(&mut peak.page_cache_bytes, seen.page_cache_bytes);
+            }
+            Entry::Start(json) | Entry::End(json) if json.is_empty() => {}
+            Entry::Start(json) => self.take_facts(&json),
+            Entry::End(json) => {
+                self.ended = true;
+                self.take_facts(&json);
+            }
+        }
+    }
+
+    /// Facts replace what was known, but for the peaks of memory, which were counted here.
+    fn take_facts(&mut self, json: &[u8]) {
+        match serde_json::from_slice::<Facts>(json) {
+            Ok(facts) => {
+                let memory = self.facts.memory;
+                self.facts = Facts { memory, ..facts };
+            }
+            Err(error) => {
+                self.facts.cautions.push(format!("the recorded facts are damaged: {error}"));
+            }
+        }
+    }
+
+    /// What makes records of the events, when all entries were heard.
+    pub fn normaliser(mut self) -> Normaliser {
+        if !self.ended {
+            // The kernel's count would have come at the end.
+            self.facts.capture.events = self.events;
+            self.facts.cautions.push("the recording broke off before the command ended".into());
+        }
+        Normaliser::of(self)
+    }
+}
