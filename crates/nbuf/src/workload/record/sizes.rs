@@ -6,10 +6,26 @@ use super::log::{Event, Kind};
 use super::names::Key;
 use crate::units::PAGE_BYTES;
 
+/// Longer than it takes to look at a queue of files.
+const LOOK_NS: u64 = 1_000_000_000;
+
 /// Puts what was seen of sizes in order, with what went of their pages; events in the order of time.
 pub(super) fn settle(files: &mut HashMap<Key, KnownFile>, events: &[Event]) {
     for file in files.values_mut() {
         file.sizes.seen.sort_by_key(|&(time_ns, _)| time_ns);
+    }
+    let mut ends: HashMap<Key, Vec<(u64, u64)>> = HashMap::new();
+    for event in events.iter().filter(|event| event.kind == Kind::Write) {
+        let ends = ends.entry((event.device, event.inode)).or_default();
+        let end = event.index.saturating_add(event.extent);
+        if ends.last().is_none_or(|&(_, before)| before < end) {
+            ends.push((event.time_ns, end));
+        }
+    }
+    for (key, ends) in ends {
+        if let Some(file) = files.get_mut(&key) {
+            file.sizes.explain(&ends);
+        }
     }
     for event in events.iter().filter(|event| event.kind == Kind::Delete) {
         if let Some(file) = files.get_mut(&(event.device, event.inode)) {
@@ -60,6 +76,26 @@ impl Sizes {
     /// Adds an observation.
     pub(super) fn push(&mut self, time_ns: u64, bytes: u64) {
         self.seen.push((time_ns, bytes));
+    }
+
+    /// Moves an observation to the write that made the file so large, if that came right after.
+    ///
+    /// An observation bears the time before the look, and the file may grow in between. Writes that
+    /// reached farther than all before them, in the order of time.
+    fn explain(&mut self, ends: &[(u64, u64)]) {
+        for at in 1..self.seen.len() {
+            let (time_ns, bytes) = self.seen[at];
+            let later = ends.partition_point(|&(written_ns, _)| written_ns <= time_ns);
+            let known = later.checked_sub(1).map_or(0, |last| ends[last].1);
+            let reached = ends[later..].iter().find(|&&(_, end)| end >= bytes);
+            if bytes > known.max(self.seen[at - 1].1)
+                && let Some(&(written_ns, _)) = reached
+                && written_ns - time_ns < LOOK_NS
+            {
+                self.seen[at].0 = written_ns;
+            }
+        }
+        self.seen.sort_by_key(|&(time_ns, _)| time_ns);
     }
 
     /// Pages up to `end` left the cache; in the order of time, when all observations are in.
@@ -140,6 +176,24 @@ mod tests {
         assert_eq!(sizes.at(30, 10_000), 10_000, "touched beyond anything seen");
         sizes.grow(12, 7000);
         assert_eq!((sizes.at(11, 1), sizes.at(13, 1), sizes.at(21, 1)), (5000, 7000, 9000));
+    }
+
+    #[test]
+    fn a_size_seen_too_early_is_that_of_the_write_that_made_it() {
+        let mut sizes = Sizes::default();
+        for (time, bytes) in [(0, 0), (15, 8192), (40, 8192)] {
+            sizes.push(time, bytes);
+        }
+        sizes.explain(&[(10, 4096), (20, 8192)]);
+        sizes.grow(10, 4096);
+        assert_eq!((sizes.at(16, 1), sizes.at(20, 1)), (4096, 8192));
+
+        let mut sizes = Sizes::default();
+        for (time, bytes) in [(0, 0), (15, 8192)] {
+            sizes.push(time, bytes);
+        }
+        sizes.explain(&[(10, 4096), (20 + LOOK_NS, 8192)]);
+        assert_eq!(sizes.at(16, 1), 8192, "somebody else made it so large");
     }
 
     #[test]
