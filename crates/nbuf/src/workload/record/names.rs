@@ -6,14 +6,17 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags, Stat, fstat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, statx};
 
 use super::log::FileSeen;
 use super::mounts::{self, Mount, backed, device_number, device_of_mount};
 use super::writes::FdInfo;
+use crate::clock;
 use crate::sys::fanotify::Listener;
 use crate::sys::handle::open_ext_inode;
+use crate::sys::process::monotonic_ns;
 
 /// A device and an inode on it.
 pub type Key = (u32, u64);
@@ -25,6 +28,15 @@ pub struct Names {
     mounts: Vec<Mount>,
     seen: Seen,
     overflowed: bool,
+    /// When we began to listen.
+    began: Began,
+}
+
+/// A moment, by the clock of the tracepoints and by that of the file systems.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    monotonic_ns: u64,
+    since_1970: Duration,
 }
 
 /// What is known of the files.
@@ -55,7 +67,9 @@ impl Names {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptors = rustix::fs::open("/proc/self/fd", flags, Mode::empty()).ok();
         let seen = Seen { files: HashMap::new(), devices, descriptors };
-        Self { listener, mounts, seen, overflowed: false }
+        let since_1970 = clock::unix_time().unwrap_or(Duration::MAX);
+        let began = Began { monotonic_ns: monotonic_ns(), since_1970 };
+        Self { listener, mounts, seen, overflowed: false, began }
     }
 
     /// What to wait for.
@@ -90,13 +104,21 @@ impl Names {
         mut each: impl FnMut(FileSeen) -> io::Result<()>,
     ) -> io::Result<()> {
         let Some(listener) = &mut self.listener else { return Ok(()) };
-        let seen = &mut self.seen;
+        let (seen, began) = (&mut self.seen, self.began);
         let mut result = Ok(());
         let drained = listener.drain(|file| {
             if let Some(news) = look(seen, &file, time_ns)
                 && result.is_ok()
             {
-                result = each(news);
+                let new = news.path.is_some() && was_born_since(&file, began);
+                let empty = FileSeen {
+                    time_ns: began.monotonic_ns,
+                    device: news.device,
+                    inode: news.inode,
+                    file_bytes: 0,
+                    path: None,
+                };
+                result = if new { each(empty) } else { Ok(()) }.and_then(|()| each(news));
             }
         })?;
         self.overflowed |= drained.overflowed;
@@ -189,6 +211,15 @@ fn look(seen: &mut Seen, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
     }
     let path = (named && !same_path).then(|| path.to_owned());
     Some(FileSeen { time_ns, device: key.0, inode: key.1, file_bytes, path })
+}
+
+/// Whether a file was made after that moment, and was empty then. Not every file system says.
+fn was_born_since(file: &OwnedFd, began: Began) -> bool {
+    let wanted = rustix::fs::StatxFlags::BTIME;
+    let Ok(stat) = statx(file, "", AtFlags::EMPTY_PATH, wanted) else { return false };
+    let seconds = u64::try_from(stat.stx_btime.tv_sec).unwrap_or(0);
+    let born = Duration::new(seconds, stat.stx_btime.tv_nsec);
+    stat.stx_mask & wanted.bits() != 0 && born >= began.since_1970
 }
 
 /// The device of the mount that an open file was found through.

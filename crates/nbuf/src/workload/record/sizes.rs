@@ -1,5 +1,10 @@
 //! How large a file was, and when: pieced together from opens, writes and a look at the end.
 
+/// Longer than it takes to look at a queue of files.
+const LOOK_NS: u64 = 1_000_000_000;
+/// Writes that follow each other so fast are one.
+const WRITES_NS: u64 = 1_000_000;
+
 /// A file as the log knows it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownFile {
@@ -10,6 +15,8 @@ pub(super) struct KnownFile {
     /// Pages that left the cache, as the log has them: first and last time, how far they reached, and
     /// how many sizes had been seen by then.
     went: Vec<(u64, u64, u64, usize)>,
+    /// Writes that reached farther than those before them: when, and how far.
+    reached: Vec<(u64, u64)>,
 }
 
 impl KnownFile {
@@ -26,9 +33,24 @@ impl KnownFile {
         }
     }
 
-    /// Puts what was seen of sizes in order, with what went of the pages, before the first question.
+    /// A write reached up to `end`.
+    pub(super) fn written(&mut self, time_ns: u64, end: u64) {
+        match self.reached.last_mut() {
+            Some((_, before)) if *before >= end => {}
+            Some((last_ns, before)) if time_ns.abs_diff(*last_ns) < WRITES_NS => {
+                (*last_ns, *before) = (time_ns.max(*last_ns), end);
+            }
+            _ => self.reached.push((time_ns, end)),
+        }
+    }
+
+    /// Puts what was seen of sizes in order, with what was written and what went of the pages, before
+    /// the first question.
     pub(super) fn settle(&mut self) {
         self.sizes.seen.sort_by_key(|&(time_ns, _)| time_ns);
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.sort_unstable();
+        self.sizes.explain(&reached);
         for (first_ns, last_ns, end, _) in std::mem::take(&mut self.went) {
             self.sizes.went(first_ns, end);
             self.sizes.went(last_ns, end);
@@ -68,6 +90,26 @@ impl Sizes {
         if self.seen.last().is_none_or(|&(last_ns, last)| last != bytes || time_ns < last_ns) {
             self.seen.push((time_ns, bytes));
         }
+    }
+
+    /// Moves an observation to the write that made the file so large, if that came right after.
+    ///
+    /// An observation bears the time before the look, and the file may grow in between. Writes that
+    /// reached farther than all before them, in the order of time.
+    fn explain(&mut self, ends: &[(u64, u64)]) {
+        for at in 1..self.seen.len() {
+            let (time_ns, bytes) = self.seen[at];
+            let later = ends.partition_point(|&(written_ns, _)| written_ns <= time_ns);
+            let known = later.checked_sub(1).map_or(0, |last| ends[last].1);
+            let reached = ends[later..].iter().find(|&&(_, end)| end >= bytes);
+            if bytes > known.max(self.seen[at - 1].1)
+                && let Some(&(written_ns, _)) = reached
+                && written_ns - time_ns < LOOK_NS
+            {
+                self.seen[at].0 = written_ns;
+            }
+        }
+        self.seen.sort_by_key(|&(time_ns, _)| time_ns);
     }
 
     /// Pages up to `end` left the cache; in the order of time, when all observations are in.
@@ -154,6 +196,24 @@ mod tests {
         assert_eq!((sizes.at(13, 1), sizes.at(21, 1)), (7000, 9000));
         sizes.grow(14, 8000);
         assert_eq!((sizes.at(14, 1), sizes.at(21, 1), sizes.seen.len()), (8000, 9000, 2));
+    }
+
+    #[test]
+    fn a_size_seen_too_early_is_that_of_the_write_that_made_it() {
+        let mut sizes = Sizes::default();
+        for (time, bytes) in [(0, 0), (15, 8192), (40, 8192)] {
+            sizes.push(time, bytes);
+        }
+        sizes.explain(&[(10, 4096), (20, 8192)]);
+        sizes.grow(10, 4096);
+        assert_eq!((sizes.at(16, 1), sizes.at(20, 1)), (4096, 8192));
+
+        let mut sizes = Sizes::default();
+        for (time, bytes) in [(0, 0), (15, 8192)] {
+            sizes.push(time, bytes);
+        }
+        sizes.explain(&[(10, 4096), (20 + LOOK_NS, 8192)]);
+        assert_eq!(sizes.at(16, 1), 8192, "somebody else made it so large");
     }
 
     #[test]

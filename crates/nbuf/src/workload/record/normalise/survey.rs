@@ -29,11 +29,19 @@ impl Survey {
                 self.events += 1;
                 let start = self.start_ns.get_or_insert(event.time_ns);
                 *start = event.time_ns.min(*start);
-                if event.kind == Kind::Delete {
-                    // Of a file that may be heard of only later.
-                    let file = self.files.entry((event.device, event.inode)).or_default();
-                    let end = event.index.saturating_add(1 << event.extent.min(18));
-                    file.went(event.time_ns, end.saturating_mul(PAGE_BYTES));
+                // Of files that may be heard of only later.
+                let key = (event.device, event.inode);
+                match event.kind {
+                    Kind::Delete => {
+                        let end = event.index.saturating_add(1 << event.extent.min(18));
+                        let file = self.files.entry(key).or_default();
+                        file.went(event.time_ns, end.saturating_mul(PAGE_BYTES));
+                    }
+                    Kind::Write => {
+                        let end = event.index.saturating_add(event.extent);
+                        self.files.entry(key).or_default().written(event.time_ns, end);
+                    }
+                    _ => {}
                 }
             }
             Entry::File(seen) => {
