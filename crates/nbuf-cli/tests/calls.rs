@@ -215,7 +215,7 @@ fn what_is_not_followed_is_named() {
 fn the_curve_is_that_of_the_tracepoints_within_a_tenth() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Nobody]) else { return };
     let steps = "i=0; while [ $i -lt 80 ]; do
-        dd if=a of=/dev/null bs=4k count=48 skip=$((i * 37 % 64 * 32)) status=none; i=$((i + 1)); done";
+        dd if=a of=/dev/null bs=4k count=480 skip=$((i * 37 % 49 * 32)) status=none; i=$((i + 1)); done";
     let tree = "for i in 1 2 3; do grep -r nothing tree; done; grep -c x a; true";
     for script in [steps, tree] {
         let Some(here) = Ordinary::new() else { return };
