@@ -13,6 +13,7 @@ pub mod machine;
 pub mod mounts;
 pub mod names;
 pub mod normalise;
+mod overlay;
 pub mod perf;
 pub mod recorder;
 mod sizes;

@@ -163,7 +163,7 @@ pub fn device_number(major: u32, minor: u32) -> u32 {
 }
 
 /// `\040` and its kin, as the kernel writes spaces, tabs, newlines and backslashes.
-fn unescape(text: &str) -> std::ffi::OsString {
+pub(super) fn unescape(text: &str) -> std::ffi::OsString {
     use std::os::unix::ffi::OsStringExt;
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, statx};
 
 use super::log::FileSeen;
 use super::mounts::{self, Mount, backed, device_number, device_of_mount};
+use super::overlay::Overlays;
 use super::writes::FdInfo;
 use crate::clock;
 use crate::sys::fanotify::Listener;
@@ -48,6 +49,7 @@ struct Seen {
     devices: HashMap<u32, u32>,
     /// `/proc/self/fd`, so that it is walked to once and not for every file.
     descriptors: Option<OwnedFd>,
+    overlays: Overlays,
 }
 
 impl Names {
@@ -66,7 +68,8 @@ impl Names {
         let devices = mounts.iter().map(|mount| (mount.device, mount.device)).collect();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptors = rustix::fs::open("/proc/self/fd", flags, Mode::empty()).ok();
-        let seen = Seen { files: HashMap::new(), devices, descriptors };
+        let seen =
+            Seen { files: HashMap::new(), devices, descriptors, overlays: Overlays::mounted() };
         let since_1970 = clock::unix_time().unwrap_or(Duration::MAX);
         let began = Began { monotonic_ns: monotonic_ns(), since_1970 };
         Self { listener, mounts, seen, overflowed: false, began }
@@ -118,7 +121,10 @@ impl Names {
                     file_bytes: 0,
                     path: None,
                 };
-                result = if new { each(empty) } else { Ok(()) }.and_then(|()| each(news));
+                let behind = seen.behind(&news);
+                result = if new { each(empty) } else { Ok(()) }
+                    .and_then(|()| each(news))
+                    .and_then(|()| behind.map_or(Ok(()), &mut each));
             }
         })?;
         self.overflowed |= drained.overflowed;
@@ -156,6 +162,7 @@ impl Names {
         time_ns: u64,
         mut each: impl FnMut(FileSeen) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.seen.all_behind(time_ns).into_iter().try_for_each(&mut each)?;
         let mut roots: HashMap<u32, Option<OwnedFd>> = HashMap::new();
         for (device, inode) in wanted {
             if let Some((size, path)) = self.seen.files.get(&(device, inode)) {
@@ -183,6 +190,41 @@ fn open_root(mounts: &[Mount], device: u32) -> Option<OwnedFd> {
     rustix::fs::open(&mount.point, flags, Mode::empty()).ok()
 }
 
+impl Seen {
+    /// Whether the path of an open file leads to it: that of an overlay's layer does not.
+    fn is_path(&mut self, file: &OwnedFd) -> bool {
+        if self.overlays.is_empty() {
+            return true;
+        }
+        mount_of(file).is_none_or(|mount| self.overlays.reaches(mount))
+    }
+
+    /// The file of a layer that stands behind a file of an overlay, by the name of the latter.
+    fn behind(&mut self, of: &FileSeen) -> Option<FileSeen> {
+        let path = of.path.clone()?;
+        let (device, inode) = self.overlays.behind(of.device, &path)?;
+        self.files.insert((device, inode), (of.file_bytes, path.clone()));
+        Some(FileSeen { device, inode, path: Some(path), ..*of })
+    }
+
+    /// The files that stand now behind those of overlays that were heard of. Files are copied to
+    /// another layer when they are written to.
+    fn all_behind(&mut self, time_ns: u64) -> Vec<FileSeen> {
+        let overlays = &self.overlays;
+        let heard = self.files.iter().filter(|((device, _), _)| overlays.has_device(*device));
+        let heard = heard.map(|(&(device, inode), (file_bytes, path))| {
+            let path = Some(path.clone());
+            FileSeen { time_ns, device, inode, file_bytes: *file_bytes, path }
+        });
+        let mut heard: Vec<FileSeen> = heard.collect();
+        heard.retain(|of| {
+            let behind = of.path.as_deref().and_then(|path| overlays.behind(of.device, path));
+            behind.is_some_and(|key| !self.files.contains_key(&key))
+        });
+        heard.into_iter().filter_map(|of| self.behind(&of)).collect()
+    }
+}
+
 /// What an open file tells, if it tells anything new.
 fn look(seen: &mut Seen, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
     let stat = fstat(file).ok()?;
@@ -202,10 +244,10 @@ fn look(seen: &mut Seen, file: &OwnedFd, time_ns: u64) -> Option<FileSeen> {
     let number = file.as_raw_fd().to_string();
     let path = rustix::fs::readlinkat(seen.descriptors.as_ref()?, number, Vec::new()).ok()?;
     let path = path.as_bytes();
-    // An inode whose directory entry is not in memory opens, but its path reads "/".
-    let named = path.len() > 1;
     let living = path.strip_suffix(b" (deleted)").unwrap_or(path);
     let same_path = known.is_some_and(|(_, before)| before == living);
+    // An inode whose directory entry is not in memory opens, but its path reads "/".
+    let named = living.len() > 1 && seen.is_path(file);
     if named {
         seen.files.insert(key, (file_bytes, living.to_owned()));
     }
@@ -224,8 +266,13 @@ fn was_born_since(file: &OwnedFd, began: Began) -> bool {
 
 /// The device of the mount that an open file was found through.
 fn superblock(file: &OwnedFd) -> Option<u32> {
+    device_of_mount(mount_of(file)?)
+}
+
+/// The number of that mount.
+fn mount_of(file: &OwnedFd) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
-    device_of_mount(FdInfo::parse(&text)?.mount)
+    Some(FdInfo::parse(&text)?.mount)
 }
 
 fn key_of(stat: &Stat) -> Key {
