@@ -6,7 +6,7 @@
 //! orders make a band: [`Replacement::Lru`] is what a reader expects, [`Replacement::TwoLists`]
 //! what kernels without the multi-generational LRU do.
 //! Sources: Linux 6.18 `mm/readahead.c`, `mm/filemap.c`, `mm/vmscan.c`, `mm/workingset.c`, by
-//! behaviour. Cost: 20 to 60 ns an access; 4 bytes a page of the files, touched lazily, and 32
+//! behaviour. Cost: 30 to 70 ns an access; 4 bytes a page of the files, touched lazily, and 18
 //! bytes a cached folio. Not modelled: write-back, the multi-generational LRU, swap.
 
 mod folio;

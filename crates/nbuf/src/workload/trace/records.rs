@@ -2,7 +2,7 @@
 //!
 //! Chunks of records that are coded one after the other, each chunk without reference to the one
 //! before it. Invariant: what was pushed comes out, in that order. Cost: 4 to 7 bytes a record in
-//! place of 48, about 15 ns to push or to read one; no access by number, and no change in place.
+//! place of 48; no access by number, and no change in place.
 
 use super::Record;
 use super::code::{State, decode, encode};
