@@ -4,5 +4,6 @@ pub mod anonymize;
 pub mod command;
 pub mod format;
 pub mod record;
+pub mod request;
 pub mod trace;
 mod varint;
