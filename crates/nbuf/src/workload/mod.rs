@@ -3,6 +3,7 @@
 pub mod anonymize;
 pub mod command;
 pub mod format;
+pub mod pages;
 pub mod record;
 pub mod request;
 pub mod trace;
