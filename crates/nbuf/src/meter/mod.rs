@@ -4,6 +4,7 @@
 pub mod distance;
 pub mod map;
 pub mod probe;
+pub mod sampled;
 pub mod service;
 mod stack;
 pub mod stall;

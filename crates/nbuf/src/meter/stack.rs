@@ -66,6 +66,11 @@ impl Marks {
     pub(super) fn push(&mut self) {
         self.words[self.next / WORD_BITS] |= 1 << (self.next % WORD_BITS);
         self.live += 1;
+        self.skip();
+    }
+
+    /// Gives the next stamp out without a mark.
+    pub(super) fn skip(&mut self) {
         self.next += 1;
         if self.next.is_multiple_of(BLOCK_STAMPS) {
             let block = self.next / BLOCK_STAMPS - 1;
@@ -87,15 +92,15 @@ impl Marks {
         }
     }
 
-    /// Marks younger than `stamp`, which is marked itself.
+    /// Marks younger than `stamp`, whether it is marked itself or not.
     pub(super) fn above(&self, stamp: Stamp) -> u32 {
         let stamp = stamp as usize;
         let block = stamp / BLOCK_STAMPS;
         let word = stamp / WORD_BITS;
+        let older_in_word = u64::MAX >> (WORD_BITS - 1 - stamp % WORD_BITS);
         let up_to_here = self.before(block)
             + self.ones(block * BLOCK_WORDS, word)
-            + (self.words[word] & low_bits(stamp % WORD_BITS)).count_ones()
-            + 1;
+            + (self.words[word] & older_in_word).count_ones();
         self.live - up_to_here
     }
 
