@@ -3,6 +3,7 @@
 mod cautions;
 pub mod compare;
 pub mod curve;
+mod falls;
 pub mod files;
 pub mod fills;
 pub mod predict;
