@@ -1,3 +1,8 @@
-//! Who remembers. So far one cache: the kernel's.
+//! Who remembers: replacement policies of one file each, and the kernel's page cache.
 
+pub mod engine;
+pub mod interner;
 pub mod kernel;
+pub mod policy;
+mod queue;
+mod table;

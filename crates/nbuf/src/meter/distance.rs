@@ -65,27 +65,32 @@ impl Distances {
         }
     }
 
-    /// A demand access. Numbers are dense: memory goes with the largest of them.
-    pub fn access(&mut self, page: u32) {
+    /// A demand access; its depth is the smallest LRU cache that hits it, none where every size
+    /// misses. Numbers are dense: memory goes with the largest of them.
+    pub fn access(&mut self, page: u32) -> Option<u32> {
         self.accesses += 1;
         let index = page as usize;
         if index >= self.stamp_of.len() {
             self.stamp_of.resize(index + 1, NOWHERE);
         }
         let stamp = self.stamp_of[index];
-        if stamp == NOWHERE {
+        let depth = if stamp == NOWHERE {
             self.cold += 1;
             if let Some(hole) = self.holes.pop() {
                 self.marks.clear(hole);
             }
+            None
         } else if stamp as usize + 1 == self.marks.next() {
             self.hits[1] += 1;
-            return;
+            return Some(1);
         } else {
-            self.hits[self.marks.above(stamp) as usize + 1] += 1;
+            let depth = self.marks.above(stamp) + 1;
+            self.hits[depth as usize] += 1;
             self.leave(stamp);
-        }
+            Some(depth)
+        };
         self.enter(page);
+        depth
     }
 
     /// The page is gone from every cache: its next access misses at every size.
@@ -251,7 +256,9 @@ mod tests {
         let mut distances = Distances::new();
         for &event in events {
             match event {
-                Access(page) => distances.access(page),
+                Access(page) => {
+                    distances.access(page);
+                }
                 Remove(page) => distances.remove(page),
             }
         }

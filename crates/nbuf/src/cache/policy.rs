@@ -1,0 +1,225 @@
+//! What a replacement policy is, and the table of all of them.
+//!
+//! A policy works on dense page numbers (see [`Interner`](super::interner::Interner)). It decides
+//! and *says what happened*; who counts is a meter. A lookup and a fill are apart, because a disc
+//! lies between them: a fill may come late, fail, or come unasked by readahead, and the page that
+//! it wants to evict may not be free to go.
+//!
+//! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
+
+mod fifo;
+mod lru;
+
+pub use fifo::Fifo;
+pub use lru::Lru;
+
+use super::engine::{self, Engine};
+
+/// A demand for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its dense number.
+    pub page: u32,
+    /// When it is wanted again, as the number of that access; [`NEVER`] also where nobody knows.
+    pub next_use: u64,
+}
+
+/// Not again, or nobody knows.
+pub const NEVER: u64 = u64::MAX;
+
+impl Access {
+    /// To a page whose future is unknown.
+    pub fn to(page: u32) -> Self {
+        Self { page, next_use: NEVER }
+    }
+}
+
+/// Why a page is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Somebody asked for it: a lookup missed.
+    Demand,
+    /// Readahead brought it: nobody has used it so far.
+    Ahead,
+}
+
+/// What came of an access or a fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The page was there already.
+    Hit,
+    /// The page is there now, and the named one is not any more.
+    Filled {
+        /// The page that left for it; none where a frame was free.
+        evicted: Option<u32>,
+    },
+    /// The page was not taken in.
+    Bypassed,
+}
+
+/// Decides which pages stay.
+pub trait Policy {
+    /// An empty cache of `capacity` pages, at least one. Chance, where it plays, comes of the seed.
+    fn new(capacity: u32, seed: u64) -> Self
+    where
+        Self: Sized;
+
+    /// Looks a page up for somebody who wants it, and records the use. Whether it was there; where
+    /// not, a fill may or may not follow, at any time.
+    fn touch(&mut self, access: Access) -> bool;
+
+    /// Takes a page in. Where a page must go for it, one that `may_go`; the predicate is asked in
+    /// the order in which the policy would choose. Where none may, the fill is bypassed. A page
+    /// that is there already is a hit, without a use being recorded.
+    fn fill(&mut self, access: Access, cause: Cause, may_go: impl FnMut(u32) -> bool) -> Outcome
+    where
+        Self: Sized;
+
+    /// The page exists no more: it leaves, and nothing is remembered of it. Whether it was there.
+    fn remove(&mut self, page: u32) -> bool;
+
+    /// Whether a page is there.
+    fn contains(&self, page: u32) -> bool;
+
+    /// Pages that are there.
+    fn len(&self) -> u32;
+
+    /// Whether no page is there.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Verifies what always holds, slowly; for tests and fuzzing.
+    fn check(&self) -> Result<(), String>;
+
+    /// Starts to load what a touch of this page will look at; changes nothing.
+    fn bring_close(&self, _page: u32) {}
+
+    /// A lookup and, if it misses, a fill at once: a cache in front of a disc that takes no time.
+    #[inline]
+    fn access(&mut self, access: Access) -> Outcome
+    where
+        Self: Sized,
+    {
+        if self.touch(access) { Outcome::Hit } else { self.fill(access, Cause::Demand, |_| true) }
+    }
+}
+
+/// A policy chosen at run time: the same calls behind a pointer.
+pub trait AnyPolicy: Send {
+    /// See [`Policy::touch`].
+    fn touch(&mut self, access: Access) -> bool;
+    /// See [`Policy::fill`].
+    fn fill(
+        &mut self,
+        access: Access,
+        cause: Cause,
+        may_go: &mut dyn FnMut(u32) -> bool,
+    ) -> Outcome;
+    /// See [`Policy::access`].
+    fn access(&mut self, access: Access) -> Outcome;
+    /// See [`Policy::remove`].
+    fn remove(&mut self, page: u32) -> bool;
+    /// See [`Policy::contains`].
+    fn contains(&self, page: u32) -> bool;
+    /// See [`Policy::len`].
+    fn len(&self) -> u32;
+    /// See [`Policy::is_empty`].
+    fn is_empty(&self) -> bool;
+    /// See [`Policy::check`].
+    fn check(&self) -> Result<(), String>;
+}
+
+impl<P: Policy + Send> AnyPolicy for P {
+    fn touch(&mut self, access: Access) -> bool {
+        Policy::touch(self, access)
+    }
+
+    fn fill(
+        &mut self,
+        access: Access,
+        cause: Cause,
+        may_go: &mut dyn FnMut(u32) -> bool,
+    ) -> Outcome {
+        Policy::fill(self, access, cause, may_go)
+    }
+
+    fn access(&mut self, access: Access) -> Outcome {
+        Policy::access(self, access)
+    }
+
+    fn remove(&mut self, page: u32) -> bool {
+        Policy::remove(self, page)
+    }
+
+    fn contains(&self, page: u32) -> bool {
+        Policy::contains(self, page)
+    }
+
+    fn len(&self) -> u32 {
+        Policy::len(self)
+    }
+
+    fn is_empty(&self) -> bool {
+        Policy::is_empty(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Policy::check(self)
+    }
+}
+
+/// A row of the table of policies.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// As it is written on a command line.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub citation: &'static str,
+    /// Memory a distinct page costs at each size, beside that of the interner.
+    pub page_bytes: u64,
+    /// One cache of so many pages, at least one.
+    pub build: fn(capacity: u32, seed: u64) -> Box<dyn AnyPolicy>,
+    /// Caches of several sizes, fed in one pass; see [`engine::engine`].
+    pub(super) engine: fn(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine>,
+}
+
+/// Every policy. Help, documents and tests go through this table.
+pub const POLICIES: &[Row] = &[
+    row::<Lru>("lru", "evicts the page used longest ago", "folklore; Mattson et al. 1970", 8),
+    row::<Fifo>("fifo", "evicts the page filled longest ago", "folklore; Belady 1966", 9),
+];
+
+/// The row of this name, in any case.
+pub fn find(name: &str) -> Option<&'static Row> {
+    POLICIES.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+const fn row<P: Policy + Send + 'static>(
+    name: &'static str,
+    summary: &'static str,
+    citation: &'static str,
+    page_bytes: u64,
+) -> Row {
+    Row {
+        name,
+        summary,
+        citation,
+        page_bytes,
+        build: |capacity, seed| Box::new(P::new(capacity, seed)),
+        engine: engine::plain::<P>,
+    }
+}
+
+/// A capacity as the policies take it.
+fn at_least_one(capacity: u32) -> u32 {
+    assert!(capacity > 0, "a cache holds at least one page");
+    capacity
+}
+
+/// An invariant for [`Policy::check`]: an error with this text unless it holds.
+fn holds(condition: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(otherwise()) }
+}
