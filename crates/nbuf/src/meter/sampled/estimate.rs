@@ -9,7 +9,7 @@
 //! a step is inside its band wherever it really is. The two are joined as if they were
 //! independent; in truth they partly cancel, and the band is a little wider than it must be.
 
-use super::bins::{sums, up_to};
+use super::super::bins::{sums, up_to};
 use super::{Counts, GROUPS, Group};
 
 /// Deviations of a normal distribution to each side of a 95 % band, for the degrees of freedom

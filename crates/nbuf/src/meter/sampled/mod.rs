@@ -13,7 +13,6 @@
 //! followed key, none for the others. Not for other policies than LRU, and not where the exact
 //! curve fits into memory and time: [`super::distance`] is never wrong.
 
-mod bins;
 mod estimate;
 mod hot;
 mod keys;
@@ -21,9 +20,9 @@ mod keys;
 pub use estimate::{Band, Estimate};
 pub use hot::Frequent;
 
+use super::bins::{BINS, bin};
 use super::distance::Stamp;
 use super::stack::Marks;
-use bins::{BINS, bin};
 use keys::Keys;
 
 /// Groups that tail keys fall into by hash; the spread between them tells the error.

@@ -30,7 +30,9 @@ fn zipf(keys: u32, accesses: usize) -> Vec<u64> {
 
 fn exact(keys: &[u64]) -> impl Fn(u64) -> f64 {
     let mut distances = Distances::new();
-    keys.iter().for_each(|&key| distances.access(u32::try_from(key).unwrap()));
+    for &key in keys {
+        distances.access(u32::try_from(key).unwrap());
+    }
     let misses = distances.finish();
     let accesses = keys.len() as f64;
     move |size| 1.0 - misses.at(size) as f64 / accesses

@@ -1,0 +1,143 @@
+//! Depths in bins that grow with them: exact up to sixty-four, then thirty-two to a doubling.
+//!
+//! A count by depth for each file or hour of a trace must be small. Invariant: exact at the
+//! [`edges`]; between two of them a bin is taken to be spread evenly. Cost: 11 KiB a histogram.
+
+/// Accesses by the depth at which an LRU stack had their page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    accesses: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: vec![0; BINS], accesses: 0 }
+    }
+}
+
+impl Histogram {
+    /// An access whose page was at this depth, counted from 1; nowhere when it was cold.
+    pub fn add(&mut self, depth: Option<u32>) {
+        self.accesses += 1;
+        if let Some(depth) = depth {
+            self.counts[index(u64::from(depth))] += 1;
+        }
+    }
+
+    /// What was added.
+    pub fn accesses(&self) -> u64 {
+        self.accesses
+    }
+
+    /// What an LRU cache of this size misses of it.
+    pub fn misses(&self, size_pages: u64) -> u64 {
+        let below = sums(self.counts.iter().map(|&count| count as f64));
+        self.accesses - crate::units::whole(up_to(&below, size_pages as f64)).min(self.accesses)
+    }
+}
+
+/// Sizes at which a histogram is exact, up to the first that holds `most`.
+pub fn edges(most: u64) -> impl Iterator<Item = u64> {
+    let last = |bin| crate::units::whole(first(bin + 1)) - 1;
+    let mut done = false;
+    (1..BINS - 1).map(last).take_while(move |&size| !std::mem::replace(&mut done, size >= most))
+}
+
+/// Bins to a doubling, as a power of two.
+const FINE_BITS: u32 = 5;
+/// Bins of one doubling.
+const FINE: u64 = 1 << FINE_BITS;
+/// Bins for every depth up to 2^48.
+pub const BINS: usize = (48 - FINE_BITS as usize + 1) << FINE_BITS;
+
+/// The bin of a depth, which is at least 1.
+pub fn bin(depth: f64) -> usize {
+    index(crate::units::whole(depth).max(1))
+}
+
+fn index(depth: u64) -> usize {
+    let index = if depth < FINE {
+        depth
+    } else {
+        let shift = depth.ilog2() - FINE_BITS;
+        (u64::from(shift) << FINE_BITS) + (depth >> shift)
+    };
+    usize::try_from(index).unwrap_or(BINS).min(BINS - 1)
+}
+
+/// The first depth of a bin; that of the next is one past its last.
+pub fn first(bin: usize) -> f64 {
+    let bin = bin as u64;
+    if bin < 2 * FINE {
+        return bin as f64;
+    }
+    let shift = bin / FINE - 1;
+    ((bin % FINE + FINE) << shift) as f64
+}
+
+/// How much lies at depths up to `size`, when `below[b]` lies in the bins before `b`; what is in
+/// one bin is taken to be spread evenly.
+pub fn up_to(below: &[f64], size: f64) -> f64 {
+    if size < 1.0 {
+        return 0.0;
+    }
+    let at = bin(size.floor());
+    let (from, to) = (first(at), first(at + 1));
+    let part = ((size + 1.0 - from) / (to - from)).clamp(0.0, 1.0);
+    below[at] + (below[at + 1] - below[at]) * part
+}
+
+/// Running sums: what lies in the bins before each, and in all of them.
+pub fn sums(counts: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    let running = counts.map(|count| {
+        sum += count;
+        sum
+    });
+    std::iter::once(0.0).chain(running).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_depth_is_in_the_bin_whose_edges_are_around_it() {
+        let mut depths: Vec<u64> = (1..5000).collect();
+        depths.extend((13..47).flat_map(|bits| [(1 << bits) - 1, 1 << bits, (1 << bits) + 1]));
+        for depth in depths {
+            let at = bin(depth as f64);
+            let depth = depth as f64;
+            assert!(first(at) <= depth && depth < first(at + 1), "{depth} in {at}");
+        }
+        assert_eq!(bin(1e300), BINS - 1);
+    }
+
+    #[test]
+    fn a_histogram_is_exact_at_the_edges() {
+        let mut histogram = Histogram::default();
+        (1..=5000).for_each(|depth| histogram.add(Some(depth)));
+        histogram.add(None);
+        let edges: Vec<u64> = edges(3000).collect();
+        assert_eq!((edges[0], edges[40]), (1, 41));
+        assert!(edges[edges.len() - 2] < 3000 && *edges.last().unwrap() >= 3000);
+        for size in edges {
+            assert_eq!(histogram.misses(size), 5001 - size, "{size}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_a_bin_is_spread_evenly() {
+        let mut counts = vec![0.0; BINS];
+        counts[bin(1.0)] = 5.0;
+        counts[bin(1024.0)] = 32.0;
+        let below = sums(counts.into_iter());
+        let at = |size| up_to(&below, size);
+        assert!((at(0.5) - 0.0).abs() < 1e-9);
+        assert!((at(1.0) - 5.0).abs() < 1e-9);
+        assert!((at(1023.0) - 5.0).abs() < 1e-9);
+        assert!((at(1039.0) - 21.0).abs() < 1e-9);
+        assert!((at(1e12) - 37.0).abs() < 1e-9);
+    }
+}
