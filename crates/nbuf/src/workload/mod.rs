@@ -5,5 +5,6 @@ pub mod command;
 pub mod format;
 pub mod record;
 pub mod request;
+pub mod source;
 pub mod trace;
 mod varint;
