@@ -164,7 +164,9 @@ mod tests {
     fn a_read_ends_with_the_file_and_a_write_extends_it() {
         let check = |calls: &[Direct], file_bytes, want: (u64, u64)| {
             let mut moved = Moved::default();
-            calls.iter().for_each(|&call| moved.push(call));
+            for &call in calls {
+                moved.push(call);
+            }
             assert_eq!((moved.calls, moved.bytes(file_bytes)), want, "{calls:?}");
         };
         let reads = [call(100, 0, 64), call(100, 64, 64), call(100, 100, 64)];
