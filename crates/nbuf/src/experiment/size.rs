@@ -19,7 +19,7 @@ use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
 use crate::meter::service::Sample;
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
-use crate::workload::trace::{Facts, Memory, Trace};
+use crate::workload::trace::{Facts, Memory, Trace, told_uncached};
 
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
@@ -98,6 +98,7 @@ impl Analysis {
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
         let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
         let mut cautions = facts.cautions.clone();
+        cautions.extend(told_uncached(&facts.uncached));
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let timing = Timing::of(&stream, &facts, &ask.probed, ask.rate);

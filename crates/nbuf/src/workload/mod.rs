@@ -6,5 +6,6 @@ pub mod format;
 pub mod pages;
 pub mod record;
 pub mod request;
+pub mod source;
 pub mod trace;
 mod varint;

@@ -1,6 +1,38 @@
-//! The forms a trace is kept in, one file a form.
+//! The forms a trace is kept in, one file a form, and the table of them all: [`FORMATS`].
 //!
-//! A form turns bytes into a [`Trace`](super::trace::Trace) and back. It opens nothing, and no
-//! bytes make it panic or take more memory than they justify: a trace comes from anywhere.
+//! The native form turns bytes into a [`Trace`](super::trace::Trace) and back. All others are read
+//! only: a [`Parser`] takes whole records from the front of some bytes and makes [`Request`]s of
+//! them, so that one parser serves a file, a pipe and a test.
+//!
+//! [`Request`]: super::request::Request
+//!
+//! Invariant: nothing is opened here, and no bytes make it panic or take more memory than they
+//! justify: a trace comes from anywhere. Invariant: what cannot be read is left out *and counted*
+//! ([`Problems`]). Invariant: how the bytes are cut into slices changes nothing.
 
+mod batch;
+mod fields;
+mod fixed;
+mod hash;
+mod lirs;
 pub mod native;
+mod native_requests;
+mod objects;
+mod oracle_general;
+mod parameters;
+mod table;
+mod trial;
+
+pub use batch::{BATCH_REQUESTS, Batch, Place, Problem, ProblemKind, Problems};
+pub use native_requests::request as native_request;
+pub use objects::Objects;
+pub use parameters::{ParameterError, Parameters};
+pub use table::{Format, Guess, Head, Likeness, Made, Make, Parser, Reading, guess};
+
+/// All formats, those that are known by more before those that are known by less.
+pub const FORMATS: &[Format] = &[native_requests::ROW, oracle_general::ROW, lirs::ROW];
+
+/// The row with this name, whatever its capitals.
+pub fn find(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
+}

@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod btrfs;
 pub mod calls;
+pub mod direct;
 pub mod events;
 mod identify;
 pub mod log;
@@ -18,6 +19,7 @@ pub mod perf;
 pub mod recorder;
 mod sizes;
 pub mod traced;
+mod uncached;
 pub mod writes;
 
 use std::io::{Read, Seek, Write};

@@ -136,15 +136,10 @@ impl<'a, W: Write> Traced<'a, W> {
                 missed.hidden
             ));
         }
-        if missed.direct > 0 {
-            cautions.push(format!(
-                "{} calls went past the page cache (O_DIRECT) and do not count",
-                missed.direct
-            ));
-        }
         if shared.foreign > 0 {
             cautions.push("a 32-bit program was run: its calls are missing".to_owned());
         }
+        self.facts.uncached.clone_from(&shared.uncached);
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
