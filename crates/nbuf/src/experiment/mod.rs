@@ -6,6 +6,7 @@ pub mod curve;
 mod falls;
 pub mod files;
 pub mod fills;
+pub mod grid;
 pub mod predict;
 pub mod readahead;
 mod reason;

@@ -3,6 +3,7 @@
 
 mod choice;
 mod comparison;
+mod curves;
 mod files;
 mod time;
 mod traffic;
@@ -13,6 +14,10 @@ pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{
     Comparison, Difference, DocumentCapture, DocumentRecommend, DocumentRun, Measure, Side,
     SizeDocument,
+};
+pub use curves::{
+    CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
+    SampleFacts, TraceSummary,
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use time::{TimePoint, TimeReport};

@@ -8,11 +8,13 @@
 pub struct Histogram {
     counts: Vec<u64>,
     accesses: u64,
+    /// The largest depth so far: from that size on the answer is exact too.
+    deepest: u64,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; BINS], accesses: 0 }
+        Self { counts: vec![0; BINS], accesses: 0, deepest: 0 }
     }
 }
 
@@ -21,7 +23,9 @@ impl Histogram {
     pub fn add(&mut self, depth: Option<u32>) {
         self.accesses += 1;
         if let Some(depth) = depth {
-            self.counts[index(u64::from(depth))] += 1;
+            let depth = u64::from(depth);
+            self.counts[index(depth)] += 1;
+            self.deepest = self.deepest.max(depth);
         }
     }
 
@@ -30,10 +34,14 @@ impl Histogram {
         self.accesses
     }
 
-    /// What an LRU cache of this size misses of it.
-    pub fn misses(&self, size_pages: u64) -> u64 {
+    /// What LRU caches of these sizes miss of it.
+    pub fn misses_at(&self, sizes_pages: &[u64]) -> Vec<u64> {
         let below = sums(self.counts.iter().map(|&count| count as f64));
-        self.accesses - crate::units::whole(up_to(&below, size_pages as f64)).min(self.accesses)
+        let hits = |&size: &u64| {
+            let size = if size >= self.deepest { u64::MAX } else { size };
+            crate::units::whole(up_to(&below, size as f64))
+        };
+        sizes_pages.iter().map(|size| self.accesses - hits(size).min(self.accesses)).collect()
     }
 }
 
@@ -122,9 +130,9 @@ mod tests {
         let edges: Vec<u64> = edges(3000).collect();
         assert_eq!((edges[0], edges[40]), (1, 41));
         assert!(edges[edges.len() - 2] < 3000 && *edges.last().unwrap() >= 3000);
-        for size in edges {
-            assert_eq!(histogram.misses(size), 5001 - size, "{size}");
-        }
+        let want: Vec<u64> = edges.iter().map(|size| 5001 - size).collect();
+        assert_eq!(histogram.misses_at(&edges), want);
+        assert_eq!(histogram.misses_at(&[4999, 5000, 5001])[1..], [1, 1]);
     }
 
     #[test]

@@ -87,6 +87,18 @@ impl Estimate {
         self.hot_keys as f64 + self.tail_keys as f64 / self.rate
     }
 
+    /// Accesses, sampled or not.
+    pub fn accesses(&self) -> u64 {
+        crate::units::whole(self.accesses)
+    }
+
+    /// The smallest size that can be judged, if there is one.
+    pub fn judged_from(&self) -> Option<u64> {
+        let most = crate::units::whole(self.distinct()).max(1);
+        let judged = |&size: &u64| self.at(size).is_some();
+        super::super::bins::edges(most).find(judged)
+    }
+
     /// The hit ratio at this size; nothing where the sample is too thin to tell.
     pub fn at(&self, size: u64) -> Option<Band> {
         let size = size as f64;
