@@ -14,4 +14,5 @@ pub(crate) mod progress;
 pub(crate) mod report;
 #[cfg(test)]
 mod sample;
+pub(crate) mod terminal;
 pub(crate) mod text;

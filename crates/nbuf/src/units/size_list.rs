@@ -49,6 +49,9 @@ pub enum SizeListError {
     /// More sizes than anybody can want.
     #[error("more than {SIZES_MAX} sizes: write a larger step")]
     TooMany,
+    /// An amount of memory where what is kept has none.
+    #[error("keys and whole requests have no bytes here: write a number of them, or 10%")]
+    NoBytes,
     /// A cache that holds nothing.
     #[error("a cache of less than one page hits nothing: write 1 or more")]
     Zero,
@@ -105,7 +108,7 @@ fn item(text: &str) -> Result<Item, SizeListError> {
     let (from, to) = (from.parse()?, to.parse()?);
     let item = Item::Range { from, to, step };
     // What does not hang on the trace can be refused before it is read.
-    if [Some(from), Some(to), step].into_iter().flatten().all(|size| !size.is_relative()) {
+    if !sizes_of(item).any(CacheSize::is_relative) {
         expand(item, 4096, 0, &mut Vec::new()).map_err(|error| match error {
             SizeListError::Empty(_) => SizeListError::Empty(text.trim().to_owned()),
             other => other,
@@ -114,21 +117,28 @@ fn item(text: &str) -> Result<Item, SizeListError> {
     Ok(item)
 }
 
+/// The sizes that stand in an item.
+fn sizes_of(item: Item) -> impl Iterator<Item = CacheSize> {
+    let sizes = match item {
+        Item::One(size) => [Some(size), None, None],
+        Item::Range { from, to, step } => [Some(from), Some(to), step],
+    };
+    sizes.into_iter().flatten()
+}
+
 impl SizeList {
     /// Whether some size is a share of what the trace has, which must then be known first.
     pub fn is_relative(&self) -> bool {
-        self.0.iter().any(|item| match *item {
-            Item::One(size) => size.is_relative(),
-            Item::Range { from, to, step } => {
-                from.is_relative() || to.is_relative() || step.is_some_and(CacheSize::is_relative)
-            }
-        })
+        self.0.iter().any(|&item| sizes_of(item).any(CacheSize::is_relative))
     }
 
-    /// The sizes in pages, ascending, each once.
+    /// The sizes in pages, ascending, each once. `page_bytes` is 0 where pages have no bytes.
     pub fn pages(&self, page_bytes: u64, distinct_pages: u64) -> Result<Vec<u64>, SizeListError> {
         let mut sizes = Vec::new();
         for &item in &self.0 {
+            if page_bytes == 0 && sizes_of(item).any(|size| matches!(size, CacheSize::Bytes(_))) {
+                return Err(SizeListError::NoBytes);
+            }
             expand(item, page_bytes, distinct_pages, &mut sizes)?;
         }
         sizes.sort_unstable();
@@ -209,6 +219,13 @@ mod tests {
         }
         assert_eq!(pages("1..2"), Ok(vec![1, 2]));
         assert!("10%..90%".parse::<SizeList>().unwrap().is_relative());
+    }
+
+    #[test]
+    fn keys_have_no_bytes() {
+        let list = |text: &str| text.parse::<SizeList>().unwrap().pages(0, 50);
+        assert_eq!(list("10,10%"), Ok(vec![5, 10]));
+        assert_eq!(list("1..5,64MiB"), Err(SizeListError::NoBytes));
     }
 
     #[test]

@@ -52,6 +52,12 @@ impl Keys {
         self.slots[place].number - 1
     }
 
+    /// The numbers of the keys in this range.
+    pub(super) fn within(&self, range: std::ops::RangeInclusive<u64>) -> Vec<u32> {
+        let used = self.slots.iter().filter(|slot| slot.number != 0);
+        used.filter(|slot| range.contains(&slot.key)).map(|slot| slot.number - 1).collect()
+    }
+
     /// Where the key is, or would be. The low bits decide: the high ones chose the sample.
     fn place(&self, key: u64, hash: u64) -> usize {
         let mask = self.slots.len() - 1;

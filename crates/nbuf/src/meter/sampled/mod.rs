@@ -126,10 +126,23 @@ impl Sampled {
         }
     }
 
-    /// The key leaves every cache; its next access is a miss. The frame that it leaves empty is
-    /// not followed: sizes are over-estimated by as many frames as stand empty.
-    pub fn remove(&mut self, key: u64) {
-        let Some(number) = self.followed.find(key, self.followed.hash(key)) else { return };
+    /// Keys from `first` to `last` leave every cache; their next accesses miss. Frames that they
+    /// leave empty are not followed: sizes are over-estimated by as many frames as stand empty.
+    pub fn remove(&mut self, first: u64, last: u64) {
+        if last.saturating_sub(first) < self.followed.len() as u64 {
+            for key in first..=last {
+                if let Some(number) = self.followed.find(key, self.followed.hash(key)) {
+                    self.forget(number);
+                }
+            }
+            return;
+        }
+        for number in self.followed.within(first..=last) {
+            self.forget(number);
+        }
+    }
+
+    fn forget(&mut self, number: u32) {
         let stamp = std::mem::replace(&mut self.stamp_of[number as usize], NOWHERE);
         if stamp != NOWHERE {
             self.line(number).clear(stamp);

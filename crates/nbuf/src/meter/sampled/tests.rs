@@ -122,9 +122,9 @@ fn a_size_that_the_sample_cannot_tell_is_refused() {
 fn what_was_removed_misses() {
     let mut sampled = Sampled::new(1.0, 0, &[7]);
     sampled.access(&[7, 8, 7, 8]);
-    sampled.remove(7);
-    sampled.remove(8);
-    sampled.remove(9);
+    sampled.remove(7, 7);
+    sampled.remove(8, u64::MAX);
+    sampled.remove(100, 100);
     sampled.access(&[7, 8]);
     let band = sampled.finish().at(10).unwrap();
     assert!((band.best - 2.0 / 6.0).abs() < 1e-9, "{band:?}");
