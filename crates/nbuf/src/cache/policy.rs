@@ -7,11 +7,46 @@
 //!
 //! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
 
+mod arc;
+mod car;
+mod clock;
+mod clock_pro;
 mod fifo;
+mod lfu;
+mod lirs;
 mod lru;
+mod lru_k;
+mod mru;
+mod opt;
+mod random;
+mod s3_fifo;
+mod sieve;
+mod sketch;
+mod slru;
+mod two_lists;
+mod two_queue;
+mod v1;
+mod w_tiny_lfu;
 
+pub use arc::Arc;
+pub use car::Car;
+pub use clock::Clock;
+pub use clock_pro::ClockPro;
 pub use fifo::Fifo;
+pub use lfu::{Frequency, Lfu, LfuDa};
+pub use lirs::Lirs;
 pub use lru::Lru;
+pub use lru_k::LruK;
+pub use mru::Mru;
+pub use opt::Opt;
+pub use random::Random;
+pub use s3_fifo::S3Fifo;
+pub use sieve::Sieve;
+pub use slru::{S4lru, Segmented, Slru};
+pub use two_lists::TwoLists;
+pub use two_queue::TwoQueue;
+pub use v1::V1;
+pub use w_tiny_lfu::WTinyLfu;
 
 use super::engine::{self, Engine};
 
@@ -188,8 +223,27 @@ pub struct Row {
 
 /// Every policy. Help, documents and tests go through this table.
 pub const POLICIES: &[Row] = &[
-    row::<Lru>("lru", "evicts the page used longest ago", "folklore; Mattson et al. 1970", 8),
-    row::<Fifo>("fifo", "evicts the page filled longest ago", "folklore; Belady 1966", 9),
+    row::<Lru>("lru", "the page used longest ago goes", "Mattson et al. 1970", 8),
+    row::<Fifo>("fifo", "the page filled longest ago goes", "Belady 1966", 9),
+    row::<Clock>("clock", "FIFO that spares pages used since", "Corbató 1968", 9),
+    row::<Sieve>("sieve", "a hand over a FIFO; what it spares stays", "Zhang et al. 2024", 9),
+    row::<Random>("random", "any page goes", "Belady 1966", 4),
+    row::<Mru>("mru", "the page used last goes", "Chou and DeWitt 1985", 8),
+    row::<Lfu>("lfu", "the page used least goes", "folklore; Arlitt et al. 2000", 8),
+    row::<LfuDa>("lfu-da", "the same with dynamic ageing", "Arlitt et al. 2000", 8),
+    row::<Slru>("slru", "a second use protects", "Karedla et al. 1994", 9),
+    row::<S4lru>("s4lru", "each use lifts by one of four segments", "Huang et al. 2013", 9),
+    row::<TwoQueue>("2q", "wanted again after leaving a FIFO", "Johnson and Shasha 1994", 9),
+    row::<LruK>("lru-2", "the second last use longest ago goes", "O'Neil et al. 1993", 20),
+    row::<Arc>("arc", "recency and frequency, adapting", "Megiddo and Modha 2003", 9),
+    row::<Car>("car", "ARC on clocks", "Bansal and Modha 2004", 10),
+    row::<Lirs>("lirs", "short distances between uses stay", "Jiang and Zhang 2002", 17),
+    row::<ClockPro>("clock-pro", "LIRS on a clock", "Jiang et al. 2005", 9),
+    row::<S3Fifo>("s3-fifo", "a small FIFO filters a larger", "Yang et al. 2023", 9),
+    row::<WTinyLfu>("w-tinylfu", "frequency admits", "Einziger et al. 2017", 9),
+    row::<TwoLists>("two-lists", "the kernel's, a page at a time", "Weiner 2014", 13),
+    row::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16),
+    row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 4),
 ];
 
 /// The row of this name, in any case.

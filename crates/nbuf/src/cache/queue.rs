@@ -5,6 +5,7 @@
 //!
 //! Cost: eight bytes a page that was ever in a queue, O(1) for everything but walks.
 
+use super::table::Table;
 use crate::sys::prefetch::prefetch;
 
 /// The neighbours of a node in its ring. Towards the back is older, where pages enter in front.
@@ -102,6 +103,26 @@ impl<const N: usize> Queues<N> {
         std::iter::successors(self.last(queue), |&page| self.newer(page))
     }
 
+    /// The oldest page that may go, of one queue or, failing that, of another.
+    #[inline]
+    pub(super) fn oldest_of(
+        &self,
+        [first, second]: [Name; 2],
+        mut may_go: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        let in_first = self.oldest_first(first).find(|&page| may_go(page));
+        in_first.or_else(|| self.oldest_first(second).find(|&page| may_go(page)))
+    }
+
+    /// From the front to the back.
+    pub(super) fn newest_first(&self, queue: Name) -> impl Iterator<Item = u32> + '_ {
+        let mut node = queue;
+        std::iter::from_fn(move || {
+            node = self.nodes[node as usize].older;
+            Self::page(node)
+        })
+    }
+
     /// Starts to load the links of a page.
     #[inline]
     pub(super) fn bring_close(&self, page: u32) {
@@ -127,6 +148,26 @@ impl<const N: usize> Queues<N> {
             Ok(())
         } else {
             Err(format!("queue {queue} has {count} pages, {} were counted", self.len(queue)))
+        }
+    }
+
+    /// The same of all queues, and that `places` names for each page the queue that it is in,
+    /// counted from 1.
+    pub(super) fn check_places(&self, places: &Table<u8>) -> Result<(), String> {
+        for queue in 0..Self::HEADS {
+            self.check(queue)?;
+            for page in self.oldest_first(queue) {
+                if u32::from(places.get(page)) != queue + 1 {
+                    return Err(format!("page {page} is in queue {queue}, unknown to its place"));
+                }
+            }
+        }
+        let queued = self.lengths.iter().sum::<u32>() as usize;
+        let known = places.iter().count();
+        if known == queued {
+            Ok(())
+        } else {
+            Err(format!("{known} pages have a place, {queued} are in a queue"))
         }
     }
 
@@ -189,6 +230,7 @@ mod tests {
                 for (queue, model) in (0..).zip(&models) {
                     queues.check(queue).unwrap();
                     prop_assert!(queues.oldest_first(queue).eq(model.iter().rev().copied()));
+                    prop_assert!(queues.newest_first(queue).eq(model.iter().copied()));
                     prop_assert_eq!(queues.last(queue), model.back().copied());
                 }
             }

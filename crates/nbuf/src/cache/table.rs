@@ -38,6 +38,11 @@ impl<T: Copy + Default> Table<T> {
         (0..).zip(self.0.iter().copied()).filter(|&(_, value)| value != T::default())
     }
 
+    /// Another table, of what `change` makes of each value; for checks.
+    pub(super) fn map(&self, change: impl Fn(T) -> T) -> Self {
+        Self(self.0.iter().map(|&value| change(value)).collect())
+    }
+
     #[cold]
     fn grow(&mut self, index: usize) {
         self.0.resize(index + 1, T::default());

@@ -1,0 +1,107 @@
+//! The buffers of the First Edition of Unix: LRU, but a buffer that was just filled stays busy for
+//! a while and cannot be chosen.
+//!
+//! The kernel of 1971 keeps one to six buffers in order of use and takes the last that is not
+//! waiting for a disc. Here a buffer is busy for a number of accesses after its fill. Where all are
+//! busy, the kernel waits: the buffer filled first becomes free first. Invariant: with 0 accesses it
+//! is LRU. Cost: as LRU, and a walk past the busy buffers. K. Thompson, D. Ritchie, *Unix First
+//! Edition*, `u8.s` (`bufaloc`). Not a model of anything larger.
+
+use super::super::queue::Queues;
+use super::super::table::Table;
+use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+
+const ORDER: u32 = 0;
+
+/// Accesses for which a filled buffer is busy, unless told otherwise.
+const BUSY_ACCESSES: u64 = 1;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct V1 {
+    capacity: u32,
+    busy_accesses: u64,
+    queues: Queues<1>,
+    /// Accesses so far when a page was filled.
+    filled_at: Table<u64>,
+    time: u64,
+}
+
+impl V1 {
+    /// So many buffers, each busy for so many accesses after it was filled.
+    pub fn with_busy(buffers: u32, busy_accesses: u64) -> Self {
+        let capacity = at_least_one(buffers);
+        let (queues, filled_at) = (Queues::default(), Table::default());
+        Self { capacity, busy_accesses, queues, filled_at, time: 0 }
+    }
+
+    fn victim(&self, may_go: &mut impl FnMut(u32) -> bool) -> Option<u32> {
+        // The access that looks for a buffer is one later than the one that filled the last.
+        let is_free = |&page: &u32| self.time > self.filled_at.get(page) + self.busy_accesses;
+        let free = self.queues.oldest_first(ORDER).filter(is_free).find(|&page| may_go(page));
+        free.or_else(|| {
+            let waiting = self.queues.oldest_first(ORDER).filter(|page| !is_free(page));
+            waiting.filter(|&page| may_go(page)).min_by_key(|&page| self.filled_at.get(page))
+        })
+    }
+}
+
+impl Policy for V1 {
+    fn new(capacity: u32, _seed: u64) -> Self {
+        Self::with_busy(capacity, BUSY_ACCESSES)
+    }
+
+    fn touch(&mut self, access: Access) -> bool {
+        self.time += 1;
+        let there = self.queues.contains(access.page);
+        if there {
+            self.queues.move_to_front(ORDER, access.page);
+        }
+        there
+    }
+
+    fn fill(
+        &mut self,
+        access: Access,
+        _cause: Cause,
+        mut may_go: impl FnMut(u32) -> bool,
+    ) -> Outcome {
+        if self.queues.contains(access.page) {
+            return Outcome::Hit;
+        }
+        let mut evicted = None;
+        if self.len() == self.capacity {
+            evicted = self.victim(&mut may_go);
+            let Some(victim) = evicted else { return Outcome::Bypassed };
+            self.queues.unlink(ORDER, victim);
+        }
+        self.queues.push_front(ORDER, access.page);
+        *self.filled_at.at(access.page) = self.time;
+        Outcome::Filled { evicted }
+    }
+
+    fn remove(&mut self, page: u32) -> bool {
+        let there = self.queues.contains(page);
+        if there {
+            self.queues.unlink(ORDER, page);
+        }
+        there
+    }
+
+    fn contains(&self, page: u32) -> bool {
+        self.queues.contains(page)
+    }
+
+    fn len(&self) -> u32 {
+        self.queues.len(ORDER)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        holds(self.len() <= self.capacity, || format!("{} buffers", self.len()))?;
+        self.queues.check(ORDER)
+    }
+
+    fn bring_close(&self, page: u32) {
+        self.queues.bring_close(page);
+    }
+}
