@@ -24,7 +24,7 @@ impl Histogram {
         self.accesses += 1;
         if let Some(depth) = depth {
             let depth = u64::from(depth);
-            self.counts[index(depth)] += 1;
+            self.counts[index(depth.saturating_sub(1))] += 1;
             self.deepest = self.deepest.max(depth);
         }
     }
@@ -47,9 +47,8 @@ impl Histogram {
 
 /// Sizes at which a histogram is exact, up to the first that holds `most`.
 pub fn edges(most: u64) -> impl Iterator<Item = u64> {
-    let last = |bin| crate::units::whole(first(bin + 1)) - 1;
     let mut done = false;
-    (1..BINS - 1).map(last).take_while(move |&size| !std::mem::replace(&mut done, size >= most))
+    (1..BINS).map(edge).take_while(move |&size| !std::mem::replace(&mut done, size >= most))
 }
 
 /// Bins to a doubling, as a power of two.
@@ -59,40 +58,41 @@ const FINE: u64 = 1 << FINE_BITS;
 /// Bins for every depth up to 2^48.
 pub const BINS: usize = (48 - FINE_BITS as usize + 1) << FINE_BITS;
 
-/// The bin of a depth, which is at least 1.
+/// The bin of a depth, which is at least 1. The pages above it are what is put in bins: so a bin
+/// ends at a round size.
 pub fn bin(depth: f64) -> usize {
-    index(crate::units::whole(depth).max(1))
+    index(crate::units::whole(depth).saturating_sub(1))
 }
 
-fn index(depth: u64) -> usize {
-    let index = if depth < FINE {
-        depth
+fn index(above: u64) -> usize {
+    let index = if above < FINE {
+        above
     } else {
-        let shift = depth.ilog2() - FINE_BITS;
-        (u64::from(shift) << FINE_BITS) + (depth >> shift)
+        let shift = above.ilog2() - FINE_BITS;
+        (u64::from(shift) << FINE_BITS) + (above >> shift)
     };
     usize::try_from(index).unwrap_or(BINS).min(BINS - 1)
 }
 
-/// The first depth of a bin; that of the next is one past its last.
-pub fn first(bin: usize) -> f64 {
+/// The largest size at which nothing of a bin is hit; that of the next is the first that hits all.
+pub fn edge(bin: usize) -> u64 {
     let bin = bin as u64;
     if bin < 2 * FINE {
-        return bin as f64;
+        return bin;
     }
     let shift = bin / FINE - 1;
-    ((bin % FINE + FINE) << shift) as f64
+    (bin % FINE + FINE) << shift
 }
 
-/// How much lies at depths up to `size`, when `below[b]` lies in the bins before `b`; what is in
-/// one bin is taken to be spread evenly.
+/// How much a cache of `size` hits, when `below[b]` lies in the bins before `b`; what is in one
+/// bin is taken to be spread evenly.
 pub fn up_to(below: &[f64], size: f64) -> f64 {
     if size < 1.0 {
         return 0.0;
     }
-    let at = bin(size.floor());
-    let (from, to) = (first(at), first(at + 1));
-    let part = ((size + 1.0 - from) / (to - from)).clamp(0.0, 1.0);
+    let at = index(crate::units::whole(size.floor()));
+    let (from, to) = (edge(at) as f64, edge(at + 1) as f64);
+    let part = ((size - from) / (to - from)).clamp(0.0, 1.0);
     below[at] + (below[at + 1] - below[at]) * part
 }
 
@@ -116,8 +116,7 @@ mod tests {
         depths.extend((13..47).flat_map(|bits| [(1 << bits) - 1, 1 << bits, (1 << bits) + 1]));
         for depth in depths {
             let at = bin(depth as f64);
-            let depth = depth as f64;
-            assert!(first(at) <= depth && depth < first(at + 1), "{depth} in {at}");
+            assert!(edge(at) < depth && depth <= edge(at + 1), "{depth} in {at}");
         }
         assert_eq!(bin(1e300), BINS - 1);
     }
@@ -140,12 +139,14 @@ mod tests {
         let mut counts = vec![0.0; BINS];
         counts[bin(1.0)] = 5.0;
         counts[bin(1024.0)] = 32.0;
+        assert_eq!(bin(1024.0), bin(1009.0));
         let below = sums(counts.into_iter());
         let at = |size| up_to(&below, size);
         assert!((at(0.5) - 0.0).abs() < 1e-9);
         assert!((at(1.0) - 5.0).abs() < 1e-9);
-        assert!((at(1023.0) - 5.0).abs() < 1e-9);
-        assert!((at(1039.0) - 21.0).abs() < 1e-9);
+        assert!((at(1008.0) - 5.0).abs() < 1e-9);
+        assert!((at(1012.0) - 13.0).abs() < 1e-9);
+        assert!((at(1024.0) - 37.0).abs() < 1e-9);
         assert!((at(1e12) - 37.0).abs() < 1e-9);
     }
 }

@@ -99,7 +99,9 @@ impl FromStr for SizeList {
 
 fn item(text: &str) -> Result<Item, SizeListError> {
     let Some((from, rest)) = text.split_once("..") else {
-        return text.parse().map(Item::One);
+        let size = text.parse()?;
+        let nothing = matches!(size, CacheSize::Pages(0) | CacheSize::Bytes(0));
+        return if nothing { Err(SizeListError::Zero) } else { Ok(Item::One(size)) };
     };
     let (to, step) = match rest.split_once(':') {
         Some((to, step)) => (to, Some(step.parse()?)),
