@@ -125,6 +125,9 @@ pub struct Verified {
     pub step_bytes: Option<Bytes>,
     /// Whether the time allowed was up before it had ended.
     pub timed_out: bool,
+    /// The time allowed: many times what was predicted, unless somebody said otherwise.
+    #[serde(default)]
+    pub allowed_seconds: Option<f64>,
     /// Whether the kernel killed it for want of memory: the limit is below the floor.
     pub killed: bool,
     /// Of the command.

@@ -2,7 +2,10 @@
 
 use nbuf::experiment::result::{SizeReport, Verified};
 
-use super::super::report::{band, limit, medians, spread_of_fills, spread_of_seconds, verdict};
+use super::super::markup::escape;
+use super::super::report::{
+    band, cut_off, limit, medians, spread_of_fills, spread_of_seconds, verdict,
+};
 use super::super::text::grouped;
 use super::table;
 
@@ -70,6 +73,9 @@ fn with(median: String, spread: Option<String>) -> String {
 
 /// What a row cannot say.
 fn note(run: &Verified) -> Option<String> {
+    if let Some(cut) = cut_off(run) {
+        return Some(format!("<p class=\"note\">{}.</p>\n", escape(&cut)));
+    }
     let step = run.step_bytes?;
     Some(format!(
         "<p class=\"note\">{} lies on a step of the curve, at {step} of cache: a little less, and \

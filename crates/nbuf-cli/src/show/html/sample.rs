@@ -107,6 +107,7 @@ fn runs() -> Vec<Verified> {
         held: Some(true),
         step_bytes: None,
         timed_out: false,
+        allowed_seconds: None,
         killed: false,
         exit_status: 0,
         measured_cache_bytes: cache_bytes,

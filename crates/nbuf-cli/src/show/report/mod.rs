@@ -21,6 +21,7 @@ use time::estimate;
 pub(crate) use time::time;
 
 pub(crate) use compare::comparison;
+pub(super) use notes::cut_off;
 use notes::notes;
 pub(crate) use readahead::readahead;
 pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
@@ -152,6 +153,9 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
     let mut text = format!("Verified: pages filled{}\n", medians(report));
+    if text.len() > width + 1 {
+        text = text.replacen(", ", ",\n  ", 1);
+    }
     let writes = report.verify.iter().any(writes);
     let meters = [(true, writes, 1), (true, writes, 0), (true, false, 0), (false, false, 1)];
     let tables = meters.map(|(all, written, padding)| {
