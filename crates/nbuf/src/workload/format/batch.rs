@@ -92,6 +92,9 @@ pub struct Problems {
     pub kept: Vec<Problem>,
     /// How many there were.
     pub count: u64,
+    /// Records besides, that are as they should be but cannot be used: they do not say what they
+    /// ask, or ask past the page cache. They are left out and not limited.
+    pub unused: u64,
 }
 
 impl Problems {
@@ -106,6 +109,7 @@ impl Problems {
     /// Takes over what another has counted.
     pub fn append(&mut self, other: &mut Self) {
         self.count += std::mem::take(&mut other.count);
+        self.unused += std::mem::take(&mut other.unused);
         let room = PROBLEMS_KEPT - self.kept.len().min(PROBLEMS_KEPT);
         self.kept.extend(other.kept.drain(..).take(room));
     }

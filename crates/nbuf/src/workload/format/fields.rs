@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
     /// The next field, if it is a number of up to 19 digits with nothing around it: the common
     /// case in one pass.
     #[inline]
-    fn plain_number(&mut self) -> Option<u64> {
+    pub(super) fn plain_number(&mut self) -> Option<u64> {
         let rest = self.rest?;
         let mut number = 0_u64;
         let mut at = 0;

@@ -26,6 +26,11 @@ impl Objects {
         self.look_up(name)
     }
 
+    /// The number of the name `first,second`: a device as `blkparse` writes it.
+    pub(super) fn pair(&mut self, first: u64, second: u64) -> u32 {
+        self.number(format!("{first},{second}").as_bytes())
+    }
+
     fn look_up(&mut self, name: &[u8]) -> u32 {
         let number = if let Some(&number) = self.numbers.get(name) {
             number

@@ -91,6 +91,16 @@ pub struct Format {
     pub is_merged: bool,
 }
 
+impl Format {
+    /// What makes its parser; none for the native trace, whose index is at its end.
+    pub fn make(&self) -> Option<Make> {
+        match self.reading {
+            Reading::Lines(make) | Reading::Stream(make) => Some(make),
+            Reading::Native => None,
+        }
+    }
+}
+
 /// What an input was taken for.
 #[derive(Clone, Debug)]
 pub struct Guess {

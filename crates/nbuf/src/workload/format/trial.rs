@@ -20,20 +20,28 @@ pub(super) fn lines(head: Head, mut parser: impl Parser, when_fine: Likeness) ->
         return Likeness::No;
     }
     let mut out = Batch::default();
-    let mut at = 0;
+    let (mut at, mut requests) = (0, 0);
     loop {
         let taken = parser.parse(&bytes[at..], head.is_whole && !cut, &mut out);
         at += taken;
+        requests += out.requests.len();
+        out.requests.clear();
         if taken == 0 || at == bytes.len() {
             break;
         }
-        out.requests.clear();
     }
     let bad = out.problems.count;
     match out.lines {
         0 => Likeness::No,
-        lines if bad == 0 && lines > 0 => when_fine,
+        _ if requests == 0 => Likeness::No,
+        _ if bad == 0 => when_fine,
         lines if bad * 10 <= lines && when_fine > Likeness::Possible => Likeness::Possible,
         _ => Likeness::No,
     }
+}
+
+/// The first line of an input, if it is a text.
+pub(super) fn first_line(head: Head<'_>) -> Option<&[u8]> {
+    let line = head.bytes.split(|byte| *byte == b'\n').next()?.trim_ascii();
+    (!line.is_empty() && !is_binary(line)).then_some(line)
 }

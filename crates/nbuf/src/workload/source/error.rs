@@ -47,6 +47,19 @@ pub enum SourceError {
         /// What the system says.
         source: io::Error,
     },
+    /// Nothing came out of what packs it.
+    #[error(
+        "the {packing} data of {} are cut off or damaged before anything came out of them ({source}): copy the file again",
+        path.display()
+    )]
+    Packed {
+        /// Which one.
+        path: PathBuf,
+        /// What packs it.
+        packing: &'static str,
+        /// What unpacking says.
+        source: io::Error,
+    },
     /// It looks like no format.
     #[error(
         "{} is {looks} of no known format: name its format with --from, `nbuf trace formats` lists them",

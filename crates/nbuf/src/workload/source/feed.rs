@@ -85,13 +85,18 @@ impl Feed {
     /// What came out before unpacking gave up is used, and that it gave up is said.
     fn tell_broken(&mut self, out: &mut Batch) {
         if let Some(error) = self.broken.take() {
-            let (packing, bytes) = (self.packing.name(), out.bytes);
-            out.problems.add(ProblemKind::CutOff, Place::Byte(bytes), || {
-                format!(
-                    "the {packing} data end here or are damaged ({error}); what came before is \
-                     used, copy the file again for the rest"
-                )
-            });
+            let (packing, bytes) = (self.packing, out.bytes);
+            out.problems
+                .add(ProblemKind::CutOff, Place::Byte(bytes), || broken_text(packing, &error));
         }
     }
+}
+
+/// What is said of packed data that end too early.
+pub(super) fn broken_text(packing: Packing, error: &io::Error) -> String {
+    let packing = packing.name();
+    format!(
+        "the {packing} data end here or are damaged ({error}); what came before is used, copy the \
+         file again for the rest"
+    )
 }

@@ -84,7 +84,10 @@ impl Input {
             let own = metadata.is_file().then(|| file.try_clone()).transpose();
             (Box::new(file), own.map_err(open_error)?)
         };
-        Self::from_reader(path, raw, file).map_err(read_error)
+        Self::from_reader(path, raw, file).map_err(|(packing, source)| match packing {
+            Packing::None => read_error(source),
+            _ => SourceError::Packed { path: path.to_owned(), packing: packing.name(), source },
+        })
     }
 
     /// An input of bytes from anywhere.
@@ -92,9 +95,9 @@ impl Input {
         path: &Path,
         mut raw: Box<dyn Read + Send>,
         file: Option<File>,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, (Packing, io::Error)> {
         let (first, _) = fill(&mut raw, HEAD_BYTES);
-        let first = first?;
+        let first = first.map_err(|error| (Packing::None, error))?;
         let packing = Packing::of(&first);
         let mut input = Self {
             path: path.to_owned(),
@@ -113,10 +116,13 @@ impl Input {
         let mut rest: Box<dyn Read + Send> = match packing {
             Packing::Gzip => Box::new(MultiGzDecoder::new(packed)),
             Packing::Xz => Box::new(XzDecoder::new_multi_decoder(packed)),
-            Packing::Zstd | Packing::None => Box::new(zstd::Decoder::new(packed)?),
+            Packing::Zstd | Packing::None => {
+                Box::new(zstd::Decoder::new(packed).map_err(|error| (packing, error))?)
+            }
         };
         let (head, broken) = fill(&mut rest, HEAD_BYTES);
-        (input.head, input.broken, input.rest) = (head?, broken, rest);
+        input.head = head.map_err(|error| (packing, error))?;
+        (input.broken, input.rest) = (broken, rest);
         input.is_whole = input.head.len() < HEAD_BYTES;
         Ok(input)
     }

@@ -6,26 +6,25 @@
 //! error. Cost: see `docs/performance.md`. The parsers are in [`format`](super::format), which opens
 //! nothing.
 
+mod crew;
 mod error;
 mod feed;
 mod input;
+mod open;
+mod stream;
 
 pub use error::SourceError;
 pub use input::Packing;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::iter::Peekable;
 use std::path::PathBuf;
 
-use self::feed::Feed;
 use self::input::Input;
-use super::format::{
-    self, BATCH_REQUESTS, Batch, FORMATS, Format, Head, Likeness, Objects, Parameters, Problem,
-    Problems, Reading, native,
-};
-use super::request::{Request, Unit};
-use super::trace::{Records, Trace};
+use self::open::{Opened, open};
+use self::stream::{Side, Stream};
+use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, Problems};
+use super::request::Unit;
 
 /// How a trace is to be read.
 #[derive(Clone, Debug)]
@@ -34,11 +33,13 @@ pub struct Options {
     pub format: Option<Parameters>,
     /// Reading ends with an error when more than this cannot be read.
     pub problems_max: u64,
+    /// Several inputs are merged by time, whatever their format.
+    pub merge: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { format: None, problems_max: 1000 }
+        Self { format: None, problems_max: 1000, merge: false }
     }
 }
 
@@ -81,6 +82,7 @@ pub struct Source {
     paths: Vec<PathBuf>,
     detected: Detected,
     waiting: VecDeque<Stream>,
+    is_merged: bool,
     work: Batch,
     objects: Objects,
     problems: Problems,
@@ -90,49 +92,40 @@ pub struct Source {
     current: usize,
 }
 
-/// A native trace, which is in memory.
-struct Native {
-    records: Peekable<<Records as IntoIterator>::IntoIter>,
-    files: Vec<String>,
-    /// What its files are numbered here, once that is known.
-    numbers: Vec<u32>,
-}
-
-/// An input on its way to requests.
-enum Stream {
-    Feed(Feed),
-    Native(Box<Native>),
-}
-
 impl Source {
     /// Opens a trace in one or several files; `-` is standard input.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
-        let mut source: Option<Self> = None;
+        let mut waiting = VecDeque::new();
+        let (mut first, mut cautions) = (None::<Detected>, Vec::new());
         for path in paths {
-            let (stream, detected, cautions) = open(Input::open(path)?, options)?;
-            let Some(source) = &mut source else {
-                source = Some(Self {
-                    paths: paths.to_vec(),
-                    detected,
-                    waiting: VecDeque::from([stream]),
-                    work: Batch::default(),
-                    objects: Objects::default(),
-                    problems: Problems::default(),
-                    problems_max: options.problems_max,
-                    cautions,
-                    current: 0,
-                });
-                continue;
-            };
-            if source.detected.unit != detected.unit {
+            let opened: Opened = open(Input::open(path)?, options)?;
+            let first = first.get_or_insert_with(|| opened.detected.clone());
+            if first.unit != opened.detected.unit {
                 let name = |unit| if unit == Unit::Bytes { "bytes" } else { "keys" };
-                let (found, wanted) = (name(detected.unit), name(source.detected.unit));
+                let (found, wanted) = (name(opened.detected.unit), name(first.unit));
                 return Err(SourceError::Mixed { path: path.clone(), found, wanted });
             }
-            source.waiting.push_back(stream);
-            source.cautions.extend(cautions);
+            waiting.push_back(opened.stream);
+            cautions.extend(opened.cautions);
         }
-        source.ok_or(SourceError::NoInput)
+        let detected = first.ok_or(SourceError::NoInput)?;
+        let is_merged = waiting.len() > 1 && (options.merge || detected.format.is_merged);
+        if is_merged {
+            let sides = waiting.drain(..).map(Side::new).collect();
+            waiting.push_back(Stream::Merged(sides));
+        }
+        Ok(Self {
+            paths: paths.to_vec(),
+            detected,
+            waiting,
+            is_merged,
+            work: Batch::default(),
+            objects: Objects::default(),
+            problems: Problems::default(),
+            problems_max: options.problems_max,
+            cautions,
+            current: 0,
+        })
     }
 
     /// Puts the next requests, about [`BATCH_REQUESTS`], in place of those of the batch; nothing
@@ -160,7 +153,8 @@ impl Source {
 
     /// Takes over the problems of a batch, and refuses to go on when there are too many.
     fn judge(&mut self) -> Result<(), SourceError> {
-        for problem in &mut self.work.problems.kept {
+        // Inputs that are merged have said which they are.
+        for problem in self.work.problems.kept.iter_mut().filter(|_| !self.is_merged) {
             problem.input = self.current;
         }
         self.problems.append(&mut self.work.problems);
@@ -196,72 +190,6 @@ impl Source {
     pub fn describe(&self, problem: &Problem) -> String {
         error::describe(problem, &self.paths[problem.input.min(self.paths.len() - 1)])
     }
-}
-
-impl Stream {
-    /// Fills a batch. Says whether there may be more.
-    fn fill(&mut self, out: &mut Batch) -> Result<bool, SourceError> {
-        match self {
-            Self::Feed(feed) => feed.fill(out),
-            Self::Native(native) => {
-                let Native { records, files, numbers } = &mut **native;
-                numbers.extend(files.drain(..).map(|name| out.objects.number(name.as_bytes())));
-                let requests = records.filter_map(|record| format::native_request(&record));
-                out.requests.extend(requests.take(BATCH_REQUESTS).map(|request| {
-                    let object = numbers.get(request.object as usize).copied();
-                    Request { object: object.unwrap_or(request.object), ..request }
-                }));
-                Ok(records.peek().is_some())
-            }
-        }
-    }
-}
-
-/// Finds out what an input is and how it is read.
-fn open(input: Input, options: &Options) -> Result<(Stream, Detected, Vec<String>), SourceError> {
-    let path = input.path.clone();
-    if input.head.is_empty() {
-        return Err(SourceError::Empty { path });
-    }
-    let head = Head { bytes: &input.head, is_whole: input.is_whole };
-    let none = Parameters::default();
-    let (format, parameters, likeness, also) = if let Some(named) = &options.format {
-        let format = format::find(&named.format)
-            .ok_or_else(|| SourceError::NoFormat(named.format.clone()))?;
-        (format, named, None, Vec::new())
-    } else {
-        let guess = format::guess(FORMATS, head, &input.name()).ok_or_else(|| {
-            let is_text = input.head.iter().all(|byte| *byte >= 32 || b"\t\r\n".contains(byte));
-            let looks = if is_text { "a text" } else { "a binary file" };
-            SourceError::Unknown { path: path.clone(), looks }
-        })?;
-        (guess.format, &none, Some(guess.likeness), guess.also)
-    };
-    let detected = Detected { format, packing: input.packing, unit: format.unit, likeness, also };
-    let (Reading::Lines(make) | Reading::Stream(make)) = format.reading else {
-        let Trace { records, files, facts } = read_native(input)?;
-        let records = records.into_iter().peekable();
-        let native = Native { records, files, numbers: Vec::new() };
-        return Ok((Stream::Native(Box::new(native)), detected, facts.cautions));
-    };
-    let made = make(parameters, head).map_err(|source| SourceError::Parameter { path, source })?;
-    let detected = Detected { unit: made.unit, ..detected };
-    Ok((Stream::Feed(Feed::new(input, made.parser)), detected, Vec::new()))
-}
-
-/// A native trace has its index at its end: it is read at once.
-fn read_native(input: Input) -> Result<Trace, SourceError> {
-    let Input { path, mut head, mut rest, file, .. } = input;
-    let read = match file {
-        Some(file) => native::read(file),
-        None => {
-            if let Err(source) = rest.read_to_end(&mut head) {
-                return Err(SourceError::Read { path, source });
-            }
-            native::read(bytes::Bytes::from(head))
-        }
-    };
-    read.map_err(|source| SourceError::Native { path, source })
 }
 
 #[cfg(test)]
