@@ -79,7 +79,7 @@ impl SizeAxis {
 }
 
 /// A tick's size without digits that say nothing: `32 MiB`.
-fn round_size(size: f64) -> String {
+pub(super) fn round_size(size: f64) -> String {
     let shown = Bytes(whole(size)).to_string();
     match shown.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),
@@ -135,7 +135,7 @@ fn round_seconds(seconds: f64) -> String {
 }
 
 /// A round count with its SI prefix: `250 k`.
-fn round_count(count: f64) -> String {
+pub(super) fn round_count(count: f64) -> String {
     let (scaled, prefix) = match count {
         small if small < 1e4 => (small, ""),
         thousands if thousands < 1e6 => (thousands / 1e3, " k"),

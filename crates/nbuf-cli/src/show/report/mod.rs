@@ -5,7 +5,7 @@ mod compare;
 mod notes;
 mod readahead;
 mod samples;
-mod table;
+pub(super) mod table;
 mod target;
 mod time;
 mod traffic;
