@@ -5,8 +5,6 @@
 mod axis;
 mod canvas;
 mod chart;
-#[cfg_attr(not(test), expect(dead_code, reason = "the verb is made beside it"))]
-#[cfg_attr(not(test), expect(unused_imports, reason = "the verb is made beside it"))]
 pub(crate) mod curve;
 pub(crate) mod html;
 mod labels;

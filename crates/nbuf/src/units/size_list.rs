@@ -52,6 +52,12 @@ pub enum SizeListError {
     /// An amount of memory where what is kept has none.
     #[error("keys and whole requests have no bytes here: write a number of them, or 10%")]
     NoBytes,
+    /// Shares of a trace that is read once.
+    #[error(
+        "a share such as 10% is known when the trace was read, and a pipe is read once: write pages \
+         or bytes, or give a file"
+    )]
+    Once,
     /// A cache that holds nothing.
     #[error("a cache of less than one page hits nothing: write 1 or more")]
     Zero,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
 
 /// Counts every cell of the grid, in one reading or two.
 fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
-    let policies = policies(args, reading.again());
+    let policies = policies(args);
     let mut grids = Vec::new();
     for page_bytes in pages(args, reading) {
         let plan = Plan {
@@ -131,13 +131,13 @@ fn pages(args: &Args, reading: &Reading<'_>) -> Vec<u64> {
     if has_pages { args.page.clone() } else { vec![0] }
 }
 
-/// The policies asked for; LRU, and the optimum where it can be had.
-fn policies(args: &Args, again: bool) -> Vec<&'static Row> {
+/// The policies asked for; LRU, and the optimum beside it where the whole is looked at.
+fn policies(args: &Args) -> Vec<&'static Row> {
     if args.policy.iter().any(|name| name == "all") {
         return POLICIES.iter().collect();
     }
     let split = args.window.is_some() || args.by.is_some();
-    let default = if again && !split { &["lru", "opt"][..] } else { &["lru"] };
+    let default = if !split { &["lru", "opt"][..] } else { &["lru"] };
     let names: Vec<&str> = if args.policy.is_empty() {
         default.to_vec()
     } else {

@@ -120,6 +120,10 @@ pub(super) fn named(args: &Args) -> String {
 }
 
 fn source(args: &Args) -> Result<Source> {
-    let options = Options { format: args.from.clone(), problems_max: args.problems_max };
+    let options = Options {
+        format: args.from.clone(),
+        problems_max: args.problems_max,
+        ..Options::default()
+    };
     Ok(Source::open(&args.traces, &options)?)
 }

@@ -107,6 +107,10 @@ impl Grid {
             numbers: Vec::new(),
             plan,
         };
+        let others = grid.plan.policies.iter().any(|row| row.name != LRU && row.name != OPT);
+        if relative && others && !grid.plan.again {
+            return Err(SizeListError::Once);
+        }
         let split = grid.plan.every.is_some() || grid.plan.by.is_some();
         let given = match (&grid.plan.sizes, relative) {
             (Some(list), false) => Some(list.pages(grid.plan.page_bytes, 0)?),
