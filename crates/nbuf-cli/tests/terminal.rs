@@ -141,9 +141,8 @@ fn three_keys_end_what_will_not_end() {
     let place = Place::new();
     let deaf = "trap '' INT; stty -icanon -echo; echo began; while :; do sleep 0.1; done";
     fs::write(place.path("deaf"), deaf).unwrap();
-    let line = format!(
-        "\"$NBUF\" record -q -o t.parquet -- sh deaf; echo status $?; stty -a | grep -o '.icanon'"
-    );
+    let line =
+        "\"$NBUF\" record -q -o t.parquet -- sh deaf; echo status $?; stty -a | grep -o '.icanon'";
     let line =
         format!("env --default-signal=INT,QUIT sh -c 'trap : INT; {}'", line.replace('\'', "\""));
     let mut terminal = Terminal::start(&place, &line);

@@ -146,7 +146,7 @@ fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
             matches!(error, NotFound(_) | NotExecutable(..) | Nul(_) | Attach(_))
         }
         record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
-        _ => false,
+        _ => true,
     };
     if !never_ran {
         return kept(&error.into(), log, output);
