@@ -135,7 +135,7 @@ fn round_seconds(seconds: f64) -> String {
 }
 
 /// A round count with its SI prefix: `250 k`.
-pub(super) fn round_count(count: f64) -> String {
+fn round_count(count: f64) -> String {
     let (scaled, prefix) = match count {
         small if small < 1e4 => (small, ""),
         thousands if thousands < 1e6 => (thousands / 1e3, " k"),

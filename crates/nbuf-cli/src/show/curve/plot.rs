@@ -35,7 +35,7 @@ const OPT_LOOK: (char, Ink) = ('◇', Ink::Faint);
 pub(crate) fn plot(document: &CurveDocument, width: usize, colour: bool) -> String {
     let families = families(document);
     let plots = families.iter().filter_map(|family| {
-        let scale = Scale::of(family)?;
+        let scale = Scale::of(family).filter(|_| has_accesses(family))?;
         let title = title(family, families.len() > 1);
         if width < WIDTH_MIN {
             return Some(narrow(family, width));
@@ -51,12 +51,11 @@ fn title(family: &Family<'_>, several: bool) -> String {
         [curve] => format!("{} ", policy_name(curve)),
         _ => String::new(),
     };
-    let unit = if several || !family.unit.has_bytes() {
-        format!(" in {}", family.unit.title())
-    } else {
-        String::new()
-    };
-    format!("{policy}hit % by cache size{unit}")
+    match family.unit.has_bytes() {
+        true if several => format!("{policy}hit %, {}", family.unit.title()),
+        true => format!("{policy}hit % by cache size"),
+        false => format!("{policy}hit % by cache size in keys"),
+    }
 }
 
 /// The one thing that fits anywhere.
@@ -265,6 +264,11 @@ impl<'a> Plot<'a> {
             column += length + 3;
         }
     }
+}
+
+/// Whether there is anything to be hit or missed.
+fn has_accesses(family: &Family<'_>) -> bool {
+    family.main().points.iter().any(|point| point.accesses > 0)
 }
 
 /// Whether a curve is an estimate.

@@ -1,6 +1,6 @@
 //! The axis of cache sizes, always logarithmic: in bytes, or in keys where these have none.
 
-use super::super::axis::{round_count, round_size};
+use super::super::axis::round_size;
 use super::family::Family;
 use super::words::Unit;
 
@@ -46,7 +46,7 @@ impl Scale {
         if sizes.len() < 2 {
             sizes = vec![low, high];
         }
-        let text = if self.unit.has_bytes() { round_size } else { round_count };
+        let text = if self.unit.has_bytes() { round_size } else { round_keys };
         sizes.into_iter().map(|size| (self.position(size / bytes), text(size))).collect()
     }
 }
@@ -54,7 +54,7 @@ impl Scale {
 /// Powers of two, and ever fewer of them.
 fn powers_of_two() -> Vec<Vec<f64>> {
     let every = |step: i32| (0..64 / step).map(move |n| 2_f64.powi(n * step)).collect();
-    [1, 2, 5, 10, 20].into_iter().map(every).collect()
+    [1, 2, 4, 5, 10, 20].into_iter().map(every).collect()
 }
 
 /// 1, 2 and 5 times powers of ten, these alone, and ever fewer of them.
@@ -62,6 +62,18 @@ fn powers_of_ten() -> Vec<Vec<f64>> {
     let every = |step: i32| (0..20 / step).map(move |n| 10_f64.powi(n * step));
     let full = every(1).flat_map(|ten| [ten, 2.0 * ten, 5.0 * ten]).collect();
     [full].into_iter().chain([1, 2, 3, 6].into_iter().map(|step| every(step).collect())).collect()
+}
+
+/// `5 k`: a round number with its SI prefix.
+fn round_keys(count: f64) -> String {
+    let (unit, prefix) = match count {
+        ones if ones < 1e3 => (1.0, ""),
+        thousands if thousands < 1e6 => (1e3, " k"),
+        millions if millions < 1e9 => (1e6, " M"),
+        _ => (1e9, " G"),
+    };
+    let digits = format!("{:.2}", count / unit);
+    format!("{}{prefix}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -79,6 +91,8 @@ mod tests {
     fn ticks_are_round_and_never_too_many() {
         assert_eq!(ticks(4096, 1.0, 1000.0, 5), "4 KiB 16 KiB 64 KiB 256 KiB 1 MiB");
         assert_eq!(ticks(4096, 1.0, 1e9, 4), "1 MiB 1 GiB 1 TiB");
+        assert_eq!(ticks(4096, 262.0, 269_210.0, 3), "16 MiB 256 MiB");
+        assert_eq!(ticks(0, 900.0, 30_000.0, 5), "1 k 2 k 5 k 10 k 20 k");
         assert_eq!(ticks(0, 3.0, 70.0, 9), "5 10 20 50");
         assert_eq!(ticks(0, 3.0, 7e6, 3), "100 10 k 1 M");
         assert_eq!(ticks(512, 5.0, 7.0, 4), "2.5 KiB 3.5 KiB");

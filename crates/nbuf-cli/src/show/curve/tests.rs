@@ -46,3 +46,12 @@ fn look() {
         }
     }
 }
+#[test]
+fn pages() {
+    for (n, d) in all().iter().enumerate() {
+        let p = page(d);
+        if let Ok(folder) = std::env::var("NBUF_PICTURES") {
+            std::fs::write(format!("{folder}/curve{n}.html"), p).unwrap();
+        }
+    }
+}
