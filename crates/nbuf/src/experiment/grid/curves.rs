@@ -64,7 +64,7 @@ impl Grid {
                 _ if cell.left_out.is_some() => continue,
                 _ => counted(&cell.counts, distinct, self.plan.sizes.is_none()),
             };
-            curve.policy = cell.row.name.to_owned();
+            cell.row.name.clone_into(&mut curve.policy);
             curve.page_bytes = self.plan.page_bytes;
             curve.distinct_pages = distinct;
             let exact = stacked.as_ref().filter(|_| cell.row.name == LRU);
@@ -100,16 +100,16 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
 }
 
 fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {
-    let misses = &stacked.misses;
+    let all = &stacked.misses;
     let point = |&pages: &u64| {
-        let missed = misses.at(pages);
+        let misses = all.at(pages);
         let requests = stacked.requests.as_ref();
         CurvePoint {
             pages,
-            accesses: misses.accesses,
-            misses: missed,
-            requests: Some(requests.map_or(misses.accesses, |requests| requests.requests)),
-            request_misses: Some(requests.map_or(missed, |requests| requests.at(pages))),
+            accesses: all.accesses,
+            misses,
+            requests: Some(requests.map_or(all.accesses, |requests| requests.requests)),
+            request_misses: Some(requests.map_or(misses, |requests| requests.at(pages))),
             ..CurvePoint::default()
         }
     };
@@ -117,19 +117,19 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
         from_ns: window.from_ns,
         requests: window.requests,
         points: part(&window.depths, sizes),
-        corners: part_corners(&window.depths, misses.distinct),
+        corners: part_corners(&window.depths, all.distinct),
     };
     let group = |group: &Group| CurveGroup {
         name: name(group.which, by, names),
         points: part(&group.depths, sizes),
-        corners: part_corners(&group.depths, misses.distinct),
+        corners: part_corners(&group.depths, all.distinct),
     };
     let mut groups: Vec<CurveGroup> = stacked.groups.iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.points.first().map(|point| point.accesses)));
     PolicyCurve {
-        cold_misses: Some(misses.cold),
+        cold_misses: Some(all.cold),
         points: sizes.iter().map(point).collect(),
-        corners: corners(misses.changes()),
+        corners: corners(all.changes()),
         windows: stacked.windows.iter().map(window).collect(),
         groups,
         ..PolicyCurve::default()

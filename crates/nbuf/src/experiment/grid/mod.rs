@@ -237,7 +237,9 @@ impl Grid {
             });
         } else {
             run_stack();
-            engines.iter_mut().for_each(|engine| engine.access(&accesses));
+            for engine in engines {
+                engine.access(&accesses);
+            }
         }
     }
 

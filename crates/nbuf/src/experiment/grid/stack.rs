@@ -123,7 +123,9 @@ impl Stack {
     }
 
     pub(super) fn remove(&mut self, pages: &[u32]) {
-        pages.iter().for_each(|&page| self.distances.remove(page));
+        for &page in pages {
+            self.distances.remove(page);
+        }
     }
 
     pub(super) fn finish(self) -> Stacked {

@@ -113,7 +113,7 @@ impl Estimate {
         let stretch = DEVIATIONS * self.stretch(size);
         let (below, above) = (self.ratio(size - stretch), self.ratio(size + stretch));
         // Depths that are only known to within `stretch` smooth the curve, which bends it.
-        let bend = ((below + above) / 2.0 - best).abs() / DEVIATIONS.powi(2);
+        let bend = (below.midpoint(above) - best).abs() / DEVIATIONS.powi(2);
         let keys = DEVIATIONS * self.which_keys(size);
         let low = best - keys.hypot(best - below) - bend;
         let high = best + keys.hypot(above - best) + bend;
