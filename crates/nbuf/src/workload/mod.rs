@@ -2,9 +2,11 @@
 
 pub mod anonymize;
 pub mod command;
+pub mod convert;
 pub mod format;
 pub mod record;
 pub mod request;
 pub mod source;
+pub mod synthetic;
 pub mod trace;
 mod varint;
