@@ -1,6 +1,7 @@
 //! What is varied, and what came of it.
 
 mod cautions;
+pub mod census;
 pub mod compare;
 pub mod curve;
 mod falls;

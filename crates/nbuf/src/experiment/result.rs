@@ -1,6 +1,7 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod census;
 mod choice;
 mod comparison;
 mod curves;
@@ -10,6 +11,7 @@ mod traffic;
 
 use serde::{Deserialize, Serialize};
 
+pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{
     Comparison, Difference, DocumentCapture, DocumentRecommend, DocumentRun, Measure, Side,

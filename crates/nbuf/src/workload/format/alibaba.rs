@@ -15,7 +15,7 @@ pub(super) const ROW: Format = Format {
     name: "alibaba",
     summary: "Alibaba block traces of 2020, CSV",
     unit: Unit::Bytes,
-    source: "https://github.com/alibaba/block-traces",
+    source: "README of github.com/alibaba/block-traces",
     suffixes: &[],
     parameters: "",
     looks,

@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "arc",
     summary: "four numbers a line: start, count, ignored, request (`.lis`)",
     unit: Unit::Bytes,
-    source: "https://github.com/moka-rs/cache-trace (arc)",
+    source: "README of github.com/moka-rs/cache-trace",
     suffixes: &[".lis"],
     parameters: "",
     looks,

@@ -19,7 +19,7 @@ pub(super) const ROW: Format = Format {
     name: "blkparse",
     summary: "blkparse's text: what was asked for (Q), or with action=D what reached the device",
     unit: Unit::Bytes,
-    source: "https://man7.org/linux/man-pages/man1/blkparse.1.html",
+    source: "manual page of blkparse 1.2 and 1.3",
     suffixes: &[".blkparse"],
     parameters: "action=Q|D|C",
     looks,

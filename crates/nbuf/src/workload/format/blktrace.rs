@@ -24,7 +24,7 @@ pub(super) const ROW: Format = Format {
     name: "blktrace",
     summary: "blktrace's files of each processor, merged by time",
     unit: Unit::Bytes,
-    source: "https://www.kernel.org (include/uapi/linux/blktrace_api.h)",
+    source: "the kernel, include/uapi/linux/blktrace_api.h",
     suffixes: &[".blktrace.0"],
     parameters: "action=Q|D|C",
     looks,

@@ -12,7 +12,7 @@ mod columns;
 
 use self::columns::{Column, Layout};
 use super::batch::{Batch, Fault, range, sectors};
-use super::fields::{Fields, each_line, number, seconds_ns};
+use super::fields::{Fields, each_line, seconds_ns};
 use super::hash::key;
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
@@ -23,7 +23,7 @@ pub(super) const ROW: Format = Format {
     name: "csv",
     summary: "any table with named or numbered columns",
     unit: Unit::Keys,
-    source: "https://www.rfc-editor.org/rfc/rfc4180, without quotes",
+    source: "RFC 4180, without quotes",
     suffixes: &[".csv", ".tsv"],
     parameters: "key|offset=COLUMN,size=,time=,op=,object=,task=,separator=comma,time-unit=s,offset-unit=bytes",
     looks,
@@ -81,22 +81,14 @@ impl Csv {
     fn time_ns(&self, fields: &mut Fields) -> Result<i64, Fault> {
         const WRONG: Fault = Fault::malformed("a time");
         let unit_ns = self.0.time_unit_ns;
-        let whole = match fields.plain_number() {
-            Some(whole) => whole,
-            None => {
-                let text = fields.text("a time")?;
-                match number(text) {
-                    Some(whole) => whole,
-                    // As if it were seconds, and then in the unit that it is.
-                    None => {
-                        let time = i128::from(seconds_ns(text).ok_or(WRONG)?) * i128::from(unit_ns);
-                        return i64::try_from(time / 1_000_000_000).map_err(|_| WRONG);
-                    }
-                }
-            }
-        };
-        let time = whole.checked_mul(unit_ns).and_then(|time| i64::try_from(time).ok());
-        time.ok_or(WRONG)
+        if let Some(whole) = fields.plain_number() {
+            let time = whole.checked_mul(unit_ns).and_then(|time| i64::try_from(time).ok());
+            return time.ok_or(WRONG);
+        }
+        // As if it were seconds, and then in the unit that it is.
+        let seconds = seconds_ns(fields.text("a time")?).ok_or(WRONG)?;
+        let time = i128::from(seconds) * i128::from(unit_ns) / 1_000_000_000;
+        i64::try_from(time).map_err(|_| WRONG)
     }
 }
 

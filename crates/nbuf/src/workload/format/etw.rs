@@ -18,7 +18,7 @@ pub(super) const ROW: Format = Format {
     name: "etw",
     summary: "Windows' events of its discs as text (SNIA, Microsoft)",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/block-io/130",
+    source: "iotta.snia.org/traces/block-io/130; github.com/ben-manes/caffeine (simulator)",
     suffixes: &[".csv"],
     parameters: "",
     looks,

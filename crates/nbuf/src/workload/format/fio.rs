@@ -17,7 +17,7 @@ pub(super) const ROW: Format = Format {
     name: "fio",
     summary: "fio's iolog, versions 2 and 3",
     unit: Unit::Bytes,
-    source: "https://fio.readthedocs.io/en/latest/fio_doc.html#trace-file-format-v2",
+    source: "fio's HOWTO, and a log of fio 3.33",
     suffixes: &[".iolog"],
     parameters: "",
     looks,

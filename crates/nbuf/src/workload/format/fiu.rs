@@ -18,7 +18,7 @@ pub(super) const ROW: Format = Format {
     name: "fiu",
     summary: "FIU block traces with hashes of contents",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/block-io/390",
+    source: "SNIA IOTTA; Koller and Rangaswami, FAST 2010",
     suffixes: &[".blkparse"],
     parameters: "",
     looks,

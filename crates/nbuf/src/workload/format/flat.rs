@@ -1,6 +1,6 @@
 //! Flat: an array of numbers, 4 or 8 bytes each, of either byte order.
 //!
-//! Nothing but keys: LIRS2's and CloudPhysics' `w106` (u32, little-endian), cache2k's (i32,
+//! Nothing but keys: LIRS2's and `CloudPhysics`' `w106` (u32, little-endian), cache2k's (i32,
 //! big-endian), Corda's and Scarab's (i64, big-endian). A negative number is a key like others; its
 //! sign is extended to 64 bits. Nothing in such a file tells what it is: it has to be named.
 //! Unit: keys. Source: the readers of Caffeine's simulator, and the steps between the keys of w106.
@@ -20,7 +20,7 @@ const fn row(
         name,
         summary,
         unit: Unit::Keys,
-        source: "https://github.com/ben-manes/caffeine (simulator, parser/cache2k)",
+        source: "github.com/ben-manes/caffeine (simulator)",
         suffixes: &[],
         parameters: "",
         looks,

@@ -15,7 +15,7 @@ pub(super) const ROW: Format = Format {
     name: "k5cloud",
     summary: "SNIA K5cloud block traces, CSV",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/parallel/27376",
+    source: "iotta.snia.org (parallel); github.com/ben-manes/caffeine (simulator)",
     suffixes: &[],
     parameters: "",
     looks,

@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "keys",
     summary: "one key a line, a number or any text",
     unit: Unit::Keys,
-    source: "libCacheSim calls it txt",
+    source: "the txt of libCacheSim",
     suffixes: &[".txt", ".keys"],
     parameters: "",
     looks,

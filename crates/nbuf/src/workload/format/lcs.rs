@@ -20,7 +20,7 @@ pub(super) const ROW: Format = Format {
     name: "lcs",
     summary: "libCacheSim's own binary, versions 1 to 3",
     unit: Unit::Keys,
-    source: "https://github.com/1a1a11a/libCacheSim (traceReader/customizedReader/lcs.h)",
+    source: "github.com/1a1a11a/libCacheSim (lcs.h)",
     suffixes: &[".lcs"],
     parameters: "",
     looks,

@@ -15,7 +15,7 @@ pub(super) const ROW: Format = Format {
     name: "lirs",
     summary: "one block number a line, `*` for a checkpoint",
     unit: Unit::Keys,
-    source: "https://github.com/ben-manes/caffeine (simulator, parser/lirs)",
+    source: "Jiang and Zhang, SIGMETRICS 2002; github.com/ben-manes/caffeine (simulator)",
     suffixes: &[".trc", ".trace"],
     parameters: "",
     looks,

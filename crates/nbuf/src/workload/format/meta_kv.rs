@@ -1,9 +1,9 @@
 //! Meta KV: requests to Meta's key-value caches, of 2022 and of 2024.
 //!
-//! CSV whose first line names the columns. 2022: key, op, size, op_count, key_size; 2024: op_time,
-//! key, key_size, op, op_count, size and more. They may stand in any order. A line stands for
-//! op_count requests, which are repeated. Operations are told by how they begin: GET, SET, DELETE.
-//! The length is key and value together. That op_time is in seconds is unconfirmed.
+//! CSV whose first line names the columns. 2022: key, op, size, `op_count`, `key_size`; 2024: `op_time`,
+//! key, `key_size`, op, `op_count`, size and more. They may stand in any order. A line stands for
+//! `op_count` requests, which are repeated. Operations are told by how they begin: GET, SET, DELETE.
+//! The length is key and value together. That `op_time` is in seconds is unconfirmed.
 //! Unit: keys. Source: README of cacheMon's collection.
 
 use super::batch::{BATCH_REQUESTS, Batch, Fault};
@@ -18,7 +18,7 @@ pub(super) const ROW: Format = Format {
     name: "metaKV",
     summary: "Meta's key-value traces of 2022 and 2024, CSV",
     unit: Unit::Keys,
-    source: "https://github.com/cacheMon/cache_dataset",
+    source: "README of github.com/cacheMon/cache_dataset",
     suffixes: &[],
     parameters: "",
     looks,

@@ -51,6 +51,7 @@ mod wikimedia;
 pub use batch::{BATCH_REQUESTS, Batch, Place, Problem, ProblemKind, Problems};
 pub use native_requests::request as native_request;
 pub use objects::Objects;
+pub use oracle_general::OracleGeneral;
 pub use parameters::{ParameterError, Parameters};
 pub use table::{Format, Guess, Head, Likeness, Made, Make, Parser, Reading, guess};
 

@@ -1,4 +1,4 @@
-//! MQSim: what the simulator of solid-state discs takes (Tavakkol et al., FAST 2018).
+//! `MQSim`: what the simulator of solid-state discs takes (Tavakkol et al., FAST 2018).
 //!
 //! A text of five numbers a line: time in nanoseconds, number of the device, first sector, number of
 //! sectors, 0 for a write or 1 for a read. A sector has 512 bytes. The object is the device.
@@ -15,7 +15,7 @@ pub(super) const ROW: Format = Format {
     name: "mqsim",
     summary: "MQSim block traces: time, device, start, sectors, type",
     unit: Unit::Bytes,
-    source: "https://github.com/CMU-SAFARI/MQSim",
+    source: "README of github.com/CMU-SAFARI/MQSim",
     suffixes: &[],
     parameters: "",
     looks,

@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "msr",
     summary: "MSR Cambridge block traces, CSV",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/block-io/388",
+    source: "SNIA IOTTA; Narayanan et al., FAST 2008",
     suffixes: &[],
     parameters: "",
     looks,

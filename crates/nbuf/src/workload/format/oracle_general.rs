@@ -5,6 +5,10 @@
 //! none. It has no operations: all are reads. The next request is not taken over.
 //! Unit: keys. Source: libCacheSim's reader, and bytes of its sample.
 
+mod write;
+
+pub use write::OracleGeneral;
+
 use super::batch::Batch;
 use super::fixed::{each, little, seconds_ns};
 use super::parameters::{ParameterError, Parameters};
@@ -18,7 +22,7 @@ pub(super) const ROW: Format = Format {
     name: "oracleGeneral",
     summary: "libCacheSim's general binary, 24 bytes a request",
     unit: Unit::Keys,
-    source: "https://github.com/1a1a11a/libCacheSim (traceReader/customizedReader/oracle)",
+    source: "github.com/1a1a11a/libCacheSim (oracleGeneralBin.h)",
     suffixes: &[".oraclegeneral", ".oraclegeneral.bin"],
     parameters: "",
     looks,
@@ -26,14 +30,14 @@ pub(super) const ROW: Format = Format {
     is_merged: false,
 };
 
-struct OracleGeneral;
+struct Reader;
 
 fn make(parameters: &Parameters, _head: Head) -> Result<Made, ParameterError> {
     parameters.only(&[])?;
-    Ok(Made::keys(OracleGeneral))
+    Ok(Made::keys(Reader))
 }
 
-impl Parser for OracleGeneral {
+impl Parser for Reader {
     fn parse(&mut self, bytes: &[u8], end: bool, out: &mut Batch) -> usize {
         each::<RECORD_BYTES>(bytes, end, out, |record| Request {
             time_ns: seconds_ns(little!(u32, record, 0)),

@@ -22,7 +22,7 @@ pub(super) const ROW: Format = Format {
     name: "perf",
     summary: "perf script of the filemap tracepoints",
     unit: Unit::Bytes,
-    source: "https://www.kernel.org (include/trace/events/filemap.h)",
+    source: "the kernel, include/trace/events/filemap.h",
     suffixes: &[".perf"],
     parameters: "",
     looks,

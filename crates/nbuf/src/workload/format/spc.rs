@@ -1,8 +1,8 @@
-//! SPC: the form of the Storage Performance Council, in which the UMass repository has its traces.
+//! SPC: the form of the Storage Performance Council, in which the `UMass` repository has its traces.
 //!
 //! CSV without a header: number of the application storage unit, address in blocks, size in bytes,
 //! `r` or `w` in either case, seconds since the start with decimals; more fields may follow. Blanks
-//! may follow commas. A block has 512 bytes in the UMass traces. The object is the unit.
+//! may follow commas. A block has 512 bytes in the `UMass` traces. The object is the unit.
 //! Unit: bytes. Source: SPC trace file format specification 1.0.1.
 
 use super::batch::{Batch, Fault, range, sectors};
@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "spc",
     summary: "SPC and UMass block traces, CSV",
     unit: Unit::Bytes,
-    source: "https://traces.cs.umass.edu/index.php/Storage",
+    source: "SPC trace file format specification 1.0.1",
     suffixes: &[".spc"],
     parameters: "",
     looks,

@@ -29,7 +29,7 @@ pub(super) const ROW: Format = Format {
     name: "strace",
     summary: "strace -f -y of a command; -ttt for times",
     unit: Unit::Bytes,
-    source: "https://man7.org/linux/man-pages/man1/strace.1.html",
+    source: "manual page of strace 6.1",
     suffixes: &[".strace"],
     parameters: "",
     looks,

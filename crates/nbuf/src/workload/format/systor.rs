@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "systor",
     summary: "SYSTOR '17 block traces, CSV",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/block-io/4928",
+    source: "SNIA IOTTA; Lee et al., SYSTOR 2017",
     suffixes: &[],
     parameters: "",
     looks,

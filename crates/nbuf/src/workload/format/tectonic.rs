@@ -17,7 +17,7 @@ pub(super) const ROW: Format = Format {
     name: "tectonic",
     summary: "Meta Tectonic storage traces (Baleen)",
     unit: Unit::Bytes,
-    source: "https://ftp.pdl.cmu.edu/pub/datasets/Baleen24",
+    source: "ftp.pdl.cmu.edu/pub/datasets/Baleen24; Wong et al., FAST 2024",
     suffixes: &[],
     parameters: "",
     looks,

@@ -16,7 +16,7 @@ pub(super) const ROW: Format = Format {
     name: "tencent",
     summary: "Tencent CBS block traces, CSV",
     unit: Unit::Bytes,
-    source: "https://iotta.snia.org/traces/parallel/27917",
+    source: "SNIA IOTTA; Zhang et al., ATC 2020",
     suffixes: &[],
     parameters: "",
     looks,

@@ -17,7 +17,7 @@ pub(super) const ROW: Format = Format {
     name: "twitter",
     summary: "Twitter cache traces, CSV",
     unit: Unit::Keys,
-    source: "https://github.com/twitter/cache-trace",
+    source: "README of github.com/twitter/cache-trace",
     suffixes: &[],
     parameters: "",
     looks,

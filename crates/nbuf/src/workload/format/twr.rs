@@ -27,7 +27,7 @@ const fn row(
         name,
         summary,
         unit: Unit::Keys,
-        source: "https://github.com/1a1a11a/libCacheSim (traceReader/customizedReader)",
+        source: "github.com/1a1a11a/libCacheSim (twrBin.h, twrNSBin.h, oracleTwrNSBin.h)",
         suffixes,
         parameters: "",
         looks,

@@ -1,4 +1,4 @@
-//! VSCSI: SCSI commands of virtual machines, as CloudPhysics collected them (Waldspurger et al.,
+//! VSCSI: SCSI commands of virtual machines, as `CloudPhysics` collected them (Waldspurger et al.,
 //! FAST 2015), versions 1 and 2.
 //!
 //! Little-endian, no header. Version 1, 32 bytes: u32 serial, u32 length, u32 segments, u16 command,
@@ -18,7 +18,7 @@ pub(super) const ROW: Format = Format {
     name: "vscsi",
     summary: "CloudPhysics' SCSI traces, versions 1 and 2",
     unit: Unit::Bytes,
-    source: "https://github.com/1a1a11a/libCacheSim (traceReader/customizedReader/vscsi.h)",
+    source: "github.com/1a1a11a/libCacheSim (vscsi.h); Waldspurger et al., FAST 2015",
     suffixes: &[".vscsi", ".vscsitrace"],
     parameters: "",
     looks,

@@ -17,7 +17,7 @@ pub(super) const ROW: Format = Format {
     name: "wikimedia",
     summary: "Wikimedia CDN traces of 2019, tabs between fields",
     unit: Unit::Keys,
-    source: "https://github.com/cacheMon/cache_dataset",
+    source: "README of github.com/cacheMon/cache_dataset",
     suffixes: &[".tsv"],
     parameters: "",
     looks,

@@ -8,20 +8,18 @@
 //! when nobody takes what they have.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::error::SourceError;
-use super::feed::{Feed, RECORD_BYTES_MAX, broken_text};
-use super::input::{Input, Packing};
+use super::feed::{Feed, broken_text};
+use super::input::Input;
+use super::intake::Intake;
 use crate::workload::format::{Batch, Parser, Place, ProblemKind, Problems};
 use crate::workload::request::Request;
-
-/// Bytes of a piece: long enough that the lock is no matter.
-const PIECE_BYTES: usize = 1 << 18;
 
 /// More workers than this wait for each other's reads.
 const WORKERS_MAX: usize = 4;
@@ -58,25 +56,6 @@ pub(super) struct Crew {
     is_over: bool,
 }
 
-/// The input that workers share.
-struct Intake {
-    path: PathBuf,
-    packing: Packing,
-    rest: Box<dyn Read + Send>,
-    /// The beginning of a line whose end was not read yet.
-    carry: Vec<u8>,
-    sequence: u64,
-    is_end: bool,
-    broken: Option<io::Error>,
-}
-
-/// A piece of the input.
-struct Piece {
-    sequence: u64,
-    is_last: bool,
-    broken: Option<io::Error>,
-}
-
 impl Crew {
     /// How many workers this machine feeds.
     pub(super) fn size() -> usize {
@@ -85,11 +64,8 @@ impl Crew {
 
     /// Workers for lines that do not depend on each other, one for each parser.
     pub(super) fn of_lines(input: Input, parsers: Vec<Box<dyn Parser>>) -> Self {
-        let Input { path, packing, head, is_whole, broken, rest, file: _ } = input;
-        let is_end = is_whole || broken.is_some();
-        let intake =
-            Intake { path: path.clone(), packing, rest, carry: head, sequence: 0, is_end, broken };
-        let intake = Arc::new(Mutex::new(intake));
+        let path = input.path.clone();
+        let intake = Arc::new(Mutex::new(Intake::new(input)));
         let spares = Spares::default();
         let (sender, parsed) = sync_channel(2 * parsers.len());
         let count = parsers.len();
@@ -179,15 +155,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a worker's batch has become since the last time.
+/// What a worker's batch has become since the last time; `told` of its names were handed over before.
 fn collect(
     (sequence, worker): (u64, usize),
     batches: Vec<Vec<Request>>,
     out: &mut Batch,
-    named: &mut usize,
+    told: &mut usize,
 ) -> Parsed {
-    let names = out.objects.names()[*named..].to_vec();
-    *named += names.len();
+    let names = out.objects.names()[*told..].to_vec();
+    *told += names.len();
     let (lines, bytes) = (std::mem::take(&mut out.lines), std::mem::take(&mut out.bytes));
     let problems = std::mem::take(&mut out.problems);
     Parsed { sequence, worker, batches, names, problems, lines, bytes, is_last: false, error: None }
@@ -200,7 +176,7 @@ fn parse_lines(
     sender: &SyncSender<Parsed>,
     spares: &Mutex<Vec<Vec<Request>>>,
 ) {
-    let (mut out, mut named, mut bytes) = (Batch::default(), 0, Vec::new());
+    let (mut out, mut told, mut bytes) = (Batch::default(), 0, Vec::new());
     loop {
         let taken = lock(intake).take(&mut bytes);
         let mut batches = Vec::new();
@@ -221,14 +197,15 @@ fn parse_lines(
                     let (packing, place) = (lock(intake).packing, Place::Byte(out.bytes));
                     out.problems.add(ProblemKind::CutOff, place, || broken_text(packing, &error));
                 }
-                let mut parsed = collect((piece.sequence, worker), batches, &mut out, &mut named);
+                let mut parsed = collect((piece.sequence, worker), batches, &mut out, &mut told);
                 parsed.is_last = piece.is_last;
                 parsed
             }
             // Another worker had the last piece.
             Ok(None) => return,
-            Err((sequence, error)) => {
-                let mut parsed = collect((sequence, worker), batches, &mut out, &mut named);
+            Err(failed) => {
+                let (sequence, error) = *failed;
+                let mut parsed = collect((sequence, worker), batches, &mut out, &mut told);
                 (parsed.is_last, parsed.error) = (true, Some(error));
                 parsed
             }
@@ -242,7 +219,7 @@ fn parse_lines(
 }
 
 fn parse_ahead(mut feed: Feed, sender: &SyncSender<Parsed>, spares: &Mutex<Vec<Vec<Request>>>) {
-    let (mut out, mut named) = (Batch::default(), 0);
+    let (mut out, mut told) = (Batch::default(), 0);
     for sequence in 0.. {
         out.requests = lock(spares).pop().unwrap_or_default();
         out.requests.clear();
@@ -250,7 +227,7 @@ fn parse_ahead(mut feed: Feed, sender: &SyncSender<Parsed>, spares: &Mutex<Vec<V
         let (lines, bytes) = (out.lines, out.bytes);
         let more = feed.fill(&mut out);
         let batches = vec![std::mem::take(&mut out.requests)];
-        let mut parsed = collect((sequence, 0), batches, &mut out, &mut named);
+        let mut parsed = collect((sequence, 0), batches, &mut out, &mut told);
         parsed.batches.retain(|batch| !batch.is_empty());
         for problem in &mut parsed.problems.kept {
             match &mut problem.place {
@@ -266,60 +243,5 @@ fn parse_ahead(mut feed: Feed, sender: &SyncSender<Parsed>, spares: &Mutex<Vec<V
         if sender.send(parsed).is_err() || is_last {
             return;
         }
-    }
-}
-
-impl Intake {
-    /// Puts the next piece into `bytes`: whole lines. None when the last was taken.
-    fn take(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Piece>, (u64, SourceError)> {
-        bytes.clear();
-        let sequence = self.sequence;
-        if sequence == u64::MAX {
-            return Ok(None);
-        }
-        bytes.append(&mut self.carry);
-        while !self.is_end {
-            if bytes.len() >= PIECE_BYTES
-                && let Some(at) = memchr::memrchr(b'\n', bytes)
-            {
-                self.carry.extend_from_slice(&bytes[at + 1..]);
-                bytes.truncate(at + 1);
-                self.sequence += 1;
-                return Ok(Some(Piece { sequence, is_last: false, broken: None }));
-            }
-            let (path, length) = (self.path.clone(), bytes.len());
-            let failed = if length >= RECORD_BYTES_MAX {
-                Some(SourceError::RecordTooLong { path, bytes: length })
-            } else {
-                self.read(bytes).err().map(|source| SourceError::Read { path, source })
-            };
-            if let Some(error) = failed {
-                self.sequence = u64::MAX;
-                return Err((sequence, error));
-            }
-        }
-        self.sequence = u64::MAX;
-        Ok(Some(Piece { sequence, is_last: true, broken: self.broken.take() }))
-    }
-
-    /// Reads what comes at once.
-    fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        let filled = bytes.len();
-        bytes.resize(filled + PIECE_BYTES, 0);
-        let read = loop {
-            match self.rest.read(&mut bytes[filled..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
-        bytes.truncate(filled + read.as_ref().copied().unwrap_or(0));
-        match read {
-            Ok(count) => self.is_end = count == 0,
-            Err(error) if self.packing != Packing::None => {
-                (self.broken, self.is_end) = (Some(error), true);
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(())
     }
 }

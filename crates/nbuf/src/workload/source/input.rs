@@ -44,9 +44,8 @@ impl Packing {
         match bytes {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            // A skippable frame of zstd, with which some tools begin.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            // A frame; or one that is skipped, with which some tools begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
             _ => Self::None,
         }
     }

@@ -10,6 +10,7 @@ mod crew;
 mod error;
 mod feed;
 mod input;
+mod intake;
 mod open;
 mod stream;
 

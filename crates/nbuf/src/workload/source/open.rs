@@ -26,12 +26,11 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
     }
     let none = Parameters::default();
     let parameters = options.format.as_ref().unwrap_or(&none);
-    let (format, guess) = match &options.format {
-        Some(named) => (find(&named.format)?, None),
-        None => {
-            let guess = guess(&input)?;
-            (guess.format, Some(guess))
-        }
+    let (format, guess) = if let Some(named) = &options.format {
+        (find(&named.format)?, None)
+    } else {
+        let guess = guess(&input)?;
+        (guess.format, Some(guess))
     };
     let likeness = guess.as_ref().map(|guess| guess.likeness);
     let also = guess.map_or_else(Vec::new, |guess| guess.also);
@@ -51,9 +50,9 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
     let head = Head { bytes: &input.head, is_whole: input.is_whole };
     let path = input.path.clone();
     let wrong = |source| SourceError::Parameter { path, source };
-    let made = make(parameters, head).map_err(wrong)?;
-    detected.unit = made.unit;
-    let stream = stream(input, made.parser, is_lines, parameters, make);
+    let first = make(parameters, head).map_err(wrong)?;
+    detected.unit = first.unit;
+    let stream = stream(input, first.parser, is_lines, parameters, make);
     Ok(Opened {
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,
         detected,
@@ -78,8 +77,8 @@ fn stream(
         let mut parsers = vec![parser];
         for _ in 1..Crew::size() {
             let head = Head { bytes: &input.head, is_whole: input.is_whole };
-            let made = make(parameters, head).map_err(|error| (path.clone(), error))?;
-            parsers.push(made.parser);
+            let another = make(parameters, head).map_err(|error| (path.clone(), error))?;
+            parsers.push(another.parser);
         }
         return Ok(Stream::Crew(Box::new(Crew::of_lines(input, parsers))));
     }
@@ -108,14 +107,13 @@ fn guess(input: &Input) -> Result<Guess, SourceError> {
 /// A native trace has its index at its end: it is read at once.
 fn read_native(input: Input) -> Result<Trace, SourceError> {
     let Input { path, mut head, mut rest, file, .. } = input;
-    let read = match file {
-        Some(file) => native::read(file),
-        None => {
-            if let Err(source) = rest.read_to_end(&mut head) {
-                return Err(SourceError::Read { path, source });
-            }
-            native::read(bytes::Bytes::from(head))
+    let read = if let Some(file) = file {
+        native::read(file)
+    } else {
+        if let Err(source) = rest.read_to_end(&mut head) {
+            return Err(SourceError::Read { path, source });
         }
+        native::read(bytes::Bytes::from(head))
     };
     read.map_err(|source| SourceError::Native { path, source })
 }

@@ -41,7 +41,8 @@ fn zst(bytes: &[u8]) -> Vec<u8> {
 
 /// Numbers enough for several blocks, as lines.
 fn lines() -> Vec<u8> {
-    want().iter().map(|number| format!("{number}\n")).collect::<String>().into_bytes()
+    let lines: Vec<String> = want().iter().map(u64::to_string).collect();
+    (lines.join("\n") + "\n").into_bytes()
 }
 
 /// Numbers that do not pack well.

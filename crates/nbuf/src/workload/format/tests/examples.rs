@@ -243,8 +243,8 @@ fn packed_keys() -> Vec<Example> {
     let (get_of_2, delete_of_3) =
         (&(1_u32 | 2 << 8).to_le_bytes(), &(9_u32 | 3 << 8).to_le_bytes());
     let next = &(-1_i64).to_le_bytes();
-    let sizes = &(17_u32 << 22 | 213).to_le_bytes();
-    let set = &(3_u32 << 24 | 60).to_le_bytes();
+    let sizes = &(17_u32 << 22 | 0xd5).to_le_bytes();
+    let set = &(3_u32 << 24 | 0x3c).to_le_bytes();
     let twr: Vec<&[u8]> = [&time[..], key, sizes, set].repeat(16);
     let twr_ns: Vec<&[u8]> = [&time[..], key, sizes, set, &[7, 0]].repeat(16);
     let get_in_7 = [1, 0, 7, 0];
@@ -284,6 +284,8 @@ fn packed_keys() -> Vec<Example> {
 }
 
 fn packed_blocks() -> Vec<Example> {
+    const ASKED: &str = "1000001 8,1 Read 5120+4096 77\n1000001 8,1 Write 5120+512 77\n\
+        1000001 8,1 Discard 5120+1024 77\n1000001 8,1 Flush 0+0 77\n";
     let (serial, length, segments) = (&1_u32.to_le_bytes(), &4096_u32.to_le_bytes(), &[1, 0, 0, 0]);
     let (block, time) = (&10_u64.to_le_bytes(), &3_000_001_u64.to_le_bytes());
     let one: Vec<&[u8]> = [serial, &length[..], segments, &[0x28, 0, 0, 1], block, time].repeat(3);
@@ -321,8 +323,6 @@ fn packed_blocks() -> Vec<Example> {
         ]
         .concat()
     };
-    const ASKED: &str = "1000001 8,1 Read 5120+4096 77\n1000001 8,1 Write 5120+512 77\n\
-        1000001 8,1 Discard 5120+1024 77\n1000001 8,1 Flush 0+0 77\n";
     vec![
         binary("vscsi", &one, "3 times 3000001000 - Read 5120+4096 0\n"),
         binary("vscsi", &two, "3 times 3000001000 - Write 5120+4096 0\n"),
