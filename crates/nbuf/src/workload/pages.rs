@@ -233,6 +233,8 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn request(ask: Ask, object: u32, offset: u64, length_bytes: u64) -> Request {
@@ -256,11 +258,11 @@ mod tests {
             }
             assert_eq!(step.ends.len(), step.from.len());
             for &end in &step.ends {
-                text += &format!("{:?} ", &step.keys[from..end as usize]);
+                write!(text, "{:?} ", &step.keys[from..end as usize]).unwrap();
                 from = end as usize;
             }
             for gone in &step.gone {
-                text += &format!("-{}..{} ", gone.first, gone.last);
+                write!(text, "-{}..{} ", gone.first, gone.last).unwrap();
             }
             text += "/ ";
         }

@@ -137,7 +137,7 @@ fn policies(args: &Args) -> Vec<&'static Row> {
         return POLICIES.iter().collect();
     }
     let split = args.window.is_some() || args.by.is_some();
-    let default = if !split { &["lru", "opt"][..] } else { &["lru"] };
+    let default = if split { &["lru"][..] } else { &["lru", "opt"] };
     let names: Vec<&str> = if args.policy.is_empty() {
         default.to_vec()
     } else {

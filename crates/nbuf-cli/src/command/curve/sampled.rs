@@ -64,7 +64,7 @@ fn auto(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Outco
     let mut rate = RATE_FIRST;
     loop {
         let outcome = once(args, reading, page_bytes, rate, &hot)?;
-        let widest = outcome.curve.points.iter().map(half_width).fold(0.0, f64::max);
+        let widest = outcome.curve.points.iter().map(CurvePoint::half_width).fold(0.0, f64::max);
         detail(format_args!(
             "at a rate of {rate} the widest band is ±{:.2} points",
             widest * 100.0
@@ -75,12 +75,6 @@ fn auto(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Outco
         }
         rate = (rate * RATE_GROWS).min(1.0);
     }
-}
-
-/// Half of the band of hit ratios at a point.
-fn half_width(point: &CurvePoint) -> f64 {
-    let (low, high) = point.misses_low.zip(point.misses_high).unwrap_or_default();
-    (high.saturating_sub(low)) as f64 / point.accesses.max(1) as f64 / 2.0
 }
 
 fn pages(args: &Args, reading: &Reading<'_>, page_bytes: u64) -> Pages {
@@ -123,7 +117,9 @@ fn pipe(args: &Args, reading: &mut Reading<'_>, page_bytes: u64, rate: f64) -> R
     let mut sampled: Option<(Sampled, usize)> = None;
     let begin = |kept: &mut Vec<Step>| {
         let mut frequent = Frequent::new(HOT_KEYS);
-        kept.iter().for_each(|step| frequent.access(&step.keys));
+        for step in kept.iter() {
+            frequent.access(&step.keys);
+        }
         let hot = frequent.finish();
         let mut sampled = Sampled::new(rate, args.seed, &hot);
         kept.drain(..).for_each(|step| feed(&mut sampled, &step));

@@ -31,7 +31,7 @@ fn requests(count: u64) -> Vec<Request> {
         length_bytes: if at % 5 == 4 { 1 } else { 8192 },
         object: u32::try_from(at % 2).unwrap(),
         task: u32::try_from(at % 3).unwrap(),
-        ask: if at % 4 == 0 { Ask::Write } else { Ask::Read },
+        ask: if at.is_multiple_of(4) { Ask::Write } else { Ask::Read },
     };
     (0..count).map(request).collect()
 }
@@ -58,16 +58,16 @@ fn alone(name: &str, pages: u32, requests: &[Request]) -> (u64, u64) {
     let (mut misses, mut request_misses) = (0, 0);
     for request in requests {
         let last = (request.offset + request.length_bytes - 1) / 4096;
-        let mut missed = false;
+        let mut has_missed = false;
         for page in request.offset / 4096..=last {
             let next = u32::try_from(numbers.len()).unwrap();
             let page = *numbers.entry((request.object, page)).or_insert(next);
             if cache.access(Access::to(page)) != Outcome::Hit {
                 misses += 1;
-                missed = true;
+                has_missed = true;
             }
         }
-        request_misses += u64::from(missed);
+        request_misses += u64::from(has_missed);
     }
     (misses, request_misses)
 }
@@ -79,10 +79,14 @@ fn every_cell_is_the_cache_run_alone() {
         for curve in run(plan("lru,fifo", sizes), &requests) {
             assert!(!curve.points.is_empty());
             for point in &curve.points {
-                let (misses, missed) =
+                let (misses, of_requests) =
                     alone(&curve.policy, u32::try_from(point.pages).unwrap(), &requests);
                 let what = format!("{} at {}", curve.policy, point.pages);
-                assert_eq!((point.misses, point.request_misses), (misses, Some(missed)), "{what}");
+                assert_eq!(
+                    (point.misses, point.request_misses),
+                    (misses, Some(of_requests)),
+                    "{what}"
+                );
                 assert_eq!((point.accesses, point.requests), (1260, Some(700)), "{what}");
             }
             assert_eq!(curve.distinct_pages, 90);

@@ -117,6 +117,12 @@ impl CurvePoint {
         share(self.accesses.saturating_sub(self.misses), self.accesses)
     }
 
+    /// Half of the band of the hit ratio; 0 where the misses are exact.
+    pub fn half_width(&self) -> f64 {
+        let (low, high) = self.misses_low.zip(self.misses_high).unwrap_or_default();
+        share(high.saturating_sub(low), self.accesses) / 2.0
+    }
+
     /// Requests all of whose pages hit, as a share.
     pub fn request_hit_ratio(&self) -> Option<f64> {
         let (requests, misses) = (self.requests?, self.request_misses?);

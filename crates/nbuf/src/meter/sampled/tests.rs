@@ -61,11 +61,6 @@ fn coverage(keys: &[u64], rate: f64, hot: &[u64], sizes: &[u64], seeds: u64) -> 
         let truth = truth(size);
         let bands: Vec<Band> = estimates.iter().filter_map(|e| e.at(size)).collect();
         let inside = bands.iter().filter(|band| (band.low..=band.high).contains(&truth)).count();
-        eprintln!(
-            "{size}: {truth:.4} inside {inside} of {}, {:?}",
-            bands.len(),
-            bands.first().map(|band| (band.low, band.best, band.high))
-        );
         if bands.len() as u64 * 2 > seeds {
             judged += 1;
             worst = worst.min(inside as f64 * 100.0 / bands.len() as f64);
