@@ -16,7 +16,6 @@ use nbuf::workload::pages::{Whole, Writes};
 /// what every policy hits at every size: exact LRU at all sizes by default, and the optimum, which
 /// knows the future, beside it.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = HELP, arg_required_else_help = true)]
 pub(crate) struct Args {
     /// The trace, in one or several files; - is standard input
