@@ -49,10 +49,9 @@ impl Delegated {
 
     /// A shell that goes into the groups, becomes nobody and executes what follows.
     fn command(&self, place: &Place) -> Command {
-        let mut script = String::new();
-        for directory in &self.directories {
-            script += &format!("echo $$ >{}/cgroup.procs && ", directory.display());
-        }
+        let enter =
+            |directory: &PathBuf| format!("echo $$ >{}/cgroup.procs && ", directory.display());
+        let mut script: String = self.directories.iter().map(enter).collect();
         script += "exec setpriv --reuid 65534 --regid 65534 --clear-groups -- \"$@\"";
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).current_dir(place.path(""));
