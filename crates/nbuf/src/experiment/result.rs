@@ -25,6 +25,7 @@ pub use files::{FileShare, OtherFiles, SharedFile};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 
+pub use super::fills::Meter;
 use super::size::Analysis;
 use crate::units::Bytes;
 
@@ -116,8 +117,11 @@ pub struct Verified {
     pub predicted_seconds_low: Option<f64>,
     /// Its upper edge.
     pub predicted_seconds_high: Option<f64>,
-    /// Pages the kernel put into the cache.
+    /// Pages the kernel put into the cache, by `meter`.
     pub measured_fills: u64,
+    /// What counted them.
+    #[serde(default)]
+    pub meter: Meter,
     /// Elapsed time.
     pub measured_seconds: f64,
     /// Whether the prediction held; nothing for a run that did not reach its end, and for one that

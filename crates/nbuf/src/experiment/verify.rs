@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use super::fills::FillCounter;
+use super::fills::{Counter, Meter};
 use super::predict::Prediction;
 use super::result::{Sample, Verified};
 use super::statistics::{Spread, median_count};
@@ -54,6 +54,8 @@ pub struct Bench<'a> {
     pub until: Until,
     /// What the recorded run had as its input.
     pub input: Input,
+    /// What counts fills.
+    pub meter: Meter,
     /// Steps of the curve: near one, a small error of the size is a large error of the fills.
     pub steps: &'a [Step],
     /// Pages that stayed in memory when the predictions were made.
@@ -100,13 +102,13 @@ impl Bench<'_> {
             let limited = group.limiter().limit(Some(limit));
             limited.map_err(|source| Error::Limit { limit, source })?;
         }
-        let mut counter = FillCounter::prepare(&group)?;
+        let mut counter = Counter::prepare(self.meter, &group)?;
         let standard = [Some(self.input.again()?), Some(null()?), None];
         let job = Job { group: Some(&group), standard, until: self.until, deadline };
         let ended = run(self.command, job, &mut counter, signals)?;
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
-        let (fills, lost) = counter.finish()?;
+        let (fills, lost) = counter.finish(&ended)?;
         // Without a limit the cache ends nowhere, least of all at a step.
         let step = prediction.limit.and_then(|_| near_step(self.steps, prediction.cache));
         let killed = usage.oom_kills > 0;
@@ -119,6 +121,7 @@ impl Bench<'_> {
             predicted_seconds_high: prediction.seconds.map(|(_, high)| high),
             measured_fills: fills,
             measured_seconds: seconds(ended.elapsed_ns),
+            meter: self.meter,
             held: None,
             step_bytes: step.map(|step| step.cache_bytes),
             timed_out: ended.timed_out,
@@ -260,6 +263,7 @@ mod tests {
             predicted_seconds_high: None,
             measured_fills: fills,
             measured_seconds: seconds,
+            meter: Meter::Tracepoint,
             held: None,
             step_bytes: None,
             timed_out,

@@ -39,6 +39,13 @@ pub(super) fn verify(
         );
         return Ok(Vec::new());
     }
+    if let Some(why) = analysis.is_beyond(workload.meter()) {
+        say(format_args!(
+            "not verified: {why}, and where the kernel's tracepoints are closed only what is read into \
+             the page cache can be counted; `nbuf doctor` tells what would open them"
+        ));
+        return Ok(Vec::new());
+    }
     let plan = analysis.plan(&args.verify_at);
     announce(&plan, args, analysis, workload);
     if !args.yes && !agreed(workload, signals)? {
@@ -93,6 +100,7 @@ fn measure(
         throttle: throttle.as_ref(),
         until: workload.until(),
         input: workload.input,
+        meter: workload.meter(),
         steps: &analysis.steps,
         left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),
     };

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use nbuf::clock::Stopwatch;
+use nbuf::experiment::fills::Meter;
 use nbuf::experiment::predict::Prediction;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::time::Rate;
@@ -15,7 +16,6 @@ use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
 use nbuf::meter::service::Sample;
 use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
-use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Input, Until};
 use nbuf::workload::format::native;
@@ -41,6 +41,7 @@ pub(super) struct Workload<'a> {
     began: Stopwatch,
     /// Whether the command used the terminal.
     used_terminal: Cell<bool>,
+    meter: Cell<Meter>,
     /// The signal that we were sent, if any.
     interrupted: Cell<Option<u8>>,
     /// Whether something of ours failed, and was told.
@@ -64,6 +65,7 @@ impl<'a> Workload<'a> {
             input: Input::ours(),
             began: Stopwatch::start(),
             used_terminal: Cell::new(false),
+            meter: Cell::default(),
             interrupted: Cell::new(None),
             broke: Cell::new(false),
             cannot_verify: Cell::new(false),
@@ -108,19 +110,28 @@ impl<'a> Workload<'a> {
     }
 
     /// A private group for the recording. Without one the memory beside the cache is not known.
-    /// Who records by system calls cannot count fills either, so that nothing can be verified.
+    /// Who records by system calls, because tracepoints are refused, cannot count fills by them either.
     fn group(&self, backend: Backend) -> Result<Option<Group>> {
         if backend == Backend::Calls && !self.args.no_verify && Perf::probe().is_err() {
-            self.cannot_verify.set(true);
-            say("nothing will be verified: pages filled can be counted by tracepoints only, and \
-                 recording by system calls is for where those are refused; `nbuf doctor` tells \
-                 what would change that");
+            self.meter.set(Meter::BytesRead);
         }
         match Group::create(&self.hierarchies) {
             Ok(group) => Ok(Some(group)),
             Err(_) if !self.verifies() => Ok(None),
+            Err(error) if self.meter.get() == Meter::BytesRead => {
+                self.cannot_verify.set(true);
+                say(format_args!(
+                    "nothing will be verified: {error}; `nbuf doctor` tells what works"
+                ));
+                Ok(None)
+            }
             Err(error) => Err(refused(error)),
         }
+    }
+
+    /// What counts the fills of verified runs.
+    pub(super) fn meter(&self) -> Meter {
+        self.meter.get()
     }
 
     /// Whether the command is to be run again.
@@ -186,13 +197,7 @@ impl<'a> Workload<'a> {
         if self.args.trace.is_some() || self.args.no_verify || self.interrupted().is_some() {
             return Residency::default();
         }
-        // Of a file that one may not write to, the kernel says that all of it is in memory.
-        let writable = |file: &str| {
-            let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-            is_file && File::options().write(true).open(file).is_ok()
-        };
-        let may_ask = |file| if process::is_root() || writable(file) { file } else { "" };
-        Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
+        Residency::drop_files(trace.files.iter().map(String::as_str))
     }
 
     /// Reads the files here and there, which have been dropped from the cache, to see how long the

@@ -20,7 +20,7 @@ use super::text::{count, grouped, tail, wrap};
 pub(crate) use time::time;
 
 pub(crate) use compare::comparison;
-pub(super) use notes::cut_off;
+pub(super) use notes::{BY_READS, cut_off};
 pub(crate) use readahead::readahead;
 pub(crate) use runs::verification;
 pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};

@@ -1,12 +1,19 @@
 //! What the table of runs cannot say in a row.
 
-use nbuf::experiment::result::{SizeReport, Verified};
+use nbuf::experiment::result::{Meter, SizeReport, Verified};
 
 use super::super::text::count;
+
+/// What is compared where tracepoints are closed.
+pub(in crate::show) const BY_READS: &str = "measured is what the processes read from discs, by the \
+    kernel's account of each: fills, and whatever is read of directories and inodes";
 
 /// What a row cannot say.
 pub(super) fn notes(report: &SizeReport) -> Vec<String> {
     let mut notes = Vec::new();
+    if report.verify.iter().any(|run| run.meter == Meter::BytesRead) {
+        notes.push(BY_READS.to_owned());
+    }
     for run in &report.verify {
         let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
         notes.extend(cut_off(run));

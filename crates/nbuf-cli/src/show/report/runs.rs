@@ -1,7 +1,7 @@
 //! The table of runs: as many of the meters as there is room for, and the rest in lines.
 
 use comfy_table::CellAlignment;
-use nbuf::experiment::result::{SizeReport, Verified};
+use nbuf::experiment::result::{Meter, SizeReport, Verified};
 
 use super::super::text::{grouped, wrap};
 use super::notes::notes;
@@ -51,7 +51,9 @@ const ROOMS: [Room; 5] = [
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
-    let mut text = format!("Verified: pages filled{}\n", medians(report));
+    let reads = report.verify.iter().any(|run| run.meter == Meter::BytesRead);
+    let what = if reads { "read from discs" } else { "filled" };
+    let mut text = format!("Verified: pages {what}{}\n", medians(report));
     if text.len() > width + 1 {
         text = text.replacen(", ", ",\n  ", 1);
     }

@@ -2,7 +2,9 @@
 
 use console::measure_text_width;
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::{CaptureReport, ReadaheadPoint, Sample, TargetReport, Traffic};
+use nbuf::experiment::result::{
+    CaptureReport, Meter, ReadaheadPoint, Sample, TargetReport, Traffic,
+};
 use nbuf::workload::trace::Memory;
 
 mod choice;
@@ -27,6 +29,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         measured_seconds: 12.345,
         held: Some(true),
         step_bytes: None,
+        meter: Meter::Tracepoint,
         timed_out: false,
         allowed_seconds: Some(60.0),
         killed: false,
