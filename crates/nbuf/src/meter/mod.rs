@@ -1,6 +1,7 @@
 //! What is seen at the joints: accumulators that count and never look at the machine, and, apart
 //! from them, probes that do.
 
+mod depths;
 pub mod distance;
 pub mod map;
 pub mod probe;
