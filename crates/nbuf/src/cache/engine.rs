@@ -7,8 +7,11 @@
 //! Invariant: an engine counts what the plain file of its policy says, whatever way it takes there.
 //! Cost: that of the policy, times the sizes; [`bytes`] says the memory beforehand.
 
+mod moments;
+mod optimum;
 mod plain;
 
+pub(super) use optimum::optimum;
 pub(super) use plain::plain;
 
 use super::policy::Row;
@@ -22,6 +25,15 @@ pub struct Accesses<'a> {
     /// is the number of pages: no request is split over two batches. `None`: each access is a
     /// request of its own.
     pub request_ends: Option<&'a [u32]>,
+}
+
+impl Accesses<'_> {
+    /// Where each request ends.
+    fn ends(&self) -> impl Iterator<Item = usize> + '_ {
+        let known = self.request_ends.unwrap_or_default().iter().map(|&end| end as usize);
+        let each = if self.request_ends.is_some() { 0 } else { self.pages.len() };
+        known.chain(1..=each)
+    }
 }
 
 /// What was counted at a size.

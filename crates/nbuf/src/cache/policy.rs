@@ -243,7 +243,10 @@ pub const POLICIES: &[Row] = &[
     row::<WTinyLfu>("w-tinylfu", "frequency admits", "Einziger et al. 2017", 9),
     row::<TwoLists>("two-lists", "the kernel's, a page at a time", "Weiner 2014", 13),
     row::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16),
-    row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 4),
+    Row {
+        engine: engine::optimum,
+        ..row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 30)
+    },
 ];
 
 /// The row of this name, in any case.

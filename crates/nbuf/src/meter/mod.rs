@@ -2,6 +2,7 @@
 //! from them, probes that do.
 
 pub mod bins;
+mod depths;
 pub mod distance;
 pub mod map;
 pub mod probe;

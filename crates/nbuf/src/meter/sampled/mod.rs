@@ -230,8 +230,7 @@ impl Sampled {
     /// Gives the keys of the stack new stamps without gaps, in the same order.
     fn pack(&mut self) {
         let stack = self.stack();
-        let stamps = (stack.len() * STAMPS_PER_KEY).next_multiple_of(super::stack::BLOCK_STAMPS);
-        let stamps = stamps.max(STAMPS_MIN);
+        let stamps = (stack.len() * STAMPS_PER_KEY).max(STAMPS_MIN);
         self.hot_marks = Marks::packed(stamps, 0);
         self.tail_marks = Marks::packed(stamps, 0);
         for (stamp, &number) in (0..).zip(&stack) {
