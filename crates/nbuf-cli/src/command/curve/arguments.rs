@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<Parameters>,
 
-    /// Policies, or `all` [default: lru, and opt where it fits into --memory]
+    /// Policies, or `all` [default: lru,opt; lru with --window and --by]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
         value_parser = policies())]
     pub(super) policy: Vec<String>,
@@ -88,10 +88,6 @@ pub(crate) struct Args {
     /// Write a page for a browser into this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
-
-    /// Memory that OPT may take; it keeps every access
-    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = memory)]
-    pub(super) memory: Bytes,
 
     /// What policies that play with chance, and samples, begin with
     #[arg(long, value_name = "N", default_value = "0")]
@@ -241,11 +237,4 @@ fn every(text: &str) -> Result<Every, String> {
     };
     let nanoseconds = number.checked_mul(seconds * 1_000_000_000);
     nanoseconds.map(Every::Nanoseconds).ok_or_else(wrong)
-}
-
-fn memory(text: &str) -> Result<Bytes, String> {
-    match text.parse::<Size>() {
-        Ok(Size::Absolute(bytes)) => Ok(bytes),
-        _ => Err("write an amount of memory, such as 4GiB".into()),
-    }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use nbuf::cache::policy::{self, POLICIES, Row};
-use nbuf::experiment::grid::{Grid, LRU_PAGE_BYTES, Names, Plan};
+use nbuf::experiment::grid::{Grid, Names, Plan};
 use nbuf::experiment::result::{CurveDocument, PolicyCurve, TraceSummary};
 use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
@@ -68,20 +68,13 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
             every: args.window,
             by: args.by.map(Into::into),
             seed: args.seed,
-            memory_bytes: args.memory.0,
             again: reading.again(),
             parallel: args.threads != Some(1),
         };
         grids.push(Grid::new(plan)?);
     }
-    note(format_args!(
-        "memory: up to {LRU_PAGE_BYTES} bytes a distinct page for lru, nothing an access{}",
-        if policies.iter().any(|row| row.name == "opt") {
-            format!("; opt keeps 8 bytes an access, up to {}", args.memory)
-        } else {
-            String::new()
-        }
-    ));
+    let bytes: u64 = grids.iter().map(Grid::page_bytes).sum();
+    note(format_args!("memory: about {bytes} bytes a distinct page, nothing an access"));
     reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
     let mut again = false;
     for grid in &mut grids {
@@ -93,14 +86,12 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     let names = Names { objects: reading.source.objects(), target: args.target };
     let tally = grids.first().map(Grid::tally).unwrap_or_default();
     let span_ns = grids.first().map_or(0, Grid::span_ns);
-    let left_out = grids.first().into_iter().flat_map(Grid::left_out);
-    let left_out = left_out.map(str::to_owned).collect();
     let mut curves = Vec::new();
     for grid in grids {
         detail(format_args!("{} distinct pages", grid.distinct_pages()));
         curves.extend(grid.finish(&names)?);
     }
-    Ok(Drawn { curves, tally, span_ns, left_out })
+    Ok(Drawn { curves, tally, span_ns, left_out: Vec::new() })
 }
 
 fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Result<Drawn> {

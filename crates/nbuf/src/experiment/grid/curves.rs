@@ -61,7 +61,6 @@ impl Grid {
                 Some(stacked) if cell.row.name == LRU => {
                     lru_curve(stacked, &sizes, self.plan.by, names)
                 }
-                _ if cell.left_out.is_some() => continue,
                 _ => counted(&cell.counts, distinct, self.plan.sizes.is_none()),
             };
             cell.row.name.clone_into(&mut curve.policy);

@@ -4,8 +4,8 @@
 //! and every policy take the same batch. Sizes that are shares of the distinct pages, or are not
 //! given at all, need the pages to be counted first: the trace is read twice, if it can be.
 //!
-//! Invariant: nothing an access is kept, but by OPT, which must know the future. Cost: at most 40
-//! bytes a distinct page for exact LRU at all sizes, and what [`engine::bytes`] says for the rest.
+//! Invariant: nothing an access is kept. Cost: at most 40 bytes a distinct page for exact LRU at all
+//! sizes, and what [`Grid::page_bytes`] says with the rest.
 
 mod curves;
 mod stack;
@@ -25,13 +25,11 @@ pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
 
 /// Bytes a distinct page that exact LRU at all sizes takes at most.
-pub const LRU_PAGE_BYTES: u64 = 40;
-/// Bytes an access that OPT takes.
-const OPT_ACCESS_BYTES: u64 = 8;
+const LRU_PAGE_BYTES: u64 = 40;
+/// What its number alone costs a page.
+const INTERNER_PAGE_BYTES: u64 = 24;
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
-/// The policy that must know the future.
-const OPT: &str = "opt";
 /// Sizes of one policy at which running them one by one costs less than a stack.
 const FEW_SIZES: usize = 2;
 
@@ -56,8 +54,6 @@ pub struct Plan {
     pub by: Option<By>,
     /// For policies that play with chance.
     pub seed: u64,
-    /// Memory that OPT may take.
-    pub memory_bytes: u64,
     /// Whether the trace can be read a second time.
     pub again: bool,
     /// Whether several processors may be used.
@@ -68,8 +64,6 @@ pub struct Plan {
 struct Cell {
     row: &'static Row,
     engine: Option<Box<dyn Engine>>,
-    /// Why it is left out.
-    left_out: Option<String>,
     counts: Vec<Count>,
 }
 
@@ -93,7 +87,7 @@ impl Grid {
     /// could tell, and there is none.
     pub fn new(plan: Plan) -> Result<Self, SizeListError> {
         let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
-        let cell = |&row| Cell { row, engine: None, left_out: None, counts: Vec::new() };
+        let cell = |&row| Cell { row, engine: None, counts: Vec::new() };
         let mut grid = Self {
             pages: Pages::new(plan.unit, plan.page_bytes, plan.writes, plan.whole),
             interner: Interner::new(),
@@ -107,7 +101,7 @@ impl Grid {
             numbers: Vec::new(),
             plan,
         };
-        let others = grid.plan.policies.iter().any(|row| row.name != LRU && row.name != OPT);
+        let others = grid.plan.policies.iter().any(|row| row.name != LRU);
         if relative && others && !grid.plan.again {
             return Err(SizeListError::Once);
         }
@@ -143,7 +137,6 @@ impl Grid {
             step.gone.iter().for_each(|&range| self.remove(range));
             self.step = step;
             rest = &rest[taken..];
-            self.bound_opt();
         }
     }
 
@@ -154,7 +147,7 @@ impl Grid {
         }
         self.tally = Some(self.pages.tally());
         self.stacked = self.stack.take().map(Stack::finish);
-        let waiting = |cell: &Cell| cell.engine.is_none() && cell.left_out.is_none();
+        let waiting = |cell: &Cell| cell.engine.is_none();
         let stacked = self.stacked.is_some();
         let wanted =
             self.cells.iter().any(|cell| waiting(cell) && !(stacked && cell.row.name == LRU));
@@ -165,6 +158,17 @@ impl Grid {
         self.start(&sizes);
         self.accesses = 0;
         Ok(true)
+    }
+
+    /// Memory that a distinct page takes in all, about.
+    pub fn page_bytes(&self) -> u64 {
+        let sizes = match &self.plan.sizes {
+            Some(list) => list.pages(self.plan.page_bytes, 1 << 20).map_or(1, |sizes| sizes.len()),
+            None => curves::sizes(1 << 20).len(),
+        };
+        let others = self.cells.iter().filter(|cell| self.stack.is_none() || cell.row.name != LRU);
+        let others: u64 = others.map(|cell| engine::bytes(cell.row, &vec![1; sizes], 1)).sum();
+        others + if self.stack.is_some() { LRU_PAGE_BYTES } else { INTERNER_PAGE_BYTES }
     }
 
     /// Distinct pages so far.
@@ -182,11 +186,6 @@ impl Grid {
         self.span.map_or(0, |(from, to)| to.abs_diff(from))
     }
 
-    /// What was left out, and why.
-    pub fn left_out(&self) -> impl Iterator<Item = &str> {
-        self.cells.iter().filter_map(|cell| cell.left_out.as_deref())
-    }
-
     /// The sizes asked for, or some of equal ratios, in pages.
     fn sizes(&self) -> Result<Vec<u64>, SizeListError> {
         let distinct = self.distinct_pages();
@@ -200,14 +199,7 @@ impl Grid {
     fn start(&mut self, sizes: &[u64]) {
         let stacked = self.stack.is_some() || self.stacked.is_some();
         for cell in &mut self.cells {
-            if cell.engine.is_some() || cell.left_out.is_some() || stacked && cell.row.name == LRU {
-                continue;
-            }
-            if cell.row.name == OPT && !self.plan.again {
-                cell.left_out = Some(
-                    "opt is left out: it keeps every access, and a pipe has no end; give a file"
-                        .to_owned(),
-                );
+            if cell.engine.is_some() || stacked && cell.row.name == LRU {
                 continue;
             }
             cell.engine = Some(engine::engine(cell.row, sizes, self.plan.seed));
@@ -253,22 +245,6 @@ impl Grid {
         }
         for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
             engine.remove(&pages);
-        }
-    }
-
-    /// Lets OPT go when it would take more memory than it may.
-    fn bound_opt(&mut self) {
-        if self.accesses.saturating_mul(OPT_ACCESS_BYTES) <= self.plan.memory_bytes {
-            return;
-        }
-        for cell in self.cells.iter_mut().filter(|cell| cell.row.name == OPT) {
-            if cell.engine.take().is_some() {
-                cell.left_out = Some(format!(
-                    "opt is left out: it keeps {OPT_ACCESS_BYTES} bytes an access, more than \
-                     --memory {}",
-                    crate::units::Bytes(self.plan.memory_bytes)
-                ));
-            }
         }
     }
 

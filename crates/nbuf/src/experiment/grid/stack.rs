@@ -55,6 +55,8 @@ pub(super) const ASKS: [(Ask, &str); 4] =
 #[derive(Debug)]
 pub(super) struct Stack {
     distances: Distances,
+    /// Of the accesses of a step.
+    depths: Vec<Option<u32>>,
     requests: Option<RequestDepths>,
     every: Option<Every>,
     windows: Vec<Window>,
@@ -80,6 +82,7 @@ impl Stack {
     pub(super) fn new(several: bool, every: Option<Every>, by: Option<By>) -> Self {
         Self {
             distances: Distances::new(),
+            depths: Vec::new(),
             requests: several.then(RequestDepths::default),
             every,
             windows: Vec::new(),
@@ -94,6 +97,9 @@ impl Stack {
             self.distances.access_all(pages, |_| ());
             return;
         }
+        let mut depths = std::mem::take(&mut self.depths);
+        depths.clear();
+        self.distances.access_all(pages, |depth| depths.push(depth));
         let mut from = 0;
         for (at, &request) in step.from.iter().enumerate() {
             let end = step.ends.get(at).map_or(at + 1, |&end| end as usize);
@@ -103,8 +109,7 @@ impl Stack {
             }
             let group = self.by.map(|by| self.groups.find(by, request));
             let mut deepest = Some(0);
-            for &page in &pages[from..end] {
-                let depth = self.distances.access(page);
+            for &depth in &depths[from..end] {
                 deepest = deepest.zip(depth).map(|(a, b)| a.max(b));
                 if let Some(window) = self.windows.last_mut() {
                     window.depths.add(depth);
@@ -118,6 +123,7 @@ impl Stack {
             }
             from = end;
         }
+        self.depths = depths;
     }
 
     pub(super) fn remove(&mut self, pages: &[u32]) {

@@ -17,7 +17,6 @@ fn plan(policies: &str, sizes: Option<&str>) -> Plan {
         every: None,
         by: None,
         seed: 0,
-        memory_bytes: 1 << 30,
         again: true,
         parallel: true,
     }
