@@ -2,7 +2,8 @@
 //!
 //! What packs it is found by its first bytes, whatever its name and whatever its format: gzip (also
 //! of several members), xz (of several streams), zstd (of several frames). Plain files are read in
-//! blocks and not mapped: as fast, and a file that is cut off meanwhile is a short read, no signal.
+//! blocks and not mapped: nearly as fast (docs/performance.md), and a file that is cut off meanwhile
+//! is a short read, no signal.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -138,8 +138,7 @@ fn key_texts() -> Vec<Example> {
     ]
 }
 
-fn recordings() -> Vec<Example> {
-    const BLKPARSE: &str = "  \
+const BLKPARSE: &str = "  \
           8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]\n  \
           8,0    3        2     0.000001829   697  G   W 223490 + 8 [kjournald]\n  \
           8,0    3        3     0.000003035   697  P   N [kjournald]\n  \
@@ -151,7 +150,8 @@ fn recordings() -> Vec<Example> {
           8,0    1       25     5.0      0  C   W 223490 + 8 [0]\n  \
           8,0    0       0     5.1      0  m   N cfq workload slice:300\n\
         CPU0 (sda):\n Reads Queued:           0,        0KiB\n";
-    const STRACE: &str = "\
+
+const STRACE: &str = "\
         10 1.000001 openat(AT_FDCWD</tmp>, \"in, (1)\", O_RDONLY|O_CLOEXEC) = 3</tmp/in, (1)>\n\
         10 1.000002 read(3</tmp/in, (1)>, \"\\\"), \"..., 4096) = 4096\n\
         10 1.000003 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>\n\
@@ -173,13 +173,16 @@ fn recordings() -> Vec<Example> {
         10 1.000019 copy_file_range(3</tmp/in, (1)>, NULL, 4</tmp/log>, [8] => [16], 8, 0) = 8\n\
         10 1.000020 --- SIGCHLD {si_signo=SIGCHLD, si_pid=11} ---\n\
         11 1.000021 +++ exited with 0 +++\n";
-    const PERF: &str = "# captured on: today\n             \
+
+const PERF: &str = "# captured on: today\n             \
         cat  9103 [001] 23916.729040:                  filemap:mm_filemap_fault: dev=254:0 ino=3c4f2 ofs=40960\n     \
         tokio w  9103/9104 [001] 23916.729044:      filemap:mm_filemap_add_to_page_cache: dev 254:0 ino 3c4f2 pfn=0x413266 ofs=16384 order=0\n             \
         tokio w  9103/9104 [001] 23916.729304:              filemap:mm_filemap_map_pages: dev=254:0 ino=4f8cb ofs=61440-126975\n             \
         cat  9103 23916.73:              filemap:mm_filemap_get_pages: dev=254:0 ino=2ae ofs=0-4095\n\t\
             ffffffff8 [unknown] ([kernel])\n\n             \
         rm  9105 [000] 23916.8: filemap:mm_filemap_delete_from_page_cache: dev 254:0 ino 2ae pfn=0x1 ofs=65536 order=4\n";
+
+fn recordings() -> Vec<Example> {
     vec![
         text(
             "blkparse",
