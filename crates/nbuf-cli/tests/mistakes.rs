@@ -115,6 +115,28 @@ fn a_trace_that_finds_no_room_costs_itself_alone() {
 }
 
 #[test]
+fn a_log_that_finds_no_room_says_where_it_is_looked_for() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let place = Place::new();
+    place.file("file", 4096);
+    let script = "mkdir state && mount -t tmpfs -o size=1m none state || exit 99
+        export XDG_STATE_HOME=$PWD/state
+        \"$0\" size -y --no-verify --log-memory 65536 -- \
+            sh -c 'for i in $(seq 100); do dd if=file of=/dev/null bs=1 status=none; done; touch ran'
+        echo status $?; find state -type f";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, NBUF]).current_dir(place.path(""));
+    let ended = Recorded::of(command.output().unwrap(), &place.path("none"));
+    assert_eq!(ended.stdout, "status 125\n", "{ended:?}");
+    assert!(place.path("ran").exists(), "the command is not ours to stop");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    let told = format!("is kept in {}", place.path("state/nbuf").display());
+    for part in ["the log broke off: No space left on device", &told, "set XDG_STATE_HOME"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_run_that_thrashes_is_ended_and_said_to_be() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();

@@ -64,6 +64,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60", hide = true)]
     pub(super) patience: Duration,
 
+    /// How much of the log of the recording is kept in memory; for provoking that there is no room
+    #[arg(long, value_name = "BYTES", hide = true)]
+    pub(super) log_memory: Option<usize>,
+
     /// A run is over when its last descendant has ended, or when the command itself has
     #[arg(long, value_name = "WHEN", default_value = "last")]
     pub(super) until: Until,

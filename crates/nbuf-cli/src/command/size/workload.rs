@@ -94,7 +94,8 @@ impl<'a> Workload<'a> {
             deadline: self.time_left(),
             ring_bytes: None,
         };
-        let recorded = record(&self.command, options, Spool::default(), self.signals);
+        let spool = self.args.log_memory.map_or_else(Spool::default, Spool::with_memory);
+        let recorded = record(&self.command, options, spool, self.signals);
         let (ended, log) = recorded.map_err(permission::explain)?;
         drop(group);
         self.note(&ended);
