@@ -2,7 +2,7 @@
 
 use nbuf::experiment::result::{CurvePoint, CurveTarget, PolicyCurve};
 
-use super::family::{Family, at, hits_at, is_opt, knee_size, policy_name};
+use super::family::{Family, at, band, hits_at, is_opt, knee_size, policy_name};
 use super::words::{Unit, percent};
 
 /// A bound on the hits below this share of what is reached in the end says too little.
@@ -42,19 +42,29 @@ fn need(curve: &PolicyCurve, unit: Unit) -> String {
     };
     let (knee, ceiling) = (corners.knee_pages, corners.ceiling_pages);
     let name = policy_name(curve);
-    let hits = match hits_at(&curve.points, knee) {
-        Some((hits, true)) => format!("hits {} % of {accesses}", percent(hits)),
-        Some((hits, false)) if knee < last.pages && hits > TELLING * last.hit_ratio() => {
-            format!("hits at least {} % of {accesses}", percent(hits))
-        }
-        _ => "saves most of the misses that can be saved".into(),
-    };
+    let hits = knee_hits(curve).map_or_else(
+        || "saves most of the misses that can be saved".into(),
+        |hits| format!("hits {hits} of {accesses}"),
+    );
     let more = if unit.brief(knee) == unit.brief(ceiling) {
         "more gains nothing".to_owned()
     } else {
         format!("more than {} gains nothing", unit.size(ceiling))
     };
     format!("{} {name} cache of {} {hits}; {more}.", article(&name), unit.full(knee))
+}
+
+/// The hits at the knee, or a bound of them where that tells something: `at least 61.4 %`.
+pub(super) fn knee_hits(curve: &PolicyCurve) -> Option<String> {
+    let (knee, last) = (curve.corners?.knee_pages, curve.points.last()?);
+    let (hits, is_exact) = hits_at(&curve.points, knee)?;
+    if is_exact {
+        let band = at(&curve.points, knee).and_then(band);
+        let band = band.map_or(String::new(), |band| format!(" (band {band})"));
+        return Some(format!("{} %{band}", percent(hits)));
+    }
+    let tells = knee < last.pages && hits > TELLING * last.hit_ratio();
+    tells.then(|| format!("at least {} %", percent(hits)))
 }
 
 /// The article that is spoken before a name.
@@ -67,6 +77,7 @@ fn article(name: &str) -> &'static str {
 /// Who does best at the knee, and how much better anybody could.
 fn rivals(family: &Family<'_>) -> Option<String> {
     let main = family.main();
+    main.corners?;
     let pages = knee_size(main)?;
     let hits = |curve: &PolicyCurve| at(&curve.points, pages).map(CurvePoint::hit_ratio);
     let size = family.unit.size(pages);
@@ -74,6 +85,8 @@ fn rivals(family: &Family<'_>) -> Option<String> {
     let best = others.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let worst = others.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let optimum = family.curves.iter().find(|curve| is_opt(curve)).and_then(|curve| hits(curve));
+    // With what is discarded, or in trouble, it may hit less than others, and says nothing.
+    let optimum = optimum.filter(|&share| share >= best.1);
     let bound = optimum.map(|share| format!("no policy can hit more than {} %", percent(share)));
     if others.len() < 2 {
         return bound.map(|bound| format!("At {size} {bound}."));

@@ -8,22 +8,26 @@ use nbuf::units::Bytes;
 use super::super::axis::round_size;
 use super::super::text::{count, grouped, listed};
 use super::family::Family;
-use super::words::{Unit, percent, time};
+use super::words::{Unit, percent, round_percent, time};
 
 /// The files, as a title has room for them.
 pub(super) fn files(trace: &TraceSummary) -> String {
-    let first = trace.files.first().map_or("without a name", String::as_str);
-    let first = if first == "-" { "standard input" } else { first };
+    let first = trace.files.first().map_or("without a name", |name| file(name));
     match trace.files.len() {
         0 | 1 => first.to_owned(),
         many => format!("{first} and {}", count(many as u64 - 1, "more file", "more files")),
     }
 }
 
+/// One of them.
+pub(super) fn file(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
 /// `arc, gzip`
 pub(super) fn format(trace: &TraceSummary) -> String {
     match trace.packing.as_str() {
-        "" | "none" => trace.format.clone(),
+        "" | "none" | "not compressed" => trace.format.clone(),
         packing => format!("{}, {packing}", trace.format),
     }
 }
@@ -47,7 +51,9 @@ pub(super) fn requests(trace: &TraceSummary) -> String {
     .collect();
     match kinds.as_slice() {
         [] => {}
-        [_] if trace.reads > 0 => text.push_str(&format!(", all reads{}", bytes(trace.read_bytes))),
+        [_] if trace.reads > 0 => {
+            let _ = write!(text, ", all reads{}", bytes(trace.read_bytes));
+        }
         kinds => {
             let _ = write!(text, ": {}", listed(kinds));
         }
@@ -119,7 +125,7 @@ pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
     };
     let followed = format!(
         "sampled: {} % of the {}{hot}, {} in all, seed {seed}",
-        percent(rate),
+        round_percent(rate),
         unit.plural(),
         grouped(followed_keys)
     );

@@ -178,3 +178,16 @@ pub(super) fn edges(point: &CurvePoint) -> (f64, f64) {
     };
     (hits(point.misses_high), hits(point.misses_low))
 }
+
+/// `44.9..46.2`: the edges in percent, of a point that has some.
+pub(super) fn band(point: &CurvePoint) -> Option<String> {
+    let (low, high) = edges(point);
+    point.misses_low.or(point.misses_high)?;
+    Some(format!("{}..{}", percent(low), percent(high)))
+}
+
+/// Whether the hits of requests are worth a column beside those of pages.
+pub(super) fn requests_differ(point: &CurvePoint) -> bool {
+    let requests = point.request_hit_ratio();
+    requests.is_some_and(|requests| percent(requests) != percent(point.hit_ratio()))
+}

@@ -11,17 +11,14 @@ mod times;
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{CurveDocument, TraceSummary};
-use nbuf::units::Bytes;
+use nbuf::experiment::result::CurveDocument;
 
 use super::super::html::{document as html, shortened};
 use super::super::markup::escape;
-use super::super::text::grouped;
-use super::answer::{sentences, target};
+use super::answer::{knee_hits, sentences, target};
 use super::facts;
-use super::family::{Family, families, hits_at, knee_size, policy_name};
+use super::family::{Family, families, knee_size, policy_name};
 use super::parts::windows_title;
-use super::words::{percent, time};
 
 const STYLE: &str = include_str!("page/style.css");
 
@@ -52,7 +49,7 @@ pub(crate) fn page(document: &CurveDocument) -> String {
     for family in &families {
         let is_sure = document.cautions.is_empty() && family.main().sample.is_none();
         let mood = if is_sure { "good" } else { "open" };
-        let sentences = escape(&sentences(family).join(" "));
+        let sentences = together(&sentences(family).join(" "));
         let unit = escape(&family.unit.title());
         let which = if families.len() > 1 { format!("In {unit}: ") } else { String::new() };
         let _ = writeln!(body, "<p class=\"answer {mood}\">{which}{sentences}</p>");
@@ -113,8 +110,16 @@ fn notes(family: &Family<'_>) -> String {
         .iter()
         .filter_map(|curve| Some(target(curve, curve.target.as_ref()?, family.unit)));
     let samples = family.curves.iter().flat_map(|curve| facts::sample(curve, family.unit));
-    let note = |text: String| format!("<p class=\"note\">{}.</p>\n", escape(&text));
+    let note = |text: String| format!("<p class=\"note\">{}.</p>\n", together(&text));
     targets.chain(samples).map(note).collect()
+}
+
+/// Text in which a number and its unit stay on one line.
+fn together(text: &str) -> String {
+    let units = ["%", "B", "KiB", "MiB", "GiB", "TiB", "pages", "keys"];
+    units.into_iter().fold(escape(text), |text, unit| {
+        text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}"))
+    })
 }
 
 /// The sizes that matter, large.
@@ -127,10 +132,8 @@ fn figures(family: &Family<'_>) -> String {
             unit.size(pages)
         )
     };
-    let knee = match hits_at(&curve.points, corners.knee_pages) {
-        Some((hits, true)) => format!("{} % hit", percent(hits)),
-        _ => "most of what can be saved".to_owned(),
-    };
+    let knee = knee_hits(curve)
+        .map_or_else(|| "most of what can be saved".to_owned(), |hits| format!("{hits} hit"));
     let tiles = [
         tile("chosen", "knee", corners.knee_pages, &knee),
         tile("", "floor", corners.floor_pages, "less cache saves nothing"),
@@ -148,20 +151,16 @@ fn cautions(document: &CurveDocument) -> String {
 /// What was read.
 fn trace(document: &CurveDocument, families: &[Family<'_>]) -> String {
     let trace = &document.trace;
-    let files: Vec<String> =
-        trace.files.iter().map(|file| format!("<code>{}</code>", escape(file))).collect();
+    let files: Vec<String> = trace
+        .files
+        .iter()
+        .map(|file| format!("<code>{}</code>", escape(facts::file(file))))
+        .collect();
     let mut rows = vec![
         ("files", files.join("<br/>")),
         ("format", escape(&facts::format(trace))),
-        ("requests", requests(trace)),
+        ("requests", escape(&facts::requests(trace))),
     ];
-    if trace.read_bytes + trace.written_bytes > 0 {
-        let (read, written) = (Bytes(trace.read_bytes), Bytes(trace.written_bytes));
-        rows.push(("moved", format!("{read} read, {written} written")));
-    }
-    if trace.span_ns > 0 {
-        rows.push(("span", time(trace.span_ns as f64)));
-    }
     if let Some(left_out) = facts::left_out(trace) {
         rows.push(("left out", escape(left_out.trim_start_matches("left out: "))));
     }
@@ -172,20 +171,4 @@ fn trace(document: &CurveDocument, families: &[Family<'_>]) -> String {
     let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
     let rows = rows.map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n"));
     format!("<dl class=\"facts\">\n{}</dl>\n", rows.collect::<String>())
-}
-
-/// How many requests there were of each kind.
-fn requests(trace: &TraceSummary) -> String {
-    let kinds = [
-        (trace.reads, "read"),
-        (trace.writes, "write"),
-        (trace.discards, "discard"),
-        (trace.flushes, "flush"),
-    ];
-    let kinds: Vec<String> = kinds
-        .into_iter()
-        .filter(|&(number, _)| number > 0)
-        .map(|(number, name)| format!("{} {name}", grouped(number)))
-        .collect();
-    format!("{}: {}", grouped(trace.requests), kinds.join(", "))
 }

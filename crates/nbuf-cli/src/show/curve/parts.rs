@@ -1,6 +1,6 @@
 //! Windows of time and groups of requests, as tables.
 
-use nbuf::experiment::result::{CurveGroup, CurvePoint, PolicyCurve};
+use nbuf::experiment::result::{CurveGroup, CurvePoint, CurveWindow, PolicyCurve};
 
 use super::super::report::table::{indent, plain, right};
 use super::super::text::{grouped, tail, wrap};
@@ -26,13 +26,38 @@ pub(super) fn hits(points: &[CurvePoint], pages: u64) -> String {
     }
 }
 
-/// How long after the first window each begins: the unit, and the numbers in it.
-pub(super) fn starts(curve: &PolicyCurve) -> (&'static str, Vec<f64>) {
-    let first = curve.windows.first().map_or(0, |window| window.from_ns);
-    let since = |at_ns: i64| at_ns.saturating_sub(first) as f64;
-    let longest = curve.windows.iter().map(|window| since(window.from_ns)).fold(0.0, f64::max);
-    let (name, unit) = time_unit(longest);
-    (name, curve.windows.iter().map(|window| since(window.from_ns) / unit).collect())
+/// When each window begins: after the first of them, in the unit that suits the longest, or, where
+/// the format has no times, by its number.
+pub(super) struct Starts {
+    /// Of the numbers, where they are times.
+    pub(super) unit: Option<&'static str>,
+    pub(super) numbers: Vec<f64>,
+}
+
+impl Starts {
+    pub(super) fn of(curve: &PolicyCurve) -> Self {
+        let first = curve.windows.first().map_or(0, |window| window.from_ns);
+        let since = |window: &CurveWindow| window.from_ns.saturating_sub(first) as f64;
+        let times: Vec<f64> = curve.windows.iter().map(since).collect();
+        let longest = times.last().copied().unwrap_or(0.0);
+        if longest <= 0.0 || !times.is_sorted() {
+            let numbers = (0..times.len()).map(|number| number as f64).collect();
+            return Self { unit: None, numbers };
+        }
+        let (name, unit) = time_unit(longest);
+        Self { unit: Some(name), numbers: times.into_iter().map(|time| time / unit).collect() }
+    }
+
+    /// The name of the column.
+    pub(super) fn title(&self) -> String {
+        self.unit.map_or("window".into(), |unit| format!("from, {unit}"))
+    }
+
+    /// The cell of a row.
+    pub(super) fn cell(&self, at: usize) -> String {
+        let number = self.numbers.get(at).copied().unwrap_or(0.0);
+        if self.unit.is_some() { three_digits(number) } else { format!("{:.0}", number + 1.0) }
+    }
 }
 
 /// What a table of parts is called.
@@ -49,17 +74,17 @@ pub(super) fn windows(curve: &PolicyCurve, unit: Unit, width: usize) -> String {
     }
     let three = three_sizes(curve);
     let knee_alone: Vec<u64> = knee_size(curve).into_iter().collect();
-    let (time, starts) = starts(curve);
+    let starts = Starts::of(curve);
     let table = |sizes: &[u64], with_requests: bool| {
         let mut table = plain();
-        let mut header = vec![format!("from, {time}")];
+        let mut header = vec![starts.title()];
         header.extend(with_requests.then(|| "requests".to_owned()));
         header.extend(sizes.iter().map(|&pages| unit.brief(pages)));
         header.push("knee".into());
         let columns = header.len();
         table.set_header(header);
-        for (window, start) in curve.windows.iter().zip(&starts).take(ROWS) {
-            let mut row = vec![three_digits(*start)];
+        for (number, window) in curve.windows.iter().enumerate().take(ROWS) {
+            let mut row = vec![starts.cell(number)];
             row.extend(with_requests.then(|| grouped(window.requests)));
             row.extend(sizes.iter().map(|&pages| hits(&window.points, pages)));
             row.push(knee(window.corners, unit));

@@ -35,8 +35,8 @@ fn trace() -> TraceSummary {
     }
 }
 
-fn corners(floor_pages: u64, knee_pages: u64, ceiling_pages: u64) -> Option<CurveCorners> {
-    Some(CurveCorners { floor_pages, knee_pages, ceiling_pages })
+fn corners(floor_pages: u64, knee_pages: u64, ceiling_pages: u64) -> CurveCorners {
+    CurveCorners { floor_pages, knee_pages, ceiling_pages }
 }
 
 /// Points whose share of hits is an S in the logarithm of the size, up to `most`.
@@ -55,7 +55,7 @@ fn curve(policy: &str, most: f64, knee: f64, steepness: f64) -> PolicyCurve {
         page_bytes: 4096,
         distinct_pages: DISTINCT,
         points: points(ACCESSES, most, knee, steepness),
-        corners: corners(10_700, 108_566, 200_000),
+        corners: Some(corners(10_700, 108_566, 200_000)),
         ..PolicyCurve::default()
     }
 }
@@ -75,7 +75,8 @@ pub(super) fn one() -> CurveDocument {
     lru.cold_misses = Some(DISTINCT);
     for point in &mut lru.points {
         point.requests = Some(113_872);
-        point.request_misses = Some(113_872 * point.misses / point.accesses + 900);
+        let misses = 113_872 * point.misses / point.accesses + 900;
+        point.request_misses = Some(misses.min(113_872));
     }
     lru.target = Some(CurveTarget { target: "hit=0.6".into(), pages: 88_001, met: true });
     document(vec![lru])
@@ -120,7 +121,7 @@ pub(super) fn sampled() -> CurveDocument {
         followed_keys: 3_716,
         judged_from_pages: Some(4_000),
     });
-    lru.corners = corners(4_235, 68_302, 172_564);
+    lru.corners = Some(corners(4_235, 68_302, 172_564));
     let mut document = document(vec![lru]);
     document.trace = TraceSummary {
         files: vec!["-".into()],
@@ -159,8 +160,7 @@ pub(super) fn parts() -> CurveDocument {
             requests: 13_000 + 997 * number,
             points: points(120_000, 0.75 + 0.1 * swing, 30_000.0 * (1.5 + swing), 1.4),
             corners: (number != 3)
-                .then(|| corners(6_731, whole(80_000.0 * (1.3 + swing)), 200_000))
-                .flatten(),
+                .then(|| corners(6_731, whole(80_000.0 * (1.3 + swing)), 200_000)),
         }
     };
     lru.windows = (0..9).map(window).collect();
@@ -176,7 +176,7 @@ pub(super) fn parts() -> CurveDocument {
         CurveGroup {
             name,
             points: points(accesses, 0.9 / (1.0 + number as f64 / 8.0), 9_000.0, 1.2),
-            corners: (number < 20).then(|| corners(663, 9_000 + 1_000 * number, 100_000)).flatten(),
+            corners: (number < 20).then(|| corners(663, 9_000 + 1_000 * number, 100_000)),
         }
     };
     lru.groups = (0..23).map(group).collect();
@@ -192,7 +192,7 @@ pub(super) fn two_page_sizes() -> CurveDocument {
     large.page_bytes = 64 << 10;
     large.points.iter_mut().for_each(|point| point.pages = point.pages.div_ceil(16));
     large.points.dedup_by_key(|point| point.pages);
-    large.corners = corners(700, 7_000, 14_000);
+    large.corners = Some(corners(700, 7_000, 14_000));
     large.distinct_pages /= 16;
     document.curves.push(large);
     document

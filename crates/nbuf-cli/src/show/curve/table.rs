@@ -3,15 +3,17 @@
 //! Invariant: no line is wider than asked for, from forty columns on. A table that is too wide loses
 //! the columns that tell least; policies beside one another go on in a second block.
 
+use std::fmt::Write as _;
+
 use console::measure_text_width as width_of;
-use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
+use nbuf::experiment::result::{CurveDocument, PolicyCurve};
 
 use super::super::report::cautions;
 use super::super::report::table::{fits, indent, plain, right};
 use super::super::text::{grouped, tail, wrap};
 use super::answer::{sentences, target};
 use super::facts;
-use super::family::{Family, at, families, policy_name};
+use super::family::{Family, at, band, families, is_opt, policy_name, requests_differ};
 use super::parts::{groups, windows};
 use super::words::{Unit, percent};
 
@@ -32,11 +34,15 @@ pub(crate) fn table(document: &CurveDocument, width: usize) -> String {
         out.push('\n');
         if one.is_none() {
             let title = family.unit.title();
-            out.push_str(&format!("{}{}\n", title[..1].to_uppercase(), &title[1..]));
+            let _ = writeln!(out, "{}{}", title[..1].to_uppercase(), &title[1..]);
             wrap(&mut out, &facts::accesses(family), width);
             out.push('\n');
         }
         section(&mut out, family, width);
+    }
+    if families.is_empty() {
+        out.push('\n');
+        wrap(&mut out, "There is no curve.", width);
     }
     if !document.cautions.is_empty() {
         out.push('\n');
@@ -88,11 +94,7 @@ fn alone(curve: &PolicyCurve, unit: Unit, width: usize) -> String {
     if curve.points.is_empty() {
         return format!("{}\n", policy_name(curve));
     }
-    let differs = |point: &CurvePoint| {
-        let requests = point.request_hit_ratio();
-        requests.is_some_and(|requests| percent(requests) != percent(point.hit_ratio()))
-    };
-    let has_requests = curve.points.iter().any(differs);
+    let has_requests = curve.points.iter().any(requests_differ);
     let has_band = curve.points.iter().any(|point| point.misses_low.is_some());
     let columns = |left_out: &[Column]| -> Vec<Column> {
         let wanted = |column: &Column| match column {
@@ -148,13 +150,6 @@ fn rows(curve: &PolicyCurve, unit: Unit, columns: &[Column]) -> String {
     indent(&table.to_string())
 }
 
-/// `44.9..46.2`: the share of hits that the band of misses stands for.
-pub(super) fn band(point: &CurvePoint) -> Option<String> {
-    let hits = |misses| CurvePoint { misses, ..*point }.hit_ratio();
-    let (low, high) = (hits(point.misses_high?), hits(point.misses_low?));
-    Some(format!("{}..{}", percent(low), percent(high)))
-}
-
 /// The first that is not too wide, or else the last.
 pub(super) fn first_fitting(tables: impl Iterator<Item = String>, width: usize) -> String {
     let mut last = String::new();
@@ -183,7 +178,7 @@ fn side_by_side(family: &Family<'_>, width: usize) -> String {
         .curves
         .iter()
         .map(|curve| {
-            let is_real = !super::family::is_opt(curve);
+            let is_real = !is_opt(curve);
             let cell = |(&pages, best): (&u64, &Option<String>)| {
                 let Some(point) = at(&curve.points, pages) else { return String::new() };
                 let hits = percent(point.hit_ratio());
@@ -198,7 +193,7 @@ fn side_by_side(family: &Family<'_>, width: usize) -> String {
     };
     let taken = 1 + ahead.iter().map(|(name, cells)| wide(name, cells)).sum::<usize>();
     let mut text = String::from("Hits in % of accesses; * the most of a row");
-    if family.curves.iter().any(|curve| super::family::is_opt(curve)) {
+    if family.curves.iter().any(|curve| is_opt(curve)) {
         text.push_str(", opt aside");
     }
     let mut out = String::new();

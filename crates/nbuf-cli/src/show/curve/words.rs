@@ -80,6 +80,16 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
+/// As [`percent`], without digits that say nothing.
+pub(super) fn round_percent(share: f64) -> String {
+    let shown = percent(share);
+    if shown.contains('.') {
+        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        shown
+    }
+}
+
 /// The unit that suits times up to this one: its name, and its nanoseconds.
 pub(super) fn time_unit(longest_ns: f64) -> (&'static str, f64) {
     let suits = |&&(_, ns, least): &&(&str, f64, f64)| longest_ns / ns >= least;

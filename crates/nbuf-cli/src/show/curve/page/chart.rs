@@ -11,6 +11,9 @@ use super::sheet::{Look, Mark, Sheet, frames, key};
 /// Shapes on a line, at most.
 const SHAPES: usize = 18;
 
+/// Lines that have shapes on them; where there are more, the others are thin.
+const LOUD: usize = 8;
+
 /// The curves with their looks.
 type Looks<'a> = Vec<(&'a PolicyCurve, Look)>;
 
@@ -52,10 +55,15 @@ fn looks<'a>(family: &Family<'a>) -> Looks<'a> {
     let mut number = 0..;
     // The yardstick has the same look on every page.
     let (main, own) = (family.main(), Look::of(number.next().unwrap_or_default()));
+    let loud = family.choice(LOUD);
     let look = |&curve: &&'a PolicyCurve| match curve {
         curve if is_opt(curve) => (curve, Look::OPT),
         curve if std::ptr::eq(curve, main) => (curve, own),
-        curve => (curve, Look::of(number.next().unwrap_or_default())),
+        curve => {
+            let look = Look::of(number.next().unwrap_or_default());
+            let is_loud = loud.iter().any(|other| std::ptr::eq(*other, curve));
+            (curve, if is_loud { look } else { look.quiet() })
+        }
     };
     family.curves.iter().map(look).collect()
 }
@@ -107,7 +115,7 @@ fn room(sheet: &mut Sheet, scale: &Scale, family: &Family<'_>) {
         if let (Some(best), Some(bound)) = (best, hits(opt, pages)) {
             let x = scale.position(pages as f64);
             low.push((x, best));
-            high.push((x, bound));
+            high.push((x, bound.max(best)));
         }
     }
     sheet.area("room", &low, &high);
@@ -123,7 +131,7 @@ fn band(sheet: &mut Sheet, scale: &Scale, curve: &PolicyCurve, look: Look) {
 
 fn line(sheet: &mut Sheet, scale: &Scale, curve: &PolicyCurve, look: Look) {
     let hits = places(scale, &curve.points, CurvePoint::hit_ratio);
-    sheet.line(look.class, look.dash, &hits);
+    sheet.line(&look.line(), look.dash, &hits);
     for &(x, y) in hits.iter().step_by(hits.len().div_ceil(SHAPES).max(1)) {
         let shape = look.shape(sheet.x(x), sheet.y(y));
         sheet.add(format_args!("{shape}"));

@@ -37,9 +37,9 @@ pub(super) fn frames(wide_height: f64, narrow_height: f64) -> [Frame; 2] {
             class: "narrow",
             width: 360.0,
             height: narrow_height,
-            left: 58.0,
+            left: 66.0,
             right: 336.0,
-            ticks: 4,
+            ticks: 5,
         },
     ]
 }
@@ -64,7 +64,7 @@ pub(super) struct Mark {
 impl Sheet {
     /// A sheet with room above for the labels of `marks`, which are drawn.
     pub(super) fn new(frame: Frame, marks: &[Mark]) -> Self {
-        let mut sheet = Self { frame, top: 36.0, body: String::new() };
+        let mut sheet = Self { frame, top: 30.0, body: String::new() };
         sheet.marks(marks);
         sheet
     }
@@ -194,11 +194,11 @@ fn dash_of(dash: &str) -> String {
 pub(super) struct Look {
     pub(super) class: &'static str,
     pub(super) dash: &'static str,
-    shape: usize,
+    shape: Option<usize>,
 }
 
 const CLASSES: [&str; 6] = ["c0", "c1", "c2", "c3", "c4", "c5"];
-/// With the first six whole, so that few lines look plain.
+/// Lines of the same shape differ in these; the first are whole, so that few lines look plain.
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "10 3 2 3"];
 /// Around the point: disc, square, triangle, diamond, triangle upside down.
 const SHAPES: [&str; 5] = [
@@ -214,21 +214,32 @@ impl Look {
     pub(super) fn of(number: usize) -> Self {
         Self {
             class: CLASSES[number % CLASSES.len()],
-            dash: DASHES[number / CLASSES.len() % DASHES.len()],
-            shape: number % SHAPES.len(),
+            dash: DASHES[number / SHAPES.len() % DASHES.len()],
+            shape: Some(number % SHAPES.len()),
         }
     }
 
     /// The bound that nobody reaches.
-    pub(super) const OPT: Self = Self { class: "opt", dash: "5 4", shape: 3 };
+    pub(super) const OPT: Self = Self { class: "opt", dash: "5 4", shape: Some(3) };
+
+    /// The same without a shape, for a line among many.
+    pub(super) fn quiet(self) -> Self {
+        Self { shape: None, ..self }
+    }
+
+    /// The classes of the line.
+    pub(super) fn line(self) -> String {
+        format!("{}{}", if self.shape.is_none() { "thin " } else { "" }, self.class)
+    }
 
     pub(super) fn shape(self, x: f64, y: f64) -> String {
-        format!("<path class=\"shape {}\" d=\"M{x:.1} {y:.1}{}\"/>", self.class, SHAPES[self.shape])
+        let Some(shape) = self.shape else { return String::new() };
+        format!("<path class=\"shape {}\" d=\"M{x:.1} {y:.1}{}\"/>", self.class, SHAPES[shape])
     }
 
     /// The line and the shape, beside their name in a legend.
     pub(super) fn key(self, name: &str) -> String {
-        let (dash, class) = (dash_of(self.dash), self.class);
+        let (dash, class) = (dash_of(self.dash), self.line());
         let shape = self.shape(15.0, 6.0);
         key(&format!("<path class=\"line {class}\"{dash} d=\"M0 6h30\"/>{shape}"), name)
     }
@@ -237,4 +248,19 @@ impl Look {
 /// A line of a legend.
 pub(super) fn key(drawn: &str, name: &str) -> String {
     format!("<li><svg class=\"key\" viewBox=\"0 0 30 12\">{drawn}</svg>{name}</li>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twenty_lines_are_told_apart_without_colour() {
+        let looks: Vec<Look> = (0..20).map(Look::of).chain([Look::OPT]).collect();
+        for (at, a) in looks.iter().enumerate() {
+            for b in &looks[..at] {
+                assert!((a.dash, a.shape) != (b.dash, b.shape), "{a:?} {b:?}");
+            }
+        }
+    }
 }

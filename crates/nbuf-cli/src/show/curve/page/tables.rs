@@ -5,10 +5,14 @@ use nbuf::experiment::result::{CurvePoint, PolicyCurve};
 use super::super::super::html::table;
 use super::super::super::markup::escape;
 use super::super::super::text::grouped;
-use super::super::family::{Family, at, is_opt, knee_size, policy_name, three_sizes};
-use super::super::parts::{accesses, hits, knee, share, starts};
-use super::super::table::band;
-use super::super::words::{percent, three_digits};
+use super::super::family::{
+    Family, at, band, is_opt, knee_size, policy_name, requests_differ, three_sizes,
+};
+use super::super::parts::{Starts, accesses, hits, knee, share};
+use super::super::words::percent;
+
+/// Policies that fit beside one another on a page.
+const POLICIES: usize = 8;
 
 /// What each policy does at the knee, and where its own corners are; the best first.
 pub(super) fn policies(family: &Family<'_>) -> String {
@@ -21,14 +25,16 @@ pub(super) fn policies(family: &Family<'_>) -> String {
         .filter_map(|&curve| Some((curve, at(&curve.points, pages)?)))
         .collect();
     at_size.sort_by_key(|(curve, point)| (is_opt(curve), point.misses));
-    let has_requests = at_size.iter().any(|(_, point)| point.request_hit_ratio().is_some());
+    let has_requests = at_size.iter().any(|(_, point)| requests_differ(point));
     let mut header = vec!["policy", "hits, %"];
     header.extend(has_requests.then_some("requests, %"));
     header.extend(["misses", "floor", "knee", "ceiling"]);
     let rows: Vec<Vec<String>> = at_size
         .into_iter()
         .map(|(curve, point)| {
-            let mut row = vec![escape(&policy_name(curve)), percent(point.hit_ratio())];
+            let bound = if is_opt(curve) { ", the bound" } else { "" };
+            let name = escape(&policy_name(curve)) + bound;
+            let mut row = vec![name, percent(point.hit_ratio())];
             if has_requests {
                 row.push(point.request_hit_ratio().map_or(String::new(), percent));
             }
@@ -53,7 +59,7 @@ pub(super) fn points(family: &Family<'_>) -> String {
 }
 
 fn alone(family: &Family<'_>, curve: &PolicyCurve) -> String {
-    let has_requests = curve.points.iter().any(|point| point.request_misses.is_some());
+    let has_requests = curve.points.iter().any(requests_differ);
     let has_band = curve.points.iter().any(|point| point.misses_low.is_some());
     let mut header = vec![family.unit.plural()];
     header.extend(family.unit.has_bytes().then_some("size"));
@@ -75,7 +81,14 @@ fn alone(family: &Family<'_>, curve: &PolicyCurve) -> String {
 }
 
 fn side_by_side(family: &Family<'_>) -> String {
-    let names: Vec<String> = family.curves.iter().map(|c| escape(&policy_name(c))).collect();
+    let tables = family.curves.chunks(POLICIES).map(|curves| block(family, curves));
+    let note = "<p class=\"note\">Hits in % of accesses; the most of a row that can be had is \
+                bold.</p>\n";
+    tables.collect::<String>() + note
+}
+
+fn block(family: &Family<'_>, curves: &[&PolicyCurve]) -> String {
+    let names: Vec<String> = curves.iter().map(|curve| escape(&policy_name(curve))).collect();
     let mut header = vec![family.unit.plural()];
     header.extend(family.unit.has_bytes().then_some("size"));
     header.extend(names.iter().map(String::as_str));
@@ -83,7 +96,7 @@ fn side_by_side(family: &Family<'_>) -> String {
         let mut row = vec![grouped(pages)];
         row.extend(family.unit.bytes(pages).map(|bytes| bytes.to_string()));
         let best = family.best_at(pages);
-        row.extend(family.curves.iter().map(|curve| {
+        row.extend(curves.iter().map(|curve| {
             let hits = hits(&curve.points, pages);
             let is_best = !is_opt(curve) && best.as_ref() == Some(&hits);
             if is_best { format!("<b>{hits}</b>") } else { hits }
@@ -91,9 +104,7 @@ fn side_by_side(family: &Family<'_>) -> String {
         row
     };
     let rows: Vec<Vec<String>> = family.sizes().into_iter().map(row).collect();
-    let note = "<p class=\"note\">Hits in % of accesses; the most of a row that can be had is \
-                bold.</p>\n";
-    table("points", &header, &[], &rows) + note
+    table("points", &header, &[], &rows)
 }
 
 /// Every window.
@@ -102,17 +113,17 @@ pub(super) fn windows(family: &Family<'_>, curve: &PolicyCurve) -> String {
         return String::new();
     }
     let sizes = three_sizes(curve);
-    let (unit, starts) = starts(curve);
-    let mut header = vec![format!("from, {unit}"), "requests".into()];
+    let starts = Starts::of(curve);
+    let mut header = vec![starts.title(), "requests".into()];
     header.extend(sizes.iter().map(|&pages| format!("hits, % at {}", family.unit.size(pages))));
     header.push("knee".into());
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> = curve
         .windows
         .iter()
-        .zip(starts)
-        .map(|(window, start)| {
-            let mut row = vec![three_digits(start), grouped(window.requests)];
+        .enumerate()
+        .map(|(number, window)| {
+            let mut row = vec![starts.cell(number), grouped(window.requests)];
             row.extend(sizes.iter().map(|&pages| hits(&window.points, pages)));
             row.push(knee(window.corners, family.unit));
             row

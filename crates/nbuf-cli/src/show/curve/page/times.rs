@@ -4,7 +4,7 @@ use nbuf::experiment::result::{CurveWindow, PolicyCurve};
 
 use super::super::super::markup::escape;
 use super::super::family::{Family, at, three_sizes};
-use super::super::parts::starts;
+use super::super::parts::Starts;
 use super::super::scale::Scale;
 use super::super::words::{moment, three_digits};
 use super::sheet::{Look, Mark, Sheet, frames};
@@ -31,23 +31,18 @@ struct Across {
 }
 
 impl Across {
-    /// In order of the windows where the format has no times. The last window is as long as those
+    /// The last window is as long as those
     /// before it are on average.
     fn of(curve: &PolicyCurve) -> Self {
-        let (unit, mut starts) = starts(curve);
-        let last = starts.last().copied().unwrap_or(0.0);
-        let has_times = last > 0.0 && starts.is_sorted();
-        if !has_times {
-            starts = (0..starts.len()).map(|number| number as f64).collect();
-        }
+        let Starts { unit, numbers: starts } = Starts::of(curve);
         let last = starts.last().copied().unwrap_or(0.0);
         let longest = last + last / (starts.len().max(2) - 1) as f64;
         let edges = starts.into_iter().chain([longest]).map(|start| start / longest).collect();
         let first = curve.windows.first().and_then(|window| moment(window.from_ns));
-        let name = match (has_times, first) {
-            (true, Some(first)) => format!("{unit} from {first}"),
-            (true, None) => unit.to_owned(),
-            (false, _) => "windows".to_owned(),
+        let name = match (unit, first) {
+            (Some(unit), Some(first)) => format!("{unit} from {first}"),
+            (Some(unit), None) => unit.to_owned(),
+            (None, _) => "windows".to_owned(),
         };
         Self { edges, name, longest }
     }
@@ -119,7 +114,7 @@ fn draw(sheet: &mut Sheet, look: Look, lines: &[Vec<(f64, f64)>]) {
         })
         .collect();
     for line in lines {
-        sheet.line(look.class, look.dash, line);
+        sheet.line(&look.line(), look.dash, line);
     }
     for &(x, y) in stretches.iter().step_by(stretches.len().div_ceil(SHAPES).max(1)) {
         let shape = look.shape(sheet.x(x), sheet.y(y));
