@@ -98,6 +98,11 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
     PolicyCurve { points, corners, ..PolicyCurve::default() }
 }
 
+/// Where the exact LRU curve bends.
+pub(super) fn lru_corners(stacked: &Stacked) -> Option<CurveCorners> {
+    corners(stacked.misses.changes())
+}
+
 fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {
     let all = &stacked.misses;
     let point = |&pages: &u64| {
@@ -128,7 +133,7 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
     PolicyCurve {
         cold_misses: Some(all.cold),
         points: sizes.iter().map(point).collect(),
-        corners: corners(all.changes()),
+        corners: lru_corners(stacked),
         windows: stacked.windows.iter().map(window).collect(),
         groups,
         ..PolicyCurve::default()

@@ -191,7 +191,15 @@ impl Grid {
         let distinct = self.distinct_pages();
         match &self.plan.sizes {
             Some(list) => list.pages(self.plan.page_bytes, distinct),
-            None => Ok(curves::sizes(distinct)),
+            None => {
+                let mut sizes = curves::sizes(distinct);
+                // The knee is what people ask for: every policy is shown there.
+                let stacked = self.stacked.as_ref().and_then(curves::lru_corners);
+                sizes.extend(stacked.map(|corners| corners.knee_pages));
+                sizes.sort_unstable();
+                sizes.dedup();
+                Ok(sizes)
+            }
         }
     }
 
