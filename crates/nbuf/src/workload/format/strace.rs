@@ -110,12 +110,12 @@ impl Strace {
         let Some(result) = call.result() else {
             return Ok(());
         };
-        for moved in self.files.apply(task, &call, result, out)?.into_iter().flatten() {
+        for moved in self.files.apply(task, &call, result)?.into_iter().flatten() {
             let (offset, length_bytes) = range(moved.offset, moved.length_bytes)?;
             if length_bytes == 0 && moved.ask != Ask::Flush {
                 continue;
             }
-            let (object, ask) = (moved.object, moved.ask);
+            let (object, ask) = (out.objects.number(self.files.path(moved.object)), moved.ask);
             out.requests.push(Request { time_ns, offset, length_bytes, object, task, ask });
         }
         Ok(())

@@ -36,11 +36,13 @@ pub(super) struct Side {
     /// The next request of the batch.
     at: usize,
     has_more: bool,
+    /// What its objects are numbered in the merged trace, once they have appeared there.
+    numbers: Vec<Option<u32>>,
 }
 
 impl Side {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, batch: Batch::default(), at: 0, has_more: true }
+        Self { stream, batch: Batch::default(), at: 0, has_more: true, numbers: Vec::new() }
     }
 
     /// The next request, if there is one.
@@ -48,10 +50,7 @@ impl Side {
         while self.at == self.batch.requests.len() && self.has_more {
             self.batch.requests.clear();
             self.at = 0;
-            // All number their objects alike.
-            std::mem::swap(&mut self.batch.objects, &mut out.objects);
             let more = self.stream.fill(&mut self.batch);
-            std::mem::swap(&mut self.batch.objects, &mut out.objects);
             for problem in &mut self.batch.problems.kept {
                 problem.input = input;
             }
@@ -59,6 +58,21 @@ impl Side {
             self.has_more = more?;
         }
         Ok(self.batch.requests.get(self.at).copied())
+    }
+
+    /// Hands over a request, with its object numbered as objects appear in the merged trace.
+    fn take(&mut self, request: Request, out: &mut Batch) {
+        self.at += 1;
+        let own = request.object as usize;
+        let Some(name) = self.batch.objects.names().get(own) else {
+            out.requests.push(request);
+            return;
+        };
+        if self.numbers.len() <= own {
+            self.numbers.resize(own + 1, None);
+        }
+        let number = self.numbers[own].get_or_insert_with(|| out.objects.number(name.as_bytes()));
+        out.requests.push(Request { object: *number, ..request });
     }
 }
 
@@ -101,8 +115,7 @@ fn merge(sides: &mut [Side], out: &mut Batch) -> Result<bool, SourceError> {
         let Some((request, input)) = first else {
             return Ok(false);
         };
-        sides[input].at += 1;
-        out.requests.push(request);
+        sides[input].take(request, out);
     }
     Ok(true)
 }

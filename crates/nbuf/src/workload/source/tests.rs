@@ -1,10 +1,12 @@
 //! Tests: inputs as they come, packed and plain, whole and broken.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::workload::format::Place;
 use crate::workload::request::{Ask, Request};
 
 /// All requests of some files.
@@ -183,4 +185,69 @@ fn what_is_no_trace_is_said_in_a_line() {
     let bad = file("bad", &b"x\n".repeat(1001));
     let Err(error) = read(&[&bad], &named("lirs")) else { panic!("nonsense was read") };
     assert!(error.to_string().starts_with("1001 records cannot be read, the first at "), "{error}");
+}
+
+#[test]
+fn many_threads_make_what_one_makes() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for number in 1..=60_000_u32 {
+        // A new volume now and then, and a line in ten thousand that is none.
+        let volume = number / 5000 * 3 % 7;
+        match number % 10_000 {
+            7 => text.push_str("nonsense\n"),
+            _ => writeln!(text, "{volume},R,{},4096,{number}", u64::from(number) * 512).unwrap(),
+        }
+    }
+    let path = directory.path().join("many.csv");
+    fs::write(&path, &text).unwrap();
+    let (source, requests) = read(&[&path], &Options::default()).unwrap();
+    assert_eq!(source.detected().format.name, "alibaba");
+    assert_eq!(source.objects(), ["0", "3", "6", "2", "5", "1", "4"]);
+    let lines: Vec<Place> = source.problems().kept.iter().map(|problem| problem.place).collect();
+    let want = [7, 10_007, 20_007, 30_007, 40_007, 50_007].map(Place::Line);
+    assert_eq!(lines, want);
+    let numbers = (1..=60_000_u32).filter(|number| number % 10_000 != 7);
+    assert_eq!(requests.len(), 59_994);
+    for (request, number) in requests.iter().zip(numbers) {
+        assert_eq!(request.time_ns, i64::from(number) * 1000);
+        let volume = number / 5000 * 3 % 7;
+        assert_eq!(source.objects()[request.object as usize], volume.to_string());
+    }
+}
+
+#[test]
+fn inputs_are_merged_by_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a", "b", "c"].map(|name| directory.path().join(name));
+    fs::write(&paths[0], "1,R,0,1,5\n2,R,1,1,7\n1,R,2,1,9\n").unwrap();
+    fs::write(
+        &paths[1],
+        "3,R,3,1,6\nx\n1,R,4,1,7\n3,R,5,1,8\n3,R,6,1,8\n3,R,7,1,8\n3,R,8,1,8\n\
+        3,R,9,1,8\n3,R,10,1,8\n3,R,11,1,8\n",
+    )
+    .unwrap();
+    fs::write(&paths[2], gzip(b"2,W,12,1,1\n")).unwrap();
+    let options = Options { merge: true, ..Options::default() };
+    let (source, requests) = read(&[&paths[0], &paths[1], &paths[2]], &options).unwrap();
+    assert_eq!(keys(&requests), [12, 0, 3, 1, 4, 5, 6, 7, 8, 9, 10, 11, 2]);
+    assert_eq!(source.objects(), ["2", "1", "3"]);
+    let objects: Vec<u32> = requests.iter().map(|request| request.object).take(5).collect();
+    assert_eq!(objects, [0, 1, 2, 0, 1]);
+    let said = source.describe(&source.problems().kept[0]);
+    assert!(said.starts_with(&format!("{}, line 2: ", paths[1].display())), "{said}");
+}
+
+#[test]
+fn keys_and_bytes_are_not_one_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| directory.path().join(name));
+    fs::write(&paths[0], "1,R,0,1,5\n").unwrap();
+    fs::write(&paths[1], "17\n").unwrap();
+    let Err(error) = read(&[&paths[0], &paths[1]], &Options::default()) else {
+        panic!("bytes and keys were mixed");
+    };
+    assert!(
+        error.to_string().ends_with("counts keys and the inputs before it bytes: read them apart")
+    );
 }

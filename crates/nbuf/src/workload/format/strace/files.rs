@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::batch::{Batch, Fault};
+use super::super::batch::Fault;
 use super::super::hash::Hashes;
+use super::super::objects::Objects;
 use super::call::{Call, Descriptor};
 use crate::workload::request::Ask;
 
@@ -15,6 +16,7 @@ type Map<K, V> = HashMap<K, V, Hashes>;
 /// A range that a call moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
+    /// The number of the path.
     pub(super) object: u32,
     pub(super) offset: u64,
     pub(super) length_bytes: u64,
@@ -36,7 +38,9 @@ pub(super) struct Files {
     /// By descriptor, an index into `opened`. Threads share a table.
     tables: Vec<Map<u64, usize>>,
     table_of: Map<u32, usize>,
-    /// Sizes of objects, as far as they are known.
+    /// Paths that were opened, by number; most traces read few of them.
+    paths: Objects,
+    /// Sizes of files, by the number of their path, as far as they are known.
     sizes: Map<u32, u64>,
     /// Tasks that are about to have a child.
     forking: Vec<u32>,
@@ -74,6 +78,11 @@ impl Files {
         }
     }
 
+    /// The path with a number.
+    pub(super) fn path(&self, number: u32) -> &[u8] {
+        self.paths.names().get(number as usize).map_or(b"", |path| path.as_bytes())
+    }
+
     /// A task is gone.
     pub(super) fn exit(&mut self, task: u32) {
         self.forking.retain(|forking| *forking != task);
@@ -86,16 +95,10 @@ impl Files {
     }
 
     /// What a call that returned `result` moved.
-    pub(super) fn apply(
-        &mut self,
-        task: u32,
-        call: &Call,
-        result: u64,
-        out: &mut Batch,
-    ) -> Result<Ranges, Fault> {
+    pub(super) fn apply(&mut self, task: u32, call: &Call, result: u64) -> Result<Ranges, Fault> {
         let one = |moved: Option<Moved>| Ok([moved, None]);
         match call.name {
-            b"open" | b"openat" | b"openat2" | b"creat" => one(self.open(task, call, out)),
+            b"open" | b"openat" | b"openat2" | b"creat" => one(self.open(task, call)),
             b"close" => {
                 self.close(task, call.descriptor(0));
                 one(None)
@@ -104,20 +107,20 @@ impl Files {
             b"fcntl" if call.has("F_DUPFD") || call.has("F_DUPFD_CLOEXEC") => {
                 self.duplicate(task, call)
             }
-            b"read" | b"readv" => one(self.ranged(task, call, 0, None, result, Ask::Read, out)),
-            b"write" | b"writev" => one(self.ranged(task, call, 0, None, result, Ask::Write, out)),
+            b"read" | b"readv" => one(self.ranged(task, call, 0, None, result, Ask::Read)),
+            b"write" | b"writev" => one(self.ranged(task, call, 0, None, result, Ask::Write)),
             b"pread64" | b"pread" | b"preadv" | b"preadv2" => {
-                one(self.ranged(task, call, 0, call.number(3), result, Ask::Read, out))
+                one(self.ranged(task, call, 0, call.number(3), result, Ask::Read))
             }
             b"pwrite64" | b"pwrite" | b"pwritev" | b"pwritev2" => {
-                one(self.ranged(task, call, 0, call.number(3), result, Ask::Write, out))
+                one(self.ranged(task, call, 0, call.number(3), result, Ask::Write))
             }
             b"sendfile" | b"sendfile64" => {
-                one(self.ranged(task, call, 1, call.number(2), result, Ask::Read, out))
+                one(self.ranged(task, call, 1, call.number(2), result, Ask::Read))
             }
             b"copy_file_range" | b"splice" => Ok([
-                self.ranged(task, call, 0, call.number(1), result, Ask::Read, out),
-                self.ranged(task, call, 2, call.number(3), result, Ask::Write, out),
+                self.ranged(task, call, 0, call.number(1), result, Ask::Read),
+                self.ranged(task, call, 2, call.number(3), result, Ask::Write),
             ]),
             b"lseek" => {
                 if let Some(open) = self.find(task, call.descriptor(0)) {
@@ -125,10 +128,10 @@ impl Files {
                 }
                 one(None)
             }
-            b"ftruncate" | b"ftruncate64" => one(self.truncate(task, call, out)),
+            b"ftruncate" | b"ftruncate64" => one(self.truncate(task, call)),
             b"fallocate" if call.has("FALLOC_FL_PUNCH_HOLE") => {
                 let place = call.number(2).zip(call.number(3));
-                let object = self.object(task, call.descriptor(0), out);
+                let object = self.object(task, call.descriptor(0));
                 one(object.zip(place).map(|(object, (offset, length_bytes))| Moved {
                     object,
                     offset,
@@ -137,12 +140,12 @@ impl Files {
                 }))
             }
             b"fsync" | b"fdatasync" => {
-                let object = self.object(task, call.descriptor(0), out);
+                let object = self.object(task, call.descriptor(0));
                 let flush = |object| Moved { object, offset: 0, length_bytes: 0, ask: Ask::Flush };
                 one(object.map(flush))
             }
             b"fstat" | b"fstat64" | b"newfstatat" | b"statx" => {
-                self.learn_size(task, call, out);
+                self.learn_size(task, call);
                 one(None)
             }
             b"clone" | b"clone3" | b"fork" | b"vfork" => {
@@ -214,23 +217,18 @@ impl Files {
         Some(self.opened.len() - 1)
     }
 
-    fn object(
-        &mut self,
-        task: u32,
-        descriptor: Option<Descriptor>,
-        out: &mut Batch,
-    ) -> Option<u32> {
+    fn object(&mut self, task: u32, descriptor: Option<Descriptor>) -> Option<u32> {
         let open = self.find(task, descriptor)?;
         let path = &self.opened[open].path;
-        is_kept(path).then(|| out.objects.number(path))
+        is_kept(path).then(|| self.paths.number(path))
     }
 
-    fn open(&mut self, task: u32, call: &Call, out: &mut Batch) -> Option<Moved> {
+    fn open(&mut self, task: u32, call: &Call) -> Option<Moved> {
         let Descriptor { number, path } = call.returned()?;
         let named = usize::from(call.name.starts_with(b"openat"));
         let path = path.or_else(|| call.quoted(named))?.to_owned();
         let is_append = call.has("O_APPEND");
-        let object = is_kept(&path).then(|| out.objects.number(&path));
+        let object = is_kept(&path).then(|| self.paths.number(&path));
         self.opened.push(Open { offset: 0, is_append, path });
         self.insert(task, number, self.opened.len() - 1);
         let is_cut = call.has("O_TRUNC") || call.name == b"creat";
@@ -246,24 +244,23 @@ impl Files {
         Ok([None, None])
     }
 
-    fn truncate(&mut self, task: u32, call: &Call, out: &mut Batch) -> Option<Moved> {
-        let object = self.object(task, call.descriptor(0), out)?;
+    fn truncate(&mut self, task: u32, call: &Call) -> Option<Moved> {
+        let object = self.object(task, call.descriptor(0))?;
         let offset = call.number(1)?;
         let length_bytes = self.sizes.insert(object, offset)?.checked_sub(offset)?;
         Some(Moved { object, offset, length_bytes, ask: Ask::Discard })
     }
 
     /// What a structure says of a descriptor's file.
-    fn learn_size(&mut self, task: u32, call: &Call, out: &mut Batch) {
+    fn learn_size(&mut self, task: u32, call: &Call) {
         let is_of_descriptor = call.name.starts_with(b"fstat") || call.quoted(1) == Some(b"");
         let descriptor = call.descriptor(0).filter(|_| is_of_descriptor);
-        if let (Some(size), Some(object)) = (call.size(), self.object(task, descriptor, out)) {
+        if let (Some(size), Some(object)) = (call.size(), self.object(task, descriptor)) {
             self.sizes.insert(object, size);
         }
     }
 
     /// A call that moved `length_bytes` at `offset`, or where the descriptor stands.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one call, handed on unchanged")]
     fn ranged(
         &mut self,
         task: u32,
@@ -272,10 +269,9 @@ impl Files {
         offset: Option<u64>,
         length_bytes: u64,
         ask: Ask,
-        out: &mut Batch,
     ) -> Option<Moved> {
         let open = self.find(task, call.descriptor(at))?;
-        let object = self.object(task, call.descriptor(at), out)?;
+        let object = self.object(task, call.descriptor(at))?;
         let size = self.sizes.get(&object).copied();
         let file = &mut self.opened[open];
         let start = match offset {
