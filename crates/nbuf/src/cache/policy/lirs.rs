@@ -142,7 +142,7 @@ impl Policy for Lirs {
             HIGH => {
                 self.queues.move_to_front(HERE, page);
                 self.stack.push_front(ORDER, page);
-                self.prune();
+                self.bound();
             }
             _ => return false,
         }

@@ -20,6 +20,11 @@ const COUNT_MAX: u64 = 15;
 /// Counters of a row in a block.
 const COUNTERS: u64 = 32;
 
+/// Pages of the cache that share a block.
+const PAGES: usize = 8;
+/// Half a gibibyte: beyond 2^26 pages, counters are shared by more.
+const BLOCKS_MAX: usize = 1 << 23;
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Sketch {
@@ -39,8 +44,7 @@ fn counter(hash: u64, row: usize) -> (usize, u64) {
 impl Sketch {
     /// For a cache of so many pages.
     pub(super) fn new(capacity: u32) -> Self {
-        // Sixteen counters of a row for each page of the cache would be a block of 64 bytes for two.
-        let blocks = (capacity as usize / 8).next_power_of_two();
+        let blocks = (capacity as usize / PAGES).next_power_of_two().min(BLOCKS_MAX);
         Self { blocks: vec![Block::default(); blocks], uses: 0, uses_max: u64::from(capacity) * 10 }
     }
 

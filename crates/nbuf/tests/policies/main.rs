@@ -1,0 +1,63 @@
+//! Every policy of the table: legal (a referee), itself (strips, naive twins, counts of another
+//! program), sound under whatever a cache may ask of it, and counted rightly by its engine.
+
+mod engines;
+mod naive;
+mod operations;
+mod referee;
+mod reference;
+mod strips;
+#[path = "../support/mod.rs"]
+mod support;
+
+use nbuf::cache::policy::{Access, NEVER};
+
+/// The next number of a small generator (G. Steele, D. Lea, C. Flood, 2014).
+fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+/// 100,000 keys that anybody can make again: 750 hot ones, 1,250 cold ones.
+fn tiny() -> Vec<u64> {
+    let mut state = 7;
+    let mut key = || {
+        let drawn = splitmix(&mut state) >> 8;
+        if drawn.is_multiple_of(4) { 1000 + drawn % 5000 } else { drawn % 1000 }
+    };
+    (0..100_000).map(|_| key()).collect()
+}
+
+/// Dense numbers in order of first appearance, by a map.
+fn dense(keys: &[u64]) -> Vec<u32> {
+    let mut numbers = std::collections::HashMap::new();
+    let number = |key: &u64| {
+        let next = u32::try_from(numbers.len()).unwrap();
+        *numbers.entry(*key).or_insert(next)
+    };
+    keys.iter().map(number).collect()
+}
+
+/// Accesses that know when their page is wanted again.
+fn with_future(pages: &[u32]) -> Vec<Access> {
+    let mut next = std::collections::HashMap::new();
+    let numbered = pages.iter().enumerate().rev();
+    let mut accesses: Vec<Access> = numbered
+        .map(|(at, &page)| {
+            let at = u64::try_from(at).unwrap();
+            Access { page, next_use: next.insert(page, at).unwrap_or(NEVER) }
+        })
+        .collect();
+    accesses.reverse();
+    accesses
+}
+
+#[test]
+fn the_tiny_trace_is_the_one_that_was_counted_elsewhere() {
+    let keys = tiny();
+    assert_eq!(keys[..5], [837, 46, 474, 625, 201]);
+    assert_eq!(keys.iter().sum::<u64>(), 125_378_834);
+}
