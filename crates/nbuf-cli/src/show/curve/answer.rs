@@ -2,7 +2,7 @@
 
 use nbuf::experiment::result::{CurvePoint, CurveTarget, PolicyCurve};
 
-use super::family::{Family, at, band, hits_at, is_opt, knee_size, policy_name};
+use super::family::{Family, at, band, hits_at, is_opt, policy_name, spoken_name};
 use super::words::{Unit, percent};
 
 /// A bound on the hits below this share of what is reached in the end says too little.
@@ -41,7 +41,7 @@ fn need(curve: &PolicyCurve, unit: Unit) -> String {
         );
     };
     let (knee, ceiling) = (corners.knee_pages, corners.ceiling_pages);
-    let name = policy_name(curve);
+    let name = spoken_name(curve);
     let hits = knee_hits(curve).map_or_else(
         || "saves most of the misses that can be saved".into(),
         |hits| format!("hits {hits} of {accesses}"),
@@ -76,9 +76,7 @@ fn article(name: &str) -> &'static str {
 
 /// Who does best at the knee, and how much better anybody could.
 fn rivals(family: &Family<'_>) -> Option<String> {
-    let main = family.main();
-    main.corners?;
-    let pages = knee_size(main)?;
+    let pages = family.contest()?;
     let hits = |curve: &PolicyCurve| at(&curve.points, pages).map(CurvePoint::hit_ratio);
     let size = family.unit.size(pages);
     let others: Vec<_> = family.real().filter_map(|curve| Some((curve, hits(curve)?))).collect();

@@ -2,6 +2,7 @@
 
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 
+use super::super::text::clean;
 use super::words::{Unit, percent};
 
 /// The policy that has a curve at every size, and is the yardstick.
@@ -36,9 +37,14 @@ pub(super) fn is_opt(curve: &PolicyCurve) -> bool {
     curve.policy.eq_ignore_ascii_case(OPT)
 }
 
-/// `LRU`; the names of others are words as they are.
+/// The name of a policy as it is asked for.
 pub(super) fn policy_name(curve: &PolicyCurve) -> String {
-    if curve.policy == LRU { "LRU".into() } else { super::super::text::clean(&curve.policy) }
+    clean(&curve.policy)
+}
+
+/// The same in a sentence: `LRU` is an abbreviation, the others are words.
+pub(super) fn spoken_name(curve: &PolicyCurve) -> String {
+    if curve.policy == LRU { "LRU".into() } else { policy_name(curve) }
 }
 
 impl<'a> Family<'a> {
@@ -60,6 +66,17 @@ impl<'a> Family<'a> {
     /// Those curves that somebody could have, which leaves out the optimum.
     pub(super) fn real(&self) -> impl Iterator<Item = &'a PolicyCurve> + '_ {
         self.curves.iter().copied().filter(|curve| !is_opt(curve))
+    }
+
+    /// The size at which policies are compared: the knee of the main curve, or where all hit the same
+    /// there, the next smaller at which they do not. Nothing where there is no knee.
+    pub(super) fn contest(&self) -> Option<u64> {
+        let main = self.main();
+        main.corners?;
+        let knee = knee_size(main)?;
+        let smaller = main.points.iter().rev().map(|point| point.pages);
+        let mut smaller = smaller.filter(|&pages| pages <= knee);
+        Some(smaller.find(|&pages| self.best_at(pages).is_some()).unwrap_or(knee))
     }
 
     /// The curves to look at where there is room for `most`: the main one, the optimum, and the best

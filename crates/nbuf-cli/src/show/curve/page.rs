@@ -17,7 +17,7 @@ use super::super::html::{document as html, shortened};
 use super::super::markup::escape;
 use super::answer::{knee_hits, sentences, target};
 use super::facts;
-use super::family::{Family, families, knee_size, policy_name};
+use super::family::{Family, families, policy_name};
 use super::parts::windows_title;
 
 const STYLE: &str = include_str!("page/style.css");
@@ -92,7 +92,7 @@ fn sections(body: &mut String, family: &Family<'_>, of: &str) {
         &format!("Hits against cache size{of}"),
         &(chart::section(family) + &notes(family)),
     );
-    let at = knee_size(family.main()).map_or(String::new(), |pages| family.unit.size(pages));
+    let at = family.contest().map_or(String::new(), |pages| family.unit.size(pages));
     section(body, &format!("Policies at {at}{of}"), &tables::policies(family));
     for curve in &family.curves {
         let windows = times::section(family, curve) + &tables::windows(family, curve);

@@ -14,9 +14,9 @@ use super::super::words::percent;
 /// Policies that fit beside one another on a page.
 const POLICIES: usize = 8;
 
-/// What each policy does at the knee, and where its own corners are; the best first.
+/// What each policy does where they are compared, and where its own corners are; the best first.
 pub(super) fn policies(family: &Family<'_>) -> String {
-    let Some(pages) = knee_size(family.main()).filter(|_| family.curves.len() > 1) else {
+    let Some(pages) = family.contest().filter(|_| family.curves.len() > 1) else {
         return String::new();
     };
     let mut at_size: Vec<(&PolicyCurve, &CurvePoint)> = family

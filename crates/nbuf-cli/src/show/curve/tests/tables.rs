@@ -14,7 +14,7 @@ fn one_policy() {
           1,141,869 accesses to 269,210 distinct pages of 4 KiB (1.03 GiB); 23.6 % are
             the first to theirs and miss in any cache
 
-        LRU
+        lru
             pages      size  hit %  requests %     misses
               262  1.02 MiB   0.07           0  1,141,104
               417  1.63 MiB   0.13           0  1,140,404
@@ -38,7 +38,7 @@ fn one_policy() {
           floor    41.8 MiB   10,700 pages  below it a cache is useless
           knee      424 MiB  108,566 pages  most of what can be saved is saved
           ceiling   781 MiB  200,000 pages  above it nothing more is gained
-          --target hit=0.6: LRU needs 344 MiB (88,001 pages)
+          --target hit=0.6: lru needs 344 MiB (88,001 pages)
     "#]]
     .assert_eq(&table(&sample::one(), 80));
 }
@@ -57,7 +57,7 @@ fn one_policy_loses_what_tells_least() {
             are the first to theirs and miss in
             any cache
 
-        LRU
+        lru
             pages      size  hit %  requests %
               262  1.02 MiB   0.07           0
               417  1.63 MiB   0.13           0
@@ -82,7 +82,7 @@ fn one_policy_loses_what_tells_least() {
           floor    41.8 MiB   10,700 pages
           knee      424 MiB  108,566 pages
           ceiling   781 MiB  200,000 pages
-          --target hit=0.6: LRU needs 344 MiB
+          --target hit=0.6: lru needs 344 MiB
             (88,001 pages)
     "#]]
     .assert_eq(&table(&sample::one(), 40));
@@ -98,7 +98,7 @@ fn many_policies() {
           1,141,869 accesses to 269,210 distinct pages of 4 KiB (1.03 GiB)
 
         Hits in % of accesses; * the most of a row, opt aside
-            pages      size   LRU   fifo   sieve   s3-fifo    arc   w-tinylfu    opt
+            pages      size   lru   fifo   sieve   s3-fifo    arc   w-tinylfu    opt
               262  1.02 MiB  0.07   0.06    0.53      0.76   0.37        1.04*  3.06
               417  1.63 MiB  0.13   0.11    0.88      1.23   0.65        1.64*  4.55
               663  2.59 MiB  0.25   0.21    1.45      1.98   1.13        2.58*  6.70
@@ -123,7 +123,7 @@ fn many_policies() {
           floor    41.8 MiB   10,700 pages  below it a cache is useless
           knee      424 MiB  108,566 pages  most of what can be saved is saved
           ceiling   781 MiB  200,000 pages  above it nothing more is gained
-          --target hit=0.9 is not met: LRU comes nearest to it with 1.03 GiB (269,210
+          --target hit=0.9 is not met: lru comes nearest to it with 1.03 GiB (269,210
             pages)
 
           Caution: lirs was left out: it would need 12 GiB at these sizes, and 8 GiB are
@@ -148,7 +148,7 @@ fn many_policies_go_on_in_another_block() {
 
         Hits in % of accesses; * the most of a
             row, opt aside
-              size   LRU   fifo   sieve
+              size   lru   fifo   sieve
            106 MiB  28.0   22.4    40.8
            168 MiB  40.2   33.4    50.1
            267 MiB  52.0   45.2    58.1
@@ -181,7 +181,7 @@ fn many_policies_go_on_in_another_block() {
           floor    41.8 MiB   10,700 pages
           knee      424 MiB  108,566 pages
           ceiling   781 MiB  200,000 pages
-          --target hit=0.9 is not met: LRU comes
+          --target hit=0.9 is not met: lru comes
             nearest to it with 1.03 GiB (269,210
             pages)
 
@@ -200,7 +200,7 @@ fn a_sample_of_keys() {
           left out: 3 unreadable records
           1,141,869 accesses to about 269,210 distinct keys
 
-        LRU
+        lru
              keys  hit %   95 % band   misses
             4,235   27.3  26.1..28.5  830,517
             6,731   34.8  33.8..35.7  744,791
@@ -229,7 +229,7 @@ fn a_sample_of_keys() {
           1,141,869 accesses to about 269,210
             distinct keys
 
-        LRU
+        lru
              keys  hit %   95 % band   misses
             4,235   27.3  26.1..28.5  830,517
             6,731   34.8  33.8..35.7  744,791
@@ -267,7 +267,7 @@ fn all_keys() {
           1,141,869 accesses to 269,210 distinct keys; 8.76 % are the first to theirs
             and miss in any cache
 
-        LRU
+        lru
              keys  hit %   misses
             4,235   27.3  830,517
             6,731   34.8  744,791
@@ -299,7 +299,7 @@ fn parts(width: usize) -> String {
 #[test]
 fn windows_and_parts() {
     expect![[r#"
-        Over time, LRU, from 2013-06-23 15:06:40 UTC: hits in % of accesses at some
+        Over time, lru, from 2013-06-23 15:06:40 UTC: hits in % of accesses at some
             sizes
           from, min  requests  41.8 MiB  424 MiB  674 MiB     knee
                   0    13,000      8.85     58.1     65.1  406 MiB
@@ -312,7 +312,7 @@ fn windows_and_parts() {
                70.0    19,979      8.75     58.0     65.1  412 MiB
                80.0    20,976      5.70     54.3     65.0  654 MiB
 
-        Parts, LRU: hits in % at 424 MiB
+        Parts, lru: hits in % at 424 MiB
           accesses  share %  hit %      knee
            400,000     35.0   85.7  35.2 MiB  …cript>alert(1)</script>&amp;"',??[31m?￿�
            200,000     17.5   76.2  39.1 MiB  …path/that/goes/on/for/longer/than/a/line
@@ -344,7 +344,7 @@ fn windows_and_parts() {
 #[test]
 fn windows_and_parts_on_a_narrow_terminal() {
     expect![[r#"
-        Over time, LRU, from 2013-06-23
+        Over time, lru, from 2013-06-23
             15:06:40 UTC: hits in % of accesses
             at some sizes
           from, min  requests  424 MiB     knee
@@ -358,7 +358,7 @@ fn windows_and_parts_on_a_narrow_terminal() {
                70.0    19,979     58.0  412 MiB
                80.0    20,976     54.3  654 MiB
 
-        Parts, LRU: hits in % at 424 MiB
+        Parts, lru: hits in % at 424 MiB
           share %  hit %      knee
              35.0   85.7  35.2 MiB  …,??[31m?￿�
              17.5   76.2  39.1 MiB  …han/a/line
@@ -419,24 +419,24 @@ fn what_is_lacking_is_said() {
     expect![[r#"
           There is no curve.
         ---
-        LRU
+        lru
           pages      size  hit %  misses
 
           There is no curve: the trace accesses no pages.
         ---
-        LRU
+        lru
           sampled: 1 % of the keys and the 1,024 asked for most, 3,716 in all, seed 42
           no size can be judged from this sample
 
           The sample is too small to judge any size.
         ---
-        LRU
+        lru
             pages      size  hit %     misses
 
           No cache saves anything: with 1.03 GiB (269,210 pages) every access still
             misses.
         ---
-        LRU
+        lru
           pages      size  hit %  requests %     misses
 
           An LRU cache of 424 MiB (108,566 pages) saves most of the misses that can be
@@ -444,7 +444,7 @@ fn what_is_lacking_is_said() {
           floor    41.8 MiB   10,700 pages  below it a cache is useless
           knee      424 MiB  108,566 pages  most of what can be saved is saved
           ceiling   781 MiB  200,000 pages  above it nothing more is gained
-          --target hit=0.6: LRU needs 344 MiB (88,001 pages)
+          --target hit=0.6: lru needs 344 MiB (88,001 pages)
         ---
     "#]]
     .assert_eq(&texts);
@@ -456,4 +456,20 @@ fn page_sizes_have_a_section_each() {
     let titles: Vec<&str> = all.lines().filter(|line| line.starts_with("Pages of")).collect();
     assert_eq!(titles, ["Pages of 4 KiB", "Pages of 64 KiB"]);
     assert!(all.contains("An LRU cache of 438 MiB (7,000 pages) hits at least 61.4 %"), "{all}");
+}
+
+#[test]
+fn policies_are_compared_where_they_differ() {
+    let mut document = sample::many();
+    // At the knee and above all hit the same.
+    for curve in &mut document.curves {
+        let from_knee = curve.points.iter_mut().filter(|point| point.pages >= 108_566);
+        from_knee.for_each(|point| point.misses = 400_000);
+    }
+    let all = table(&document, 80);
+    assert!(all.contains("At 267 MiB arc hits most of 6 policies, 60.9 %"), "{all}");
+    let lru = document.curves[0].points.clone();
+    document.curves.iter_mut().for_each(|curve| curve.points.clone_from(&lru));
+    let all = table(&document, 80);
+    assert!(all.contains("At 424 MiB all 6 policies hit the same, 65.0 %"), "{all}");
 }
