@@ -4,6 +4,7 @@
 mod census;
 mod choice;
 mod comparison;
+mod curve;
 mod curves;
 mod files;
 mod time;
@@ -17,6 +18,7 @@ pub use comparison::{
     Comparison, Difference, DocumentCapture, DocumentRecommend, DocumentRun, Measure, Side,
     SizeDocument,
 };
+pub use curve::{Curve, Point};
 pub use curves::{
     CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
     SampleFacts, TraceSummary,
@@ -28,44 +30,6 @@ pub use traffic::Traffic;
 pub use super::fills::Meter;
 use super::size::Analysis;
 use crate::units::Bytes;
-
-/// One size on the curve: what a cache of `cache_bytes` would have to do for the workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
-    /// Room for file pages (the limit less everything else that counts against it).
-    pub cache_bytes: Bytes,
-    /// Demand page accesses that an LRU cache of this size misses. Exact.
-    pub lru_misses: u64,
-    /// Pages the kernel would fill, readahead included, if it evicted in LRU order.
-    pub lru_fills: u64,
-    /// Pages the kernel would fill with its two lists, active and inactive.
-    pub two_list_fills: u64,
-    /// Whether the two fill figures lie between simulated sizes rather than on one.
-    pub interpolated: bool,
-}
-
-impl Point {
-    /// The lower edge of the band of predicted fills.
-    pub fn fills_low(&self) -> u64 {
-        self.lru_fills.min(self.two_list_fills)
-    }
-
-    /// The upper edge of the band of predicted fills.
-    pub fn fills_high(&self) -> u64 {
-        self.lru_fills.max(self.two_list_fills)
-    }
-}
-
-/// The whole curve, ascending by size, with what it is measured against.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Curve {
-    /// Ascending by `cache_bytes`; the last one holds everything that was touched or read ahead.
-    pub points: Vec<Point>,
-    /// Distinct pages touched, in bytes: nobody needs more cache than this plus readahead.
-    pub footprint_bytes: Bytes,
-    /// Demand page accesses.
-    pub accesses: u64,
-}
 
 /// What kind of advice a curve allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

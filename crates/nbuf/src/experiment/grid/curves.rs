@@ -100,7 +100,17 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
 
 /// Where the exact LRU curve bends.
 pub(super) fn lru_corners(stacked: &Stacked) -> Option<CurveCorners> {
-    corners(stacked.misses.changes())
+    let misses = &stacked.misses;
+    // Both sides of every step: the count is the same from one change up to just below the next.
+    let mut last = (1, misses.at(1));
+    let changes = misses.changes().filter(|&(pages, _)| pages > 1);
+    let sides = changes.flat_map(|change| {
+        let before = (change.0 - 1, last.1);
+        let is_new = before.0 > last.0;
+        last = change;
+        is_new.then_some(before).into_iter().chain([change])
+    });
+    corners(std::iter::once((1, misses.at(1))).chain(sides))
 }
 
 fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {

@@ -189,18 +189,16 @@ impl Grid {
     /// The sizes asked for, or some of equal ratios, in pages.
     fn sizes(&self) -> Result<Vec<u64>, SizeListError> {
         let distinct = self.distinct_pages();
-        match &self.plan.sizes {
-            Some(list) => list.pages(self.plan.page_bytes, distinct),
-            None => {
-                let mut sizes = curves::sizes(distinct);
-                // The knee is what people ask for: every policy is shown there.
-                let stacked = self.stacked.as_ref().and_then(curves::lru_corners);
-                sizes.extend(stacked.map(|corners| corners.knee_pages));
-                sizes.sort_unstable();
-                sizes.dedup();
-                Ok(sizes)
-            }
+        if let Some(list) = &self.plan.sizes {
+            return list.pages(self.plan.page_bytes, distinct);
         }
+        let mut sizes = curves::sizes(distinct);
+        // The knee is what people ask for: every policy is shown there.
+        let stacked = self.stacked.as_ref().and_then(curves::lru_corners);
+        sizes.extend(stacked.map(|corners| corners.knee_pages));
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(sizes)
     }
 
     /// Gives an engine to every policy that the stack does not count.

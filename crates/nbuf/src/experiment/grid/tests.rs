@@ -196,6 +196,16 @@ fn a_target_is_met_by_the_smallest_size_that_does() {
 }
 
 #[test]
+fn a_loop_bends_where_it_fits() {
+    let request = |at: u64| Request { offset: at % 60 * 4096, length_bytes: 1, ..requests(1)[0] };
+    let requests: Vec<Request> = (0..600).map(request).collect();
+    let curve = run(plan("lru", None), &requests).remove(0);
+    let corners = curve.corners.unwrap();
+    assert_eq!((corners.floor_pages, corners.knee_pages, corners.ceiling_pages), (59, 60, 60));
+    assert!(curve.points.iter().any(|point| point.pages == 60), "{:?}", curve.points);
+}
+
+#[test]
 fn an_empty_trace_has_no_misses() {
     for sizes in [None, Some("10")] {
         for curve in run(plan("lru,fifo", sizes), &[]) {
