@@ -50,6 +50,9 @@ impl Parser for Reader {
     }
 }
 
+/// No trace has as many requests; a text that is taken for numbers seems to.
+const REQUESTS_MAX: u64 = 1 << 48;
+
 /// The last number of a record names the next request with the same key, which can be checked.
 fn looks(head: Head) -> Likeness {
     let (records, rest) = head.bytes.as_chunks::<RECORD_BYTES>();
@@ -62,7 +65,8 @@ fn looks(head: Head) -> Likeness {
         if next == -1 || next == i64::MAX {
             continue;
         }
-        let Some(next) = u64::try_from(next).ok().filter(|next| *next > number) else {
+        let is_number = |next: &u64| (number + 1..REQUESTS_MAX).contains(next);
+        let Some(next) = u64::try_from(next).ok().filter(is_number) else {
             return Likeness::No;
         };
         if let Some(other) = usize::try_from(next - 1).ok().and_then(|at| records.get(at)) {

@@ -129,7 +129,7 @@ impl Source {
         })
     }
 
-    /// Puts the next requests, about [`BATCH_REQUESTS`], in place of those of the batch; nothing
+    /// Puts the next requests, about [`BATCH_REQUESTS`](super::format::BATCH_REQUESTS), in place of those of the batch; nothing
     /// else of the batch is used. False at the end.
     pub fn next(&mut self, batch: &mut Batch) -> Result<bool, SourceError> {
         batch.requests.clear();

@@ -170,6 +170,12 @@ fn what_is_no_trace_is_said_in_a_line() {
             Options::default(),
             "a text of no known format",
         ),
+        // As long as two records of oracleGeneral.
+        (
+            file("48", b"Dear Sir I write to you\nDearest, I write to you\n"),
+            Options::default(),
+            "a text of no",
+        ),
         (file("a", b"1\n"), named("liars"), "there is no format `liars`"),
         (file("b", b"1\n"), named("lirs:x=1"), "`lirs` has no parameter `x`"),
         (file("f.gz", &gzip(b"1\n")[..9]), Options::default(), "the gzip data of"),
