@@ -7,12 +7,19 @@
 //! Invariant: an engine counts what the plain file of its policy says, whatever way it takes there.
 //! Cost: that of the policy, times the sizes; [`bytes`] says the memory beforehand.
 
+mod clock;
+mod fifo;
+mod grid;
+mod marked;
 mod moments;
 mod optimum;
 mod plain;
+mod sieve;
+mod stack;
 
 pub(super) use optimum::optimum;
 pub(super) use plain::plain;
+pub(super) use stack::stack;
 
 use super::policy::Row;
 
@@ -61,6 +68,21 @@ pub trait Engine: Send {
 
     /// The counts, in the order of the sizes asked for.
     fn finish(self: Box<Self>) -> Vec<Count>;
+}
+
+/// FIFO, many sizes at once.
+pub(super) fn fifo(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<fifo::FifoLanes>(sizes_pages, seed)
+}
+
+/// CLOCK, many sizes at once.
+pub(super) fn clock(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<clock::ClockLanes>(sizes_pages, seed)
+}
+
+/// SIEVE, many sizes at once.
+pub(super) fn sieve(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<sieve::SieveLanes>(sizes_pages, seed)
 }
 
 /// The engine of a policy for these sizes: any order, repetitions and zero allowed.

@@ -223,10 +223,22 @@ pub struct Row {
 
 /// Every policy. Help, documents and tests go through this table.
 pub const POLICIES: &[Row] = &[
-    row::<Lru>("lru", "the page used longest ago goes", "Mattson et al. 1970", 8),
-    row::<Fifo>("fifo", "the page filled longest ago goes", "Belady 1966", 9),
-    row::<Clock>("clock", "FIFO that spares pages used since", "Corbató 1968", 9),
-    row::<Sieve>("sieve", "a hand over a FIFO; what it spares stays", "Zhang et al. 2024", 9),
+    Row {
+        engine: engine::stack,
+        ..row::<Lru>("lru", "the page used longest ago goes", "Mattson et al. 1970", 8)
+    },
+    Row {
+        engine: engine::fifo,
+        ..row::<Fifo>("fifo", "the page filled longest ago goes", "Belady 1966", 9)
+    },
+    Row {
+        engine: engine::clock,
+        ..row::<Clock>("clock", "FIFO that spares pages used since", "Corbató 1968", 9)
+    },
+    Row {
+        engine: engine::sieve,
+        ..row::<Sieve>("sieve", "a hand over a FIFO; what it spares stays", "Zhang et al. 2024", 9)
+    },
     row::<Random>("random", "any page goes", "Belady 1966", 4),
     row::<Mru>("mru", "the page used last goes", "Chou and DeWitt 1985", 8),
     row::<Lfu>("lfu", "the page used least goes", "folklore; Arlitt et al. 2000", 8),

@@ -91,6 +91,31 @@ impl Distances {
         }
     }
 
+    /// A batch of requests of several pages each, up to these ends. A request is as deep as the
+    /// deepest of its accesses: the smallest cache that has all it asks for.
+    pub fn access_requests(
+        &mut self,
+        pages: &[u32],
+        ends: &[u32],
+        mut depth: impl FnMut(Option<u32>),
+    ) {
+        let mut deepest = Some(0);
+        let mut seen = 0;
+        let mut ends = ends.iter().copied().peekable();
+        self.access_all(pages, |page| {
+            while ends.next_if_eq(&seen).is_some() {
+                depth(deepest);
+                deepest = Some(0);
+            }
+            deepest = deepest.zip(page).map(|(deepest, page)| deepest.max(page));
+            seen += 1;
+        });
+        for _ in ends {
+            depth(deepest);
+            deepest = Some(0);
+        }
+    }
+
     /// The page is gone from every cache: its next access misses at every size.
     pub fn remove(&mut self, page: u32) {
         let Some(stamp) = self.stamp_of.get_mut(page as usize) else {

@@ -94,24 +94,38 @@ proptest! {
     }
 }
 
-/// Enough accesses for every table to grow and for moments to be numbered anew.
-#[test]
-fn engines_equal_their_policies_on_a_long_trace() {
+/// Enough accesses for every table to grow and for moments to be numbered anew; pages go at the end
+/// of every so many batches.
+fn long(removes_every: u32) {
     let mut state = 9;
-    let batches: Vec<Batch> = (0..50)
-        .map(|_| {
+    let batches: Vec<Batch> = (1..=50_u32)
+        .map(|batch| {
             let requests = (0..4000).map(|_| {
                 let drawn = super::splitmix(&mut state);
                 let page = u32::try_from(drawn % 64).unwrap() & u32::try_from(drawn >> 58).unwrap();
                 vec![page]
             });
             let requests = requests.collect();
-            (requests, vec![u32::try_from(super::splitmix(&mut state) % 64).unwrap()])
+            let gone = u32::try_from(super::splitmix(&mut state) % 64).unwrap();
+            let removed = batch.is_multiple_of(removes_every).then_some(gone);
+            (requests, removed.into_iter().collect())
         })
         .collect();
     for row in POLICIES {
-        check(row, &[1, 2, 3, 5, 8, 13, 21, 34, 60, 64, 1 << 33], &batches);
+        check(row, &[1, 2, 3, 5, 8, 13, 21, 34, 60, 64, 99], &batches);
+        check(row, &[0, 7, 1 << 33], &batches);
     }
+}
+
+#[test]
+fn engines_equal_their_policies_for_long() {
+    long(99);
+}
+
+#[test]
+fn engines_equal_their_policies_for_long_while_pages_go() {
+    long(1);
+    long(20);
 }
 
 #[test]

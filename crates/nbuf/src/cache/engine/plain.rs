@@ -7,12 +7,13 @@ use crate::cache::policy::{Access, Outcome, Policy};
 const AHEAD: usize = 16;
 
 /// A policy at one size. A cache of no pages has none: everything misses.
-struct Size<P> {
-    policy: Option<P>,
-    count: Count,
+pub(super) struct Size<P> {
+    pub(super) policy: Option<P>,
+    pub(super) count: Count,
 }
 
-struct Plain<P>(Vec<Size<P>>);
+/// All sizes.
+pub(super) struct Plain<P>(pub(super) Vec<Size<P>>);
 
 /// An engine out of any policy.
 pub(in crate::cache) fn plain<P: Policy + Send + 'static>(

@@ -27,6 +27,11 @@ pub struct Sieve {
 }
 
 impl Sieve {
+    /// Puts the hand at a page that is there; or, without one, at the back.
+    pub(in crate::cache) fn point_at(&mut self, page: Option<u32>) {
+        self.hand = page;
+    }
+
     fn leave(&mut self, page: u32) {
         if self.hand == Some(page) {
             self.hand = self.queues.newer(page);

@@ -3,8 +3,8 @@
 //!
 //! Two rows of the table: `slru` has a probationary and a protected segment, the latter four fifths
 //! of the cache; `s4lru` has four equal ones. Invariant: only pages of the lowest segment that has
-//! any go. Cost: as LRU, and a move for each promotion. R. Karedla, J. Love, B. Wherry, *Caching
-//! Strategies to Improve Disk System Performance*, 1994; Q. Huang and others, *An Analysis of
+//! any go. Cost: as LRU, and a move for each promotion. R. Karedla, J. Love, B. Wherry, on
+//! caching strategies in *Computer* 27(3), 1994; Q. Huang and others, *An Analysis of
 //! Facebook Photo Caching*, 2013 (S4LRU). Not where popularity moves quickly.
 
 use super::super::queue::Queues;
