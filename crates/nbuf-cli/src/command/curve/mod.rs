@@ -65,6 +65,7 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
             unit: reading.source.detected().unit,
             whole: args.unit.into(),
             writes: args.writes.into(),
+            all_sizes: args.knee || args.target.is_some(),
             every: args.window,
             by: args.by.map(Into::into),
             seed: args.seed,
@@ -212,7 +213,7 @@ fn knee(document: &CurveDocument) -> String {
     let line = |curve: &PolicyCurve| {
         let name = &curve.policy;
         let Some(corners) = curve.corners else {
-            return format!("{name}: no size saves anything\n");
+            return format!("{name}: no knee is known of it\n");
         };
         let size = |pages: u64| match curve.page_bytes {
             0 => pages.to_string(),

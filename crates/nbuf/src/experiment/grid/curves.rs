@@ -15,6 +15,8 @@ use crate::units::{Bytes, SizeList, SizeListError, even, whole};
 
 /// Sizes of a curve where none are asked for: as many rows as people read.
 const SIZES: u32 = 16;
+/// Sizes at which a policy must have been run for a bend of its curve to be told.
+const CORNER_SIZES: usize = 8;
 /// The smallest size shown where none are asked for, as a part of the distinct pages.
 const SPAN: u64 = 1024;
 /// Powers of two that sizes go up to where nothing is known of a trace.
@@ -94,7 +96,11 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
         let enough = points.partition_point(|point| point.pages < distinct);
         points.truncate(enough + 1);
     }
-    let corners = corners(points.iter().map(|point| (point.pages, point.misses)));
+    // A few sizes are no curve, and one that ends early says nothing of where it would bend.
+    let is_whole =
+        points.len() >= CORNER_SIZES && points.last().is_some_and(|last| last.pages >= distinct);
+    let points_of = || points.iter().map(|point| (point.pages, point.misses));
+    let corners = if is_whole { corners(points_of()) } else { None };
     PolicyCurve { points, corners, ..PolicyCurve::default() }
 }
 

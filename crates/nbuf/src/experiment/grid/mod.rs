@@ -48,6 +48,8 @@ pub struct Plan {
     pub whole: Whole,
     /// What writes do.
     pub writes: Writes,
+    /// Whether LRU is wanted at all sizes, however few are shown.
+    pub all_sizes: bool,
     /// Windows of time to be counted apart.
     pub every: Option<Every>,
     /// Parts to be counted apart.
@@ -105,7 +107,7 @@ impl Grid {
         if relative && others && !grid.plan.again {
             return Err(SizeListError::Once);
         }
-        let split = grid.plan.every.is_some() || grid.plan.by.is_some();
+        let split = grid.plan.every.is_some() || grid.plan.by.is_some() || grid.plan.all_sizes;
         let given = match (&grid.plan.sizes, relative) {
             (Some(list), false) => Some(list.pages(grid.plan.page_bytes, 0)?),
             _ => None,

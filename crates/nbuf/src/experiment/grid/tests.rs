@@ -14,6 +14,7 @@ fn plan(policies: &str, sizes: Option<&str>) -> Plan {
         unit: Unit::Bytes,
         whole: Whole::No,
         writes: Writes::Allocate,
+        all_sizes: false,
         every: None,
         by: None,
         seed: 0,

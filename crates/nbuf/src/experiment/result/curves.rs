@@ -74,7 +74,7 @@ pub struct PolicyCurve {
     pub sample: Option<SampleFacts>,
     /// Ascending by size.
     pub points: Vec<CurvePoint>,
-    /// Where the curve bends; nothing when no size saves anything, or the curve is too coarse.
+    /// Where the curve bends; nothing when no size saves anything, or too few sizes were looked at.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corners: Option<CurveCorners>,
     /// The size that a target asked for.
