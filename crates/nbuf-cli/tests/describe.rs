@@ -8,8 +8,9 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "nbuf-completions.1",
+    "nbuf-curve.1",
     "nbuf-doctor.1",
     "nbuf-man.1",
     "nbuf-record.1",

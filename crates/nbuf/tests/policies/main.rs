@@ -61,3 +61,12 @@ fn the_tiny_trace_is_the_one_that_was_counted_elsewhere() {
     assert_eq!(keys[..5], [837, 46, 474, 625, 201]);
     assert_eq!(keys.iter().sum::<u64>(), 125_378_834);
 }
+
+#[test]
+fn the_document_has_a_line_for_each_policy() {
+    let document = include_str!("../../../../docs/policies.md");
+    for row in nbuf::cache::policy::POLICIES {
+        let line = format!("| {} | {} | {} |\n", row.name, row.summary, row.citation);
+        assert!(document.contains(&line), "docs/policies.md lacks {line}");
+    }
+}

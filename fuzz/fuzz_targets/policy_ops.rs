@@ -1,0 +1,54 @@
+//! Any lookups, fills, refusals and removals, in any order, to any policy: it stays sound, and says
+//! what happened.
+
+#![no_main]
+
+use std::collections::BTreeSet;
+
+use libfuzzer_sys::fuzz_target;
+use nbuf::cache::policy::{Access, Cause, NEVER, Outcome, POLICIES};
+
+fuzz_target!(|input: (u8, u8, Vec<(u8, u8, u8)>)| {
+    let (row, capacity, steps) = input;
+    let row = &POLICIES[row as usize % POLICIES.len()];
+    let capacity = u32::from(capacity % 32) + 1;
+    let mut policy = (row.build)(capacity, 1);
+    let mut there = BTreeSet::new();
+    for (kind, page, busy) in steps {
+        let page = u32::from(page % 64);
+        let next_use = if busy > 200 { NEVER } else { u64::from(busy) };
+        let access = Access { page, next_use };
+        let is_free = |page: u32| busy % 8 != 7 && page % 8 != u32::from(busy % 8);
+        let outcome = match kind % 5 {
+            0 => {
+                assert_eq!(policy.touch(access), there.contains(&page), "{}", row.name);
+                None
+            }
+            1 => {
+                assert_eq!(policy.remove(page), there.remove(&page), "{}", row.name);
+                None
+            }
+            2 => Some(policy.access(access)),
+            _ => {
+                let cause = if kind % 5 == 3 { Cause::Demand } else { Cause::Ahead };
+                Some(policy.fill(access, cause, &mut |victim| is_free(victim)))
+            }
+        };
+        match outcome {
+            Some(Outcome::Hit) => assert!(there.contains(&page), "{}", row.name),
+            Some(Outcome::Filled { evicted }) => {
+                if let Some(victim) = evicted {
+                    assert!(there.remove(&victim), "{}", row.name);
+                    assert!(kind % 5 == 2 || is_free(victim), "{}", row.name);
+                }
+                assert!(there.insert(page), "{}", row.name);
+            }
+            Some(Outcome::Bypassed) => {
+                assert!(there.iter().all(|&page| !is_free(page)), "{}", row.name);
+            }
+            None => {}
+        }
+        assert!(there.len() <= capacity as usize, "{}", row.name);
+        policy.check().unwrap();
+    }
+});
