@@ -93,5 +93,6 @@ pub fn engine(row: &Row, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
 /// About how much memory an engine takes for a trace of so many distinct pages.
 pub fn bytes(row: &Row, sizes_pages: &[u64], distinct_pages: u64) -> u64 {
     let sizes = u64::try_from(sizes_pages.len()).expect("64 bits hold a length");
-    row.page_bytes.saturating_mul(distinct_pages).saturating_mul(sizes)
+    let page_bytes = row.page_bytes.saturating_mul(sizes).saturating_add(row.once_bytes);
+    page_bytes.saturating_mul(distinct_pages)
 }

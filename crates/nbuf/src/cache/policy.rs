@@ -215,6 +215,8 @@ pub struct Row {
     pub citation: &'static str,
     /// Memory a distinct page costs at each size, beside that of the interner.
     pub page_bytes: u64,
+    /// Memory that it costs once, whatever the sizes.
+    pub once_bytes: u64,
     /// One cache of so many pages, at least one.
     pub build: fn(capacity: u32, seed: u64) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes, fed in one pass; see [`engine::engine`].
@@ -225,7 +227,8 @@ pub struct Row {
 pub const POLICIES: &[Row] = &[
     Row {
         engine: engine::stack,
-        ..row::<Lru>("lru", "the page used longest ago goes", "Mattson et al. 1970", 8)
+        once_bytes: 16,
+        ..row::<Lru>("lru", "the page used longest ago goes", "Mattson et al. 1970", 0)
     },
     Row {
         engine: engine::fifo,
@@ -257,7 +260,8 @@ pub const POLICIES: &[Row] = &[
     row::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16),
     Row {
         engine: engine::optimum,
-        ..row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 30)
+        once_bytes: 30,
+        ..row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 1)
     },
 ];
 
@@ -277,6 +281,7 @@ const fn row<P: Policy + Send + 'static>(
         summary,
         citation,
         page_bytes,
+        once_bytes: 0,
         build: |capacity, seed| Box::new(P::new(capacity, seed)),
         engine: engine::plain::<P>,
     }
