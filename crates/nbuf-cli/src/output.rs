@@ -71,8 +71,15 @@ pub(crate) fn write_new(
 
 /// Writes to standard output. Where nobody reads it, everything ends: `nbuf size ... | head -1`.
 pub(crate) fn print(text: &[u8]) -> Result<()> {
+    to_stdout(|out| out.write_all(text))
+}
+
+/// Writes to standard output what is too much to be held twice.
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
+) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
+    match write(&mut out).and_then(|()| out.flush()) {
         // Without words around it: this is what tells our pipe from others.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(error.into()),
         written => written.context("cannot write to standard output; send it elsewhere"),

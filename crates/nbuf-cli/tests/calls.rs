@@ -13,7 +13,7 @@ use nbuf::cache::kernel::{Replacement, Stream, simulate};
 use nbuf::sys::process;
 use nbuf::units::Pages;
 use nbuf::workload::record::traced;
-use nbuf::workload::trace::Op;
+use nbuf::workload::trace::{Detour, Op};
 use support::{NBUF, Need, Place, Recorded, bytes, is_alive, requires, skip, until, with_word};
 
 const PAGE: u64 = 4096;
@@ -204,11 +204,12 @@ fn what_is_not_followed_is_named() {
         skip("no O_DIRECT here");
         return;
     }
-    let cautions = &recorded.trace().facts.cautions;
-    assert!(
-        cautions.iter().any(|c| c.contains("5 calls went past the page cache")),
-        "{cautions:?}"
-    );
+    let past = here.place.path("past");
+    let [uncached] = &recorded.trace().facts.uncached[..] else { panic!("{recorded:?}") };
+    assert_eq!((uncached.detour, uncached.calls), (Detour::Direct, 5), "{uncached:?}");
+    let told =
+        format!("nbuf: caution: 5 calls of {} went past the page cache (O_DIRECT)", past.display());
+    assert!(recorded.stderr.contains(&told), "{recorded:?}");
 }
 
 #[test]

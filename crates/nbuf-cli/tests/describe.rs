@@ -8,14 +8,19 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 14] = [
     "nbuf-completions.1",
     "nbuf-doctor.1",
     "nbuf-man.1",
     "nbuf-record.1",
     "nbuf-size.1",
     "nbuf-trace-anonymize.1",
+    "nbuf-trace-convert.1",
+    "nbuf-trace-formats.1",
+    "nbuf-trace-generate.1",
+    "nbuf-trace-head.1",
     "nbuf-trace-recover.1",
+    "nbuf-trace-stat.1",
     "nbuf-trace.1",
     "nbuf.1",
 ];

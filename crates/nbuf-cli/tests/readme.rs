@@ -73,6 +73,19 @@ fn the_first_command_shows_what_the_readme_shows() {
 }
 
 #[test]
+fn the_commands_on_traces_run() {
+    let place = Place::new();
+    let commands: Vec<String> = blocks()[2].lines().map(str::to_owned).collect();
+    assert_eq!(commands.len(), 6);
+    for command in commands {
+        let ran = shell(&place, &command);
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{command}: {err}");
+    }
+    assert!(place.path("curve.html").exists());
+}
+
+#[test]
 fn the_other_commands_run() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("make")]) else { return };
     let place = Place::new();

@@ -7,7 +7,8 @@ use super::source::{Source, find_words, is_word, line_of};
 const BANNED: [(&str, &str); 2] = [("disk", "disc"), ("utiliz", "use")];
 
 /// Names of other programs and of the kernel that we must spell as they do.
-const QUOTED: [&str; 4] = ["/proc/diskstats", "/dev/disk/", "gendisk", "fdisk"];
+const QUOTED: [&str; 6] =
+    ["/proc/diskstats", "/dev/disk/", "gendisk", "fdisk", "diskread", "diskwrite"];
 
 /// Whole words that mean the work is not done.
 const UNFINISHED: [&str; 3] = ["TODO", "FIXME", "XXX"];

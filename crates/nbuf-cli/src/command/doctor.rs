@@ -76,6 +76,10 @@ fn table(found: &[Ability], whole: bool) -> String {
     let verdict = match (whole, works("capture by tracepoints"), works("capture by system calls")) {
         (true, ..) => "nbuf size can do its whole job here",
         (_, true, _) => "nbuf size can record and recommend here, but not verify under limits",
+        (_, _, true) if works("memory limits") => {
+            "nbuf size can record by system calls, recommend and verify here, by what is read from \
+             discs instead of what is filled"
+        }
         (_, _, true) => {
             "nbuf size can record by system calls and recommend here, but not verify under limits"
         }

@@ -3,6 +3,7 @@
 
 mod capture;
 mod completions;
+mod curve;
 mod doctor;
 mod man;
 mod record;
@@ -17,6 +18,7 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     Size(Box<size::Args>),
     Record(record::Arguments),
+    Curve(Box<curve::Args>),
     Trace(trace::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
@@ -28,6 +30,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
     match verb {
         Verb::Size(arguments) => size::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
+        Verb::Curve(arguments) => curve::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),

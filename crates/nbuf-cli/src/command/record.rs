@@ -15,7 +15,7 @@ use nbuf::sys::signal::Signals;
 use nbuf::workload::anonymize::anonymize;
 use nbuf::workload::command::{self, Command, Ended, Until};
 use nbuf::workload::record::{self, Options, record, recorder, trace_of_log, traced};
-use nbuf::workload::trace::{Facts, Trace};
+use nbuf::workload::trace::{Facts, Trace, told_uncached};
 
 use super::capture::Capture;
 use crate::fail::{chain, say};
@@ -146,7 +146,7 @@ fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
             matches!(error, NotFound(_) | NotExecutable(..) | Nul(_) | Attach(_))
         }
         record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
-        _ => false,
+        _ => true,
     };
     if !never_ran {
         return kept(&error.into(), log, output);
@@ -188,7 +188,8 @@ fn tell(trace: &Trace, output: &Path) {
     // The loss has been told, and what cannot be seen before the command was run.
     let told = ["events were lost", traced::BLIND_SPOTS];
     let is_news = |caution: &&String| !told.iter().any(|told| caution.contains(told));
-    for caution in cautions.iter().filter(is_news) {
+    let uncached = told_uncached(&trace.facts.uncached);
+    for caution in cautions.iter().filter(is_news).chain(&uncached) {
         note(format_args!("caution: {caution}"));
     }
     let lost = if capture.lost == 0 { "nothing" } else { "events" };

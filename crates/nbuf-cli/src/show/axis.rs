@@ -79,7 +79,7 @@ impl SizeAxis {
 }
 
 /// A tick's size without digits that say nothing: `32 MiB`.
-fn round_size(size: f64) -> String {
+pub(super) fn round_size(size: f64) -> String {
     let shown = Bytes(whole(size)).to_string();
     match shown.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),

@@ -22,6 +22,10 @@ pub(super) enum Ink {
     Mark,
     /// What was measured.
     Measured,
+    /// Curves beside the first.
+    Second,
+    Third,
+    Fourth,
 }
 
 impl Ink {
@@ -32,6 +36,9 @@ impl Ink {
             Self::Curve => "\x1b[36m",
             Self::Mark => "\x1b[33m",
             Self::Measured => "\x1b[1;32m",
+            Self::Second => "\x1b[35m",
+            Self::Third => "\x1b[32m",
+            Self::Fourth => "\x1b[34m",
         }
     }
 }
@@ -39,6 +46,7 @@ impl Ink {
 #[derive(Clone, Copy, Default)]
 struct Cell {
     dots: u8,
+    line: Ink,
     character: Option<char>,
     ink: Ink,
 }
@@ -61,11 +69,17 @@ impl Canvas {
 
     /// Sets a dot; what lies outside is left out.
     pub(super) fn dot(&mut self, x: usize, y: usize) {
+        self.dot_in(x, y, Ink::Curve);
+    }
+
+    /// As [`Canvas::dot`], of one of several curves. A cell has the colour of its last dot.
+    pub(super) fn dot_in(&mut self, x: usize, y: usize, ink: Ink) {
         // Dots 1 2 3 7 go down the left of a cell, 4 5 6 8 down its right.
         const BITS: [[u8; CELL_DOTS_WIDE]; CELL_DOTS_HIGH] = [[0, 3], [1, 4], [2, 5], [6, 7]];
         let bit = BITS[y % CELL_DOTS_HIGH][x % CELL_DOTS_WIDE];
         if let Some(cell) = self.cell(x / CELL_DOTS_WIDE, y / CELL_DOTS_HIGH) {
             cell.dots |= 1 << bit;
+            cell.line = ink;
         }
     }
 
@@ -123,7 +137,7 @@ impl Canvas {
 impl Cell {
     fn ink(self) -> Ink {
         match (self.character, self.dots) {
-            (None, dots) if dots != 0 => Ink::Curve,
+            (None, dots) if dots != 0 => self.line,
             _ => self.ink,
         }
     }

@@ -5,6 +5,7 @@
 mod axis;
 mod canvas;
 mod chart;
+pub(crate) mod curve;
 pub(crate) mod html;
 mod labels;
 mod markup;
@@ -14,4 +15,5 @@ pub(crate) mod progress;
 pub(crate) mod report;
 #[cfg(test)]
 mod sample;
+pub(crate) mod terminal;
 pub(crate) mod text;

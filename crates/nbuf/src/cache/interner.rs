@@ -74,6 +74,31 @@ impl Interner {
         }
     }
 
+    /// The numbers of the keys in this range that have one, ends included; in no order.
+    pub fn known(&self, first: u64, last: u64) -> Vec<u32> {
+        let range = first..=last;
+        if last.saturating_sub(first) < self.entries.len() as u64 {
+            return range.filter_map(|key| self.find(key)).collect();
+        }
+        let entries = self.entries.iter().filter(|entry| entry.page != FREE);
+        entries.filter(|entry| range.contains(&whole(entry.key))).map(|entry| entry.page).collect()
+    }
+
+    /// The number of a key, if it has one.
+    fn find(&self, key: u64) -> Option<u32> {
+        let mut at = place(key, self.entries.len());
+        loop {
+            let entry = self.entries[at];
+            if entry.page == FREE {
+                return None;
+            }
+            if entry.key == halves(key) {
+                return Some(entry.page);
+            }
+            at = if at + 1 == self.entries.len() { 0 } else { at + 1 };
+        }
+    }
+
     /// How many numbers were given: all of them are below.
     pub fn pages(&self) -> u32 {
         self.pages
@@ -203,6 +228,21 @@ mod tests {
             check(&keys.iter().copied().chain(again).collect::<Vec<_>>(), 4096);
         }
         check(&[0, u64::MAX, 0, u64::MAX - 1, u64::MAX], 2);
+    }
+
+    #[test]
+    fn a_range_finds_the_keys_in_it_whether_it_is_short_or_endless() {
+        let mut interner = Interner::new();
+        let keys: Vec<u64> = (0..500).map(|i| i * 1000).collect();
+        interner.intern(&keys, &mut Vec::new());
+        let known = |first, last| {
+            let mut known = interner.known(first, last);
+            known.sort_unstable();
+            known
+        };
+        assert_eq!(known(999, 3000), [1, 2, 3]);
+        assert_eq!(known(497_001, u64::MAX), [498, 499]);
+        assert!(known(1, 999).is_empty());
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! What is varied, and what came of it.
 
 mod cautions;
+pub mod census;
 pub mod compare;
 pub mod curve;
+mod falls;
 pub mod files;
 pub mod fills;
+pub mod grid;
 pub mod predict;
 pub mod readahead;
 mod reason;

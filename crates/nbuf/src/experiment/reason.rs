@@ -3,7 +3,7 @@
 //! How often a page is read says more than a count of fills, but it is only said where unlimited
 //! memory reads as many pages as are touched; elsewhere unlimited memory itself is the measure.
 
-use super::recommend::Falls;
+use super::falls::Falls;
 use super::result::Curve;
 use crate::units::{Bytes, PAGE_BYTES};
 

@@ -1,26 +1,19 @@
 //! From a curve to the three sizes of the 1982 paper, and to a number to paste.
 //!
-//! V. Jacobson (*A MAX-IV Disc Cache*, 1982) found the curve S-shaped: 256 sectors replaced each
-//! other before they were wanted again, 512 did nearly all there was to do, 768 did no more. The
-//! curves of programs are staircases of such S. The knee is looked for on the lower convex hull
-//! of the curve, whose corners lie at the feet of cliffs and never inside a fall, and whose edges
-//! save less and less a byte: it is the last corner that an edge worth its memory leads to.
+//! [`Falls`] finds them on the curve; here room is added for what stands on the edge of a cliff.
 //!
-//! Invariant: floor <= cache <= ceiling; the cache leaves at most a quarter unsaved of what
-//! could be saved; the limit covers every part. Cost: linear in the points. Not for curves that
-//! are lower bounds (mapped files unseen): what is unseen cannot be recommended for.
+//! Invariant: floor <= cache <= ceiling; the limit covers every part. Cost: linear in the points.
+//! Not for curves that are lower bounds (mapped files unseen): what is unseen cannot be recommended
+//! for.
 
+use super::falls::{Corners, Falls};
 use super::reason;
 use super::result::{Advice, Curve, Recommend};
 use crate::units::Bytes;
 use crate::workload::trace::Memory;
 
-/// Fills that remain, as a share of the worst, where a cache saves almost nothing.
+/// Fills that remain, as a share of the worst, where pages are not wanted again.
 const ALMOST_ALL: f64 = 0.95;
-/// What may be unsaved, as a share of all that can be saved, where nothing is to be gained.
-const ALMOST_NONE: f64 = 0.01;
-/// A byte is worth having that saves this share of what an average byte up to the ceiling saves.
-const WORTH: f64 = 0.25;
 /// Room above the foot of a cliff, in percent of the size.
 const MARGIN_PERCENT: u64 = 2;
 /// Cache that a command gets even if it can gain nothing from it.
@@ -59,7 +52,7 @@ pub fn recommend(
     let falls = Falls::of(curve);
     let room = (readahead + readahead + readahead).max(ROOM_MIN);
     let sizes = if falls.gains() && (has_reuse(curve) || falls.gains_from(room)) {
-        falls.sizes(curve)
+        Sizes::of(&falls, curve)
     } else {
         Sizes {
             kind: Advice::NothingToGain,
@@ -132,85 +125,20 @@ struct Sizes {
     reason: String,
 }
 
-/// The upper edge of the band at the sizes that were simulated, made to fall only: what a size
-/// promises, no larger size may break.
-pub(super) struct Falls(pub(super) Vec<(Bytes, u64)>);
-
-impl Falls {
-    pub(super) fn of(curve: &Curve) -> Self {
-        let simulated = curve.points.iter().filter(|p| !p.interpolated).count();
-        let points = curve.points.iter().rev();
-        let mut highest = 0;
-        let mut falls: Vec<_> = points
-            .filter(|point| simulated < 2 || !point.interpolated)
-            .map(|point| {
-                highest = point.fills_high().max(highest);
-                (point.cache_bytes, highest)
-            })
-            .collect();
-        falls.reverse();
-        Self(falls)
-    }
-
-    fn most(&self) -> u64 {
-        self.0.first().map_or(0, |&(_, fills)| fills)
-    }
-
-    pub(super) fn least(&self) -> u64 {
-        self.0.last().map_or(0, |&(_, fills)| fills)
-    }
-
-    /// Whether any size saves more than almost nothing.
-    pub(super) fn gains(&self) -> bool {
-        (self.least() as f64) < ALMOST_ALL * self.most() as f64
-    }
-
-    /// The same, of the sizes from `room` on.
-    fn gains_from(&self, room: Bytes) -> bool {
-        let within = self.0.iter().find(|&&(size, _)| size >= room);
-        within.is_some_and(|&(_, fills)| (self.least() as f64) < ALMOST_ALL * fills as f64)
-    }
-
+impl Sizes {
     /// The three sizes of a curve that gains.
-    fn sizes(&self, curve: &Curve) -> Sizes {
-        let nearly_least = self.least() as f64 + ALMOST_NONE * (self.most() - self.least()) as f64;
-        let top = self.0.partition_point(|&(_, fills)| fills as f64 > nearly_least);
-        let knee = self.knee(top);
-        let foot = self.0[knee].0;
-        let largest = self.0[self.0.len() - 1].0;
-        let cache = with_margin(foot, largest);
-        let nearly_most = ALMOST_ALL * self.most() as f64;
-        let useless = self.0.partition_point(|&(_, fills)| fills as f64 >= nearly_most);
-        let ceiling = self.0[top].0.max(cache);
-        Sizes {
+    fn of(falls: &Falls, curve: &Curve) -> Self {
+        let Corners { floor, knee, ceiling: top } = falls.corners();
+        let size = |at: usize| falls.0[at].0;
+        let cache = with_margin(size(knee), size(falls.0.len() - 1));
+        let ceiling = size(top).max(cache);
+        Self {
             kind: Advice::Knee,
-            floor: self.0[useless.saturating_sub(1)].0.min(cache),
+            floor: size(floor).min(cache),
             cache,
             ceiling,
-            reason: reason::knee(self, curve, knee, cache, (knee < top).then_some(ceiling)),
+            reason: reason::knee(falls, curve, knee, cache, (knee < top).then_some(ceiling)),
         }
-    }
-
-    /// Where the hull of the points up to `top` stops being worth its memory.
-    fn knee(&self, top: usize) -> usize {
-        let slope = |from: usize, to: usize| {
-            let (size, fills) = self.0[from];
-            let (larger, fewer) = self.0[to];
-            (fills - fewer) as f64 / (larger.0 - size.0) as f64
-        };
-        let mut hull: Vec<usize> = vec![0];
-        for point in 1..=top {
-            while let [.., before, last] = hull[..]
-                && slope(before, last) <= slope(last, point)
-            {
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        let worth = WORTH * slope(0, top);
-        let edges = hull.windows(2);
-        let worthy = edges.take_while(|edge| slope(edge[0], edge[1]) >= worth);
-        worthy.last().map_or(top, |edge| edge[1])
     }
 }
 

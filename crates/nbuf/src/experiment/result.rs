@@ -1,63 +1,35 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod census;
 mod choice;
 mod comparison;
+mod curve;
+mod curves;
 mod files;
 mod time;
 mod traffic;
 
 use serde::{Deserialize, Serialize};
 
+pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{
     Comparison, Difference, DocumentCapture, DocumentRecommend, DocumentRun, Measure, Side,
     SizeDocument,
 };
+pub use curve::{Curve, Point};
+pub use curves::{
+    CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
+    SampleFacts, TraceSummary,
+};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 
+pub use super::fills::Meter;
 use super::size::Analysis;
 use crate::units::Bytes;
-
-/// One size on the curve: what a cache of `cache_bytes` would have to do for the workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
-    /// Room for file pages (the limit less everything else that counts against it).
-    pub cache_bytes: Bytes,
-    /// Demand page accesses that an LRU cache of this size misses. Exact.
-    pub lru_misses: u64,
-    /// Pages the kernel would fill, readahead included, if it evicted in LRU order.
-    pub lru_fills: u64,
-    /// Pages the kernel would fill with its two lists, active and inactive.
-    pub two_list_fills: u64,
-    /// Whether the two fill figures lie between simulated sizes rather than on one.
-    pub interpolated: bool,
-}
-
-impl Point {
-    /// The lower edge of the band of predicted fills.
-    pub fn fills_low(&self) -> u64 {
-        self.lru_fills.min(self.two_list_fills)
-    }
-
-    /// The upper edge of the band of predicted fills.
-    pub fn fills_high(&self) -> u64 {
-        self.lru_fills.max(self.two_list_fills)
-    }
-}
-
-/// The whole curve, ascending by size, with what it is measured against.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Curve {
-    /// Ascending by `cache_bytes`; the last one holds everything that was touched or read ahead.
-    pub points: Vec<Point>,
-    /// Distinct pages touched, in bytes: nobody needs more cache than this plus readahead.
-    pub footprint_bytes: Bytes,
-    /// Demand page accesses.
-    pub accesses: u64,
-}
 
 /// What kind of advice a curve allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,8 +81,11 @@ pub struct Verified {
     pub predicted_seconds_low: Option<f64>,
     /// Its upper edge.
     pub predicted_seconds_high: Option<f64>,
-    /// Pages the kernel put into the cache.
+    /// Pages the kernel put into the cache, by `meter`.
     pub measured_fills: u64,
+    /// What counted them.
+    #[serde(default)]
+    pub meter: Meter,
     /// Elapsed time.
     pub measured_seconds: f64,
     /// Whether the prediction held; nothing for a run that did not reach its end, and for one that
@@ -120,6 +95,9 @@ pub struct Verified {
     pub step_bytes: Option<Bytes>,
     /// Whether the time allowed was up before it had ended.
     pub timed_out: bool,
+    /// The time allowed: many times what was predicted, unless somebody said otherwise.
+    #[serde(default)]
+    pub allowed_seconds: Option<f64>,
     /// Whether the kernel killed it for want of memory: the limit is below the floor.
     pub killed: bool,
     /// Of the command.

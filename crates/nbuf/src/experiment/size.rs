@@ -8,7 +8,7 @@ use super::predict::{Overhead, Prediction, UNLIMITED, predict};
 use super::readahead::windows;
 use super::recommend::{RecommendError, limit_at, recommend};
 use super::result::{
-    Advice, Curve, Detail, ReadaheadPoint, Recommend, SharedFile, SizeReport, TargetReport,
+    Advice, Curve, Detail, Meter, ReadaheadPoint, Recommend, SharedFile, SizeReport, TargetReport,
     TimePoint, Traffic, Verified,
 };
 use super::step::{Step, steps};
@@ -19,7 +19,7 @@ use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
 use crate::meter::service::Sample;
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
-use crate::workload::trace::{Facts, Memory, Trace};
+use crate::workload::trace::{Detour, Facts, Memory, Trace, Uncached, told_uncached};
 
 /// Above this share of mapped touches the curve is a lower bound: what is touched again through a
 /// mapping is not seen.
@@ -98,6 +98,7 @@ impl Analysis {
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
         let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
         let mut cautions = facts.cautions.clone();
+        cautions.extend(told_uncached(&facts.uncached));
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let timing = Timing::of(&stream, &facts, &ask.probed, ask.rate);
@@ -178,6 +179,20 @@ impl Analysis {
             made
         };
         limits.into_iter().map(predict).collect()
+    }
+
+    /// Why a meter cannot count what is predicted; nothing where it can.
+    pub fn is_beyond(&self, meter: Meter) -> Option<String> {
+        if meter == Meter::Tracepoint {
+            return None;
+        }
+        let written = self.traffic.written_share();
+        if written > WRITTEN_SHARE_MAX {
+            return Some(format!("{:.0} % of the pages were written to", written * 100.0));
+        }
+        let direct = |of: &&Uncached| of.detour == Detour::Direct;
+        let past = self.facts.uncached.iter().find(direct)?;
+        Some(format!("calls on {} went past the page cache", past.file))
     }
 
     /// Whether a limit leaves no room for a cache at all.

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use super::recommend::{Falls, with_margin};
+use super::falls::Falls;
+use super::recommend::with_margin;
 use super::result::{Curve, TimePoint};
 use crate::units::{Bytes, whole};
 

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use super::fills::FillCounter;
+use super::fills::{Counter, Meter};
 use super::predict::Prediction;
 use super::result::{Sample, Verified};
 use super::statistics::{Spread, median_count};
@@ -16,7 +16,7 @@ use crate::meter::probe::residency::Residency;
 use crate::sys::cgroup::{self, Group, Hierarchies, Throttle};
 use crate::sys::signal::Signals;
 use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::command::{self, Command, Ended, Job, Until, run};
+use crate::workload::command::{self, Command, Ended, Input, Job, Until, run};
 use crate::workload::record::perf;
 
 /// A measured count may lie this far outside the band.
@@ -27,6 +27,17 @@ const TOLERANCE: f64 = 0.05;
 const OTHERS_PAGES: f64 = 64.0;
 /// A band wider than this predicts nothing, but near a step.
 const BAND_MAX: f64 = 1.10;
+
+/// A run may take so many times what it was predicted to take, or took when it was recorded.
+pub const PATIENCE: u32 = 10;
+
+/// How long a run may take where nobody says: one that thrashes may not end in days. Short runs
+/// have `least`, for they vary most.
+pub fn time_allowed(prediction: &Prediction, recorded: Duration, least: Duration) -> Duration {
+    let predicted = prediction.seconds.map_or(0.0, |(_, high)| high);
+    let predicted = Duration::try_from_secs_f64(predicted).unwrap_or(Duration::MAX);
+    predicted.max(recorded).saturating_mul(PATIENCE).max(least)
+}
 
 /// What every run needs.
 #[derive(Debug)]
@@ -41,6 +52,10 @@ pub struct Bench<'a> {
     pub throttle: Option<&'a Throttle>,
     /// When a run is over.
     pub until: Until,
+    /// What the recorded run had as its input.
+    pub input: Input,
+    /// What counts fills.
+    pub meter: Meter,
     /// Steps of the curve: near one, a small error of the size is a large error of the fills.
     pub steps: &'a [Step],
     /// Pages that stayed in memory when the predictions were made.
@@ -87,13 +102,13 @@ impl Bench<'_> {
             let limited = group.limiter().limit(Some(limit));
             limited.map_err(|source| Error::Limit { limit, source })?;
         }
-        let mut counter = FillCounter::prepare(&group)?;
-        let standard = [Some(null()?), Some(null()?), None];
+        let mut counter = Counter::prepare(self.meter, &group)?;
+        let standard = [Some(self.input.again()?), Some(null()?), None];
         let job = Job { group: Some(&group), standard, until: self.until, deadline };
         let ended = run(self.command, job, &mut counter, signals)?;
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
-        let (fills, lost) = counter.finish()?;
+        let (fills, lost) = counter.finish(&ended)?;
         // Without a limit the cache ends nowhere, least of all at a step.
         let step = prediction.limit.and_then(|_| near_step(self.steps, prediction.cache));
         let killed = usage.oom_kills > 0;
@@ -106,9 +121,11 @@ impl Bench<'_> {
             predicted_seconds_high: prediction.seconds.map(|(_, high)| high),
             measured_fills: fills,
             measured_seconds: seconds(ended.elapsed_ns),
+            meter: self.meter,
             held: None,
             step_bytes: step.map(|step| step.cache_bytes),
             timed_out: ended.timed_out,
+            allowed_seconds: deadline.map(|deadline| deadline.as_secs_f64()),
             killed,
             exit_status: ended.exit_status,
             measured_cache_bytes: usage.page_cache,
@@ -246,9 +263,11 @@ mod tests {
             predicted_seconds_high: None,
             measured_fills: fills,
             measured_seconds: seconds,
+            meter: Meter::Tracepoint,
             held: None,
             step_bytes: None,
             timed_out,
+            allowed_seconds: None,
             killed,
             exit_status: i32::from(end == "failed"),
             measured_cache_bytes: Bytes(0),
@@ -266,6 +285,21 @@ mod tests {
             }],
         };
         judged(run, &[])
+    }
+
+    #[test]
+    fn a_run_has_time_and_no_more() {
+        let check = |seconds: Option<(f64, f64)>, recorded, want| {
+            let prediction =
+                Prediction { limit: None, cache: Bytes(0), fills_low: 0, fills_high: 0, seconds };
+            let least = Duration::from_mins(1);
+            let got = time_allowed(&prediction, Duration::from_secs(recorded), least);
+            assert_eq!(got.as_secs(), want, "{seconds:?} {recorded}");
+        };
+        check(None, 1, 60);
+        check(None, 7, 70);
+        check(Some((3.0, 20.0)), 7, 200);
+        check(Some((3.0, f64::INFINITY)), 7, Duration::MAX.as_secs());
     }
 
     #[test]

@@ -79,6 +79,14 @@ impl Marks {
         self.next += 1;
     }
 
+    /// Gives the next stamp out without a mark.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        let stamp = Stamp::try_from(self.next).expect("stamps fit in u32");
+        self.push();
+        self.clear(stamp);
+    }
+
     /// Takes the mark away from a stamp that has it.
     #[inline]
     pub(super) fn clear(&mut self, stamp: Stamp) {
@@ -97,16 +105,17 @@ impl Marks {
         self.live -= 1;
     }
 
-    /// Marks younger than `stamp`, which is marked itself.
+    /// Marks younger than `stamp`, whether it is marked itself or not.
     #[inline]
     pub(super) fn above(&self, stamp: Stamp) -> u32 {
         let stamp = stamp as usize;
+        let up_to_here = u64::MAX >> (WORD - 1 - stamp % WORD);
         let older = self.before_zones[stamp / ZONE]
             + self.before_regions[stamp / ZONE][stamp / REGION % ROW]
             + u32::from(self.before_groups[stamp / REGION][stamp / GROUP % ROW])
             + u32::from(self.before_words[stamp / GROUP][stamp / WORD % ROW])
-            + (self.words[stamp / WORD] & low_bits(stamp % WORD)).count_ones();
-        self.live - older - 1
+            + (self.words[stamp / WORD] & up_to_here).count_ones();
+        self.live - older
     }
 
     /// Starts to load what `above` and `clear` will look at for this stamp.
@@ -169,7 +178,31 @@ fn count(stamps: usize) -> u32 {
     u32::try_from(stamps).expect("stamps fit in u32")
 }
 
-/// A word with its `width` (below 64) lowest bits set.
-const fn low_bits(width: usize) -> u64 {
-    (1 << width) - 1
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than three zones, cleared here and there, against counting.
+    #[test]
+    fn marks_are_counted_across_zones() {
+        let stamps = 3 * ZONE + 5 * GROUP + 7;
+        let given = u32::try_from(stamps - 1).unwrap();
+        let mut marks = Marks::packed(stamps, given);
+        let mut kept = vec![true; given as usize];
+        let mut state = 3_u32;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let stamp = state % given;
+            if std::mem::replace(&mut kept[stamp as usize], false) {
+                marks.clear(stamp);
+            }
+        }
+        let edges = [0, WORD - 1, WORD, GROUP, REGION, ZONE - 1, ZONE, 2 * ZONE, stamps - 2];
+        for stamp in edges {
+            let above = kept[stamp + 1..].iter().filter(|&&kept| kept).count();
+            assert_eq!(marks.above(count(stamp)) as usize, above, "{stamp}");
+        }
+        let left = kept.iter().enumerate().filter(|&(_, &kept)| kept).map(|(stamp, _)| stamp);
+        assert!(marks.iter().eq(left));
+    }
 }

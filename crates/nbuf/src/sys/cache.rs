@@ -61,6 +61,27 @@ pub fn resident_map(file: &File) -> io::Result<Vec<bool>> {
     Ok(map.into_iter().map(|byte| byte & 1 != 0).collect())
 }
 
+/// The same for those whom the kernel does not tell: each page is asked for without waiting
+/// (`RWF_NOWAIT`), and readahead is off for this open file from now on. What was not there may be
+/// there a moment later, so that the file should be dropped again.
+pub fn resident_map_by_reading(file: &File) -> io::Result<Vec<bool>> {
+    read_at_random(file)?;
+    let page_bytes = rustix::param::page_size() as u64;
+    let pages = file.metadata()?.len().div_ceil(page_bytes);
+    (0..pages)
+        .map(|page| {
+            let mut byte = [0u8];
+            let into = &mut [io::IoSliceMut::new(&mut byte)];
+            let flags = rustix::io::ReadWriteFlags::NOWAIT;
+            match rustix::io::preadv2(file, into, page * page_bytes, flags) {
+                Ok(_) => Ok(true),
+                Err(rustix::io::Errno::AGAIN) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        })
+        .collect()
+}
+
 /// Switches readahead off for this open file.
 pub fn read_at_random(file: &File) -> io::Result<()> {
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random)?;

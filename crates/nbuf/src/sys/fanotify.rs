@@ -59,8 +59,9 @@ impl Listener {
         super::check(done.into()).map(drop)
     }
 
-    /// Hands an open descriptor of every file opened since the last call to `each`.
-    pub fn drain(&mut self, mut each: impl FnMut(OwnedFd)) -> io::Result<Seen> {
+    /// Hands an open descriptor of every file opened since the last call to `each`, and the process
+    /// that opened it.
+    pub fn drain(&mut self, mut each: impl FnMut(OwnedFd, i32)) -> io::Result<Seen> {
         const EVENT_BYTES: usize = size_of::<libc::fanotify_event_metadata>();
         let mut seen = Seen::default();
         loop {
@@ -92,7 +93,7 @@ impl Listener {
                 if event.fd >= 0 {
                     seen.files += 1;
                     // SAFETY: the event carries a descriptor opened for this process.
-                    each(unsafe { OwnedFd::from_raw_fd(event.fd) });
+                    each(unsafe { OwnedFd::from_raw_fd(event.fd) }, event.pid);
                 }
                 at += (event.event_len as usize).max(EVENT_BYTES);
             }

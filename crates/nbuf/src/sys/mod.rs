@@ -2,6 +2,7 @@
 //!
 //! Everything here is a thin, safe wrapper that owns what it opens; policy lives with the callers.
 
+pub mod architecture;
 pub mod cache;
 pub mod cgroup;
 pub mod direct;

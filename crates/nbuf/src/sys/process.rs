@@ -65,6 +65,11 @@ pub fn shell_status(status: i32) -> i32 {
     if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
 }
 
+/// The signal that ended a process, by its status.
+pub fn ending_signal(status: i32) -> Option<i32> {
+    libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status))
+}
+
 /// Clock ticks after boot at which `pid` started: with the number, a name no other process has.
 pub fn start_ticks(pid: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -8,7 +8,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 /// `SIGINT`, `SIGTERM` and `SIGHUP`, blocked for this process and read from a descriptor, but for
-/// those that were ignored (`nohup`, a background job): a blocked signal is never ignored.
+/// those that were ignored (`nohup`, a background job): a blocked signal is never ignored. `SIGTTOU`
+/// is blocked, and not heard.
 ///
 /// They are unblocked again when this is dropped. Make it before any thread starts.
 #[derive(Debug)]
@@ -42,8 +43,10 @@ impl Signals {
                     libc::sigaddset(set.as_mut_ptr(), signal);
                 }
             }
-            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
             let fd = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            // So that we may take the terminal back from a command that had put us behind itself.
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGTTOU);
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
             super::check(fd.into())?;
             Ok(Self { fd: OwnedFd::from_raw_fd(fd), before: before.assume_init() })
         }

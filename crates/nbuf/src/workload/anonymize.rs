@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::trace::{Facts, Trace};
+use super::trace::{Facts, Trace, Uncached};
 use crate::units::Bytes;
 
 /// What the facts say of themselves afterwards.
@@ -28,7 +28,10 @@ pub fn anonymize(trace: &mut Trace) {
     let files: Vec<String> = trace.files.iter().map(|name| words.replaced(name)).collect();
     let renamed: HashMap<&str, &str> =
         trace.files.iter().zip(&files).map(|(old, new)| (old.as_str(), new.as_str())).collect();
-    trace.facts = facts(&trace.facts, &renamed, &named);
+    let uncached = trace.facts.uncached.iter();
+    let uncached = uncached.map(|of| Uncached { file: words.replaced(&of.file), ..of.clone() });
+    let uncached = uncached.collect();
+    trace.facts = Facts { uncached, ..facts(&trace.facts, &renamed, &named) };
     trace.files = files;
     let mut tasks: HashMap<u32, u32> = HashMap::new();
     trace.records.change(|record| {
@@ -40,7 +43,9 @@ pub fn anonymize(trace: &mut Trace) {
 /// Every text of the trace that a caution may repeat.
 fn named(trace: &Trace) -> Vec<String> {
     let facts = &trace.facts;
-    let texts = trace.files.iter().chain(&facts.command).chain([&facts.directory, &facts.kernel]);
+    let uncached = facts.uncached.iter().map(|of| &of.file);
+    let texts = trace.files.iter().chain(uncached).chain(&facts.command);
+    let texts = texts.chain([&facts.directory, &facts.kernel]);
     let parts = texts.flat_map(|text| text.split('/').chain([text.as_str()]));
     let mut parts: Vec<String> =
         parts.filter(|part| part.len() >= NAMED_MIN).map(str::to_owned).collect();
@@ -69,6 +74,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         memory: old.memory,
         devices: old.devices.clone(),
         file_devices: Vec::new(),
+        uncached: Vec::new(),
         cautions: Vec::new(),
     };
     facts.capture.backend = known(&facts.capture.backend, &["perf", "calls"]);
@@ -149,7 +155,7 @@ impl<'a> Words<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::trace::{Device, FileId, Op, Record};
+    use crate::workload::trace::{Detour, Device, FileId, Op, Record};
 
     fn record(file: u32, task: u32) -> Record {
         Record {
@@ -193,6 +199,12 @@ mod tests {
                 processors: 48,
                 devices: vec![device(1, "ext4"), device(2, "fuse.acmefs")],
                 file_devices: vec![("/srv/alice/plan.odt".into(), 1)],
+                uncached: vec![Uncached {
+                    file: "/dev/shm/alice".into(),
+                    detour: Detour::Memory,
+                    calls: 1,
+                    bytes: Bytes(5),
+                }],
                 cautions: cautions.map(str::to_owned).to_vec(),
                 ..Facts::default()
             },
@@ -210,6 +222,7 @@ mod tests {
         assert_eq!(tasks, [1, 2, 1]);
         let facts = &trace.facts;
         assert_eq!(facts.file_devices, [("/name5/name2/name6".to_owned(), 1)]);
+        assert_eq!(facts.uncached[0].file, "/name7/name8/name2");
         assert_eq!((facts.kernel.as_str(), facts.cgroup.as_str()), ("6.18", "v1"));
         assert_eq!((facts.devices[1].minor, facts.devices[1].filesystem.as_str()), (1, ""));
         assert_eq!(facts.devices[0].readahead_bytes, 131_072);

@@ -2,8 +2,12 @@
 
 pub mod anonymize;
 pub mod command;
+pub mod convert;
 pub mod format;
+pub mod pages;
 pub mod record;
 pub mod request;
+pub mod source;
+pub mod synthetic;
 pub mod trace;
 mod varint;

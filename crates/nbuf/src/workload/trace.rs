@@ -6,8 +6,10 @@
 
 mod code;
 mod records;
+mod uncached;
 
 pub use records::Records;
+pub use uncached::{Detour, Uncached, told as told_uncached};
 
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +175,9 @@ pub struct Facts {
     pub devices: Vec<Device>,
     /// Files that are not on the first device: name, index into `devices`.
     pub file_devices: Vec<(String, u32)>,
+    /// Files that were used without the page cache of files.
+    #[serde(default)]
+    pub uncached: Vec<Uncached>,
     /// What a reader of any later report must be told: losses, a broken recording, unknown files.
     pub cautions: Vec<String>,
 }

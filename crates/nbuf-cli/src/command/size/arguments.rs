@@ -55,9 +55,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND")]
     pub(super) prepare: Option<String>,
 
-    /// End everything after this long (90, 90s, 10m, 1h) and report what was measured
+    /// End everything after this long (90, 90s, 10m, 1h) and report what was measured; without it,
+    /// a run under a limit is ended after a minute or ten times what was predicted, the longer
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) max_time: Option<Duration>,
+
+    /// What a run under a limit may take at the least; for provoking runs that are ended
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60", hide = true)]
+    pub(super) patience: Duration,
+
+    /// How much of the log of the recording is kept in memory; for provoking that there is no room
+    #[arg(long, value_name = "BYTES", hide = true)]
+    pub(super) log_memory: Option<usize>,
 
     /// A run is over when its last descendant has ended, or when the command itself has
     #[arg(long, value_name = "WHEN", default_value = "last")]

@@ -4,6 +4,7 @@ mod arguments;
 mod compare;
 mod outputs;
 mod page;
+mod prepare;
 mod prove;
 mod spool;
 mod workload;

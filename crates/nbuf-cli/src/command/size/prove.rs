@@ -9,6 +9,7 @@ use nbuf::experiment::result::Verified;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::verify::{self, Bench};
 use nbuf::sys::signal::Signals;
+use nbuf::workload::command::Input;
 
 use super::Args;
 use super::workload::Workload;
@@ -30,8 +31,23 @@ pub(super) fn verify(
     if analysis.recommend.is_none() && args.verify_at.is_empty() {
         return Ok(Vec::new());
     }
+    if workload.used_terminal() && !args.yes {
+        say(
+            "not verified: the command used the terminal, where it would find nothing when it is run \
+             again; give it a file to read (`< FILE`), which every run gets, or run it again all the \
+             same with -y",
+        );
+        return Ok(Vec::new());
+    }
+    if let Some(why) = analysis.is_beyond(workload.meter()) {
+        say(format_args!(
+            "not verified: {why}, and where the kernel's tracepoints are closed only what is read into \
+             the page cache can be counted; `nbuf doctor` tells what would open them"
+        ));
+        return Ok(Vec::new());
+    }
     let plan = analysis.plan(&args.verify_at);
-    announce(&plan, args, analysis);
+    announce(&plan, args, analysis, workload);
     if !args.yes && !agreed(workload, signals)? {
         if workload.interrupted().is_none() {
             say("not verified");
@@ -83,6 +99,8 @@ fn measure(
         hierarchies: &workload.hierarchies,
         throttle: throttle.as_ref(),
         until: workload.until(),
+        input: workload.input,
+        meter: workload.meter(),
         steps: &analysis.steps,
         left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),
     };
@@ -103,7 +121,8 @@ fn measure(
         if workload.hears_signals() {
             break;
         }
-        match bench.measure(prediction, workload.time_left(), signals) {
+        let allowed = workload.time_for(prediction, analysis);
+        match bench.measure(prediction, Some(allowed), signals) {
             Ok((verified, ended)) => {
                 workload.note(&ended);
                 if ended.interrupted.is_some() {
@@ -137,7 +156,7 @@ fn follow(run: &Verified) {
 }
 
 /// Says how often and under what the command will be run.
-fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis) {
+fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis, workload: &Workload<'_>) {
     // A question needs to be understood, however quiet.
     if voice::is_quiet() && (args.yes || !asks()) {
         return;
@@ -164,10 +183,20 @@ fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis) {
     say(format_args!(
         "to prove it, the command is run {runs} more times ({seconds:.1} s when recorded{in_all}), \
          in random order: without a limit, and with its memory limited to {}{each}; its files are \
-         dropped from the page cache before each run, its input is /dev/null and its output is \
-         discarded",
+         dropped from the page cache before each run, its input is {} and its output is discarded",
         listed(&limits),
+        input(workload),
     ));
+}
+
+/// What the runs have as their input.
+fn input(workload: &Workload<'_>) -> &'static str {
+    match workload.input {
+        Input::File { .. } => "the same file again",
+        Input::Stream => "/dev/null, for a pipe cannot be read twice (a file can: `< FILE`)",
+        Input::Terminal if workload.used_terminal() => "/dev/null instead of the terminal",
+        Input::Terminal | Input::Nothing => "/dev/null",
+    }
 }
 
 /// Whether there is somebody to ask.

@@ -7,6 +7,7 @@ use std::io::{self, Cursor, Write};
 
 use anyhow::Result;
 use nbuf::sys::direct::DirectFile;
+use nbuf::units::Bytes;
 use nbuf::workload::record::trace_of_log;
 use nbuf::workload::trace::Trace;
 
@@ -25,11 +26,16 @@ pub(super) struct Spool {
 
 impl Default for Spool {
     fn default() -> Self {
-        Self { memory: Vec::new(), memory_bytes: MEMORY_BYTES, file: None }
+        Self::with_memory(MEMORY_BYTES)
     }
 }
 
 impl Spool {
+    /// With so much of it in memory.
+    pub(super) fn with_memory(memory_bytes: usize) -> Self {
+        Self { memory: Vec::new(), memory_bytes, file: None }
+    }
+
     /// The trace of what was written.
     pub(super) fn trace(self) -> Result<Trace> {
         Ok(match self.file {
@@ -42,7 +48,7 @@ impl Spool {
         // Asked once: whoever has no place for it now has none later.
         self.memory_bytes = usize::MAX;
         if let Ok(mut file) = make() {
-            file.write_all(&self.memory)?;
+            file.write_all(&self.memory).map_err(|error| with_remedy(&error))?;
             self.memory = Vec::new();
             self.file = Some(file);
         }
@@ -56,14 +62,25 @@ impl Write for Spool {
             self.spill(|| Ok(DirectFile::unnamed(&state_directory()?)?))?;
         }
         match &mut self.file {
-            Some(file) => file.write(bytes),
+            Some(file) => file.write(bytes).map_err(|error| with_remedy(&error)),
             None => self.memory.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
+        self.file.as_mut().map_or(Ok(()), Write::flush).map_err(|error| with_remedy(&error))
     }
+}
+
+/// Says where the log was, and what would make room.
+fn with_remedy(error: &io::Error) -> io::Error {
+    let directory = state_directory().unwrap_or_default();
+    io::Error::other(format!(
+        "{error}; a log of more than {} is kept in {}: make room there, or set XDG_STATE_HOME to a \
+         place that has it",
+        Bytes(MEMORY_BYTES as u64),
+        directory.display()
+    ))
 }
 
 #[cfg(test)]

@@ -5,17 +5,19 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result};
 use nbuf::clock::Stopwatch;
+use nbuf::experiment::fills::Meter;
+use nbuf::experiment::predict::Prediction;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::time::Rate;
+use nbuf::experiment::verify;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
 use nbuf::meter::service::Sample;
 use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
-use nbuf::sys::process;
 use nbuf::sys::signal::Signals;
-use nbuf::workload::command::{Command, Ended, Job, Until, Watcher, run};
+use nbuf::workload::command::{Command, Ended, Input, Until};
 use nbuf::workload::format::native;
 use nbuf::workload::record::perf::{self, Perf};
 use nbuf::workload::record::{Backend, Options, events, record, recorder};
@@ -30,11 +32,16 @@ use crate::{caller, exit, permission};
 
 /// What is sized.
 pub(super) struct Workload<'a> {
-    args: &'a Args,
-    signals: &'a Signals,
+    pub(super) args: &'a Args,
+    pub(super) signals: &'a Signals,
     pub(super) command: Command,
     pub(super) hierarchies: Hierarchies,
+    /// What the command has as its input when it is recorded.
+    pub(super) input: Input,
     began: Stopwatch,
+    /// Whether the command used the terminal.
+    used_terminal: Cell<bool>,
+    meter: Cell<Meter>,
     /// The signal that we were sent, if any.
     interrupted: Cell<Option<u8>>,
     /// Whether something of ours failed, and was told.
@@ -55,7 +62,10 @@ impl<'a> Workload<'a> {
             signals,
             command,
             hierarchies,
+            input: Input::ours(),
             began: Stopwatch::start(),
+            used_terminal: Cell::new(false),
+            meter: Cell::default(),
             interrupted: Cell::new(None),
             broke: Cell::new(false),
             cannot_verify: Cell::new(false),
@@ -84,10 +94,12 @@ impl<'a> Workload<'a> {
             deadline: self.time_left(),
             ring_bytes: None,
         };
-        let recorded = record(&self.command, options, Spool::default(), self.signals);
+        let spool = self.args.log_memory.map_or_else(Spool::default, Spool::with_memory);
+        let recorded = record(&self.command, options, spool, self.signals);
         let (ended, log) = recorded.map_err(permission::explain)?;
         drop(group);
         self.note(&ended);
+        self.used_terminal.set(ended.used_terminal);
         let trace = log.trace()?;
         let (records, files) = (trace.records.len(), trace.files.len());
         detail(format_args!("recorded: {records} records of {files} files"));
@@ -99,24 +111,38 @@ impl<'a> Workload<'a> {
     }
 
     /// A private group for the recording. Without one the memory beside the cache is not known.
-    /// Who records by system calls cannot count fills either, so that nothing can be verified.
+    /// Who records by system calls, because tracepoints are refused, cannot count fills by them either.
     fn group(&self, backend: Backend) -> Result<Option<Group>> {
         if backend == Backend::Calls && !self.args.no_verify && Perf::probe().is_err() {
-            self.cannot_verify.set(true);
-            say("nothing will be verified: pages filled can be counted by tracepoints only, and \
-                 recording by system calls is for where those are refused; `nbuf doctor` tells \
-                 what would change that");
+            self.meter.set(Meter::BytesRead);
         }
         match Group::create(&self.hierarchies) {
             Ok(group) => Ok(Some(group)),
             Err(_) if !self.verifies() => Ok(None),
+            Err(error) if self.meter.get() == Meter::BytesRead => {
+                self.cannot_verify.set(true);
+                say(format_args!(
+                    "nothing will be verified: {error}; `nbuf doctor` tells what works"
+                ));
+                Ok(None)
+            }
             Err(error) => Err(refused(error)),
         }
+    }
+
+    /// What counts the fills of verified runs.
+    pub(super) fn meter(&self) -> Meter {
+        self.meter.get()
     }
 
     /// Whether the command is to be run again.
     pub(super) fn verifies(&self) -> bool {
         !(self.args.no_verify || self.args.trace.is_some() || self.cannot_verify.get())
+    }
+
+    /// Whether somebody at the terminal took part in the recorded run.
+    pub(super) fn used_terminal(&self) -> bool {
+        self.used_terminal.get()
     }
 
     /// Writes the trace where it is wanted. A failure is told, and does not cost the report.
@@ -172,13 +198,7 @@ impl<'a> Workload<'a> {
         if self.args.trace.is_some() || self.args.no_verify || self.interrupted().is_some() {
             return Residency::default();
         }
-        // Of a file that one may not write to, the kernel says that all of it is in memory.
-        let writable = |file: &str| {
-            let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-            is_file && File::options().write(true).open(file).is_ok()
-        };
-        let may_ask = |file| if process::is_root() || writable(file) { file } else { "" };
-        Residency::drop_files(trace.files.iter().map(|file| may_ask(file)))
+        Residency::drop_files(trace.files.iter().map(String::as_str))
     }
 
     /// Reads the files here and there, which have been dropped from the cache, to see how long the
@@ -203,30 +223,6 @@ impl<'a> Workload<'a> {
         self.rate().is_some().then_some(Throttle { devices, iops, bytes_per_second })
     }
 
-    /// Runs the preparation, if one was given.
-    pub(super) fn prepare(&self) -> Result<()> {
-        let Some(script) = &self.args.prepare else { return Ok(()) };
-        let arguments = ["sh", "-c", script].map(Into::into).to_vec();
-        let command = Command { arguments, account: self.command.account.clone() };
-        let null: OwnedFd = File::open("/dev/null")?.into();
-        let standard = [Some(null), Some(stderr()?), None];
-        let job = Job { standard, deadline: self.time_left(), ..Job::default() };
-        let ended = run(&command, job, &mut Nobody, self.signals).context("--prepare")?;
-        self.note(&ended);
-        if ended.timed_out {
-            bail!(
-                "--prepare `{script}` still ran when the time was up; allow more with --max-time"
-            );
-        }
-        if ended.exit_status != 0 && ended.interrupted.is_none() {
-            bail!(
-                "--prepare `{script}` ended with status {}; see why, and run it by hand first",
-                ended.exit_status
-            );
-        }
-        Ok(())
-    }
-
     pub(super) fn until(&self) -> Until {
         match self.args.until {
             super::Until::Last => Until::Last,
@@ -239,26 +235,16 @@ impl<'a> Workload<'a> {
         self.args.max_time.map(|most| most.saturating_sub(self.began.elapsed()))
     }
 
+    /// How long a run may take to verify a prediction.
+    pub(super) fn time_for(&self, prediction: &Prediction, analysis: &Analysis) -> Duration {
+        let recorded = Duration::from_nanos(analysis.facts.elapsed_ns);
+        let usual = || verify::time_allowed(prediction, recorded, self.args.patience);
+        self.time_left().unwrap_or_else(usual)
+    }
+
     /// With `--json` the document has standard output to itself.
     fn stdout(&self) -> Result<Option<OwnedFd>> {
         self.args.json.then(stderr).transpose()
-    }
-}
-
-/// A watcher for runs that nothing is asked of.
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn attach(&mut self, _pid: i32) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn descriptors(&self) -> Vec<std::os::fd::BorrowedFd<'_>> {
-        Vec::new()
-    }
-
-    fn tick(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 
@@ -270,8 +256,7 @@ fn told(ended: &Ended) -> Option<u8> {
         say("the time is up: the recording ends here, and nothing is verified");
     } else if ended.interrupted.is_some() {
         say("interrupted: the recording ends here, and nothing is verified");
-    } else if status > 128 {
-        let signal = status - 128;
+    } else if let Some(signal) = ended.signal {
         say(format_args!(
             "the command was ended by signal {signal} before it was done, so what it needs is \
              not known; to size something that runs on, end it with --until main or --max-time"
@@ -293,6 +278,6 @@ fn refused(error: cgroup::Error) -> Error {
     }
 }
 
-fn stderr() -> Result<OwnedFd> {
+pub(super) fn stderr() -> Result<OwnedFd> {
     Ok(std::io::stderr().as_fd().try_clone_to_owned()?)
 }

@@ -84,24 +84,25 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
         words.concat(),
         env!("CARGO_PKG_VERSION")
     );
-    document(&command, &body)
+    document(&format!("{}: how much memory", shortened(&command, 80)), "", &body)
 }
 
-fn document(title: &str, body: &str) -> String {
+/// A page around a body, with a style beside that of all pages.
+pub(super) fn document(title: &str, style: &str, body: &str) -> String {
     format!(
         r#"<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"/>
 <meta name="color-scheme" content="light dark"/>
-<title>{}: how much memory</title>
+<title>{}</title>
 <style>
-{STYLE}</style></head>
+{STYLE}{style}</style></head>
 <body>
 {body}<script>
 {SCRIPT}</script></body></html>
 "#,
-        escape(&shortened(title, 80))
+        escape(title)
     )
 }
 
@@ -114,7 +115,7 @@ fn command(report: &SizeReport) -> String {
 }
 
 /// The beginning of a text that is too long for its place.
-fn shortened(text: &str, most: usize) -> String {
+pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -154,7 +155,7 @@ fn paste(recommend: &Recommend) -> String {
 
 /// A table in a box of its own, which scrolls where the page is too narrow for it. Cells are
 /// markup; those of `left` columns are text, the others numbers.
-fn table(class: &str, header: &[&str], left: &[usize], rows: &[Vec<String>]) -> String {
+pub(super) fn table(class: &str, header: &[&str], left: &[usize], rows: &[Vec<String>]) -> String {
     let kind = |column: usize| if left.contains(&column) { "text" } else { "number" };
     let mut out = format!("<div class=\"box\"><table class=\"{class}\"><thead><tr>");
     for (column, name) in header.iter().enumerate() {
@@ -177,4 +178,4 @@ fn table(class: &str, header: &[&str], left: &[usize], rows: &[Vec<String>]) -> 
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

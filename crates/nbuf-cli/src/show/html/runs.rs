@@ -1,8 +1,11 @@
 //! The runs that were made to prove it: what was predicted beside what the kernel counted.
 
-use nbuf::experiment::result::{SizeReport, Verified};
+use nbuf::experiment::result::{Meter, SizeReport, Verified};
 
-use super::super::report::{band, limit, medians, spread_of_fills, spread_of_seconds, verdict};
+use super::super::markup::escape;
+use super::super::report::{
+    BY_READS, band, cut_off, limit, medians, spread_of_fills, spread_of_seconds, verdict,
+};
 use super::super::text::grouped;
 use super::table;
 
@@ -32,9 +35,14 @@ pub(super) fn section(report: &SizeReport) -> String {
             medians.trim_start_matches(',')
         ),
     };
+    let count = if report.verify.iter().any(|run| run.meter == Meter::BytesRead) {
+        escape(BY_READS)
+    } else {
+        "the measured fills are the kernel&#39;s own count".into()
+    };
     format!(
         "<p>Each prediction was written down before the command ran again, from a cold cache, under a \
-         real memory limit; the measured fills are the kernel&#39;s own count.{medians}</p>\n{}{}",
+         real memory limit; {count}.{medians}</p>\n{}{}",
         table("runs", &HEADER, &[4], &rows),
         notes.concat()
     )
@@ -70,6 +78,9 @@ fn with(median: String, spread: Option<String>) -> String {
 
 /// What a row cannot say.
 fn note(run: &Verified) -> Option<String> {
+    if let Some(cut) = cut_off(run) {
+        return Some(format!("<p class=\"note\">{}.</p>\n", escape(&cut)));
+    }
     let step = run.step_bytes?;
     Some(format!(
         "<p class=\"note\">{} lies on a step of the curve, at {step} of cache: a little less, and \

@@ -3,7 +3,8 @@
 use nbuf::experiment::files::Files;
 use nbuf::experiment::recommend::recommend;
 use nbuf::experiment::result::{
-    CaptureReport, Curve, Detail, FileShare, OtherFiles, SizeReport, TimePoint, Traffic, Verified,
+    CaptureReport, Curve, Detail, FileShare, Meter, OtherFiles, SizeReport, TimePoint, Traffic,
+    Verified,
 };
 use nbuf::experiment::step::{Step, steps};
 use nbuf::meter::map::{AccessMap, Kind, Strip};
@@ -106,7 +107,9 @@ fn runs() -> Vec<Verified> {
         measured_seconds: 0.5 + fills as f64 / 1e5,
         held: Some(true),
         step_bytes: None,
+        meter: Meter::Tracepoint,
         timed_out: false,
+        allowed_seconds: None,
         killed: false,
         exit_status: 0,
         measured_cache_bytes: cache_bytes,

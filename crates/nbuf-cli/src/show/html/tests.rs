@@ -11,7 +11,7 @@ use super::*;
 /// Fails unless every element that is opened is closed, in order, and no text has a bare sign in it.
 /// Gives the names of all elements.
 #[track_caller]
-fn well_formed(page: &str) -> Vec<String> {
+pub(in crate::show) fn well_formed(page: &str) -> Vec<String> {
     let body = page.strip_prefix("<!DOCTYPE html>\n").expect("a document type");
     let mut open: Vec<String> = Vec::new();
     let mut seen = Vec::new();

@@ -19,9 +19,9 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
     }
     items.push(match report.capture.backend.as_str() {
         "perf" => {
-            "Captured by the tracepoints of the kernel&#39;s page cache. What goes past it is \
-                   not seen: O_DIRECT, tmpfs and shared memory (these count in the limit), \
-                   directories and inodes."
+            "Captured by the tracepoints of the kernel&#39;s page cache. What goes past it is in \
+             no figure: O_DIRECT, tmpfs and shared memory (these count in the limit), directories \
+             and inodes. Files used that way are named below."
                 .into()
         }
         "calls" => {

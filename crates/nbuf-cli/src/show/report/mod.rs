@@ -4,29 +4,29 @@
 mod compare;
 mod notes;
 mod readahead;
+mod runs;
 mod samples;
-mod table;
+pub(super) mod table;
 mod target;
 mod time;
 mod traffic;
 
 use std::fmt::Write as _;
 
-use comfy_table::Table;
 use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verified};
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
-use time::estimate;
 pub(crate) use time::time;
 
 pub(crate) use compare::comparison;
-use notes::notes;
+pub(super) use notes::{BY_READS, cut_off};
 pub(crate) use readahead::readahead;
+pub(crate) use runs::verification;
 pub(super) use samples::{medians, spread_of_fills, spread_of_seconds};
 use table::{fits, indent, plain, right};
 pub(crate) use target::aim;
-use traffic::{asked, writes};
+use traffic::asked;
 
 /// Least width at which what is to be pasted stands on a line each.
 const PASTE_WIDTH_MIN: usize = 56;
@@ -147,87 +147,6 @@ fn parts(recommend: &Recommend, report: &SizeReport) -> String {
         }
     }
     format!("= {}", parts.join(" + "))
-}
-
-/// The runs under limits, predicted beside measured.
-pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
-    let mut text = format!("Verified: pages filled{}\n", medians(report));
-    let writes = report.verify.iter().any(writes);
-    let meters = [(true, writes, 1), (true, writes, 0), (true, false, 0), (false, false, 1)];
-    let tables = meters.map(|(all, written, padding)| {
-        let mut table = runs(report, all, written);
-        for column in table.column_iter_mut() {
-            column.set_padding((1, padding));
-        }
-        indent(&table.to_string())
-    });
-    let table = tables.iter().find(|table| fits(table, width));
-    if let Some(table) = table {
-        text.push_str(table);
-    } else {
-        for run in &report.verify {
-            wrap(&mut text, &format!("{}: {}", limit(run), verdict(run)), width);
-            let (band, measured) = (band(run), grouped(run.measured_fills));
-            let spread =
-                spread_of_fills(run).map_or(String::new(), |spread| format!(" ({spread})"));
-            wrap(&mut text, &format!("  {measured} fills{spread}, predicted {band}"), width);
-        }
-    }
-    if writes && table.is_none_or(|table| !table.contains("written")) {
-        let written = |run: &Verified| format!("{} at {}", run.written_bytes, limit(run));
-        let written: Vec<String> = report.verify.iter().map(written).collect();
-        wrap(&mut text, &format!("written: {}", written.join(", ")), width);
-    }
-    for note in notes(report) {
-        wrap(&mut text, &note, width);
-    }
-    text
-}
-
-fn runs(report: &SizeReport, all: bool, writes: bool) -> Table {
-    let mut table = plain();
-    let several = report.verify.iter().any(|run| run.samples.len() > 1);
-    let mut header = vec!["limit", "predicted", "measured", ""];
-    // The estimate takes the place of the waits, for want of room.
-    let estimated = report.verify.iter().any(|run| run.predicted_seconds_low.is_some());
-    let last = if estimated { "estimate" } else { "waited" };
-    match (several, all) {
-        (true, true) => header.extend(["from..to", "seconds", "from..to"]),
-        (true, false) => header.push("from..to"),
-        (false, true) => {
-            header.extend(["major", "read"]);
-            header.extend(writes.then_some("written"));
-            header.extend(["seconds", last]);
-        }
-        (false, false) => {}
-    }
-    table.set_header(header);
-    for run in &report.verify {
-        let mut row = vec![limit(run), band(run), grouped(run.measured_fills), verdict(run)];
-        let fills = spread_of_fills(run).unwrap_or_default();
-        let seconds = format!("{:.2}", run.measured_seconds);
-        let last = if estimated {
-            estimate(run)
-        } else {
-            format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds))
-        };
-        match (several, all) {
-            (true, true) => {
-                row.extend([fills, seconds, spread_of_seconds(run).unwrap_or_default()]);
-            }
-            (true, false) => row.push(fills),
-            (false, true) => {
-                let read = run.read_bytes.to_string();
-                row.extend([grouped(run.major_faults), read]);
-                row.extend(writes.then(|| run.written_bytes.to_string()));
-                row.extend([seconds, last]);
-            }
-            (false, false) => {}
-        }
-        table.add_row(row);
-    }
-    right(&mut table, &[0, 1, 2, 4, 5, 6, 7, 8]);
-    table
 }
 
 pub(super) fn limit(run: &Verified) -> String {

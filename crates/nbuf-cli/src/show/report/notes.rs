@@ -1,14 +1,22 @@
 //! What the table of runs cannot say in a row.
 
-use nbuf::experiment::result::SizeReport;
+use nbuf::experiment::result::{Meter, SizeReport, Verified};
 
 use super::super::text::count;
+
+/// What is compared where tracepoints are closed.
+pub(in crate::show) const BY_READS: &str = "measured is what the processes read from discs, by the \
+    kernel's account of each: fills, and whatever is read of directories and inodes";
 
 /// What a row cannot say.
 pub(super) fn notes(report: &SizeReport) -> Vec<String> {
     let mut notes = Vec::new();
+    if report.verify.iter().any(|run| run.meter == Meter::BytesRead) {
+        notes.push(BY_READS.to_owned());
+    }
     for run in &report.verify {
         let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
+        notes.extend(cut_off(run));
         if run.killed {
             notes.push(format!("killed at {limit}: below the floor"));
         } else if run.held.is_none() && !run.timed_out {
@@ -35,4 +43,17 @@ pub(super) fn notes(report: &SizeReport) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Of a run that was ended when its time was up.
+pub(in crate::show) fn cut_off(run: &Verified) -> Option<String> {
+    let allowed = run.allowed_seconds.filter(|_| run.timed_out)?;
+    let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
+    let early = match run.predicted_seconds_high {
+        Some(high) if high < allowed => format!(", not the {high:.1} s that were predicted"),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{limit}: ended after {allowed:.0} s{early}, and not judged; --max-time allows more"
+    ))
 }

@@ -5,17 +5,17 @@ use comfy_table::{CellAlignment, Table};
 use console::measure_text_width;
 
 /// Whether no line is wider than that.
-pub(super) fn fits(text: &str, width: usize) -> bool {
+pub(in crate::show) fn fits(text: &str, width: usize) -> bool {
     text.lines().all(|line| measure_text_width(line) <= width)
 }
 
-pub(super) fn plain() -> Table {
+pub(in crate::show) fn plain() -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     table
 }
 
-pub(super) fn right(table: &mut Table, columns: &[usize]) {
+pub(in crate::show) fn right(table: &mut Table, columns: &[usize]) {
     for &column in columns {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -23,6 +23,6 @@ pub(super) fn right(table: &mut Table, columns: &[usize]) {
     }
 }
 
-pub(super) fn indent(text: &str) -> String {
+pub(in crate::show) fn indent(text: &str) -> String {
     text.lines().fold(String::new(), |out, line| out + " " + line.trim_end() + "\n")
 }

@@ -2,7 +2,9 @@
 
 use console::measure_text_width;
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::{CaptureReport, ReadaheadPoint, Sample, TargetReport, Traffic};
+use nbuf::experiment::result::{
+    CaptureReport, Meter, ReadaheadPoint, Sample, TargetReport, Traffic,
+};
 use nbuf::workload::trace::Memory;
 
 mod choice;
@@ -27,7 +29,9 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         measured_seconds: 12.345,
         held: Some(true),
         step_bytes: None,
+        meter: Meter::Tracepoint,
         timed_out: false,
+        allowed_seconds: Some(60.0),
         killed: false,
         exit_status: 0,
         measured_cache_bytes: Bytes(0),
@@ -199,74 +203,73 @@ fn writes_stand_apart_where_there_are_any() {
 
 #[test]
 fn on_40_columns() {
-    check(
-        &full(),
-        40,
-        &expect![[r#"
-            Workload
-              12,345,678 events, 7 LOST
-              3,456,789 page accesses to 99,328
-                distinct pages (388 MiB); 1.2 %
-                mapped
-              memory beside the cache: 9.00 MiB
-                anonymous, 0 B shared, 1.00 MiB
-                kernel
-              2.00 MiB of shared text and data is in
-                use by others and charged to them
+    let want = expect![[r#"
+        Workload
+          12,345,678 events, 7 LOST
+          3,456,789 page accesses to 99,328
+            distinct pages (388 MiB); 1.2 %
+            mapped
+          memory beside the cache: 9.00 MiB
+            anonymous, 0 B shared, 1.00 MiB
+            kernel
+          2.00 MiB of shared text and data is in
+            use by others and charged to them
 
-               accesses   fills  file
-              3,400,000  99,000  …atabase-of-2026.db
-                  1,234      56  …[31mred?and?turned
-                      1       0  …re/日本語/名前.txt
+           accesses   fills  file
+          3,400,000  99,000  …atabase-of-2026.db
+              1,234      56  …[31mred?and?turned
+                  1       0  …re/日本語/名前.txt
 
-            Recommendation: 412 MiB
-              = 392 MiB cache + 9.00 MiB anonymous +
-                1.00 MiB kernel + 10.0 MiB slack
-              from 392 MiB on, every page is read
-                once; at 350 MiB it is read 11.3
-                times
-              below 4.00 MiB of cache: worse than
-                useless, nothing is saved
-              above 392 MiB of cache: nothing more
-                is gained
+        Recommendation: 412 MiB
+          = 392 MiB cache + 9.00 MiB anonymous +
+            1.00 MiB kernel + 10.0 MiB slack
+          from 392 MiB on, every page is read
+            once; at 350 MiB it is read 11.3
+            times
+          below 4.00 MiB of cache: worse than
+            useless, nothing is saved
+          above 392 MiB of cache: nothing more
+            is gained
 
-            Verified: pages filled
-              none: held
-                99,331 fills, predicted 99,328
-              412 MiB: held, step
-                100,112 fills, predicted
-                99,328..101,000
-              371 MiB: NOT HELD
-                2,345,678 fills, predicted
-                1,120,345..1,201,777
-              309 MiB: held
-                9 fills, predicted 3,120,345
-              64.0 MiB: ended early
-                5 fills, predicted 9
-              32.0 MiB: killed
-                5 fills, predicted 9
-              412 MiB lies on a step of the curve,
-                at 388 MiB of cache: a little less,
-                and the fills are those below the
-                step
-              309 MiB: the command ended with status
-                2, and with 0 when recorded
-              309 MiB: 1 fill event was lost
-              killed at 32.0 MiB: below the floor
+        Verified: pages filled
+          none: held
+            99,331 fills, predicted 99,328
+          412 MiB: held, step
+            100,112 fills, predicted
+            99,328..101,000
+          371 MiB: NOT HELD
+            2,345,678 fills, predicted
+            1,120,345..1,201,777
+          309 MiB: held
+            9 fills, predicted 3,120,345
+          64.0 MiB: ended early
+            5 fills, predicted 9
+          32.0 MiB: killed
+            5 fills, predicted 9
+          412 MiB lies on a step of the curve,
+            at 388 MiB of cache: a little less,
+            and the fills are those below the
+            step
+          309 MiB: the command ended with status
+            2, and with 0 when recorded
+          309 MiB: 1 fill event was lost
+          64.0 MiB: ended after 60 s, and not
+            judged; --max-time allows more
+          killed at 32.0 MiB: below the floor
 
-              Caution: 7 of 12,345,678 events were
-                lost: whatever is derived from this
-                trace is too low.
+          Caution: 7 of 12,345,678 events were
+            lost: whatever is derived from this
+            trace is too low.
 
-            To paste
-              docker run --memory=412m \
-                --memory-swap=412m ...
-              kubernetes:
-                resources.limits.memory: 412Mi
-              systemd:
-                MemoryMax=412M
-        "#]],
-    );
+        To paste
+          docker run --memory=412m \
+            --memory-swap=412m ...
+          kubernetes:
+            resources.limits.memory: 412Mi
+          systemd:
+            MemoryMax=412M
+    "#]];
+    check(&full(), 40, &want);
 }
 
 #[test]
@@ -304,6 +307,7 @@ fn on_80_columns() {
                 the fills are those below the step
               309 MiB: the command ended with status 2, and with 0 when recorded
               309 MiB: 1 fill event was lost
+              64.0 MiB: ended after 60 s, and not judged; --max-time allows more
               killed at 32.0 MiB: below the floor
 
               Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace
@@ -351,6 +355,7 @@ fn on_120_columns() {
               412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and the fills are those below the step
               309 MiB: the command ended with status 2, and with 0 when recorded
               309 MiB: 1 fill event was lost
+              64.0 MiB: ended after 60 s, and not judged; --max-time allows more
               killed at 32.0 MiB: below the floor
 
               Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.

@@ -2,12 +2,20 @@
 //! itself, never the whole machine.
 //!
 //! Pages that somebody has mapped, dirty pages, and pages in use just now stay. What stays is a
-//! free hit for the next run, so it is looked up page by page.
+//! free hit for the next run, so it is looked up page by page. Of files that one may not write to, the
+//! kernel tells root only. Others ask for the pages of those that their own processes have mapped, as
+//! everybody has the C library, without waiting for any; and take the rest to be gone.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 
 use crate::sys::cache;
+use crate::units::PAGE_BYTES;
+
+/// A larger file is not asked for page by page.
+const ASKED_BYTES_MAX: u64 = 32 << 20;
 
 /// What is left in memory after dropping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,9 +30,12 @@ impl Residency {
     /// Drops every file of the list from the page cache and says what stayed.
     pub fn drop_files<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self::default();
+        let root = rustix::process::geteuid().is_root();
+        let mapped = if root { HashSet::new() } else { mapped() };
         for (number, path) in (0..).zip(paths) {
             match open(path) {
-                Some(file) => found.drop_file(number, &file),
+                Some(file) if root || is_ours(path) => found.drop_file(number, &file),
+                Some(file) => found.drop_closed(number, &file, mapped.contains(path)),
                 None => found.unopened += 1,
             }
         }
@@ -43,11 +54,44 @@ impl Residency {
             left = resident(file);
         }
         if left > 0 {
-            let map = cache::resident_map(file).unwrap_or_default();
-            let pages = (0..).zip(map).filter(|&(_, there)| there);
-            self.left.extend(pages.map(|(page, _)| (number, page)));
+            self.note(number, cache::resident_map(file).unwrap_or_default());
         }
     }
+
+    /// The same for a file of which the kernel does not tell us.
+    fn drop_closed(&mut self, number: u32, file: &File, mapped: bool) {
+        // Dirty pages stay until they are written.
+        let _ = rustix::fs::fdatasync(file);
+        let is_small = file.metadata().is_ok_and(|metadata| metadata.len() <= ASKED_BYTES_MAX);
+        if cache::drop_pages(file).is_ok() && mapped && is_small {
+            let map = cache::resident_map_by_reading(file).unwrap_or_default();
+            // What asking brought in goes again, when it has come.
+            for (page, _) in (0u64..).zip(&map).filter(|(_, there)| !**there) {
+                let _ = rustix::io::pread(file, &mut [0u8; 1], page * PAGE_BYTES);
+            }
+            let _ = cache::drop_pages(file);
+            self.note(number, map);
+        }
+    }
+
+    fn note(&mut self, number: u32, map: Vec<bool>) {
+        let pages = (0..).zip(map).filter(|&(_, there)| there);
+        self.left.extend(pages.map(|(page, _)| (number, page)));
+    }
+}
+
+/// Whether we may write to a file. Of others the kernel says that all of them is in memory.
+fn is_ours(path: &str) -> bool {
+    File::options().write(true).open(path).is_ok()
+}
+
+/// Files that processes have mapped whose mappings we may see.
+fn mapped() -> HashSet<String> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let maps = processes.filter_map(|process| File::open(process.path().join("maps")).ok());
+    let lines = maps.flat_map(|maps| BufReader::new(maps).lines().map_while(Result::ok));
+    // Nothing before a path has a slash in it.
+    lines.filter_map(|line| Some(line[line.find('/')?..].to_owned())).collect()
 }
 
 /// Pages in memory; kernels before 6.5 answer by map.
@@ -64,4 +108,28 @@ pub(super) fn open(path: &str) -> Option<File> {
     let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     file.metadata().ok()?.is_file().then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asking_by_reading_tells_what_is_there() {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        std::io::Write::write_all(&mut file, &vec![7; 16 * 4096 + 1]).unwrap();
+        file.sync_all().unwrap();
+        cache::drop_pages(&file).unwrap();
+        cache::read_at_random(&file).unwrap();
+        for page in [3, 9] {
+            rustix::io::pread(&file, &mut [0u8; 1], page * 4096).unwrap();
+        }
+        let there = match cache::resident_map_by_reading(&file) {
+            // tmpfs and others know no such reads, and some kernels keep more than was asked for.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return,
+            there => there.unwrap(),
+        };
+        assert_eq!(there.len(), 17);
+        assert!(there[3] && there[9] && !there[0], "{there:?}");
+    }
 }

@@ -4,7 +4,9 @@
 //! Invariant: nothing is executed before the watcher is attached, and nothing of the command is
 //! left when [`run`] returns.
 
+mod input;
 mod plan;
+mod terminal;
 mod watch;
 
 use std::ffi::OsString;
@@ -17,7 +19,9 @@ use crate::sys::process::{self, Account};
 use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor};
+pub use input::Input;
 use plan::plan;
+use terminal::Terminal;
 use watch::Run;
 
 /// What to run, and as whom.
@@ -74,10 +78,14 @@ pub trait Watcher {
 pub struct Ended {
     /// As a shell gives it: 128 + n for signal n.
     pub exit_status: i32,
+    /// The signal that ended it. A status above 128 may also be one that it gave itself.
+    pub signal: Option<i32>,
     /// The signal that we were sent meanwhile.
     pub interrupted: Option<i32>,
     /// Whether the deadline ended it.
     pub timed_out: bool,
+    /// Whether it was given a terminal as its input, and used it.
+    pub used_terminal: bool,
     /// From the word to execute to the end of the last descendant.
     pub elapsed_ns: u64,
     /// User and system time of the command and its descendants.
@@ -123,6 +131,7 @@ pub fn run(
     signals: &Signals,
 ) -> Result<Ended, Error> {
     process::become_subreaper()?;
+    let terminal = if job.standard[0].is_none() { Terminal::on_input() } else { None };
     let strangers = process::children();
     let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
     let supervisor = Supervisor::start(&plan)?;
@@ -134,10 +143,15 @@ pub fn run(
         signals,
         until: job.until,
         deadline: job.deadline,
+        main: 0,
+        terminal,
         started_ns: process::monotonic_ns(),
         ended: Ended::default(),
     };
     let result = run.watch(watcher);
+    if let Some(terminal) = &run.terminal {
+        terminal.give_back(run.ended.signal.is_some() || result.is_err());
+    }
     if result.is_err() {
         // Closing our end makes the supervisor end everything, if it lives.
         let pid = run.supervisor.pid;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Command, Ended, Error, Until, Watcher};
+use super::{Command, Ended, Error, Terminal, Until, Watcher};
 use crate::sys::cgroup::Group;
 use crate::sys::process;
 use crate::sys::signal::{Signal, Signals};
@@ -22,6 +22,10 @@ pub(super) struct Run<'a> {
     pub(super) signals: &'a Signals,
     pub(super) until: Until,
     pub(super) deadline: Option<Duration>,
+    /// The command's own process, once there is one.
+    pub(super) main: i32,
+    /// The terminal that the command was given.
+    pub(super) terminal: Option<Terminal>,
     pub(super) started_ns: u64,
     pub(super) ended: Ended,
 }
@@ -31,6 +35,7 @@ impl Run<'_> {
     pub(super) fn watch(&mut self, watcher: &mut dyn Watcher) -> Result<Ended, Error> {
         loop {
             self.wait(watcher)?;
+            self.look_at_terminal();
             self.hear_signals()?;
             loop {
                 match self.supervisor.report() {
@@ -39,8 +44,10 @@ impl Run<'_> {
                             watcher.tick()?;
                             self.reap()?;
                             // One that ended the command too may be here only now.
-                            while let Some(Signal { number, .. }) = self.signals.next() {
-                                self.ended.interrupted = Some(number);
+                            while let Some(signal) = self.signals.next() {
+                                if !self.is_for_command(signal) {
+                                    self.ended.interrupted = Some(signal.number);
+                                }
                             }
                             return Ok(self.ended);
                         }
@@ -83,6 +90,7 @@ impl Run<'_> {
                     group.admit(pid)?;
                 }
                 watcher.attach(pid).map_err(Error::Attach)?;
+                self.main = pid;
                 self.started_ns = process::monotonic_ns();
                 self.supervisor.go()?;
             }
@@ -97,6 +105,10 @@ impl Run<'_> {
             }
             Report::MainEnded { status } => {
                 self.ended.exit_status = process::shell_status(status);
+                self.ended.signal = process::ending_signal(status);
+                if self.ended.signal == Some(libc::SIGINT) && self.ended.used_terminal {
+                    self.ended.interrupted = Some(libc::SIGINT);
+                }
                 if self.until == Until::Main {
                     self.supervisor.end_all()?;
                 }
@@ -113,9 +125,34 @@ impl Run<'_> {
         Ok(false)
     }
 
+    fn look_at_terminal(&mut self) {
+        if let Some(terminal) = &mut self.terminal
+            && self.main > 0
+        {
+            terminal.look(self.main, process::monotonic_ns());
+            self.ended.used_terminal = terminal.is_used();
+        }
+    }
+
+    /// Whether it is a key that the command, which uses the terminal, has from there too: what it does
+    /// about it is its own affair.
+    fn is_for_command(&self, signal: Signal) -> bool {
+        let key = signal.from_terminal && signal.number == libc::SIGINT;
+        key && self.ended.used_terminal
+    }
+
     /// A signal from the terminal has reached the command too; one that was sent to us has not.
     fn hear_signals(&mut self) -> io::Result<()> {
-        while let Some(Signal { number, from_terminal }) = self.signals.next() {
+        while let Some(signal) = self.signals.next() {
+            let Signal { number, from_terminal } = signal;
+            if self.is_for_command(signal) {
+                let now = process::monotonic_ns();
+                if self.terminal.as_mut().is_some_and(|terminal| terminal.key(now)) {
+                    self.ended.interrupted = Some(number);
+                    self.supervisor.kill_all()?;
+                }
+                continue;
+            }
             let again = self.ended.interrupted.replace(number).is_some();
             if again {
                 self.supervisor.kill_all()?;

@@ -2,6 +2,7 @@
 //! stands: two tracepoints, narrowed by a filter in the kernel. Pure.
 
 use super::events::{Body, Field, FormatError, field_named, number};
+use crate::sys::architecture::{self, Old};
 
 /// What a system call means to the bookkeeping of descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,18 +86,13 @@ const SHAPES: [(libc::c_long, Shape); 15] = [
     (libc::SYS_openat2, Shape::Open),
 ];
 
-/// Calls that newer architectures do without.
-#[cfg(target_arch = "x86_64")]
-const OLD_SHAPES: [(libc::c_long, Shape); 3] = [
-    (libc::SYS_open, Shape::Open),
-    (libc::SYS_creat, Shape::Open),
-    (libc::SYS_dup2, Shape::Replace),
-];
-#[cfg(not(target_arch = "x86_64"))]
-const OLD_SHAPES: [(libc::c_long, Shape); 0] = [];
-
-fn shapes() -> impl Iterator<Item = &'static (libc::c_long, Shape)> {
-    SHAPES.iter().chain(&OLD_SHAPES)
+fn shapes() -> impl Iterator<Item = (libc::c_long, Shape)> {
+    let old = architecture::OLD.iter().filter_map(|&(number, old)| match old {
+        Old::Open | Old::Create => Some((number, Shape::Open)),
+        Old::Duplicate => Some((number, Shape::Replace)),
+        Old::Rename | Old::Unlink => None,
+    });
+    SHAPES.into_iter().chain(old)
 }
 
 /// How to read the records of the two tracepoints.
@@ -154,7 +150,7 @@ impl Calls {
         let Body { process, task, time_ns, id, raw } = *body;
         let shape_of = |field| {
             let call = libc::c_long::try_from(number(raw, field)?).ok()?;
-            shapes().find(|(id, _)| *id == call).map(|(_, shape)| *shape)
+            shapes().find(|(id, _)| *id == call).map(|(_, shape)| shape)
         };
         let step = if id == self.enter {
             self.entered(raw, shape_of(self.entered)?)?

@@ -5,6 +5,7 @@
 //! whatever the kernel, or a test, hands over.
 
 use super::calls::Call;
+use super::direct::Direct;
 use super::log::{Event, Kind};
 
 /// What a record in the ring comes to.
@@ -14,6 +15,8 @@ pub enum Sample {
     Event(Event),
     /// A system call that may have written.
     Call(Call),
+    /// A call that goes past the page cache.
+    Direct(Direct),
 }
 
 impl Sample {
@@ -22,6 +25,7 @@ impl Sample {
         match self {
             Self::Event(event) => event.time_ns,
             Self::Call(call) => call.time_ns,
+            Self::Direct(direct) => direct.time_ns,
         }
     }
 }

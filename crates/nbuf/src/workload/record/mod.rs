@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod btrfs;
 pub mod calls;
+pub mod direct;
 pub mod events;
 mod identify;
 pub mod log;
@@ -18,13 +19,16 @@ pub mod perf;
 pub mod recorder;
 mod sizes;
 pub mod traced;
+mod uncached;
 pub mod writes;
 
 use std::io::{Read, Seek, Write};
 use std::os::fd::OwnedFd;
 
 use crate::sys::cgroup::Group;
+use crate::sys::seccomp;
 use crate::sys::signal::Signals;
+use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Command, Ended, Job, Until, run};
 use crate::workload::trace::Trace;
 use log::{Ending, Entry, LogError, LogReader};
@@ -66,6 +70,17 @@ pub enum Error {
     /// Nothing can be captured, or the log cannot be written.
     #[error(transparent)]
     Recorder(#[from] recorder::Error),
+    /// Recording by system calls knows other architectures only.
+    #[error(
+        "recording by system calls is for x86_64 and aarch64, and this is {0}; record as root by \
+         tracepoints, with --capture perf"
+    )]
+    Architecture(&'static str),
+    /// Pages of another size.
+    #[error(
+        "this kernel has pages of {0}, and nbuf counts in pages of 4 KiB: it cannot record here"
+    )]
+    PageSize(Bytes),
     /// The command did not run.
     #[error(transparent)]
     Command(#[from] command::Error),
@@ -80,6 +95,12 @@ pub fn record<W: Write>(
 ) -> Result<(Ended, W), Error> {
     let shown = command.arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let Options { group, standard, until, deadline, backend, ring_bytes } = options;
+    if rustix::param::page_size() as u64 != PAGE_BYTES {
+        return Err(Error::PageSize(Bytes(rustix::param::page_size() as u64)));
+    }
+    if backend == Backend::Calls && !seccomp::is_supported() {
+        return Err(Error::Architecture(std::env::consts::ARCH));
+    }
     let job = Job { group, standard, until, deadline };
     match backend {
         Backend::Perf => {

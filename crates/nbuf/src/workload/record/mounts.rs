@@ -73,6 +73,11 @@ pub fn backed() -> Vec<Mount> {
     parse(&mountinfo())
 }
 
+/// The mounts whose files lie in memory, the first for each device.
+pub fn in_memory() -> Vec<Mount> {
+    distinct(&mountinfo(), |mount| matches!(mount.filesystem.as_str(), "tmpfs" | "ramfs"))
+}
+
 /// The number and device of every mount whose writes only the system calls show. Empty unless
 /// there is one that is likely written to: anything but a boot partition and its like, or the one
 /// that `directory` is on.
@@ -123,10 +128,14 @@ fn select(text: &str, directory: &Path, seen: impl Fn(&Mount) -> bool) -> Vec<(u
 }
 
 fn parse(text: &str) -> Vec<Mount> {
+    distinct(text, |mount| !PSEUDO.contains(&mount.filesystem.as_str()))
+}
+
+fn distinct(text: &str, wanted: impl Fn(&Mount) -> bool) -> Vec<Mount> {
     let mut mounts: Vec<Mount> = Vec::new();
     for mount in text.lines().filter_map(parse_line) {
         let known = mounts.iter().any(|other| other.device == mount.device);
-        if !known && !PSEUDO.contains(&mount.filesystem.as_str()) {
+        if !known && wanted(&mount) {
             mounts.push(mount);
         }
     }

@@ -95,6 +95,12 @@ impl Names {
         self.seen.files.keys().any(|&(on, _)| device(on))
     }
 
+    /// The path that a file was heard of by.
+    pub fn path_of(&self, key: Key) -> Option<String> {
+        let (_, path) = self.seen.files.get(&key)?;
+        Some(String::from_utf8_lossy(path).into_owned())
+    }
+
     /// The mounts that are listened to.
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts
@@ -109,7 +115,7 @@ impl Names {
         let Some(listener) = &mut self.listener else { return Ok(()) };
         let (seen, began) = (&mut self.seen, self.began);
         let mut result = Ok(());
-        let drained = listener.drain(|file| {
+        let drained = listener.drain(|file, _| {
             if let Some(news) = look(seen, &file, time_ns)
                 && result.is_ok()
             {

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::btrfs::{self, Btrfs};
 use super::calls::{self, Calls};
+use super::direct::{self, DirectLayout};
 use super::events::{Body, Layout, Sample, Source};
 use super::log::{Event, Kind};
 use crate::sys::perf;
@@ -26,6 +27,7 @@ pub struct Perf {
     layouts: Vec<Layout>,
     btrfs: Option<Btrfs>,
     calls: Option<Calls>,
+    direct: Option<DirectLayout>,
     processors: Vec<i32>,
     ring_bytes: usize,
     attached: Option<Attached>,
@@ -89,6 +91,7 @@ impl Perf {
             layouts,
             btrfs: None,
             calls: None,
+            direct: None,
             processors,
             ring_bytes,
             attached,
@@ -126,6 +129,15 @@ impl Perf {
         }
         let btrfs = self.btrfs.clone();
         (self, move |device| btrfs.as_ref().is_some_and(|btrfs| btrfs.sees(device)))
+    }
+
+    /// Adds the calls that go past the page cache, where the kernel has a tracepoint for them.
+    #[must_use]
+    pub fn with_direct(mut self) -> Self {
+        let format = Tracefs::open()
+            .and_then(|tracefs| tracefs.read(&format!("events/{}/format", direct::PATH)));
+        self.direct = format.ok().and_then(|format| DirectLayout::parse(&format).ok());
+        self
     }
 
     /// Adds the system calls that write.
@@ -183,7 +195,8 @@ impl Perf {
     fn filtered(&self) -> Vec<(u16, String)> {
         let calls = self.calls.iter().flat_map(|calls| [calls.enter, calls.exit]);
         let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
-        calls.zip(Calls::filters()).chain(btrfs).collect()
+        let direct = self.direct.iter().map(|direct| (direct.id, direct::FILTER.to_owned()));
+        calls.zip(Calls::filters()).chain(btrfs).chain(direct).collect()
     }
 
     /// What to wait for: readable when a ring is a quarter full.
@@ -199,7 +212,7 @@ impl Perf {
         self.drain_batch(|batch| {
             batch.iter().try_for_each(|sample| match sample {
                 Sample::Event(event) => each(event),
-                Sample::Call(_) => Ok(()),
+                Sample::Call(_) | Sample::Direct(_) => Ok(()),
             })
         })
     }
@@ -219,7 +232,8 @@ impl Perf {
                     return;
                 }
                 self.received += 1;
-                match sample(&self.layouts, self.calls.as_ref(), self.btrfs.as_ref(), record.body) {
+                let others = (self.calls.as_ref(), self.btrfs.as_ref(), self.direct.as_ref());
+                match sample(&self.layouts, others, record.body) {
                     Ok(sample) => self.batch.extend(sample),
                     Err(Unreadable) => self.unreadable += 1,
                 }
@@ -254,8 +268,7 @@ struct Unreadable;
 /// What a record says, if it says anything to us.
 fn sample(
     layouts: &[Layout],
-    calls: Option<&Calls>,
-    btrfs: Option<&Btrfs>,
+    (calls, btrfs, direct): (Option<&Calls>, Option<&Btrfs>, Option<&DirectLayout>),
     body: &[u8],
 ) -> Result<Option<Sample>, Unreadable> {
     let body = Body::parse(body).ok_or(Unreadable)?;
@@ -264,6 +277,9 @@ fn sample(
     }
     if let Some(calls) = calls.filter(|calls| calls.has(body.id)) {
         return Ok(calls.decode(&body).map(Sample::Call));
+    }
+    if let Some(direct) = direct.filter(|direct| direct.id == body.id) {
+        return direct.read(&body).map(Sample::Direct).map(Some).ok_or(Unreadable);
     }
     let btrfs = btrfs.filter(|btrfs| btrfs.id == body.id).ok_or(Unreadable)?;
     Ok(btrfs.event(body.raw, body.task, body.time_ns).map(Sample::Event))

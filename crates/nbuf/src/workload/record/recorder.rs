@@ -12,6 +12,7 @@ use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
 use super::perf::{self, Perf};
+use super::uncached::Detours;
 use super::writes::{FdInfo, Writes};
 use crate::sys::cgroup::{Group, Usage};
 use crate::sys::process::monotonic_ns;
@@ -29,6 +30,7 @@ pub struct Recorder<'a, W: Write> {
     names: Names,
     /// Where a file system without a tracepoint for writes may be written to.
     writes: Option<Writes>,
+    uncached: Detours,
     log: LogWriter<W>,
     group: Option<&'a Group>,
     facts: Facts,
@@ -76,7 +78,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             _ => true,
         };
         let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
-        let mut perf = Perf::prepare(&sources)?;
+        let mut perf = Perf::prepare(&sources)?.with_direct();
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
@@ -104,6 +106,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             perf,
             names,
             writes,
+            uncached: Detours::listen(),
             log,
             group,
             facts,
@@ -140,13 +143,15 @@ impl<'a, W: Write> Recorder<'a, W> {
         let now = monotonic_ns();
         let log = &mut self.log;
         self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
-        let wanted = self.touched.iter().copied();
+        self.uncached.drain();
+        let wanted = self.touched.iter().copied().chain(self.uncached.direct());
         self.names.look_up(wanted, now, |seen| log.push(&Entry::File(seen)))?;
         self.facts.elapsed_ns = ended.elapsed_ns;
         self.facts.cpu_ns = ended.cpu_ns;
         self.facts.read_bytes = Bytes(ended.bytes_read);
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
+        self.facts.uncached = self.uncached.named(&self.names);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;
         self.caution(ended);
@@ -163,29 +168,24 @@ impl<'a, W: Write> Recorder<'a, W> {
         if self.names.overflowed() {
             cautions.push("the queue of opened files overflowed: some names are missing".into());
         }
-        if let Some(writes) = &self.writes
-            && writes.unplaced() > 0
-            && self.names.heard_on(|device| writes.covers(device))
-        {
-            let unplaced = writes.unplaced();
-            cautions.push(format!(
-                "{unplaced} writes of processes that were gone too soon have no known file: where \
-                 a file system has no tracepoint for writes, overwrites may be missing"
-            ));
-        }
+        let names = &self.names;
+        let heard = |covers: &dyn Fn(u32) -> bool| names.heard_on(covers);
+        cautions.extend(self.writes.as_ref().and_then(|writes| writes.caution(heard)));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }
     }
 
     fn take_events(&mut self) -> io::Result<()> {
-        let Self { perf, names, writes, log, touched, last_touched, this_thread, .. } = self;
+        let Self { perf, names, writes, uncached, log, touched, last_touched, this_thread, .. } =
+            self;
+        let this_thread = *this_thread;
         let mut push = |event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
                 // What is no file passes through the same tracepoints; and this thread may let go
                 // of files that are not the command's.
-                let is_ours = event.task == *this_thread;
+                let is_ours = event.task == this_thread;
                 if !names.may_be_file(key) || is_ours && !touched.contains(&key) {
                     return Ok(());
                 }
@@ -197,8 +197,15 @@ impl<'a, W: Write> Recorder<'a, W> {
         perf.drain_batch(|batch| {
             for (at, sample) in batch.iter().enumerate() {
                 let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut look));
-                if let Sample::Event(event) = sample {
-                    push(event)?;
+                match sample {
+                    Sample::Event(event) => {
+                        if event.task != this_thread {
+                            uncached.meet(event.task);
+                        }
+                        push(event)?;
+                    }
+                    Sample::Direct(direct) => uncached.went_past(direct),
+                    Sample::Call(_) => {}
                 }
                 if let Some(event) = written {
                     push(&event)?;
@@ -213,6 +220,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let now = monotonic_ns();
         let log = &mut self.log;
         self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
+        self.uncached.drain();
         if now >= self.memory_due_ns {
             self.memory_due_ns = now + MEMORY_EVERY_NS;
             self.take_memory(now)?;
@@ -256,6 +264,7 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         let log = &mut self.log;
         self.names.look_at_process(pid, monotonic_ns(), |seen| log.push(&Entry::File(seen)))?;
+        self.uncached.look_at_process(pid);
         self.began = true;
         Ok(())
     }

@@ -110,9 +110,16 @@ impl Writes {
         self.unplaced
     }
 
-    /// Whether this is a device without a tracepoint.
-    pub fn covers(&self, device: u32) -> bool {
-        self.mounts.values().any(|&covered| covered == device)
+    /// What is to be said of them, if files were `heard` of on such a device.
+    pub fn caution(&self, heard: impl FnOnce(&dyn Fn(u32) -> bool) -> bool) -> Option<String> {
+        let covers = |device: u32| self.mounts.values().any(|&covered| covered == device);
+        let unplaced = self.unplaced;
+        (unplaced > 0 && heard(&covers)).then(|| {
+            format!(
+                "{unplaced} writes of processes that were gone too soon have no known file: where \
+                 a file system has no tracepoint for writes, overwrites may be missing"
+            )
+        })
     }
 
     /// Takes in sample `at` of a batch in time order; gives the write that ended there. `look`
@@ -129,6 +136,7 @@ impl Writes {
                 self.overhear(event);
                 return None;
             }
+            Sample::Direct(_) => return None,
         };
         let process = call.process;
         match call.step {

@@ -72,10 +72,24 @@ fn a_target_several_samples_and_other_windows() {
           371 MiB: NOT HELD
             2,345,678 fills (2,345,671..2,345,678), predicted
             1,120,345..1,201,777
+
+            limit   major      read  seconds      from..to  waited
+             none  12,345  1.21 GiB    12.35  11.00..14.50    1.50
+          412 MiB  12,345  1.21 GiB    12.35  11.00..14.50    1.50
+          371 MiB  12,345  1.21 GiB    12.35  11.00..12.35    1.50
           412 MiB lies on a step of the curve, at 388 MiB of cache: a little
             less, and the fills are those below the step
     "#]]
     .assert_eq(&text.concat());
+    // The meters are there as in the table of single runs, and the spread if not beside then below.
+    for width in [80, 120] {
+        let text = verification(&report, width);
+        for column in ["major", "read", "seconds", "waited"] {
+            assert!(text.contains(column), "{width}: {column}\n{text}");
+        }
+        assert!(text.contains("99,324..99,340"), "{text}");
+        assert!(text.lines().all(|line| measure_text_width(line) <= width), "{width}:\n{text}");
+    }
     for width in 20..120 {
         let text = [recommendation(&report, width), readahead(&report, width)].concat();
         let widest = text.lines().map(measure_text_width).max().unwrap();

@@ -12,10 +12,12 @@ use rustix::fs::{FileType, Stat};
 
 use super::windows::Windows;
 use crate::sys::process::monotonic_ns;
+use crate::units::Bytes;
 use crate::workload::record::log::{Entry, FileSeen};
 use crate::workload::record::mounts::{self, Mount, device_number, device_of_mount};
 use crate::workload::record::names::Key;
 use crate::workload::record::writes::FdInfo;
+use crate::workload::trace::{Detour, Uncached};
 
 /// A descriptor of a process on a file of the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,9 @@ pub(super) struct Files {
     devices: HashMap<u32, u32>,
     sizes: HashMap<Key, u64>,
     windows: Windows,
+    in_memory: Vec<Mount>,
+    /// Used without the page cache of files, by what they are known by here.
+    uncached: HashMap<Key, Uncached>,
 }
 
 impl Files {
@@ -58,7 +63,22 @@ impl Files {
     pub(super) fn on(mounts: Vec<Mount>) -> Self {
         let (places, sizes) = (HashMap::new(), HashMap::new());
         let devices = mounts.iter().map(|mount| (mount.device, mount.device)).collect();
-        Self { mounts, places, devices, sizes, windows: Windows::default() }
+        let (windows, in_memory) = (Windows::default(), mounts::in_memory());
+        Self { mounts, places, devices, sizes, windows, in_memory, uncached: HashMap::new() }
+    }
+
+    /// A call goes past the page cache.
+    pub(super) fn went_past(&mut self, task: i32, file: u32, key: Key) {
+        let of =
+            self.uncached.entry(key).or_insert_with(|| uncached(&link(task, file), Detour::Direct));
+        of.calls += 1;
+    }
+
+    /// What was used without the page cache of files.
+    pub(super) fn uncached(&self) -> Vec<Uncached> {
+        let mut all: Vec<Uncached> = self.uncached.values().cloned().collect();
+        all.sort_by(|a, b| (a.detour, &a.file).cmp(&(b.detour, &b.file)));
+        all
     }
 
     /// What descriptor `file` of `task` is. What is news of it goes to `news`.
@@ -103,6 +123,12 @@ impl Files {
             .or_insert_with(|| device_of_mount(info.mount).unwrap_or(device_of(stat)));
         let key = (device, stat.st_ino);
         if !mounts::may_be_file(&self.mounts, key) {
+            if self.in_memory.iter().any(|mount| mount.device == device) {
+                let of = self.uncached.entry(key);
+                let of = of.or_insert_with(|| uncached(link, Detour::Memory));
+                of.calls += 1;
+                of.bytes = Bytes(stat.st_size.unsigned_abs());
+            }
             return None;
         }
         let path = rustix::fs::readlink(link, Vec::new()).ok().map(std::ffi::CString::into_bytes);
@@ -203,6 +229,14 @@ impl Files {
         }
         true
     }
+}
+
+/// By the path that a descriptor leads to.
+fn uncached(link: &Path, detour: Detour) -> Uncached {
+    let path = std::fs::read_link(link).unwrap_or_default();
+    let file = path.to_string_lossy();
+    let file = file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned();
+    Uncached { file, detour, calls: 0, bytes: Bytes(0) }
 }
 
 fn device_of(stat: &Stat) -> u32 {

@@ -26,7 +26,7 @@ use super::recorder::{Error, memory_of_group};
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace;
-use crate::sys::seccomp::Filter;
+use crate::sys::seccomp::{self, Filter};
 use crate::units::Bytes;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::trace::{Capture, Facts};
@@ -59,6 +59,15 @@ pub struct Traced<'a, W: Write> {
 
 /// Whether a process of ours can be traced here; really tries.
 pub fn probe() -> io::Result<()> {
+    if !seccomp::is_supported() {
+        let architecture = std::env::consts::ARCH;
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!(
+                "recording by system calls is for x86_64 and aarch64, and this is {architecture}"
+            ),
+        ));
+    }
     ptrace::probe()
 }
 
@@ -136,15 +145,10 @@ impl<'a, W: Write> Traced<'a, W> {
                 missed.hidden
             ));
         }
-        if missed.direct > 0 {
-            cautions.push(format!(
-                "{} calls went past the page cache (O_DIRECT) and do not count",
-                missed.direct
-            ));
-        }
         if shared.foreign > 0 {
             cautions.push("a 32-bit program was run: its calls are missing".to_owned());
         }
+        self.facts.uncached.clone_from(&shared.uncached);
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));

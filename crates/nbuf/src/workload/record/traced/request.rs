@@ -1,5 +1,6 @@
 //! What a system call asks of files: its number and its arguments, taken apart. Pure.
 
+use crate::sys::architecture::{self, Old};
 use crate::sys::ptrace::Call;
 use crate::sys::seccomp::When;
 
@@ -106,13 +107,11 @@ pub(super) fn calls() -> Vec<(libc::c_long, When)> {
     let mut calls: Vec<_> = always.map(|number| (number, When::Always)).into();
     calls.push((libc::SYS_mmap, When::HasNot { argument: 3, bits: anonymous }));
     calls.push((libc::SYS_openat, When::Has { argument: 2, bits: anew }));
-    #[cfg(target_arch = "x86_64")]
-    calls.extend([
-        (libc::SYS_unlink, When::Always),
-        (libc::SYS_rename, When::Always),
-        (libc::SYS_creat, When::Always),
-        (libc::SYS_open, When::Has { argument: 1, bits: anew }),
-    ]);
+    calls.extend(architecture::OLD.iter().filter_map(|&(number, old)| match old {
+        Old::Open => Some((number, When::Has { argument: 1, bits: anew })),
+        Old::Create | Old::Rename | Old::Unlink => Some((number, When::Always)),
+        Old::Duplicate => None,
+    }));
     calls
 }
 
@@ -166,19 +165,18 @@ impl Request {
             libc::SYS_renameat | libc::SYS_renameat2 => {
                 Self::Remove { named: Named { directory: here(a[2]), path: a[3] } }
             }
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_rename => Self::Remove { named: Named { directory: cwd, path: a[1] } },
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_unlink => Self::Remove { named: Named { directory: cwd, path: a[0] } },
-            #[cfg(target_arch = "x86_64")]
-            libc::SYS_open | libc::SYS_creat => {
-                Self::CutNamed { named: Named { directory: cwd, path: a[0] }, bytes: 0 }
-            }
             libc::SYS_execve | libc::SYS_execveat => Self::Execute,
             libc::SYS_io_uring_setup => Self::Unseen(Unseen::Ring),
             libc::SYS_io_setup => Self::Unseen(Unseen::Asynchronous),
             libc::SYS_ptrace => Self::Unseen(Unseen::Trace),
-            _ => return None,
+            number => match architecture::old(number)? {
+                Old::Rename => Self::Remove { named: Named { directory: cwd, path: a[1] } },
+                Old::Unlink => Self::Remove { named: Named { directory: cwd, path: a[0] } },
+                Old::Open | Old::Create => {
+                    Self::CutNamed { named: Named { directory: cwd, path: a[0] }, bytes: 0 }
+                }
+                Old::Duplicate => return None,
+            },
         })
     }
 

@@ -15,6 +15,7 @@ use super::translate::{Missed, Pending, Translator};
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace::{self, Resume, Stop};
 use crate::workload::record::log::Entry;
+use crate::workload::trace::Uncached;
 
 /// What the thread shares with the recorder.
 #[derive(Debug, Default)]
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     pub(super) processes: Vec<i32>,
     /// What could not be followed.
     pub(super) missed: Missed,
+    /// What went without the page cache of files; known at the end.
+    pub(super) uncached: Vec<Uncached>,
     /// What was not even tried to follow.
     pub(super) unseen: Vec<Unseen>,
     /// Programs of another architecture, whose calls do not stop.
@@ -67,6 +70,7 @@ impl Tracer {
             }
             self.hand_over();
         }
+        locked(&self.shared).uncached = self.translator.files.uncached();
         Ok(())
     }
 

@@ -40,8 +40,6 @@ pub(super) enum Pending {
 pub(super) struct Missed {
     /// Calls on descriptors that we may not look at.
     pub(super) hidden: u64,
-    /// Calls that go past the page cache.
-    pub(super) direct: u64,
 }
 
 /// Follows requests to files.
@@ -143,7 +141,7 @@ impl Translator {
     fn place(&mut self, task: i32, file: u32, at: At, kind: Kind) -> Option<(Key, u64)> {
         let open = match self.files.look(task, file, &mut self.news) {
             Looked::File(open) if open.direct => {
-                self.missed.direct += 1;
+                self.files.went_past(task, file, open.key);
                 return None;
             }
             Looked::File(open) => open,

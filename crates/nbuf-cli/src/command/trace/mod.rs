@@ -1,5 +1,12 @@
 //! `nbuf trace`: what can be done with traces and logs.
 
+mod convert;
+mod formats;
+mod generate;
+mod head;
+mod input;
+mod stat;
+
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -10,6 +17,11 @@ use nbuf::workload::format::native;
 use nbuf::workload::record::log::Ending;
 use nbuf::workload::record::{Salvaged, salvage};
 
+use self::convert::Convert;
+use self::formats::Formats;
+use self::generate::Generate;
+use self::head::Head;
+use self::stat::Stat;
 use crate::output::{must_be_free, write_trace};
 use crate::voice::note;
 
@@ -23,6 +35,11 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    Convert(Convert),
+    Head(Head),
+    Stat(Stat),
+    Generate(Generate),
+    Formats(Formats),
     Recover(Recover),
     Anonymize(Anonymize),
 }
@@ -59,6 +76,11 @@ struct Anonymize {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     match &arguments.what {
+        What::Convert(arguments) => convert::convert(arguments),
+        What::Head(arguments) => head::head(arguments),
+        What::Stat(arguments) => stat::stat(arguments),
+        What::Generate(arguments) => generate::generate(arguments),
+        What::Formats(Formats {}) => formats::formats(),
         What::Recover(Recover { log, output }) => recover(log, output),
         What::Anonymize(Anonymize { trace, output }) => anonymize(trace, output),
     }

@@ -1,0 +1,229 @@
+//! `nbuf curve`: what caches of other sizes and policies would hit.
+
+mod arguments;
+mod reading;
+mod sampled;
+
+use std::io::Write as _;
+
+use anyhow::{Result, bail};
+use nbuf::cache::policy::{self, POLICIES, Row};
+use nbuf::experiment::grid::{Grid, Names, Plan};
+use nbuf::experiment::result::{CurveDocument, PolicyCurve, TraceSummary};
+use nbuf::units::Bytes;
+use nbuf::workload::pages::Tally;
+use nbuf::workload::request::Unit;
+
+use arguments::AccessUnit;
+pub(crate) use arguments::Args;
+use reading::{Patience, Reading};
+
+use crate::output::{must_be_possible, print, write_new};
+use crate::show::curve as shown;
+use crate::show::terminal::Terminal;
+use crate::voice::{detail, note};
+
+/// What was drawn, before it is told.
+struct Drawn {
+    curves: Vec<PolicyCurve>,
+    tally: Tally,
+    span_ns: u64,
+    left_out: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let Some(path) = &args.html {
+        must_be_possible(path, "--html")?;
+    }
+    if let Some(threads) = args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+        pool.build_global()?;
+    }
+    let patience = Patience::listen()?;
+    let mut reading = Reading::open(args, &patience)?;
+    let drawn = match args.sample {
+        Some(rate) => sample(args, &mut reading, rate)?,
+        None => exact(args, &mut reading)?,
+    };
+    let document = document(args, &reading, drawn);
+    if document.trace.requests == 0 && !patience.is_over() {
+        bail!("{} has no requests: nothing can be said of it", reading::named(args));
+    }
+    tell(args, &document)?;
+    Ok(patience.status())
+}
+
+/// Counts every cell of the grid, in one reading or two.
+fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
+    let policies = policies(args);
+    let mut grids = Vec::new();
+    for page_bytes in pages(args, reading) {
+        let plan = Plan {
+            policies: policies.clone(),
+            sizes: args.size.clone(),
+            page_bytes,
+            unit: reading.source.detected().unit,
+            whole: args.unit.into(),
+            writes: args.writes.into(),
+            every: args.window,
+            by: args.by.map(Into::into),
+            seed: args.seed,
+            again: reading.again(),
+            parallel: args.threads != Some(1),
+        };
+        grids.push(Grid::new(plan)?);
+    }
+    let bytes: u64 = grids.iter().map(Grid::page_bytes).sum();
+    note(format_args!("memory: about {bytes} bytes a distinct page, nothing an access"));
+    reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
+    let mut again = false;
+    for grid in &mut grids {
+        again |= grid.again()?;
+    }
+    if again {
+        reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
+    }
+    let names = Names { objects: reading.source.objects(), target: args.target };
+    let tally = grids.first().map(Grid::tally).unwrap_or_default();
+    let span_ns = grids.first().map_or(0, Grid::span_ns);
+    let mut curves = Vec::new();
+    for grid in grids {
+        detail(format_args!("{} distinct pages", grid.distinct_pages()));
+        curves.extend(grid.finish(&names)?);
+    }
+    Ok(Drawn { curves, tally, span_ns, left_out: Vec::new() })
+}
+
+fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Result<Drawn> {
+    let mut curves = Vec::new();
+    let mut tally = Tally::default();
+    for page_bytes in pages(args, reading) {
+        let outcome = sampled::run(args, reading, page_bytes, rate)?;
+        curves.push(outcome.curve);
+        tally = outcome.tally;
+        if !reading.again() && args.page.len() > 1 {
+            bail!("a pipe comes once: sample it with one page size");
+        }
+    }
+    let mut left_out = Vec::new();
+    if args.target.is_some() {
+        left_out
+            .push("--target is left out: it needs the exact curve, without --sample".to_owned());
+    }
+    if curves.iter().any(|curve| curve.points.is_empty()) {
+        left_out.push("the sample is too thin for any of the sizes: raise --sample".to_owned());
+    }
+    Ok(Drawn { curves, tally, span_ns: 0, left_out })
+}
+
+/// Bytes of the pages; none where an access is to a key or a whole request.
+fn pages(args: &Args, reading: &Reading<'_>) -> Vec<u64> {
+    let has_pages = reading.source.detected().unit == Unit::Bytes && args.unit == AccessUnit::Page;
+    if has_pages { args.page.clone() } else { vec![0] }
+}
+
+/// The policies asked for; LRU, and the optimum beside it where the whole is looked at.
+fn policies(args: &Args) -> Vec<&'static Row> {
+    if args.policy.iter().any(|name| name == "all") {
+        return POLICIES.iter().collect();
+    }
+    let split = args.window.is_some() || args.by.is_some();
+    let default = if split { &["lru"][..] } else { &["lru", "opt"] };
+    let names: Vec<&str> = if args.policy.is_empty() {
+        default.to_vec()
+    } else {
+        args.policy.iter().map(String::as_str).collect()
+    };
+    let mut rows: Vec<&Row> = Vec::new();
+    for row in names.into_iter().filter_map(policy::find) {
+        if rows.iter().all(|known| known.name != row.name) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
+    let Drawn { curves, tally, span_ns, left_out } = drawn;
+    let detected = reading.source.detected();
+    let mut cautions = reading.cautions();
+    cautions.extend(left_out);
+    if tally.unplaced > 0 {
+        cautions.push(format!(
+            "{} requests are left out: they lie past the end of what can be addressed, or are longer \
+             than 4 Mi pages",
+            tally.unplaced
+        ));
+    }
+    let unit = match (detected.unit, args.unit) {
+        (Unit::Keys, _) => "key",
+        (Unit::Bytes, AccessUnit::Request) => "request",
+        (Unit::Bytes, AccessUnit::Page) => "page",
+    };
+    let writes_do = clap::ValueEnum::to_possible_value(&args.writes);
+    CurveDocument {
+        schema: CurveDocument::SCHEMA.to_owned(),
+        trace: TraceSummary {
+            files: args.traces.iter().map(|path| path.display().to_string()).collect(),
+            format: detected.format.name.to_owned(),
+            packing: detected.packing.name().to_owned(),
+            unit: unit.to_owned(),
+            writes_do: writes_do.map(|value| value.get_name().to_owned()).unwrap_or_default(),
+            requests: reading.requests,
+            reads: tally.reads,
+            writes: tally.writes,
+            discards: tally.discards,
+            flushes: tally.flushes,
+            empty: tally.empty,
+            unplaced: tally.unplaced,
+            read_bytes: tally.read_bytes,
+            written_bytes: tally.written_bytes,
+            span_ns,
+            problems: reading.source.problems().count,
+        },
+        curves,
+        cautions,
+    }
+}
+
+/// Shows the document as was asked.
+fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
+    if let Some(path) = &args.html {
+        let page = shown::page(document);
+        write_new(path, "--html", |mut file| Ok(file.write_all(page.as_bytes())?))?;
+        note(format_args!("the page is {}", path.display()));
+    }
+    if args.json {
+        return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
+    }
+    if args.csv {
+        return print(shown::csv(document).as_bytes());
+    }
+    if args.knee {
+        return print(knee(document).as_bytes());
+    }
+    let Terminal { width, colour } = Terminal::of_output();
+    print(shown::table(document, width).as_bytes())?;
+    print(shown::plot(document, width, colour).as_bytes())
+}
+
+/// The three sizes of every curve, a line each.
+fn knee(document: &CurveDocument) -> String {
+    let line = |curve: &PolicyCurve| {
+        let name = &curve.policy;
+        let Some(corners) = curve.corners else {
+            return format!("{name}: no size saves anything\n");
+        };
+        let size = |pages: u64| match curve.page_bytes {
+            0 => pages.to_string(),
+            bytes => format!("{pages}p ({})", Bytes(pages.saturating_mul(bytes))),
+        };
+        format!(
+            "{name}: floor {}, knee {}, ceiling {}\n",
+            size(corners.floor_pages),
+            size(corners.knee_pages),
+            size(corners.ceiling_pages)
+        )
+    };
+    document.curves.iter().map(line).collect()
+}

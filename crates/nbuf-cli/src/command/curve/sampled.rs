@@ -1,0 +1,177 @@
+//! The LRU curve from a sample of the keys.
+
+use anyhow::{Result, bail};
+use nbuf::experiment::grid::{sampled_curve, sampled_sizes};
+use nbuf::experiment::result::{CurvePoint, PolicyCurve, SampleFacts};
+use nbuf::meter::sampled::{Frequent, Sampled};
+use nbuf::workload::pages::{Pages, Step, Tally};
+use nbuf::workload::request::Request;
+
+use super::Args;
+use super::arguments::Rate;
+use super::reading::Reading;
+use crate::voice::detail;
+
+/// Keys that are followed exactly.
+const HOT_KEYS: usize = 8192;
+/// One batch in so many is looked at to find them.
+const HOT_BATCHES: u64 = 8;
+/// Keys of the beginning of a pipe that stand for all of it when the hot ones are looked for.
+const PREFIX_KEYS: usize = 1 << 20;
+/// The first rate of `auto`, and how it grows.
+const RATE_FIRST: f64 = 0.01;
+const RATE_GROWS: f64 = 4.0;
+
+/// What came of it.
+pub(super) struct Outcome {
+    pub(super) curve: PolicyCurve,
+    pub(super) tally: Tally,
+}
+
+/// Draws the curve of pages of this size.
+pub(super) fn run(
+    args: &Args,
+    reading: &mut Reading<'_>,
+    page_bytes: u64,
+    rate: Rate,
+) -> Result<Outcome> {
+    if args.policy.iter().any(|policy| policy != "lru") {
+        bail!(
+            "--sample draws lru only: a small cache of another policy is not a sample of a large \
+               one; leave --policy or --sample out"
+        );
+    }
+    let again = reading.again();
+    let Rate::Fixed(rate) = rate else {
+        if !again {
+            bail!(
+                "--sample auto reads the trace several times, and a pipe only comes once: give a \
+                   file, or a rate such as --sample 0.01"
+            );
+        }
+        return auto(args, reading, page_bytes);
+    };
+    if again {
+        let hot = hot(args, reading, page_bytes)?;
+        return once(args, reading, page_bytes, rate, &hot);
+    }
+    pipe(args, reading, page_bytes, rate)
+}
+
+/// Widens the sample until its bands are narrow enough; everything is exact.
+fn auto(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Outcome> {
+    let hot = hot(args, reading, page_bytes)?;
+    let mut rate = RATE_FIRST;
+    loop {
+        let outcome = once(args, reading, page_bytes, rate, &hot)?;
+        let widest = outcome.curve.points.iter().map(CurvePoint::half_width).fold(0.0, f64::max);
+        detail(format_args!(
+            "at a rate of {rate} the widest band is ±{:.2} points",
+            widest * 100.0
+        ));
+        let enough = widest * 100.0 <= args.tolerance && !outcome.curve.points.is_empty();
+        if enough || rate >= 1.0 {
+            return Ok(outcome);
+        }
+        rate = (rate * RATE_GROWS).min(1.0);
+    }
+}
+
+fn pages(args: &Args, reading: &Reading<'_>, page_bytes: u64) -> Pages {
+    let unit = reading.source.detected().unit;
+    Pages::new(unit, page_bytes, args.writes.into(), args.unit.into())
+}
+
+/// The keys that are asked for most, from one batch in some.
+fn hot(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Vec<u64>> {
+    let mut pages = pages(args, reading, page_bytes);
+    let mut frequent = Frequent::new(HOT_KEYS);
+    let mut batches = 0;
+    reading.read(|requests| {
+        if batches % HOT_BATCHES == 0 {
+            each(&mut pages, requests, |step| frequent.access(&step.keys));
+        }
+        batches += 1;
+    })?;
+    Ok(frequent.finish())
+}
+
+fn once(
+    args: &Args,
+    reading: &mut Reading<'_>,
+    page_bytes: u64,
+    rate: f64,
+    hot: &[u64],
+) -> Result<Outcome> {
+    let mut pages = pages(args, reading, page_bytes);
+    let mut sampled = Sampled::new(rate, args.seed, hot);
+    reading.read(|requests| each(&mut pages, requests, |step| feed(&mut sampled, step)))?;
+    finish(args, page_bytes, sampled, (rate, hot.len()), pages.tally())
+}
+
+/// A pipe comes once: its beginning is kept, to find the hot keys, and then taken as the rest is.
+fn pipe(args: &Args, reading: &mut Reading<'_>, page_bytes: u64, rate: f64) -> Result<Outcome> {
+    let mut pages = pages(args, reading, page_bytes);
+    let mut kept: Vec<Step> = Vec::new();
+    let mut kept_keys = 0;
+    let mut sampled: Option<(Sampled, usize)> = None;
+    let begin = |kept: &mut Vec<Step>| {
+        let mut frequent = Frequent::new(HOT_KEYS);
+        for step in kept.iter() {
+            frequent.access(&step.keys);
+        }
+        let hot = frequent.finish();
+        let mut sampled = Sampled::new(rate, args.seed, &hot);
+        kept.drain(..).for_each(|step| feed(&mut sampled, &step));
+        (sampled, hot.len())
+    };
+    reading.read(|requests| {
+        each(&mut pages, requests, |step| {
+            if let Some((sampled, _)) = &mut sampled {
+                return feed(sampled, step);
+            }
+            kept_keys += step.keys.len();
+            kept.push(step.clone());
+            if kept_keys >= PREFIX_KEYS {
+                sampled = Some(begin(&mut kept));
+            }
+        });
+    })?;
+    let (sampled, hot) = sampled.unwrap_or_else(|| begin(&mut kept));
+    finish(args, page_bytes, sampled, (rate, hot), pages.tally())
+}
+
+fn finish(
+    args: &Args,
+    page_bytes: u64,
+    sampled: Sampled,
+    (rate, hot): (f64, usize),
+    tally: Tally,
+) -> Result<Outcome> {
+    let followed_keys = sampled.followed() as u64;
+    let estimate = sampled.finish();
+    let sizes = sampled_sizes(&estimate, args.size.as_ref(), page_bytes)?;
+    let facts = SampleFacts {
+        rate,
+        seed: args.seed,
+        hot_keys: hot as u64,
+        followed_keys,
+        judged_from_pages: None,
+    };
+    Ok(Outcome { curve: sampled_curve(&estimate, &sizes, page_bytes, facts), tally })
+}
+
+/// Gives the steps of these requests to `take`.
+fn each(pages: &mut Pages, mut requests: &[Request], mut take: impl FnMut(&Step)) {
+    let mut step = Step::default();
+    while !requests.is_empty() {
+        let taken = pages.step(requests, &mut step);
+        take(&step);
+        requests = &requests[taken..];
+    }
+}
+
+fn feed(sampled: &mut Sampled, step: &Step) {
+    sampled.access(&step.keys);
+    step.gone.iter().for_each(|range| sampled.remove(range.first, range.last));
+}

@@ -1,0 +1,100 @@
+//! `nbuf trace convert`: any format into the two that are written.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use nbuf::units::Bytes;
+use nbuf::workload::convert::{Dropped, ToNative, ToOracleGeneral};
+use nbuf::workload::request::Unit;
+
+use super::input::{Input, each, page};
+use crate::output::{must_be_free, write_new, write_trace};
+use crate::voice::note;
+
+/// Convert traces of any format into nbuf's own, or into oracleGeneral.
+///
+/// The native trace is Parquet and keeps bytes, files and times. oracleGeneral is what libCacheSim
+/// reads: one record of 24 bytes an access, of a page where the trace counts bytes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  nbuf trace convert usr_0.csv.gz usr_1.csv.gz -o usr.parquet
+  nbuf trace convert --to oracleGeneral --page 512 OLTP.lis.zst -o OLTP.oracleGeneral")]
+pub(super) struct Convert {
+    #[command(flatten)]
+    input: Input,
+    /// The trace to write; refused when it exists.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = To::Native)]
+    to: To,
+    /// What oracleGeneral counts in, where a trace counts bytes
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = page)]
+    page: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum To {
+    Native,
+    #[value(name = "oracleGeneral")]
+    OracleGeneral,
+}
+
+pub(super) fn convert(arguments: &Convert) -> Result<u8> {
+    let Convert { input, output, to, page } = arguments;
+    must_be_free(output, "-o")?;
+    let mut source = input.open()?;
+    let unit = source.detected().unit;
+    let cannot = || format!("cannot write {}", output.display());
+    let (made, dropped) = match to {
+        To::Native if unit == Unit::Keys => bail!(
+            "{} has keys, and a native trace bytes of files: write --to oracleGeneral",
+            source.detected().format.name
+        ),
+        To::Native => {
+            let mut to = ToNative::default();
+            let count = each(&mut source, |_, batch| {
+                to.push(&batch.requests);
+                Ok(true)
+            })?;
+            if count == 0 {
+                return Err(input.nothing(&source));
+            }
+            let dropped = to.dropped;
+            let format = source.detected().format.name;
+            let trace = to.finish(source.objects(), format, source.cautions());
+            write_trace(&trace, output).with_context(cannot)?;
+            (format!("{} records", trace.records.len()), dropped)
+        }
+        To::OracleGeneral => {
+            let mut to = ToOracleGeneral::new(unit, *page);
+            let count = each(&mut source, |_, batch| {
+                to.push(&batch.requests);
+                Ok(true)
+            })?;
+            if count == 0 {
+                return Err(input.nothing(&source));
+            }
+            write_new(output, "-o", |file| Ok(to.oracle.write(file)?)).with_context(cannot)?;
+            (format!("{} accesses", to.oracle.len()), to.dropped)
+        }
+    };
+    tell(dropped);
+    note(format_args!("{made} are in {}", output.display()));
+    Ok(0)
+}
+
+/// What the new form cannot say.
+fn tell(dropped: Dropped) {
+    let Dropped { flushes, discards, empty, cut, objects } = dropped;
+    let counts = [
+        (flushes, "flushes were left out: the new form has none"),
+        (discards, "discards were left out: the new form has none"),
+        (empty, "requests of no bytes were left out"),
+        (cut, "requests were too large and were cut off"),
+        (objects, "accesses go to objects that the new form cannot tell apart"),
+    ];
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        crate::fail::say(format_args!("{count} {what}"));
+    }
+}

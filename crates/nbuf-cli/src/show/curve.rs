@@ -1,0 +1,25 @@
+//! What `nbuf curve` gives, for people and for spreadsheets: a table, a plot, CSV, and a page.
+//!
+//! Invariant: a value is shown at a size where it was counted. Where a corner of a curve lies
+//! between two such sizes, the text says `at least`, and a table names the size that it took.
+
+mod answer;
+mod csv;
+mod facts;
+mod family;
+mod page;
+mod parts;
+mod plot;
+mod scale;
+mod table;
+mod words;
+
+pub(crate) use csv::csv;
+pub(crate) use page::page;
+pub(crate) use plot::plot;
+pub(crate) use table::table;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Curves as comma-separated values (RFC 4180), a row for each size.
+//!
+//! Fields are empty where there is nothing to say. The rows of windows and groups follow those of
+//! their policy; `part` says which they are and `name` which of them: a window has the time of its
+//! first request in nanoseconds. A name keeps to its line: what would act on a terminal is `?`.
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
+
+use super::super::text::clean;
+
+const HEADER: &str = "policy,page_bytes,pages,cache_bytes,accesses,misses,requests,request_misses,\
+                      misses_low,misses_high,part,name\n";
+
+/// All rows, under one line of names.
+pub(crate) fn csv(document: &CurveDocument) -> String {
+    let mut out = String::from(HEADER);
+    for curve in &document.curves {
+        for point in &curve.points {
+            row(&mut out, curve, point, "", "");
+        }
+        for window in &curve.windows {
+            let from = window.from_ns.to_string();
+            for point in &window.points {
+                let requests = point.requests.or(Some(window.requests));
+                row(&mut out, curve, &CurvePoint { requests, ..*point }, "window", &from);
+            }
+        }
+        for group in &curve.groups {
+            for point in &group.points {
+                row(&mut out, curve, point, "group", &group.name);
+            }
+        }
+    }
+    out
+}
+
+fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, name: &str) {
+    let absent = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+    let page_bytes = (curve.page_bytes > 0).then_some(curve.page_bytes);
+    let cache_bytes = page_bytes.map(|bytes| point.pages.saturating_mul(bytes));
+    let _ = writeln!(
+        out,
+        "{},{},{},{},{},{},{},{},{},{},{part},{}",
+        quoted(&curve.policy),
+        absent(page_bytes),
+        point.pages,
+        absent(cache_bytes),
+        point.accesses,
+        point.misses,
+        absent(point.requests),
+        absent(point.request_misses),
+        absent(point.misses_low),
+        absent(point.misses_high),
+        quoted(name)
+    );
+}
+
+/// A field, in quotes where it needs them.
+fn quoted(text: &str) -> String {
+    let text = clean(text);
+    if text.contains([',', '"']) || text.starts_with(' ') || text.ends_with(' ') {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}

@@ -1,0 +1,156 @@
+//! Plots at the widths of terminals.
+
+use expect_test::{Expect, expect};
+use nbuf::experiment::result::CurveDocument;
+
+use super::super::{plot, sample};
+
+#[track_caller]
+fn check(document: &CurveDocument, wide: &Expect, narrow: &Expect) {
+    wide.assert_eq(&plot(document, 80, false));
+    narrow.assert_eq(&plot(document, 40, false));
+}
+
+#[test]
+fn one_policy() {
+    check(
+        &sample::one(),
+        &expect![[r#"
+            lru hit % by cache size
+                                                                    knee 424 MiB │
+            100 ┤                                                                │
+                │                                                                │
+                │                                                                │
+                │                                                                │
+             75 ┤                                                                │    ⢀⣀⠤⠤⠒⠒
+                │                                                                ⢀⡠⠔⠒⠉⠁
+                │                                                             ⡠⠔⠊⠁
+             50 ┤                                                          ⡠⠒⠉   │
+                │                                                       ⡠⠔⠉      │
+                │                                                    ⣀⠔⠉         │
+                │                                                 ⣀⠔⠊            │
+             25 ┤                                              ⡠⠔⠊               │
+                │                                         ⢀⣀⠤⠒⠉                  │
+                │                                   ⣀⣀⠤⠤⠒⠊⠁                      │
+                │⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉⠉                             │
+              0 └───────────────┬─────────────┬──────────────┬──────────────┬────┴─────────┬
+                              4 MiB        16 MiB         64 MiB         256 MiB       1 GiB
+        "#]],
+        &expect![[r#"
+            lru hit % by cache size
+                                  knee 424 MiB │
+            100 ┤                              │
+                │                              │
+                │                              │   ⣀
+                │                              ⣀⠔⠊⠉
+                │                           ⢀⠔⠊│
+             50 ┤                         ⢀⠔⠁  │
+                │                       ⢀⠔⠁    │
+                │                     ⢀⠔⠁      │
+                │                  ⣀⠤⠊⠁        │
+                │⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⡠⠤⠤⠤⠔⠒⠊⠉            │
+              0 └─────────────┬─────────────┬──┴────
+                           16 MiB        256 MiB
+        "#]],
+    );
+}
+
+#[test]
+fn four_of_many_policies() {
+    check(
+        &sample::many(),
+        &expect![[r#"
+            hit % by cache size
+                                                                    knee 424 MiB │
+            100 ┤                                                                │
+                │                                                                │
+                │                                                                │
+                │                                                                │
+             75 ┤                                                              ◇⣀│ ⠤⢒⣀⣠▲⠭⠴⠒■
+                │                                                      ⣀⠤  ⠒⠉⢀⣀⡤⠴⢒⡫●⠓⠉⠁
+                │                                                  ⠔⠒   ⢀⣠⠤■⠋⠉⡠⠔⠊⠁
+             50 ┤                                           ⢀  ◇⠉   ⣀⣤⠶▲⠉  ⡠⠒⠉   │
+                │                                       ⣀  ⠊⠁   ⣀⣤⠶⠛⠉   ⡠⠔⠉      │
+                │                                   ⣀  ⠉    ⢀⣠⡲⠝⠊    ⣀⠔⠉         │
+                │                              ⢀⡠  ⠉    ⣀⣠⡴■⠋⠁    ⣀●⠊            │
+             25 ┤                          ⡠⠤  ◇   ⢀⣀⢤⡲▲⠊⠁     ⡠⠔⠊               │
+                │                   ⣀  ⠔⠒     ⣀⡠⣤⠶⠞⠓⠉⠁    ⢀⣀⠤⠒⠉                  │
+                │          ⣀⡠  ◇⠒  ⠉⢀⣀⣀▲⣤⣤⠶■⠛⠛⠉⠉    ⣀⣀⠤⠤⠒⠊⠁                      │
+                │⣤⣤●⣶⣤⣤▲⣭⣤⣤■⣶⣖⣒⣒⣚⣛⣛●⡩⠭⠭⠤⠤⠤⠤⠤⠤⠒⠒⠒⠒⠉⠉●                             │
+              0 └───────────────┬─────────────┬──────────────┬──────────────┬────┴─────────┬
+                              4 MiB        16 MiB         64 MiB         256 MiB       1 GiB
+                 ● lru   ▲ s3-fifo   ■ w-tinylfu   ◇ opt   3 more in the table
+        "#]],
+        &expect![[r#"
+            hit % by cache size
+                                  knee 424 MiB │
+            100 ┤                              │
+                │                              │
+                │                              │⢀  ●
+                │                          ⠤⠔⣀⡤◇⠗⠋⠉
+                │                      ⠤⠒ ⣠■⢋⠕⠊│
+             50 ┤                  ⣀⠔  ⣠⠔⠋⢀⠔⠁  │
+                │               ⣀   ⣀⡴⠚▲⢀⠔⠁    │
+                │              ◇ ⣀⡴⠞⠉ ⢀⠔⠁      │
+                │      ⢀⣀  ⠊⢉⣀⣤⠶⠛⠉ ●⠤⠊⠁        │
+                │⣀⣤●⣶⣤⣤▲⣶⣒⣚■⠭⠥⠤⠔⠒⠊⠉            │
+              0 └─────────────┬─────────────┬──┴────
+                           16 MiB        256 MiB
+                 ● lru   ▲ s3-fifo   ■ w-tinylfu
+                 ◇ opt   3 more in the table
+        "#]],
+    );
+}
+
+#[test]
+fn a_sample_has_its_band() {
+    check(
+        &sample::sampled(),
+        &expect![[r#"
+            lru hit % by cache size in keys
+                                                                   │ knee 68,302
+            100 ┤                                                  │
+                │                                                  │
+                │                                                  │               ⢀⣀⣀⣀⣀⣀⠤⠤⠤
+                │                                                  │ ⢀⣀⣀⣀⠤⠤⠴⠖⠒⠒⠒⠉⠉⠉⠉⠁
+             75 ┤                                          ⢀⣀⣀⣤⠤⠔⠒⠒⠉⠉⠉⠁
+                │                                  ⢀⣀⣤⠤⠴⠒⠒⠉⠉⠁      │
+                │                           ⢀⣀⣤⠴⠖⠒⠉⠁⠁              │
+             50 ┤                    ⢀⣀⣤⠴⠖⠛⠉⠁                      │
+                │             ⢀⣀⣤⠴⠖⠓⠉⠁                             │
+                │     ⢀⢀⣀⣤⠴⠔⠓⠙⠁⠁                                   │
+                │⣄⢴⠴⠖⠓⠙⠁⠁                                          │
+             25 ┤⠁                                                 │
+                │                                                  │
+                │                                                  │
+                │                                                  │
+              0 └───┬───────────┬────────────┬───────────────┬─────┴─────┬────────────┬─────
+                   5 k        10 k         20 k            50 k        100 k        200 k
+                 ⢕⢕ 95 % band
+        "#]],
+        &expect![[r#"
+            lru hit % by cache size in keys
+                            knee 68,302 │
+            100 ┤                       │
+                │                       │       ⢀⣀⣀⣀
+                │                      ⢀⣀⠤⠤⠔⠒⠚⠉⠉⠁
+                │                ⢀⣠⠤⠖⠚⠉⠁│
+                │           ⣀⡤⠔⠒⠉⠁      │
+             50 ┤      ⢀⣠⠴⠒⠉⠁           │
+                │ ⢀⣤⠴⠖⠉⠁                │
+                │⠉⠁                     │
+                │                       │
+                │                       │
+              0 └───────┬───────────────┴──┬────────
+                      10 k               100 k
+                 ⢕⢕ 95 % band
+        "#]],
+    );
+}
+
+#[test]
+fn page_sizes_have_a_plot_each() {
+    let drawn = plot(&sample::two_page_sizes(), 40, false);
+    let titles: Vec<&str> = drawn.lines().filter(|line| line.starts_with("lru")).collect();
+    assert_eq!(titles, ["lru hit %, pages of 4 KiB", "lru hit %, pages of 64 KiB"]);
+}

@@ -1,0 +1,136 @@
+//! The table of runs: as many of the meters as there is room for, and the rest in lines.
+
+use comfy_table::CellAlignment;
+use nbuf::experiment::result::{Meter, SizeReport, Verified};
+
+use super::super::text::{grouped, wrap};
+use super::notes::notes;
+use super::samples::{medians, spread_of_fills, spread_of_seconds};
+use super::table::{fits, indent, plain};
+use super::time::estimate;
+use super::traffic::writes;
+use super::{band, limit, verdict};
+
+/// A column: what stands over it, and what it has of a run.
+type Column = (&'static str, fn(&Verified) -> String);
+
+const FIRST: [Column; 4] = [
+    ("limit", limit),
+    ("predicted", band),
+    ("measured", |run| grouped(run.measured_fills)),
+    ("", verdict),
+];
+const FILLS: Column = ("from..to", |run| spread_of_fills(run).unwrap_or_default());
+const SECONDS: Column = ("seconds", |run| format!("{:.2}", run.measured_seconds));
+const SECONDS_SPREAD: Column = ("from..to", |run| spread_of_seconds(run).unwrap_or_default());
+const METERS: [Column; 2] =
+    [("major", |run| grouped(run.major_faults)), ("read", |run| run.read_bytes.to_string())];
+const WRITTEN: Column = ("written", |run| run.written_bytes.to_string());
+const WAITED: Column =
+    ("waited", |run| format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)));
+/// It takes the place of the waits, for want of room.
+const ESTIMATE: Column = ("estimate", estimate);
+
+/// What a table has room for.
+#[derive(Clone, Copy)]
+struct Room {
+    spreads: bool,
+    meters: bool,
+    written: bool,
+    padding: u16,
+}
+
+/// From the widest table to the narrowest.
+const ROOMS: [Room; 5] = [
+    Room { spreads: true, meters: true, written: true, padding: 1 },
+    Room { spreads: false, meters: true, written: true, padding: 1 },
+    Room { spreads: false, meters: true, written: true, padding: 0 },
+    Room { spreads: false, meters: true, written: false, padding: 0 },
+    Room { spreads: true, meters: false, written: false, padding: 1 },
+];
+
+/// The runs under limits, predicted beside measured.
+pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
+    let reads = report.verify.iter().any(|run| run.meter == Meter::BytesRead);
+    let what = if reads { "read from discs" } else { "filled" };
+    let mut text = format!("Verified: pages {what}{}\n", medians(report));
+    if text.len() > width + 1 {
+        text = text.replacen(", ", ",\n  ", 1);
+    }
+    let several = report.verify.iter().any(|run| run.samples.len() > 1);
+    let of = |room| table(report, room, &columns(report, room, several));
+    let tables = ROOMS.map(|room| (room, of(room)));
+    let found = tables.iter().find(|(_, table)| fits(table, width));
+    match found {
+        Some((_, table)) => text.push_str(table),
+        None => report.verify.iter().for_each(|run| lines(&mut text, run, width)),
+    }
+    let all = ROOMS[0];
+    let mut beside = vec![FIRST[0]];
+    beside.extend(meters(report, all, several));
+    let beside = table(report, all, &beside);
+    let has = |of: fn(&Room) -> bool| found.is_some_and(|(room, _)| of(room));
+    if several && !has(|room| room.meters) && fits(&beside, width) {
+        text.push('\n');
+        text.push_str(&beside);
+    } else if several && found.is_some() && !has(|room| room.spreads) {
+        for run in &report.verify {
+            if let (Some(fills), Some(seconds)) = (spread_of_fills(run), spread_of_seconds(run)) {
+                wrap(&mut text, &format!("{}: {fills} fills, {seconds} s", limit(run)), width);
+            }
+        }
+    }
+    if report.verify.iter().any(writes) && !text.contains("written") {
+        let written = |run: &Verified| format!("{} at {}", run.written_bytes, limit(run));
+        let written: Vec<String> = report.verify.iter().map(written).collect();
+        wrap(&mut text, &format!("written: {}", written.join(", ")), width);
+    }
+    for note in notes(report) {
+        wrap(&mut text, &note, width);
+    }
+    text
+}
+
+/// Fills, and what was metered beside them.
+fn columns(report: &SizeReport, room: Room, several: bool) -> Vec<Column> {
+    let mut columns = FIRST.to_vec();
+    columns.extend((several && room.spreads).then_some(FILLS));
+    if room.meters {
+        columns.extend(meters(report, room, several));
+    }
+    columns
+}
+
+fn meters(report: &SizeReport, room: Room, several: bool) -> Vec<Column> {
+    let mut columns = METERS.to_vec();
+    let written = room.written && report.verify.iter().any(writes);
+    columns.extend(written.then_some(WRITTEN));
+    columns.push(SECONDS);
+    columns.extend((several && room.spreads).then_some(SECONDS_SPREAD));
+    let estimated = report.verify.iter().any(|run| run.predicted_seconds_low.is_some());
+    columns.push(if estimated { ESTIMATE } else { WAITED });
+    columns
+}
+
+fn table(report: &SizeReport, room: Room, columns: &[Column]) -> String {
+    let mut table = plain();
+    table.set_header(columns.iter().map(|(header, _)| *header));
+    for run in &report.verify {
+        table.add_row(columns.iter().map(|(_, cell)| cell(run)));
+    }
+    for (column, (header, _)) in table.column_iter_mut().zip(columns) {
+        column.set_padding((1, room.padding));
+        if !header.is_empty() {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    indent(&table.to_string())
+}
+
+/// A run without a table.
+fn lines(text: &mut String, run: &Verified, width: usize) {
+    wrap(text, &format!("{}: {}", limit(run), verdict(run)), width);
+    let (band, measured) = (band(run), grouped(run.measured_fills));
+    let spread = spread_of_fills(run).map_or(String::new(), |spread| format!(" ({spread})"));
+    wrap(text, &format!("  {measured} fills{spread}, predicted {band}"), width);
+}

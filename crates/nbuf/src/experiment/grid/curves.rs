@@ -1,0 +1,240 @@
+//! From counts to curves: which sizes are shown, where a curve bends, and what its parts are.
+
+use super::stack::{ASKS, By, Group, Stacked};
+use super::target::target;
+use super::{Grid, LRU};
+use crate::cache::engine::Count;
+use crate::experiment::falls::Falls;
+use crate::experiment::result::{
+    CurveCorners, CurveGroup, CurvePoint, CurveWindow, PolicyCurve, SampleFacts,
+};
+use crate::experiment::target::Target;
+use crate::meter::bins::{Histogram, edges};
+use crate::meter::sampled::Estimate;
+use crate::units::{Bytes, SizeList, SizeListError, even, whole};
+
+/// Sizes of a curve where none are asked for: as many rows as people read.
+const SIZES: u32 = 16;
+/// The smallest size shown where none are asked for, as a part of the distinct pages.
+const SPAN: u64 = 1024;
+/// Powers of two that sizes go up to where nothing is known of a trace.
+const BLIND_BITS: std::ops::RangeInclusive<u32> = 6..=24;
+
+/// What things are called that a curve is split by.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// Names of objects, by their numbers.
+    pub objects: &'a [String],
+    /// What was asked for, if anything.
+    pub target: Option<Target>,
+}
+
+/// Sizes in equal ratios up to the one that holds everything, on edges of histograms.
+pub(super) fn sizes(distinct: u64) -> Vec<u64> {
+    let most = distinct.max(1);
+    let least = (most / SPAN).max(1);
+    let on_edge: Vec<u64> = edges(most).collect();
+    let mut sizes: Vec<u64> = even(least, most, SIZES)
+        .map(|size| on_edge[on_edge.partition_point(|&edge| edge < size).min(on_edge.len() - 1)])
+        .map(|size| size.min(most))
+        .collect();
+    sizes.dedup();
+    sizes
+}
+
+/// Sizes for a trace of which nothing is known beforehand.
+pub(super) fn blind_sizes() -> Vec<u64> {
+    BLIND_BITS.map(|bits| 1 << bits).collect()
+}
+
+impl Grid {
+    /// The curves, in the order of the policies.
+    pub fn finish(mut self, names: &Names<'_>) -> Result<Vec<PolicyCurve>, SizeListError> {
+        self.count();
+        let distinct = self.distinct_pages();
+        let span = self.span_ns();
+        let sizes = self.sizes()?;
+        let stacked = self.stacked.take();
+        let mut curves = Vec::new();
+        for cell in &self.cells {
+            let mut curve = match &stacked {
+                Some(stacked) if cell.row.name == LRU => {
+                    lru_curve(stacked, &sizes, self.plan.by, names)
+                }
+                _ => counted(&cell.counts, distinct, self.plan.sizes.is_none()),
+            };
+            cell.row.name.clone_into(&mut curve.policy);
+            curve.page_bytes = self.plan.page_bytes;
+            curve.distinct_pages = distinct;
+            let exact = stacked.as_ref().filter(|_| cell.row.name == LRU);
+            curve.target = names.target.map(|wanted| {
+                let at = |pages| exact.map(|stacked| stacked.misses.at(pages));
+                target(wanted, &curve, span, &at)
+            });
+            curves.push(curve);
+        }
+        Ok(curves)
+    }
+}
+
+fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
+    let mut points: Vec<CurvePoint> = counts
+        .iter()
+        .map(|count| CurvePoint {
+            pages: count.pages,
+            accesses: count.accesses,
+            misses: count.misses,
+            requests: Some(count.requests),
+            request_misses: Some(count.request_misses),
+            ..CurvePoint::default()
+        })
+        .collect();
+    if blind {
+        // The first size that holds everything says what all larger ones would.
+        let enough = points.partition_point(|point| point.pages < distinct);
+        points.truncate(enough + 1);
+    }
+    let corners = corners(points.iter().map(|point| (point.pages, point.misses)));
+    PolicyCurve { points, corners, ..PolicyCurve::default() }
+}
+
+/// Where the exact LRU curve bends.
+pub(super) fn lru_corners(stacked: &Stacked) -> Option<CurveCorners> {
+    let misses = &stacked.misses;
+    // Both sides of every step: the count is the same from one change up to just below the next.
+    let mut last = (1, misses.at(1));
+    let changes = misses.changes().filter(|&(pages, _)| pages > 1);
+    let sides = changes.flat_map(|change| {
+        let before = (change.0 - 1, last.1);
+        let is_new = before.0 > last.0;
+        last = change;
+        is_new.then_some(before).into_iter().chain([change])
+    });
+    corners(std::iter::once((1, misses.at(1))).chain(sides))
+}
+
+fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {
+    let all = &stacked.misses;
+    let point = |&pages: &u64| {
+        let misses = all.at(pages);
+        let requests = stacked.requests.as_ref();
+        CurvePoint {
+            pages,
+            accesses: all.accesses,
+            misses,
+            requests: Some(requests.map_or(all.accesses, |requests| requests.requests)),
+            request_misses: Some(requests.map_or(misses, |requests| requests.at(pages))),
+            ..CurvePoint::default()
+        }
+    };
+    let window = |window: &super::stack::Window| CurveWindow {
+        from_ns: window.from_ns,
+        requests: window.requests,
+        points: part(&window.depths, sizes),
+        corners: part_corners(&window.depths, all.distinct),
+    };
+    let group = |group: &Group| CurveGroup {
+        name: name(group.which, by, names),
+        points: part(&group.depths, sizes),
+        corners: part_corners(&group.depths, all.distinct),
+    };
+    let mut groups: Vec<CurveGroup> = stacked.groups.iter().map(group).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.points.first().map(|point| point.accesses)));
+    PolicyCurve {
+        cold_misses: Some(all.cold),
+        points: sizes.iter().map(point).collect(),
+        corners: lru_corners(stacked),
+        windows: stacked.windows.iter().map(window).collect(),
+        groups,
+        ..PolicyCurve::default()
+    }
+}
+
+fn name(which: Option<u32>, by: Option<By>, names: &Names<'_>) -> String {
+    let Some(which) = which else { return "all others".to_owned() };
+    match by {
+        Some(By::Op) => ASKS.get(which as usize).map_or("?", |&(_, name)| name).to_owned(),
+        Some(By::File) => match names.objects.get(which as usize) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => format!("object {which}"),
+        },
+        _ => which.to_string(),
+    }
+}
+
+fn part(depths: &Histogram, sizes: &[u64]) -> Vec<CurvePoint> {
+    let misses = depths.misses_at(sizes);
+    let point = |(&pages, misses): (&u64, u64)| CurvePoint {
+        pages,
+        accesses: depths.accesses(),
+        misses,
+        ..CurvePoint::default()
+    };
+    sizes.iter().zip(misses).map(point).collect()
+}
+
+fn part_corners(depths: &Histogram, distinct: u64) -> Option<CurveCorners> {
+    let sizes: Vec<u64> = edges(distinct.max(1)).collect();
+    corners(sizes.iter().copied().zip(depths.misses_at(&sizes)))
+}
+
+/// Where a curve bends, if any size saves something.
+fn corners(points: impl Iterator<Item = (u64, u64)>) -> Option<CurveCorners> {
+    let falls = Falls::from_points(points.map(|(pages, left)| (Bytes(pages), left)).collect());
+    falls.gains().then(|| {
+        let corners = falls.corners();
+        let size = |at: usize| falls.0[at].0.0;
+        let (knee, ceiling) = (size(corners.knee), size(corners.ceiling));
+        CurveCorners {
+            floor_pages: size(corners.floor).min(knee),
+            knee_pages: knee,
+            ceiling_pages: ceiling.max(knee),
+        }
+    })
+}
+
+/// The sizes of a sampled curve.
+pub fn sampled_sizes(
+    estimate: &Estimate,
+    sizes: Option<&SizeList>,
+    page_bytes: u64,
+) -> Result<Vec<u64>, SizeListError> {
+    let distinct = whole(estimate.distinct());
+    match sizes {
+        Some(list) => list.pages(page_bytes, distinct),
+        None => Ok(self::sizes(distinct)),
+    }
+}
+
+/// The curve of a sample: the sizes that it can judge, with their bands.
+pub fn sampled_curve(
+    estimate: &Estimate,
+    sizes: &[u64],
+    page_bytes: u64,
+    facts: SampleFacts,
+) -> PolicyCurve {
+    let accesses = estimate.accesses();
+    let misses = |hit_ratio: f64| whole(accesses as f64 * (1.0 - hit_ratio)).min(accesses);
+    let point = |&pages: &u64| {
+        let band = estimate.at(pages)?;
+        Some(CurvePoint {
+            pages,
+            accesses,
+            misses: misses(band.best),
+            misses_low: Some(misses(band.high)),
+            misses_high: Some(misses(band.low)),
+            ..CurvePoint::default()
+        })
+    };
+    let points: Vec<CurvePoint> = sizes.iter().filter_map(point).collect();
+    let corners = corners(points.iter().map(|point| (point.pages, point.misses)));
+    PolicyCurve {
+        policy: LRU.to_owned(),
+        page_bytes,
+        distinct_pages: whole(estimate.distinct()),
+        sample: Some(SampleFacts { judged_from_pages: estimate.judged_from(), ..facts }),
+        points,
+        corners,
+        ..PolicyCurve::default()
+    }
+}

@@ -1,0 +1,271 @@
+//! Hits of policies at sizes: every cell of the grid is fed by one reading of a trace.
+//!
+//! Requests become pages, pages become dense numbers, each key is hashed once; then the LRU stack
+//! and every policy take the same batch. Sizes that are shares of the distinct pages, or are not
+//! given at all, need the pages to be counted first: the trace is read twice, if it can be.
+//!
+//! Invariant: nothing an access is kept. Cost: at most 40 bytes a distinct page for exact LRU at all
+//! sizes, and what [`Grid::page_bytes`] says with the rest.
+
+mod curves;
+mod stack;
+mod target;
+
+use rayon::prelude::*;
+
+use crate::cache::engine::{self, Accesses, Count, Engine};
+use crate::cache::interner::Interner;
+use crate::cache::policy::Row;
+use crate::units::{SizeList, SizeListError};
+use crate::workload::pages::{KeyRange, Pages, Step, Tally, Whole, Writes};
+use crate::workload::request::{Request, Unit};
+
+pub use curves::{Names, sampled_curve, sampled_sizes};
+pub use stack::{By, Every, GROUPS_MAX};
+use stack::{Stack, Stacked};
+
+/// Bytes a distinct page that exact LRU at all sizes takes at most.
+const LRU_PAGE_BYTES: u64 = 40;
+/// What its number alone costs a page.
+const INTERNER_PAGE_BYTES: u64 = 24;
+/// The policy that is exact at every size.
+const LRU: &str = "lru";
+/// Sizes of one policy at which running them one by one costs less than a stack.
+const FEW_SIZES: usize = 2;
+
+/// What is to be counted.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The policies, in the order of the report.
+    pub policies: Vec<&'static Row>,
+    /// The sizes; some sixteen of equal ratios where there are none.
+    pub sizes: Option<SizeList>,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// What the offsets of the trace are.
+    pub unit: Unit,
+    /// Whether requests are kept whole.
+    pub whole: Whole,
+    /// What writes do.
+    pub writes: Writes,
+    /// Windows of time to be counted apart.
+    pub every: Option<Every>,
+    /// Parts to be counted apart.
+    pub by: Option<By>,
+    /// For policies that play with chance.
+    pub seed: u64,
+    /// Whether the trace can be read a second time.
+    pub again: bool,
+    /// Whether several processors may be used.
+    pub parallel: bool,
+}
+
+/// One policy and what it needs.
+struct Cell {
+    row: &'static Row,
+    engine: Option<Box<dyn Engine>>,
+    counts: Vec<Count>,
+}
+
+/// The grid while it is fed.
+pub struct Grid {
+    plan: Plan,
+    pages: Pages,
+    interner: Interner,
+    stack: Option<Stack>,
+    stacked: Option<Stacked>,
+    cells: Vec<Cell>,
+    accesses: u64,
+    tally: Option<Tally>,
+    span: Option<(i64, i64)>,
+    step: Step,
+    numbers: Vec<u32>,
+}
+
+impl Grid {
+    /// Ready for the first reading. Fails where sizes are asked for that only a second reading
+    /// could tell, and there is none.
+    pub fn new(plan: Plan) -> Result<Self, SizeListError> {
+        let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
+        let cell = |&row| Cell { row, engine: None, counts: Vec::new() };
+        let mut grid = Self {
+            pages: Pages::new(plan.unit, plan.page_bytes, plan.writes, plan.whole),
+            interner: Interner::new(),
+            stack: None,
+            stacked: None,
+            cells: plan.policies.iter().map(cell).collect(),
+            accesses: 0,
+            tally: None,
+            span: None,
+            step: Step::default(),
+            numbers: Vec::new(),
+            plan,
+        };
+        let others = grid.plan.policies.iter().any(|row| row.name != LRU);
+        if relative && others && !grid.plan.again {
+            return Err(SizeListError::Once);
+        }
+        let split = grid.plan.every.is_some() || grid.plan.by.is_some();
+        let given = match (&grid.plan.sizes, relative) {
+            (Some(list), false) => Some(list.pages(grid.plan.page_bytes, 0)?),
+            _ => None,
+        };
+        let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
+        if grid.plan.policies.iter().any(|row| row.name == LRU) && (split || !few) {
+            let several = grid.plan.unit == Unit::Bytes && grid.plan.whole == Whole::No;
+            grid.stack = Some(Stack::new(several, grid.plan.every, grid.plan.by));
+        }
+        match given {
+            Some(sizes) => grid.start(&sizes),
+            None if !grid.plan.again => grid.start(&curves::blind_sizes()),
+            None => {}
+        }
+        Ok(grid)
+    }
+
+    /// Requests, in order.
+    pub fn take(&mut self, requests: &[Request]) {
+        if let (Some(first), Some(last)) = (requests.first(), requests.last()) {
+            let (from, to) = self.span.unwrap_or((first.time_ns, first.time_ns));
+            self.span = Some((from.min(first.time_ns), to.max(last.time_ns)));
+        }
+        let mut rest = requests;
+        while !rest.is_empty() {
+            let mut step = std::mem::take(&mut self.step);
+            let taken = self.pages.step(rest, &mut step);
+            self.accesses(&step, rest);
+            step.gone.iter().for_each(|&range| self.remove(range));
+            self.step = step;
+            rest = &rest[taken..];
+        }
+    }
+
+    /// After the first reading: whether a second is wanted, from the beginning.
+    pub fn again(&mut self) -> Result<bool, SizeListError> {
+        if self.tally.is_some() {
+            return Ok(false);
+        }
+        self.tally = Some(self.pages.tally());
+        self.stacked = self.stack.take().map(Stack::finish);
+        let waiting = |cell: &Cell| cell.engine.is_none();
+        let stacked = self.stacked.is_some();
+        let wanted =
+            self.cells.iter().any(|cell| waiting(cell) && !(stacked && cell.row.name == LRU));
+        if !wanted || self.accesses == 0 {
+            return Ok(false);
+        }
+        let sizes = self.sizes()?;
+        self.start(&sizes);
+        self.accesses = 0;
+        Ok(true)
+    }
+
+    /// Memory that a distinct page takes in all, about.
+    pub fn page_bytes(&self) -> u64 {
+        let sizes = match &self.plan.sizes {
+            Some(list) => list.pages(self.plan.page_bytes, 1 << 20).map_or(1, |sizes| sizes.len()),
+            None => curves::sizes(1 << 20).len(),
+        };
+        let others = self.cells.iter().filter(|cell| self.stack.is_none() || cell.row.name != LRU);
+        let others: u64 = others.map(|cell| engine::bytes(cell.row, &vec![1; sizes], 1)).sum();
+        others + if self.stack.is_some() { LRU_PAGE_BYTES } else { INTERNER_PAGE_BYTES }
+    }
+
+    /// Distinct pages so far.
+    pub fn distinct_pages(&self) -> u64 {
+        u64::from(self.interner.pages())
+    }
+
+    /// What was seen on the first reading.
+    pub fn tally(&self) -> Tally {
+        self.tally.unwrap_or_else(|| self.pages.tally())
+    }
+
+    /// Nanoseconds from the first request to the last.
+    pub fn span_ns(&self) -> u64 {
+        self.span.map_or(0, |(from, to)| to.abs_diff(from))
+    }
+
+    /// The sizes asked for, or some of equal ratios, in pages.
+    fn sizes(&self) -> Result<Vec<u64>, SizeListError> {
+        let distinct = self.distinct_pages();
+        if let Some(list) = &self.plan.sizes {
+            return list.pages(self.plan.page_bytes, distinct);
+        }
+        let mut sizes = curves::sizes(distinct);
+        // The knee is what people ask for: every policy is shown there.
+        let stacked = self.stacked.as_ref().and_then(curves::lru_corners);
+        sizes.extend(stacked.map(|corners| corners.knee_pages));
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(sizes)
+    }
+
+    /// Gives an engine to every policy that the stack does not count.
+    fn start(&mut self, sizes: &[u64]) {
+        let stacked = self.stack.is_some() || self.stacked.is_some();
+        for cell in &mut self.cells {
+            if cell.engine.is_some() || stacked && cell.row.name == LRU {
+                continue;
+            }
+            cell.engine = Some(engine::engine(cell.row, sizes, self.plan.seed));
+        }
+    }
+
+    fn accesses(&mut self, step: &Step, requests: &[Request]) {
+        if step.keys.is_empty() {
+            return;
+        }
+        self.numbers.clear();
+        self.interner.intern(&step.keys, &mut self.numbers);
+        self.accesses += self.numbers.len() as u64;
+        let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
+        let accesses = Accesses { pages: &self.numbers, request_ends: ends };
+        let mut stack = self.stack.as_mut();
+        let mut run_stack = || {
+            if let Some(stack) = &mut stack {
+                stack.access(accesses.pages, step, requests);
+            }
+        };
+        let mut engines: Vec<_> =
+            self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()).collect();
+        if self.plan.parallel && self.plan.policies.len() > 1 {
+            rayon::join(run_stack, || {
+                engines.par_iter_mut().for_each(|engine| engine.access(&accesses));
+            });
+        } else {
+            run_stack();
+            for engine in engines {
+                engine.access(&accesses);
+            }
+        }
+    }
+
+    fn remove(&mut self, range: KeyRange) {
+        let pages = self.interner.known(range.first, range.last);
+        if pages.is_empty() {
+            return;
+        }
+        if let Some(stack) = &mut self.stack {
+            stack.remove(&pages);
+        }
+        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
+            engine.remove(&pages);
+        }
+    }
+
+    /// The counts of every cell.
+    fn count(&mut self) {
+        if self.stacked.is_none() {
+            self.stacked = self.stack.take().map(Stack::finish);
+        }
+        for cell in &mut self.cells {
+            if let Some(engine) = cell.engine.take() {
+                cell.counts = engine.finish();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

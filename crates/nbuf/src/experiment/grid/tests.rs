@@ -1,0 +1,216 @@
+//! The grid against caches that are run one by one, and against what it was told.
+
+use super::*;
+use crate::cache::policy::{self, Access, Outcome};
+use crate::experiment::result::{CurvePoint, PolicyCurve};
+use crate::experiment::target::Target;
+use crate::workload::request::Ask;
+
+fn plan(policies: &str, sizes: Option<&str>) -> Plan {
+    Plan {
+        policies: policies.split(',').map(|name| policy::find(name).unwrap()).collect(),
+        sizes: sizes.map(|sizes| sizes.parse().unwrap()),
+        page_bytes: 4096,
+        unit: Unit::Bytes,
+        whole: Whole::No,
+        writes: Writes::Allocate,
+        every: None,
+        by: None,
+        seed: 0,
+        again: true,
+        parallel: true,
+    }
+}
+
+/// A second a request, two pages each but the last of a loop, over two objects.
+fn requests(count: u64) -> Vec<Request> {
+    let request = |at: u64| Request {
+        time_ns: i64::try_from(at).unwrap() * 1_000_000_000,
+        offset: at * 7 % 50 * 4096,
+        length_bytes: if at % 5 == 4 { 1 } else { 8192 },
+        object: u32::try_from(at % 2).unwrap(),
+        task: u32::try_from(at % 3).unwrap(),
+        ask: if at.is_multiple_of(4) { Ask::Write } else { Ask::Read },
+    };
+    (0..count).map(request).collect()
+}
+
+fn run(plan: Plan, requests: &[Request]) -> Vec<PolicyCurve> {
+    run_for(plan, requests, None)
+}
+
+fn run_for(plan: Plan, requests: &[Request], target: Option<Target>) -> Vec<PolicyCurve> {
+    let mut grid = Grid::new(plan).unwrap();
+    requests.chunks(13).for_each(|requests| grid.take(requests));
+    if grid.again().unwrap() {
+        requests.chunks(17).for_each(|requests| grid.take(requests));
+        assert!(!grid.again().unwrap());
+    }
+    let objects = ["one".to_owned(), "two".to_owned()];
+    grid.finish(&Names { objects: &objects, target }).unwrap()
+}
+
+/// What one cache of a policy misses: accesses, and requests.
+fn alone(name: &str, pages: u32, requests: &[Request]) -> (u64, u64) {
+    let mut numbers = std::collections::HashMap::new();
+    let mut cache = (policy::find(name).unwrap().build)(pages, 0);
+    let (mut misses, mut request_misses) = (0, 0);
+    for request in requests {
+        let last = (request.offset + request.length_bytes - 1) / 4096;
+        let mut has_missed = false;
+        for page in request.offset / 4096..=last {
+            let next = u32::try_from(numbers.len()).unwrap();
+            let page = *numbers.entry((request.object, page)).or_insert(next);
+            if cache.access(Access::to(page)) != Outcome::Hit {
+                misses += 1;
+                has_missed = true;
+            }
+        }
+        request_misses += u64::from(has_missed);
+    }
+    (misses, request_misses)
+}
+
+#[test]
+fn every_cell_is_the_cache_run_alone() {
+    let requests = requests(700);
+    for sizes in [Some("3,10,40,60..100:20"), Some("5%,50%,100%"), Some("7"), None] {
+        for curve in run(plan("lru,fifo", sizes), &requests) {
+            assert!(!curve.points.is_empty());
+            for point in &curve.points {
+                let (misses, of_requests) =
+                    alone(&curve.policy, u32::try_from(point.pages).unwrap(), &requests);
+                let what = format!("{} at {}", curve.policy, point.pages);
+                assert_eq!(
+                    (point.misses, point.request_misses),
+                    (misses, Some(of_requests)),
+                    "{what}"
+                );
+                assert_eq!((point.accesses, point.requests), (1260, Some(700)), "{what}");
+            }
+            assert_eq!(curve.distinct_pages, 90);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_is_read_once() {
+    let mut plan = plan("lru,fifo", None);
+    plan.again = false;
+    let curves = run(plan, &requests(700));
+    let sizes = |at: usize| curves[at].points.iter().map(|point| point.pages).collect::<Vec<_>>();
+    assert_eq!(sizes(1), [64, 128]);
+    assert!(sizes(0).len() > 10, "LRU is exact at every size: {:?}", sizes(0));
+}
+
+#[test]
+fn parts_sum_up_to_the_whole() {
+    let requests = requests(700);
+    for (by, names) in [
+        (By::File, vec!["one", "two"]),
+        (By::Task, vec!["0", "1", "2"]),
+        (By::Op, vec!["read", "write"]),
+    ] {
+        let mut plan = plan("lru", None);
+        (plan.by, plan.every) = (Some(by), Some(Every::Nanoseconds(100_000_000_000)));
+        let curve = run(plan, &requests).remove(0);
+        let mut found: Vec<&str> = curve.groups.iter().map(|group| &*group.name).collect();
+        found.sort_unstable();
+        assert_eq!(found, names);
+        assert_eq!(curve.windows.len(), 7);
+        assert!(curve.windows.iter().all(|window| window.requests == 100));
+        let sum = |parts: Vec<&[CurvePoint]>| -> Vec<(u64, u64)> {
+            let at = |at: usize| {
+                let points = parts.iter().map(|points| points[at]);
+                points.fold((0, 0), |sum, point| (sum.0 + point.accesses, sum.1 + point.misses))
+            };
+            (0..curve.points.len()).map(at).collect()
+        };
+        let whole = sum(vec![&curve.points]);
+        assert_eq!(sum(curve.groups.iter().map(|group| &group.points[..]).collect()), whole);
+        assert_eq!(sum(curve.windows.iter().map(|window| &window.points[..]).collect()), whole);
+    }
+}
+
+#[test]
+fn windows_of_requests_and_quiet_hours() {
+    let mut quiet = requests(20);
+    quiet.iter_mut().skip(10).for_each(|request| request.time_ns += 1_000_000_000_000);
+    let mut plan = plan("lru", None);
+    plan.every = Some(Every::Nanoseconds(10_000_000_000));
+    let windows = run(plan.clone(), &quiet).remove(0).windows;
+    let from: Vec<i64> = windows.iter().map(|window| window.from_ns / 1_000_000_000).collect();
+    assert_eq!(from, [0, 1010]);
+    plan.every = Some(Every::Requests(8));
+    let windows = run(plan, &quiet).remove(0).windows;
+    assert_eq!(windows.iter().map(|window| window.requests).collect::<Vec<_>>(), [8, 8, 4]);
+}
+
+#[test]
+fn what_is_discarded_misses_and_a_write_around_takes_its_page_along() {
+    let request = |ask, page: u64| Request {
+        time_ns: 0,
+        offset: page * 4096,
+        length_bytes: 4096,
+        object: 0,
+        task: 0,
+        ask,
+    };
+    let requests = [
+        request(Ask::Read, 1),
+        request(Ask::Read, 2),
+        request(Ask::Write, 1),
+        request(Ask::Read, 1),
+        request(Ask::Discard, 2),
+        request(Ask::Read, 2),
+        request(Ask::Flush, 0),
+    ];
+    for (writes, want) in
+        [(Writes::Allocate, (5, 3)), (Writes::Around, (4, 4)), (Writes::Ignore, (4, 3))]
+    {
+        for sizes in [None, Some("5")] {
+            let mut plan = plan("lru,fifo", sizes);
+            plan.writes = writes;
+            for curve in run(plan, &requests) {
+                let last = curve.points.last().unwrap();
+                assert_eq!((last.accesses, last.misses), want, "{writes:?} {}", curve.policy);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_target_is_met_by_the_smallest_size_that_does() {
+    let requests: Vec<Request> = requests(700);
+    let hit = Target::Hit(0.9);
+    let curve = run_for(plan("lru", None), &requests, Some(hit)).remove(0);
+    let target = curve.target.unwrap();
+    assert!(target.met);
+    let ratio = |pages: u64| {
+        let (misses, _) = alone("lru", u32::try_from(pages).unwrap(), &requests);
+        1.0 - misses as f64 / 1260.0
+    };
+    assert!(ratio(target.pages) >= 0.9 && ratio(target.pages - 1) < 0.9, "{target:?}");
+    let curve = run_for(plan("fifo", None), &requests, Some(Target::Hit(0.9999))).remove(0);
+    assert_eq!(curve.target.map(|target| target.met), Some(false));
+}
+
+#[test]
+fn a_loop_bends_where_it_fits() {
+    let request = |at: u64| Request { offset: at % 60 * 4096, length_bytes: 1, ..requests(1)[0] };
+    let requests: Vec<Request> = (0..600).map(request).collect();
+    let curve = run(plan("lru", None), &requests).remove(0);
+    let corners = curve.corners.unwrap();
+    assert_eq!((corners.floor_pages, corners.knee_pages, corners.ceiling_pages), (59, 60, 60));
+    assert!(curve.points.iter().any(|point| point.pages == 60), "{:?}", curve.points);
+}
+
+#[test]
+fn an_empty_trace_has_no_misses() {
+    for sizes in [None, Some("10")] {
+        for curve in run(plan("lru,fifo", sizes), &[]) {
+            assert!(curve.points.iter().all(|point| point.misses == 0));
+            assert_eq!((curve.distinct_pages, curve.corners), (0, None));
+        }
+    }
+}

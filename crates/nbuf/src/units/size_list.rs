@@ -1,0 +1,257 @@
+//! Lists of cache sizes: `10000p,64MiB,10%,1000..500000,64MiB..1GiB:64MiB`.
+//!
+//! A bare number is pages here, as everywhere in the field where caches are compared. A range
+//! includes both ends; with a step it goes up by that, without one it is sixteen sizes in equal
+//! ratios.
+
+use std::str::FromStr;
+
+use super::{Size, whole};
+
+/// Sizes of a range without a step.
+const EVEN: u32 = 16;
+/// Sizes of one list at most: more are a slip of the pen.
+const SIZES_MAX: usize = 100_000;
+
+/// One size of a cache in some trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CacheSize {
+    /// So many pages of the curve, however large they are.
+    Pages(u64),
+    /// So many bytes.
+    Bytes(u64),
+    /// A share of the distinct pages of the trace.
+    Percent(f64),
+}
+
+/// Sizes as they were written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeList(Vec<Item>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Item {
+    One(CacheSize),
+    Range { from: CacheSize, to: CacheSize, step: Option<CacheSize> },
+}
+
+/// Why a text is no list of sizes, or a list cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeListError {
+    /// Not in the grammar.
+    #[error(
+        "`{0}` is not a size: write 10000 (pages), 10000p, 64MiB, 10%, or a range such as \
+         1000..500000 or 64MiB..1GiB:64MiB"
+    )]
+    Grammar(String),
+    /// A range that goes nowhere.
+    #[error("the range `{0}` has no sizes: its end is below its beginning, or its step is nothing")]
+    Empty(String),
+    /// More sizes than anybody can want.
+    #[error("more than {SIZES_MAX} sizes: write a larger step")]
+    TooMany,
+    /// An amount of memory where what is kept has none.
+    #[error("keys and whole requests have no bytes here: write a number of them, or 10%")]
+    NoBytes,
+    /// Shares of a trace that is read once.
+    #[error(
+        "a share such as 10% is known when the trace was read, and a pipe is read once: write pages \
+         or bytes, or give a file"
+    )]
+    Once,
+    /// A cache that holds nothing.
+    #[error("a cache of less than one page hits nothing: write 1 or more")]
+    Zero,
+}
+
+impl FromStr for CacheSize {
+    type Err = SizeListError;
+
+    fn from_str(text: &str) -> Result<Self, SizeListError> {
+        let wrong = || SizeListError::Grammar(text.trim().to_owned());
+        let trimmed = text.trim();
+        let digits = trimmed.strip_suffix(['p', 'P']).unwrap_or(trimmed);
+        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+            return digits.parse().map(Self::Pages).map_err(|_| wrong());
+        }
+        match trimmed.parse().map_err(|_| wrong())? {
+            Size::Absolute(bytes) => Ok(Self::Bytes(bytes.0)),
+            Size::Percent(share) => Ok(Self::Percent(share)),
+        }
+    }
+}
+
+impl CacheSize {
+    /// In pages of this many bytes, of a trace with so many of them; whole pages that fit.
+    pub fn pages(self, page_bytes: u64, distinct_pages: u64) -> u64 {
+        match self {
+            Self::Pages(pages) => pages,
+            Self::Bytes(bytes) => bytes / page_bytes.max(1),
+            Self::Percent(share) => whole(distinct_pages as f64 * share / 100.0),
+        }
+    }
+
+    fn is_relative(self) -> bool {
+        matches!(self, Self::Percent(_))
+    }
+}
+
+impl FromStr for SizeList {
+    type Err = SizeListError;
+
+    fn from_str(text: &str) -> Result<Self, SizeListError> {
+        text.split(',').map(item).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn item(text: &str) -> Result<Item, SizeListError> {
+    let Some((from, rest)) = text.split_once("..") else {
+        let size = text.parse()?;
+        let nothing = matches!(size, CacheSize::Pages(0) | CacheSize::Bytes(0));
+        return if nothing { Err(SizeListError::Zero) } else { Ok(Item::One(size)) };
+    };
+    let (to, step) = match rest.split_once(':') {
+        Some((to, step)) => (to, Some(step.parse()?)),
+        None => (rest, None),
+    };
+    let (from, to) = (from.parse()?, to.parse()?);
+    let item = Item::Range { from, to, step };
+    // What does not hang on the trace can be refused before it is read.
+    if !sizes_of(item).any(CacheSize::is_relative) {
+        expand(item, 4096, 0, &mut Vec::new()).map_err(|error| match error {
+            SizeListError::Empty(_) => SizeListError::Empty(text.trim().to_owned()),
+            other => other,
+        })?;
+    }
+    Ok(item)
+}
+
+/// The sizes that stand in an item.
+fn sizes_of(item: Item) -> impl Iterator<Item = CacheSize> {
+    let sizes = match item {
+        Item::One(size) => [Some(size), None, None],
+        Item::Range { from, to, step } => [Some(from), Some(to), step],
+    };
+    sizes.into_iter().flatten()
+}
+
+impl SizeList {
+    /// Whether some size is a share of what the trace has, which must then be known first.
+    pub fn is_relative(&self) -> bool {
+        self.0.iter().any(|&item| sizes_of(item).any(CacheSize::is_relative))
+    }
+
+    /// The sizes in pages, ascending, each once. `page_bytes` is 0 where pages have no bytes.
+    pub fn pages(&self, page_bytes: u64, distinct_pages: u64) -> Result<Vec<u64>, SizeListError> {
+        let mut sizes = Vec::new();
+        for &item in &self.0 {
+            if page_bytes == 0 && sizes_of(item).any(|size| matches!(size, CacheSize::Bytes(_))) {
+                return Err(SizeListError::NoBytes);
+            }
+            expand(item, page_bytes, distinct_pages, &mut sizes)?;
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.first() == Some(&0) { Err(SizeListError::Zero) } else { Ok(sizes) }
+    }
+}
+
+fn expand(
+    item: Item,
+    page_bytes: u64,
+    distinct: u64,
+    sizes: &mut Vec<u64>,
+) -> Result<(), SizeListError> {
+    let pages = |size: CacheSize| size.pages(page_bytes, distinct);
+    let (from, to, step) = match item {
+        Item::One(size) => (pages(size), pages(size), Some(1)),
+        Item::Range { from, to, step } => (pages(from), pages(to), step.map(pages)),
+    };
+    if to < from || step == Some(0) {
+        return Err(SizeListError::Empty(format!("{from}..{to}")));
+    }
+    let Some(step) = step else {
+        sizes.extend(even(from.max(1), to.max(1), EVEN));
+        return Ok(());
+    };
+    if (to - from) / step >= SIZES_MAX as u64 || sizes.len() > SIZES_MAX {
+        return Err(SizeListError::TooMany);
+    }
+    let mut next = Some(from);
+    while let Some(size) = next.filter(|&size| size <= to) {
+        sizes.push(size);
+        next = size.checked_add(step);
+    }
+    Ok(())
+}
+
+/// So many sizes in equal ratios, both ends included.
+pub fn even(from: u64, to: u64, count: u32) -> impl Iterator<Item = u64> {
+    let ratio = to as f64 / from.max(1) as f64;
+    let steps = f64::from(count.max(2) - 1);
+    (0..count.max(2)).map(move |at| whole(from as f64 * ratio.powf(f64::from(at) / steps)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(text: &str) -> Result<Vec<u64>, String> {
+        let list: SizeList = text.parse().map_err(|error: SizeListError| error.to_string())?;
+        list.pages(8192, 1000).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sizes_are_pages_bytes_or_shares() {
+        let cases: [(&str, &[u64]); 8] = [
+            ("10000", &[10000]),
+            ("10000p", &[10000]),
+            ("64KiB", &[8]),
+            ("9KiB", &[1]),
+            ("10%", &[100]),
+            ("3,1,2,3", &[1, 2, 3]),
+            ("10..30:10, 5", &[5, 10, 20, 30]),
+            ("16KiB..1MiB:500KiB", &[2, 64, 126]),
+        ];
+        for (text, want) in cases {
+            assert_eq!(pages(text).as_deref(), Ok(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_without_a_step_is_sixteen_sizes_in_equal_ratios() {
+        let sizes = pages("1000..500000").unwrap();
+        assert_eq!((sizes.len(), sizes[0], sizes[15]), (16, 1000, 500_000));
+        for pair in sizes.windows(2) {
+            let ratio = pair[1] as f64 / pair[0] as f64;
+            assert!((ratio - 500f64.powf(1.0 / 15.0)).abs() < 0.01, "{pair:?}");
+        }
+        assert_eq!(pages("1..2"), Ok(vec![1, 2]));
+        assert!("10%..90%".parse::<SizeList>().unwrap().is_relative());
+    }
+
+    #[test]
+    fn keys_have_no_bytes() {
+        let list = |text: &str| text.parse::<SizeList>().unwrap().pages(0, 50);
+        assert_eq!(list("10,10%"), Ok(vec![5, 10]));
+        assert_eq!(list("1..5,64MiB"), Err(SizeListError::NoBytes));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_before_a_trace_is_read() {
+        for (text, want) in [
+            ("", "`` is not a size"),
+            ("ten", "`ten` is not a size"),
+            ("1..", "`` is not a size"),
+            ("-3", "`-3` is not a size"),
+            ("5..1", "the range `5..1` has no sizes"),
+            ("1..5:0", "the range `1..5:0` has no sizes"),
+            ("1..99999999:1", "more than 100000 sizes"),
+            ("0", "a cache of less than one page"),
+            ("4KiB", "a cache of less than one page"),
+            ("99999999999999999999", "is not a size"),
+        ] {
+            let error = pages(text).unwrap_err();
+            assert!(error.contains(want), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Requests of any format, made into the two forms that are written: native and oracleGeneral.
+//!
+//! What a form cannot say is left out and counted. Cost: the whole trace in memory, 4 to 7 bytes a
+//! request for native, 24 a page access and some 20 a page for oracleGeneral.
+
+use std::collections::HashSet;
+
+use super::format::OracleGeneral;
+use super::request::{Ask, Request, Unit};
+use super::trace::{Capture, Facts, FileId, Op, Record, Records, Trace};
+use crate::units::Bytes;
+
+/// Accesses that one request may become; a larger one is cut off, and counted.
+const ACCESSES_MAX: u64 = 1 << 24;
+
+/// What could not be said in the new form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Flushes.
+    pub flushes: u64,
+    /// Discards.
+    pub discards: u64,
+    /// Requests of no bytes, which touch nothing.
+    pub empty: u64,
+    /// Requests too large to be taken whole.
+    pub cut: u64,
+    /// Objects beyond what the keys of oracleGeneral can tell apart.
+    pub objects: u64,
+}
+
+impl Dropped {
+    /// Whether nothing was lost.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Makes oracleGeneral: one record an access of a page, or of a key.
+#[derive(Debug)]
+pub struct ToOracleGeneral {
+    page_bytes: u64,
+    unit: Unit,
+    first_ns: Option<i64>,
+    /// What was made.
+    pub oracle: OracleGeneral,
+    /// What was not.
+    pub dropped: Dropped,
+}
+
+/// Bits of a key that number the page; those above number the object.
+const PAGE_BITS: u32 = 44;
+
+impl ToOracleGeneral {
+    /// Pages of so many bytes, where a trace counts bytes.
+    pub fn new(unit: Unit, page_bytes: Bytes) -> Self {
+        let page_bytes = page_bytes.0.max(1);
+        let (oracle, dropped) = (OracleGeneral::default(), Dropped::default());
+        Self { page_bytes, unit, first_ns: None, oracle, dropped }
+    }
+
+    /// Takes requests. Times are counted from the first.
+    pub fn push(&mut self, requests: &[Request]) {
+        for request in requests {
+            match request.ask {
+                Ask::Read | Ask::Write => self.access(request),
+                Ask::Discard => self.dropped.discards += 1,
+                Ask::Flush => self.dropped.flushes += 1,
+            }
+        }
+    }
+
+    fn access(&mut self, request: &Request) {
+        let first_ns = *self.first_ns.get_or_insert(request.time_ns);
+        let seconds = request.time_ns.saturating_sub(first_ns) / 1_000_000_000;
+        let seconds = u32::try_from(seconds.max(0)).unwrap_or(u32::MAX);
+        if self.unit == Unit::Keys {
+            let size_bytes = u32::try_from(request.length_bytes).unwrap_or(u32::MAX);
+            self.dropped.objects += u64::from(request.object > 0);
+            self.oracle.push(seconds, request.offset, size_bytes);
+            return;
+        }
+        let Some(pages) = pages(request, self.page_bytes) else {
+            self.dropped.empty += 1;
+            return;
+        };
+        let object = u64::from(request.object);
+        let (first, last) = pages;
+        if object >> (64 - PAGE_BITS) > 0 || last >> PAGE_BITS > 0 {
+            self.dropped.objects += 1;
+            return;
+        }
+        self.dropped.cut += u64::from(last - first >= ACCESSES_MAX);
+        let size_bytes = u32::try_from(self.page_bytes).unwrap_or(u32::MAX);
+        for page in first..=last.min(first + (ACCESSES_MAX - 1)) {
+            self.oracle.push(seconds, object << PAGE_BITS | page, size_bytes);
+        }
+    }
+}
+
+/// The first and the last page of a request; none if it touches nothing.
+pub fn pages(request: &Request, page_bytes: u64) -> Option<(u64, u64)> {
+    let last_byte = request.offset.saturating_add(request.length_bytes.checked_sub(1)?);
+    Some((request.offset / page_bytes, last_byte / page_bytes))
+}
+
+/// Makes a native trace.
+#[derive(Debug, Default)]
+pub struct ToNative {
+    records: Records,
+    first_ns: Option<i64>,
+    last_ns: i64,
+    is_unordered: bool,
+    request: u32,
+    /// What was not made.
+    pub dropped: Dropped,
+}
+
+impl ToNative {
+    /// Takes requests. Times are counted from the first.
+    pub fn push(&mut self, requests: &[Request]) {
+        for request in requests {
+            let op = match request.ask {
+                Ask::Read => Op::Read,
+                Ask::Write => Op::Write,
+                Ask::Discard => Op::Evict,
+                Ask::Flush => {
+                    self.dropped.flushes += 1;
+                    continue;
+                }
+            };
+            if request.length_bytes == 0 {
+                self.dropped.empty += 1;
+                continue;
+            }
+            self.record(request, op);
+        }
+    }
+
+    /// A range of more than 32 bits becomes several records of one request.
+    fn record(&mut self, request: &Request, op: Op) {
+        const PIECE_BYTES: u64 = 1 << 31;
+        let first_ns = *self.first_ns.get_or_insert(request.time_ns);
+        let time_ns = request.time_ns.saturating_sub(first_ns);
+        self.is_unordered |= time_ns < self.last_ns;
+        self.last_ns = time_ns;
+        let pieces = request.length_bytes.div_ceil(PIECE_BYTES);
+        self.dropped.cut += u64::from(pieces > ACCESSES_MAX);
+        for piece in 0..pieces.min(ACCESSES_MAX) {
+            let left = request.length_bytes - piece * PIECE_BYTES;
+            self.records.push(Record {
+                time_ns,
+                offset_bytes: request.offset + piece * PIECE_BYTES,
+                file_bytes: 0,
+                length_bytes: u32::try_from(left.min(PIECE_BYTES)).unwrap_or(u32::MAX),
+                file: FileId(request.object),
+                task: request.task,
+                request: self.request,
+                op,
+            });
+        }
+        if op.is_demand() {
+            self.request = self.request.saturating_add(1);
+        }
+    }
+
+    /// The trace; `objects` are its names, `format` and `cautions` what is told of its origin.
+    pub fn finish(self, objects: &[String], format: &str, cautions: &[String]) -> Trace {
+        let mut records = self.records;
+        let mut cautions = cautions.to_vec();
+        cautions.push(format!("converted from {format}: sizes of files and memory are unknown"));
+        if self.is_unordered {
+            let mut unpacked: Vec<Record> = records.into_iter().collect();
+            unpacked.sort_by_key(|record| record.time_ns);
+            records = unpacked.into();
+            cautions.push("the requests were not in time order and have been put so".to_owned());
+        }
+        let capture = Capture { backend: format!("converted from {format}"), ..Capture::default() };
+        let facts =
+            Facts { schema: Facts::SCHEMA.to_owned(), capture, cautions, ..Facts::default() };
+        Trace { records, files: names(objects), facts }
+    }
+}
+
+/// Names that are not empty and not alike, as a trace wants them.
+fn names(objects: &[String]) -> Vec<String> {
+    let objects = if objects.is_empty() { &[String::new()][..] } else { objects };
+    let mut taken = HashSet::new();
+    let named = objects.iter().map(|name| if name.is_empty() { "volume" } else { name });
+    named
+        .map(|name| {
+            let mut own = name.to_owned();
+            let mut number = 2;
+            while !taken.insert(own.clone()) {
+                own = format!("{name} ({number})");
+                number += 1;
+            }
+            own
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(offset: u64, length_bytes: u64, object: u32, ask: Ask) -> Request {
+        Request { time_ns: 5_000_000_000, offset, length_bytes, object, task: 3, ask }
+    }
+
+    #[test]
+    fn a_request_of_bytes_becomes_the_pages_that_it_touches() {
+        let mut to = ToOracleGeneral::new(Unit::Bytes, Bytes(4096));
+        to.push(&[
+            request(4095, 2, 0, Ask::Read),
+            request(0, 0, 0, Ask::Read),
+            request(8192, 4096, 1, Ask::Write),
+            request(0, 9, 0, Ask::Discard),
+            request(0, 0, 0, Ask::Flush),
+            request(u64::MAX - 1, 1, 0, Ask::Read),
+        ]);
+        let mut bytes = Vec::new();
+        to.oracle.write(&mut bytes).unwrap();
+        let (records, _) = bytes.as_chunks::<24>();
+        let key = |record: &[u8; 24]| u64::from_le_bytes(*record[4..].first_chunk().unwrap());
+        assert_eq!(records.iter().map(key).collect::<Vec<_>>(), [0, 1, 1 << 44 | 2]);
+        let want = Dropped { flushes: 1, discards: 1, empty: 1, cut: 0, objects: 1 };
+        assert_eq!(to.dropped, want);
+    }
+
+    #[test]
+    fn a_native_trace_is_in_order_and_has_names() {
+        let mut to = ToNative::default();
+        let early = Request { time_ns: 4_000_000_000, ..request(0, 1, 1, Ask::Discard) };
+        to.push(&[request(7, (1 << 31) + 5, 0, Ask::Write), early, request(0, 0, 0, Ask::Flush)]);
+        assert_eq!(to.dropped, Dropped { flushes: 1, ..Dropped::default() });
+        let names = [String::new(), "volume".to_owned()];
+        let trace = to.finish(&names, "msr", &[]);
+        assert_eq!(trace.files, ["volume", "volume (2)"]);
+        let records: Vec<Record> = trace.records.iter().collect();
+        let shown = records.iter().map(|r| (r.time_ns, r.offset_bytes, r.length_bytes, r.op));
+        let want = [
+            (-1_000_000_000, 0, 1, Op::Evict),
+            (0, 7, 1 << 31, Op::Write),
+            (0, 7 + (1 << 31), 5, Op::Write),
+        ];
+        assert_eq!(shown.collect::<Vec<_>>(), want);
+        assert_eq!(trace.facts.cautions.len(), 2);
+    }
+}

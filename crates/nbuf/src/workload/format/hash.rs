@@ -1,0 +1,84 @@
+//! One hash of bytes, the same on every machine and in every run: a key that is text becomes it.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Odd numbers without structure: parts of the fractions of the square roots of 2, 3 and 5.
+const FIRST: u64 = 0x6a09_e667_f3bc_c909;
+const SECOND: u64 = 0xbb67_ae85_84ca_a73b;
+const THIRD: u64 = 0x3c6e_f372_fe94_f82b;
+
+/// The product of two numbers, folded: every bit of either moves about half of the result.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the product")]
+    let (low, high) = (product as u64, (product >> 64) as u64);
+    low ^ high
+}
+
+/// 64 bits that stand for the bytes. Among 100 million different keys two come out alike with a
+/// chance of 1 in 3700.
+#[inline]
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    let mut state = FIRST ^ fold(bytes.len() as u64 ^ SECOND, THIRD);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        state = fold(state ^ u64::from_le_bytes(*word), SECOND);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    fold(fold(state ^ u64::from_le_bytes(last), THIRD), FIRST)
+}
+
+/// The key that a text names: its own number where it is one, else the hash.
+#[inline]
+pub(super) fn key(text: &[u8]) -> u64 {
+    super::fields::number(text).unwrap_or_else(|| hash(text))
+}
+
+/// [`hash`] for the tables of the standard library.
+#[derive(Default)]
+pub(super) struct Hash(u64);
+
+impl Hasher for Hash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = fold(self.0 ^ FIRST, hash(bytes));
+    }
+}
+
+/// Makes [`Hash`]es.
+pub(super) type Hashes = BuildHasherDefault<Hash>;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_same_everywhere_and_spreads() {
+        // A change of these numbers changes the keys of traces that were already converted.
+        assert_eq!(hash(b""), hash(&[]));
+        assert_ne!(hash(b""), hash(b"\0"));
+        assert_ne!(hash(b"ab\0"), hash(b"ab"));
+        let texts = (0..200_000_u32).map(|number| format!("user:{number}"));
+        let hashes: HashSet<u64> = texts.map(|text| hash(text.as_bytes())).collect();
+        assert_eq!(hashes.len(), 200_000);
+        for bit in 0..64 {
+            let ones = hashes.iter().filter(|&&hash| hash >> bit & 1 == 1).count();
+            assert!((98_000..102_000).contains(&ones), "bit {bit} is set {ones} times");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_numbers_keep_them() {
+        assert_eq!(key(b"13053225291711363978"), 13_053_225_291_711_363_978);
+        assert_eq!(key(b"0"), 0);
+        assert_eq!(key(b"18446744073709551616"), hash(b"18446744073709551616"));
+        assert_eq!(key(b"a1"), hash(b"a1"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Whether the beginning of an input can be read as a format: by reading it.
+
+use super::batch::Batch;
+use super::table::{Head, Likeness, Parser};
+
+/// Bytes that are tried: a parser that takes all of them is not mistaken.
+const TRIAL_BYTES: usize = 1 << 14;
+
+/// Bytes that a text does not have.
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| *byte < 32 && !b"\n\r\t\x0c".contains(byte))
+}
+
+/// What the parser makes of the first lines: `when_fine` when it takes every one of them, one step
+/// less when it takes nine of ten, else no.
+pub(super) fn lines(head: Head, mut parser: impl Parser, when_fine: Likeness) -> Likeness {
+    let cut = head.bytes.len() > TRIAL_BYTES;
+    let bytes = &head.bytes[..head.bytes.len().min(TRIAL_BYTES)];
+    if is_binary(bytes) {
+        return Likeness::No;
+    }
+    let mut out = Batch::default();
+    let (mut at, mut requests) = (0, 0);
+    loop {
+        let taken = parser.parse(&bytes[at..], head.is_whole && !cut, &mut out);
+        at += taken;
+        requests += out.requests.len();
+        out.requests.clear();
+        if taken == 0 || at == bytes.len() {
+            break;
+        }
+    }
+    let bad = out.problems.count;
+    match out.lines {
+        0 => Likeness::No,
+        _ if requests == 0 => Likeness::No,
+        _ if bad == 0 => when_fine,
+        lines if bad * 10 <= lines && when_fine > Likeness::Possible => Likeness::Possible,
+        _ => Likeness::No,
+    }
+}
+
+/// The first line of an input, if it is a text.
+pub(super) fn first_line(head: Head<'_>) -> Option<&[u8]> {
+    let line = head.bytes.split(|byte| *byte == b'\n').next()?.trim_ascii();
+    (!line.is_empty() && !is_binary(line)).then_some(line)
+}

@@ -1,0 +1,148 @@
+//! Why an input cannot be read as a trace, and what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::workload::format::native::ReadError;
+use crate::workload::format::{ParameterError, Problem};
+
+/// Why an input cannot be read as a trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// No input was named.
+    #[error("no trace is named: name a file, or - for standard input")]
+    NoInput,
+    /// It cannot be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    Open {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// We may not.
+    #[error("{} may not be read by this user: ask its owner, or read it with sudo", path.display())]
+    Permission {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It is a directory.
+    #[error("{} is a directory: name the files in it", path.display())]
+    Directory {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It has no bytes, packed or unpacked.
+    #[error("{} is empty: look whether it was copied", path.display())]
+    Empty {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It breaks off with an error.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nothing came out of what packs it.
+    #[error(
+        "the {packing} data of {} are cut off or damaged before anything came out of them ({source}): copy the file again",
+        path.display()
+    )]
+    Packed {
+        /// Which one.
+        path: PathBuf,
+        /// What packs it.
+        packing: &'static str,
+        /// What unpacking says.
+        source: io::Error,
+    },
+    /// It looks like no format.
+    #[error(
+        "{} is {looks} of no known format: name its format with --from, `nbuf trace formats` lists them",
+        path.display()
+    )]
+    Unknown {
+        /// Which one.
+        path: PathBuf,
+        /// What it looks like: a text, a binary.
+        looks: &'static str,
+    },
+    /// There is no such format.
+    #[error("there is no format `{0}`: `nbuf trace formats` lists them")]
+    NoFormat(String),
+    /// The format cannot be read as was asked.
+    #[error("{}: {source}", path.display())]
+    Parameter {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: ParameterError,
+    },
+    /// Inputs of one trace count different things.
+    #[error(
+        "{} counts {found} and the inputs before it {wanted}: read them apart",
+        path.display()
+    )]
+    Mixed {
+        /// The one that is different.
+        path: PathBuf,
+        /// What it counts.
+        found: &'static str,
+        /// What the others count.
+        wanted: &'static str,
+    },
+    /// More is wrong with it than was allowed.
+    #[error(
+        "{count} records cannot be read, the first at {first}: name the right format with --from, or allow more with --problems-max"
+    )]
+    TooManyProblems {
+        /// How many so far.
+        count: u64,
+        /// Where the first is, and what is wrong there.
+        first: String,
+    },
+    /// A record does not end.
+    #[error(
+        "{} has a record of more than {bytes} bytes: it is no trace of this format; name the right one with --from",
+        path.display()
+    )]
+    RecordTooLong {
+        /// Which one.
+        path: PathBuf,
+        /// How many bytes were looked at.
+        bytes: usize,
+    },
+    /// The native trace cannot be read.
+    #[error("{}: {source}", path.display())]
+    Native {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: ReadError,
+    },
+}
+
+impl SourceError {
+    /// The error of opening a file.
+    pub(super) fn open(path: PathBuf, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Permission { path },
+            io::ErrorKind::IsADirectory => Self::Directory { path },
+            _ => Self::Open { path, source },
+        }
+    }
+}
+
+/// Where a problem is and what it is, in a line; `path` is that of its input.
+pub(super) fn describe(problem: &Problem, path: &std::path::Path) -> String {
+    use crate::workload::format::Place;
+    let place = match problem.place {
+        Place::Line(line) => format!("line {line}"),
+        Place::Byte(byte) => format!("byte {byte}"),
+    };
+    format!("{}, {place}: {}", path.display(), problem.text)
+}

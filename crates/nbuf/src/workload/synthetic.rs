@@ -1,0 +1,175 @@
+//! Keys that nobody asked for: patterns whose curves are known.
+//!
+//! `zipf`: key of rank i with weight 1 / (i+1)^alpha, drawn by the inverse of the cumulative
+//! distribution; `uniform`: all alike; `loop`: 0 to n-1 again and again; `scan`: every key once.
+//! Invariant: the same parameters give the same keys on every machine. Cost: 12 bytes a key of memory
+//! for `zipf`, none for the others. Source of randomness: `SplitMix64` (Steele, Lea and Flood 2014).
+
+/// Where keys come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern {
+    /// Few keys often, many seldom.
+    Zipf {
+        /// How steep: 1.0 is Zipf's law, 0 is uniform.
+        alpha: f64,
+    },
+    /// Every key as often.
+    Uniform,
+    /// One after the other, and from the beginning again.
+    Loop,
+    /// One after the other, without end.
+    Scan,
+}
+
+/// `SplitMix64`.
+#[derive(Clone, Debug)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// From 0 to below 1, in steps of 2^-53.
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The cumulative distribution of ranks, and where in it to begin to look.
+#[derive(Clone, Debug)]
+struct Ranks {
+    up_to: Vec<f64>,
+    /// By a part of the unit interval, the first rank that may be it.
+    first: Vec<u32>,
+}
+
+impl Ranks {
+    fn new(keys: u32, alpha: f64) -> Self {
+        let mut sum = 0.0;
+        let mut up_to: Vec<f64> = (0..keys)
+            .map(|rank| {
+                sum += (f64::from(rank) + 1.0).powf(alpha).recip();
+                sum
+            })
+            .collect();
+        for part in &mut up_to {
+            *part /= sum;
+        }
+        let mut first = Vec::with_capacity(keys as usize);
+        let mut rank = 0;
+        for part in 0..keys {
+            let begin = f64::from(part) / f64::from(keys);
+            while rank + 1 < keys && up_to[rank as usize] < begin {
+                rank += 1;
+            }
+            first.push(rank);
+        }
+        Self { up_to, first }
+    }
+
+    /// The first rank whose cumulative weight reaches `unit`.
+    fn rank(&self, unit: f64) -> u64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to below 1")]
+        let part = (unit * self.first.len() as f64) as usize;
+        let mut rank = self.first[part.min(self.first.len() - 1)] as usize;
+        while rank + 1 < self.up_to.len() && self.up_to[rank] < unit {
+            rank += 1;
+        }
+        rank as u64
+    }
+}
+
+/// Keys without end.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pattern: Pattern,
+    below: u32,
+    random: Random,
+    ranks: Option<Ranks>,
+    number: u64,
+}
+
+impl Keys {
+    /// Keys below `keys` (at least one is taken), but for [`Pattern::Scan`], which has no end.
+    pub fn new(pattern: Pattern, keys: u32, seed: u64) -> Self {
+        let keys = keys.max(1);
+        let ranks = match pattern {
+            Pattern::Zipf { alpha } => Some(Ranks::new(keys, alpha)),
+            _ => None,
+        };
+        Self { pattern, below: keys, random: Random(seed), ranks, number: 0 }
+    }
+}
+
+impl Iterator for Keys {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let number = self.number;
+        self.number += 1;
+        Some(match (self.pattern, &self.ranks) {
+            (Pattern::Zipf { .. }, Some(ranks)) => ranks.rank(self.random.unit()),
+            (Pattern::Loop, _) => number % u64::from(self.below),
+            (Pattern::Scan, _) => number,
+            // The high half of a product: without the bias of a remainder.
+            _ => ((self.random.next() >> 32) * u64::from(self.below)) >> 32,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_numbers_are_the_published_ones() {
+        // The first outputs for seed 1234567 of the reference implementation.
+        let mut random = Random(1_234_567);
+        let got = [random.next(), random.next(), random.next()];
+        assert_eq!(
+            got,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+
+    #[test]
+    fn ranks_are_drawn_as_their_weights_say() {
+        let mut counts = [0_u32; 10];
+        for key in Keys::new(Pattern::Zipf { alpha: 1.0 }, 10, 42).take(1_000_000) {
+            counts[usize::try_from(key).unwrap()] += 1;
+        }
+        let sum: f64 = (1..=10).map(|rank| 1.0 / f64::from(rank)).sum();
+        for (rank, count) in (1_u32..).zip(counts) {
+            let want = 1_000_000.0 / f64::from(rank) / sum;
+            assert!((f64::from(count) - want).abs() < 5.0 * want.sqrt(), "{rank}: {count}, {want}");
+        }
+    }
+
+    #[test]
+    fn the_guide_finds_what_a_search_finds() {
+        let ranks = Ranks::new(1000, 0.8);
+        let mut random = Random(7);
+        for _ in 0..10_000 {
+            let unit = random.unit();
+            let searched = ranks.up_to.partition_point(|up_to| *up_to < unit);
+            assert_eq!(ranks.rank(unit), searched.min(999) as u64);
+        }
+    }
+
+    #[test]
+    fn the_plain_patterns_are_plain() {
+        let take = |pattern| Keys::new(pattern, 3, 1).take(7).collect::<Vec<u64>>();
+        assert_eq!(take(Pattern::Loop), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(take(Pattern::Scan), [0, 1, 2, 3, 4, 5, 6]);
+        let mut counts = [0_u32; 3];
+        for key in Keys::new(Pattern::Uniform, 3, 1).take(30_000) {
+            counts[usize::try_from(key).unwrap()] += 1;
+        }
+        assert!(counts.iter().all(|count| (9600..10_400).contains(count)), "{counts:?}");
+    }
+}
