@@ -5,7 +5,7 @@
 //! its pages missed there.
 //!
 //! Invariant: an engine counts what the plain file of its policy says, whatever way it takes there.
-//! Cost: that of the policy, times the sizes; [`bytes`] says the memory beforehand.
+//! Cost: that of the policy, times the sizes; [`bytes()`] says the memory beforehand.
 
 mod clock;
 mod fifo;

@@ -1,6 +1,6 @@
 //! From a curve to the three sizes of the 1982 paper, and to a number to paste.
 //!
-//! [`Falls`] finds them on the curve; here room is added for what stands on the edge of a cliff.
+//! `falls` finds them on the curve; here room is added for what stands on the edge of a cliff.
 //!
 //! Invariant: floor <= cache <= ceiling; the limit covers every part. Cost: linear in the points.
 //! Not for curves that are lower bounds (mapped files unseen): what is unseen cannot be recommended

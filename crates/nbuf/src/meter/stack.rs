@@ -177,3 +177,32 @@ fn short_multiples(stamps: usize) -> [u16; ROW] {
 fn count(stamps: usize) -> u32 {
     u32::try_from(stamps).expect("stamps fit in u32")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than three zones, cleared here and there, against counting.
+    #[test]
+    fn marks_are_counted_across_zones() {
+        let stamps = 3 * ZONE + 5 * GROUP + 7;
+        let given = u32::try_from(stamps - 1).unwrap();
+        let mut marks = Marks::packed(stamps, given);
+        let mut kept = vec![true; given as usize];
+        let mut state = 3_u32;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let stamp = state % given;
+            if std::mem::replace(&mut kept[stamp as usize], false) {
+                marks.clear(stamp);
+            }
+        }
+        let edges = [0, WORD - 1, WORD, GROUP, REGION, ZONE - 1, ZONE, 2 * ZONE, stamps - 2];
+        for stamp in edges {
+            let above = kept[stamp + 1..].iter().filter(|&&kept| kept).count();
+            assert_eq!(marks.above(count(stamp)) as usize, above, "{stamp}");
+        }
+        let left = kept.iter().enumerate().filter(|&(_, &kept)| kept).map(|(stamp, _)| stamp);
+        assert!(marks.iter().eq(left));
+    }
+}
