@@ -9,7 +9,7 @@
 //! Invariant: the pages among the topmost `n` marks are what an LRU cache of `n` pages holds, the
 //! holes among them are its empty frames.
 //!
-//! Cost: about 25 ns an access over a million pages, O(1) on top of the stack; about 30 bytes a
+//! Cost: about 25 ns an access over a million pages, O(1) on top of the stack; about 15 bytes a
 //! page, none an access: when the stamps run out, the stack is packed. Not for other policies,
 //! and not for readahead: those are simulated size by size.
 
@@ -40,8 +40,6 @@ const MARK_AHEAD: usize = 8;
 pub struct Distances {
     /// Where each page is in the stack, by its dense number.
     stamp_of: Vec<Stamp>,
-    /// Which page a stamp was given to; a hole where that page is elsewhere by now.
-    page_at: Vec<u32>,
     marks: Marks,
     /// Stamps of the holes. Only the topmost ever goes, so a heap will do.
     holes: BinaryHeap<Stamp>,
@@ -61,7 +59,6 @@ impl Distances {
     pub fn new() -> Self {
         Self {
             stamp_of: Vec::new(),
-            page_at: Vec::new(),
             marks: Marks::packed(STAMPS_MIN, 0),
             holes: BinaryHeap::new(),
             depths: Depths::default(),
@@ -179,32 +176,21 @@ impl Distances {
         }
         let next = self.marks.next();
         self.stamp_of[page as usize] = to_stamp(next);
-        // Stamps are given out in order, and those below the top are never taken back.
-        self.page_at.push(page);
         self.marks.push();
         // The stack only deepens when no hole was there to fill: its depth is the peak of pages.
         self.peak = self.peak.max(self.marks.live());
     }
 
-    /// Gives the marks new stamps without gaps, in the same order.
+    /// Gives the marks new stamps without gaps, in the same order: as many as are older.
     fn pack(&mut self) {
-        let mut holes = Vec::with_capacity(self.holes.len());
-        for (new, old) in self.marks.iter().enumerate() {
-            let page = self.page_at[old];
-            // Never to the right of where it was read.
-            self.page_at[new] = page;
-            let stamp = &mut self.stamp_of[page as usize];
-            if *stamp as usize == old {
-                *stamp = to_stamp(new);
-            } else {
-                holes.push(to_stamp(new));
-            }
-        }
         let live = self.marks.live();
+        // The page on its way to the top has left its mark; whatever it gets here is replaced.
+        let older = |stamp: Stamp| live.saturating_sub(1 + self.marks.above(stamp));
+        for stamp in self.stamp_of.iter_mut().filter(|stamp| **stamp != NOWHERE) {
+            *stamp = older(*stamp);
+        }
+        self.holes = std::mem::take(&mut self.holes).into_iter().map(older).collect();
         let stamps = (live as usize * STAMPS_PER_MARK).max(STAMPS_MIN);
-        self.page_at.truncate(live as usize);
-        self.page_at.reserve_exact(stamps - live as usize);
-        self.holes = BinaryHeap::from(holes);
         self.marks = Marks::packed(stamps, live);
     }
 }
