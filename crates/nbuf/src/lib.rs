@@ -8,6 +8,7 @@ pub mod clock;
 pub mod disc;
 pub mod experiment;
 pub mod meter;
+pub mod path;
 #[expect(unsafe_code, reason = "raw kernel calls live here and nowhere else")]
 pub mod sys;
 pub mod units;
