@@ -5,6 +5,7 @@
 //! byte would cost as much as `getc`.
 
 pub mod pattern;
+pub mod wake;
 
 pub use pattern::{Direction, Order, Pattern};
 

@@ -2,3 +2,4 @@
 
 pub mod residency;
 pub mod service;
+pub mod turns;
