@@ -6,6 +6,7 @@ mod completions;
 mod curve;
 mod doctor;
 mod man;
+mod ping;
 mod record;
 mod size;
 mod trace;
@@ -20,6 +21,9 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Curve(Box<curve::Args>),
     Trace(trace::Arguments),
+    Ping(ping::Args),
+    #[command(hide = true)]
+    PingChild(ping::Child),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -32,6 +36,8 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Ping(arguments) => ping::run(arguments),
+        Verb::PingChild(_) => ping::child(),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),
