@@ -17,6 +17,7 @@ pub mod publish;
 pub mod ring;
 pub mod seccomp;
 pub mod signal;
+pub mod stdio;
 pub mod supervise;
 pub mod tracefs;
 
