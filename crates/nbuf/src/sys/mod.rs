@@ -6,6 +6,7 @@ pub mod architecture;
 pub mod cache;
 pub mod cgroup;
 pub mod direct;
+pub mod extents;
 pub mod fanotify;
 pub mod handle;
 pub mod namespace;
@@ -19,6 +20,7 @@ pub mod seccomp;
 pub mod signal;
 pub mod supervise;
 pub mod tracefs;
+pub mod usage;
 
 use std::io;
 
