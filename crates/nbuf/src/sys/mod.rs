@@ -15,12 +15,16 @@ pub(crate) mod prefetch;
 pub mod process;
 pub mod ptrace;
 pub mod publish;
+pub mod queue;
 pub mod ring;
 pub mod seccomp;
+pub mod semaphore;
 pub mod signal;
 pub mod supervise;
+pub mod thread;
 pub mod tracefs;
 pub mod usage;
+pub mod wake_ring;
 
 use std::io;
 
