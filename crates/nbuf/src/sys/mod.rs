@@ -6,6 +6,7 @@ pub mod architecture;
 pub mod cache;
 pub mod cgroup;
 pub mod direct;
+pub mod extents;
 pub mod fanotify;
 pub mod handle;
 pub mod namespace;
@@ -14,12 +15,17 @@ pub(crate) mod prefetch;
 pub mod process;
 pub mod ptrace;
 pub mod publish;
+pub mod queue;
 pub mod ring;
 pub mod seccomp;
+pub mod semaphore;
 pub mod signal;
 pub mod stdio;
 pub mod supervise;
+pub mod thread;
 pub mod tracefs;
+pub mod usage;
+pub mod wake_ring;
 
 use std::io;
 

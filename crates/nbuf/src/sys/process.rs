@@ -31,6 +31,15 @@ pub fn become_subreaper() -> io::Result<()> {
     super::check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }.into()).map(drop)
 }
 
+/// Has the kernel kill this process when its parent dies, whatever kills that. Says whether the parent
+/// is still `parent`: it may have died before.
+pub fn die_with(parent: i32) -> io::Result<bool> {
+    // SAFETY: a plain system call without pointers.
+    super::check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) }.into())?;
+    let now = rustix::process::getppid();
+    Ok(now.is_some_and(|pid| pid.as_raw_nonzero().get() == parent))
+}
+
 /// The children of every thread of this process.
 pub fn children() -> Vec<i32> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else {

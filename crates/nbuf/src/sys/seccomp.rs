@@ -47,7 +47,11 @@ impl Filter {
     /// Stops at these calls of the machine's own architecture; at none where that is not
     /// [supported](is_supported).
     pub fn stopping_at(calls: &[(libc::c_long, When)]) -> Self {
-        let trace = step(RETURN, libc::SECCOMP_RET_TRACE, 0, 0);
+        Self::answering(libc::SECCOMP_RET_TRACE, calls)
+    }
+
+    fn answering(answer: u32, calls: &[(libc::c_long, When)]) -> Self {
+        let trace = step(RETURN, answer, 0, 0);
         let allow = step(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
         // struct seccomp_data: the number, the architecture, the instruction, six arguments.
         let mut program = vec![step(LOAD, 4, 0, 0)];
@@ -85,8 +89,8 @@ impl Filter {
     /// executes gains privileges any more.
     ///
     /// # Safety
-    /// For a forked child that is about to execute: from here on the calls fail unless a tracer
-    /// stands by. Async-signal-safe.
+    /// A filter that stops is for a forked child that is about to execute: from here on the calls fail
+    /// unless a tracer stands by. Async-signal-safe.
     pub(super) unsafe fn install(&self) -> io::Result<()> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.program.len()).unwrap_or(0),
@@ -109,6 +113,16 @@ impl Filter {
             install().map(drop)
         }
     }
+}
+
+/// Makes these calls fail with `ENOSYS` for the calling process, its later threads and whatever it
+/// starts, for good: as on a kernel that was built without them. For tests of refusals; call it
+/// before any thread is started.
+pub fn refuse(calls: &[libc::c_long]) -> io::Result<()> {
+    let answer = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    let calls: Vec<_> = calls.iter().map(|&call| (call, When::Always)).collect();
+    // SAFETY: a filter that answers by itself needs no tracer, and makes calls fail, not run.
+    unsafe { Filter::answering(answer, &calls).install() }
 }
 
 /// Whether filters for this architecture are known here.

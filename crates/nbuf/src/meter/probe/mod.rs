@@ -1,4 +1,8 @@
 //! Meters that look at the machine.
 
+pub mod ceiling;
+pub mod contention;
+pub mod machine;
 pub mod residency;
 pub mod service;
+pub mod traffic;
