@@ -3,11 +3,24 @@
 //! Adding one is a file and a line in [`PATHS`]; help, reports and tests go through the table. A
 //! path runs a whole slice of a pattern in one call, with the loop inside: a virtual call for each
 //! byte would cost as much as `getc`.
+//!
+//! A **pass** is the whole pattern once, in slices that follow one another from operation 0 on.
 
+mod aligned;
+mod call;
+pub mod data;
+mod null;
+mod pass;
 pub mod pattern;
+mod standard;
+mod steps;
+mod table;
+#[cfg(test)]
+mod tests;
 pub mod wake;
 
 pub use pattern::{Direction, Order, Pattern};
+pub use table::{PATHS, Row, row};
 
 use std::io;
 use std::ops::Range;
@@ -25,8 +38,18 @@ pub struct Moved {
 
 /// A way to ask, ready to be used on one file.
 pub trait Path {
-    /// Does the operations with these numbers of the pattern it was opened for, in order.
+    /// Does the operations with these numbers of the pattern it was opened for; numbers past its
+    /// last are left out.
+    ///
+    /// A slice that begins at operation 0 begins a pass: mappings are made anew, and what grows is
+    /// emptied if [`Path::rewind`] did not. One that ends with the last operation writes out what
+    /// standard I/O still holds. A slice that does not begin where the last one ended costs a seek.
     fn run(&mut self, operations: Range<u64>) -> io::Result<Moved>;
+
+    /// Before a pass, outside of what is timed: empties a file that is to grow.
+    fn rewind(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Ends what the slices left open, outside of what is timed: flushes, joins, unmaps.
     fn finish(&mut self) -> io::Result<()> {
@@ -42,7 +65,8 @@ pub trait Path {
 /// What a path is opened for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The file. It exists and has the pattern's size, unless it grows.
+    /// The file. It exists and has the pattern's size, unless it grows; `/proc/self/fd/N` serves for
+    /// one without a name.
     pub file: &'a std::path::Path,
     /// What will be asked of it.
     pub pattern: Pattern,
@@ -52,20 +76,83 @@ pub struct Request<'a> {
     pub depth: u32,
 }
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// What it is called everywhere.
-    pub name: &'static str,
-    /// What it does, in a few words.
-    pub about: &'static str,
-    /// What it can do.
-    pub directions: &'static [Direction],
-    /// The most operations it has under way.
-    pub depth_max: u32,
-    /// Opens it. The error says what the machine refuses.
-    pub open: fn(&Request<'_>) -> io::Result<Box<dyn Path>>,
+/// Why a path cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No such pattern.
+    #[error(transparent)]
+    Pattern(#[from] pattern::Error),
+    /// Not in this row.
+    #[error("`{path}` does not {}; ask for one that does", verb(*.direction))]
+    Direction {
+        /// The row.
+        path: &'static str,
+        /// What it does not.
+        direction: Direction,
+    },
+    /// Not with this row.
+    #[error("`{path}` knows no such order: {wants}")]
+    Order {
+        /// The row.
+        path: &'static str,
+        /// What it does.
+        wants: &'static str,
+    },
+    /// More under way than the path can have, or nothing.
+    #[error("`{path}` has 1 to {depth_max} operations under way, not {depth}; give another depth")]
+    Depth {
+        /// The row.
+        path: &'static str,
+        /// Its most.
+        depth_max: u32,
+        /// What was asked for.
+        depth: u32,
+    },
+    /// More than one call moves.
+    #[error("a block of {0} bytes is more than a call is given here; give at most 1073741824")]
+    Block(usize),
+    /// There is not as much to read or to write over.
+    #[error("the file has {has_bytes} bytes of {wanted_bytes}; make it longer or ask for less")]
+    Short {
+        /// What there is.
+        has_bytes: u64,
+        /// What was asked for.
+        wanted_bytes: u64,
+    },
+    /// A directory, a device, a pipe.
+    #[error("it is not a regular file; name one")]
+    NotAFile,
+    /// Only whole sectors go past the cache.
+    #[error(
+        "O_DIRECT moves multiples of {unit_bytes} bytes here, and the {what} is {bytes}; give \
+         another, or a path through the cache"
+    )]
+    Unaligned {
+        /// Of this.
+        unit_bytes: u64,
+        /// Size, block or stride.
+        what: &'static str,
+        /// How large it is.
+        bytes: u64,
+    },
+    /// The machine, the file system or a filter does not let it.
+    #[error("{what} is refused here ({cause}); {instead}")]
+    Refused {
+        /// What was asked of the kernel.
+        what: &'static str,
+        /// What it said.
+        cause: io::Error,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// The file cannot be opened or looked at.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
-/// All of them.
-pub const PATHS: &[Row] = &[];
+fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
+}

@@ -135,11 +135,9 @@ fn machine(machine: &PingMachine) -> String {
         "" => "processor unknown",
         name => name,
     };
-    let pressure = machine.pressure.map_or(String::new(), |share| {
+    let pressure = machine.pressure_percent.map_or(String::new(), |percent| {
         format!(
-            "; in the ten seconds before, somebody waited for a processor {:.0} % of the time",
-            share * 100.0
-        )
+            "; in the ten seconds before, somebody waited for a processor {percent:.0} % of the time")
     });
     let plural = if processors.len() == 1 { "processor" } else { "processors" };
     format!("{name}, Linux {}, {plural} {}{pressure}", machine.kernel, listed(&processors))

@@ -58,7 +58,7 @@ fn document() -> PingDocument {
             processors: vec![0, 1, 2],
             used: vec![0, 1],
             siblings: false,
-            pressure: Some(0.125),
+            pressure_percent: Some(12.5),
         },
         rows: vec![
             measured("futex", "same core", &[(260_000.0, 100, 98), (310_000.0, 20, 10)]),

@@ -1,27 +1,29 @@
 //! The processors that threads are put on, and what else has to be known of the machine.
 
-use std::fs;
+use std::fs::{self, File};
 
 use rustix::thread::sched_getaffinity;
 
 use super::super::result::PingMachine;
+use crate::meter::probe::machine::{Load, Surroundings};
 
 /// Looks at the machine as it is before anything is measured.
 pub fn machine() -> PingMachine {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let processors = allowed();
     let siblings = |processor: usize| {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list");
-        text(&path).trim().to_owned()
+        fs::read_to_string(path).unwrap_or_default().trim().to_owned()
     };
     let (used, are_siblings) = choose(&processors, siblings);
+    let known =
+        File::open("/proc/self/exe").map(|file| Surroundings::of(&file)).unwrap_or_default();
     PingMachine {
-        kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
-        processor: model(&text("/proc/cpuinfo")),
+        kernel: known.kernel,
+        processor: known.processor,
         processors,
         used,
         siblings: are_siblings,
-        pressure: pressure(&text("/proc/pressure/cpu")),
+        pressure_percent: Load::now().processor_pressure_percent,
     }
 }
 
@@ -51,19 +53,6 @@ fn choose(allowed: &[usize], core: impl Fn(usize) -> String) -> (Vec<usize>, boo
     }
 }
 
-/// `model name : AMD EPYC`
-fn model(cpuinfo: &str) -> String {
-    let line = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
-    line.and_then(|line| line.split_once(':')).map_or(String::new(), |(_, name)| name.trim().into())
-}
-
-/// `some avg10=12.34 ...`, in hundredths
-fn pressure(text: &str) -> Option<f64> {
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let average = some.split(' ').find_map(|field| field.strip_prefix("avg10="))?;
-    Some(average.parse::<f64>().ok()? / 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,14 +70,5 @@ mod tests {
         check(&[3], &["", "", "", "3"], &[3], false);
         check(&[0, 1], &["", ""], &[0, 1], false);
         check(&[], &[], &[], false);
-    }
-
-    #[test]
-    fn what_the_kernel_says_is_read() {
-        assert_eq!(model("processor\t: 0\nmodel name\t: AMD EPYC 9 \nx: y"), "AMD EPYC 9");
-        assert_eq!(model(""), "");
-        let text = "some avg10=12.50 avg60=1.00 avg300=0.00 total=5\nfull avg10=0.00";
-        assert_eq!(pressure(text), Some(0.125));
-        assert_eq!(pressure(""), None);
     }
 }

@@ -37,10 +37,10 @@ pub struct PingMachine {
     pub used: Vec<usize>,
     /// Whether those are two threads of one core, because there is no other core to be had.
     pub siblings: bool,
-    /// Time in the last ten seconds before we began in which somebody waited for a processor (PSI), as a
-    /// share; absent where the kernel does not tell.
+    /// Percent of the ten seconds before in which somebody waited for a processor (PSI); absent where the
+    /// kernel does not tell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub pressure: Option<f64>,
+    pub pressure_percent: Option<f64>,
 }
 
 /// One mechanism in one placement.

@@ -1,5 +1,9 @@
 //! Meters that look at the machine.
 
+pub mod ceiling;
+pub mod contention;
+pub mod machine;
 pub mod residency;
 pub mod service;
+pub mod traffic;
 pub mod turns;

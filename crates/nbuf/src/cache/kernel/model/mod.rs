@@ -163,7 +163,8 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
         }
     }
 
-    /// Fault-around maps what is there; if nothing is, somebody faulted, about in the middle.
+    /// Fault-around maps what is there; if nothing is, somebody faulted, about in the middle. It
+    /// leaves out a page with a marker (`next_uptodate_folio`): whoever touches that one faults.
     fn map(&mut self, touch: &Touch) {
         let mut before = 0;
         let mut any = false;
@@ -171,7 +172,9 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             let slot = self.cached(touch, page);
             if slot != 0 {
                 any = true;
-                if slot != before && !self.arena.has(slot, flag::SHARED) {
+                if self.arena.has(slot, flag::READAHEAD) {
+                    self.fault(touch, page);
+                } else if slot != before && !self.arena.has(slot, flag::SHARED) {
                     self.order.mapped(&mut self.arena, slot);
                 }
                 let state = &mut self.readahead[touch.stream as usize];

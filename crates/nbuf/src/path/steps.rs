@@ -1,0 +1,79 @@
+//! Paths that do one operation after the other: what differs between them is a [`Step`], and each
+//! is compiled into loops of its own.
+
+use std::io;
+use std::ops::Range;
+
+use super::pass::Pass;
+use super::pattern::Operation;
+use super::{Error, Moved, Path, Request};
+
+/// One operation of a path that waits for each.
+pub(super) trait Step {
+    /// A pass begins.
+    fn begin(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The next operation in sequence is at this offset, and not where the last one ended.
+    fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
+        let _ = offset_bytes;
+        Ok(())
+    }
+
+    /// Does it, all of it. The first byte that was moved.
+    fn step(&mut self, operation: Operation) -> io::Result<u8>;
+
+    /// Writes out what is held back.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A pattern, step by step.
+#[derive(Debug)]
+pub(super) struct Steps<S> {
+    pass: Pass,
+    step: S,
+}
+
+impl<S: Step + 'static> Steps<S> {
+    /// What a row of the table opens.
+    pub(super) fn open(request: &Request<'_>, step: S) -> Result<Box<dyn Path>, Error> {
+        Ok(Box::new(Self { pass: Pass::of(request)?, step }))
+    }
+}
+
+impl<S: Step> Path for Steps<S> {
+    fn run(&mut self, operations: Range<u64>) -> io::Result<Moved> {
+        let operations = self.pass.clip(operations);
+        if operations.start == 0 {
+            self.rewind()?;
+            self.step.begin()?;
+        }
+        let pattern = self.pass.pattern;
+        if !pattern.seeks() && !self.pass.continues(&operations) {
+            self.step.jump(operations.start * pattern.block_bytes)?;
+        }
+        let (mut sum, mut bytes) = (0_u64, 0_u64);
+        let step = &mut self.step;
+        pattern.each(operations.clone(), |operation| {
+            sum = sum.wrapping_add(u64::from(step.step(operation)?));
+            bytes += operation.length_bytes as u64;
+            Ok::<(), io::Error>(())
+        })?;
+        if self.pass.ends(&operations) {
+            self.step.flush()?;
+        }
+        Ok(Moved { operations: operations.end - operations.start, bytes, sum })
+    }
+
+    fn rewind(&mut self) -> io::Result<()> {
+        self.step.flush()?;
+        self.pass.rewind()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.step.flush()
+    }
+}
