@@ -3,6 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "counts and sizes become places on a screen")]
 
 mod axis;
+pub(crate) mod bench;
 mod canvas;
 mod chart;
 pub(crate) mod curve;

@@ -1,5 +1,6 @@
 //! What is varied, and what came of it.
 
+pub mod bench;
 mod cautions;
 pub mod census;
 pub mod compare;

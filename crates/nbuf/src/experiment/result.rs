@@ -1,6 +1,9 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod advice;
+mod bench;
+mod bench_sample;
 mod census;
 mod choice;
 mod comparison;
@@ -12,6 +15,12 @@ mod traffic;
 
 use serde::{Deserialize, Serialize};
 
+pub use advice::AdviceDocument;
+pub use bench::{
+    BenchComparison, BenchDocument, BenchMachine, BenchModel, BenchRow, ModelPoint, NoiseFloor,
+    Proof, Refused, State, Trust,
+};
+pub use bench_sample::{BenchLine, BenchSample, BenchSampleLine, BenchTask};
 pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{

@@ -6,9 +6,12 @@
 use super::grid::{LANES, Lanes};
 use super::marked::Marks;
 use crate::cache::policy::{Access, Cause, Clock, Policy};
+use crate::sys::prefetch::prefetch;
 
 /// Frames between asking for the mark of the page in one and the hand.
 const AHEAD: usize = 4;
+/// The same of the frame itself: two lines of the processor's cache.
+const FAR_AHEAD: usize = 32;
 
 /// The frames of a size.
 #[derive(Debug, Default)]
@@ -81,6 +84,7 @@ impl Ring {
         loop {
             let at = self.hand;
             self.hand = if at + 1 == self.frames.len() { 0 } else { at + 1 };
+            prefetch(&self.frames, at + FAR_AHEAD);
             if let Some(&soon) = self.frames.get(at + AHEAD) {
                 marks.bring_close(soon);
             }

@@ -7,6 +7,7 @@
 use super::grid::{LANES, Lanes};
 use super::marked::Marks;
 use crate::cache::policy::{Access, Cause, Policy, Sieve};
+use crate::sys::prefetch::prefetch;
 
 /// No frame.
 const NONE: u32 = u32::MAX;
@@ -115,6 +116,7 @@ impl List {
             self.hand = newer;
             if let Some(next) = self.frames.get(newer as usize) {
                 marks.bring_close(next.page);
+                prefetch(&self.frames, next.newer as usize);
             }
             if marks.spare(page, lane) {
                 continue;

@@ -105,3 +105,37 @@ impl Policy for V1 {
         self.queues.bring_close(page);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::super::Lru;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn with_buffers_that_are_never_busy_it_is_lru(
+            buffers in 1u32..8,
+            pages in vec(0u32..12, 0..300),
+        ) {
+            let mut v1 = V1::with_busy(buffers, 0);
+            let mut lru = Lru::new(buffers, 0);
+            for page in pages {
+                prop_assert_eq!(v1.access(Access::to(page)), lru.access(Access::to(page)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_busy_buffer_stays() {
+        let evicted = |busy_accesses| {
+            let mut v1 = V1::with_busy(2, busy_accesses);
+            // Page 2 is used again, so that 3, which was filled just now, is the oldest.
+            [2, 3, 2, 4].map(|page| v1.access(Access::to(page)))[3]
+        };
+        assert_eq!(evicted(0), Outcome::Filled { evicted: Some(3) });
+        assert_eq!(evicted(2), Outcome::Filled { evicted: Some(2) });
+    }
+}
