@@ -4,6 +4,7 @@
 mod bench;
 mod capture;
 mod completions;
+mod course;
 mod curve;
 mod doctor;
 mod man;
@@ -24,6 +25,9 @@ pub(crate) enum Verb {
     Bench(Box<bench::Arguments>),
     #[command(name = bench::child::VERB, hide = true)]
     BenchChild(bench::child::Arguments),
+    Writer(course::Writer),
+    Reader(course::Reader),
+    Memreader(course::Memreader),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -38,6 +42,9 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),
         Verb::BenchChild(_) => bench::child::run(),
+        Verb::Writer(arguments) => course::write(arguments),
+        Verb::Reader(arguments) => course::read(arguments),
+        Verb::Memreader(arguments) => course::read_mapped(arguments),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),
