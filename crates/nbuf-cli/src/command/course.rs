@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nbuf::clock::Stopwatch;
@@ -196,15 +197,17 @@ fn run(file: File, pattern: Pattern, means: Means, common: &Common) -> Result<()
     for _ in 0..pattern.operations() {
         steps.step()?;
         if every > 0 && steps.moved_bytes() >= next {
-            print(line(steps.moved_bytes(), clock.elapsed().as_secs_f64()).as_bytes())?;
+            print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())?;
             next = (steps.moved_bytes() / every + 1).saturating_mul(every);
         }
     }
     steps.end()?;
-    print(line(steps.moved_bytes(), clock.elapsed().as_secs_f64()).as_bytes())
+    print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())
 }
 
-fn line(bytes: u64, seconds: f64) -> String {
-    let rate = if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 };
-    format!("{bytes} bytes, {seconds:.6} s, {rate:.0} bytes/s\n")
+fn line(bytes: u64, elapsed: Duration) -> String {
+    let rate = u128::from(bytes) * NS_PER_SECOND / elapsed.as_nanos().max(1);
+    format!("{bytes} bytes, {:.6} s, {rate} bytes/s\n", elapsed.as_secs_f64())
 }
+
+const NS_PER_SECOND: u128 = 1_000_000_000;

@@ -8,6 +8,7 @@ mod course;
 mod curve;
 mod doctor;
 mod man;
+mod ping;
 mod record;
 mod size;
 mod trace;
@@ -25,6 +26,9 @@ pub(crate) enum Verb {
     Bench(Box<bench::Arguments>),
     #[command(name = bench::child::VERB, hide = true)]
     BenchChild(bench::child::Arguments),
+    Ping(ping::Args),
+    #[command(hide = true)]
+    PingChild(ping::Child),
     Writer(course::Writer),
     Reader(course::Reader),
     Memreader(course::Memreader),
@@ -42,6 +46,8 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),
         Verb::BenchChild(_) => bench::child::run(),
+        Verb::Ping(arguments) => ping::run(arguments),
+        Verb::PingChild(_) => ping::child(),
         Verb::Writer(arguments) => course::write(arguments),
         Verb::Reader(arguments) => course::read(arguments),
         Verb::Memreader(arguments) => course::read_mapped(arguments),

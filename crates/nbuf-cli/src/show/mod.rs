@@ -11,6 +11,7 @@ pub(crate) mod html;
 mod labels;
 mod markup;
 pub(crate) mod picture;
+pub(crate) mod ping;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;

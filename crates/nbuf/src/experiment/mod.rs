@@ -9,6 +9,7 @@ mod falls;
 pub mod files;
 pub mod fills;
 pub mod grid;
+pub mod ping;
 pub mod predict;
 pub mod readahead;
 mod reason;

@@ -10,6 +10,7 @@ mod comparison;
 mod curve;
 mod curves;
 mod files;
+mod ping;
 mod time;
 mod traffic;
 
@@ -33,6 +34,10 @@ pub use curves::{
     SampleFacts, TraceSummary,
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use ping::{
+    PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
+    PingSaid, PingSample, PingTask,
+};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 

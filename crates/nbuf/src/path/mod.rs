@@ -25,6 +25,7 @@ mod several;
 mod standard;
 mod steps;
 mod table;
+pub mod wake;
 
 pub use pattern::{Direction, Order, Pattern};
 pub use table::{PATHS, Row, row};
