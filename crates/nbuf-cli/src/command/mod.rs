@@ -1,11 +1,13 @@
 //! The verbs, one file each. A verb reads its arguments, calls the library, and gives an exit
 //! status.
 
+mod bench;
 mod capture;
 mod completions;
 mod curve;
 mod doctor;
 mod man;
+mod ping;
 mod record;
 mod size;
 mod trace;
@@ -20,6 +22,12 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Curve(Box<curve::Args>),
     Trace(trace::Arguments),
+    Bench(Box<bench::Arguments>),
+    #[command(name = bench::child::VERB, hide = true)]
+    BenchChild(bench::child::Arguments),
+    Ping(ping::Args),
+    #[command(hide = true)]
+    PingChild(ping::Child),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -32,6 +40,10 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
+        Verb::Bench(arguments) => bench::run(arguments),
+        Verb::BenchChild(_) => bench::child::run(),
+        Verb::Ping(arguments) => ping::run(arguments),
+        Verb::PingChild(_) => ping::child(),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),

@@ -7,7 +7,7 @@ mod answer;
 mod csv;
 mod facts;
 mod family;
-mod page;
+pub(in crate::show) mod page;
 mod parts;
 mod plot;
 mod scale;

@@ -3,6 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "counts and sizes become places on a screen")]
 
 mod axis;
+pub(crate) mod bench;
 mod canvas;
 mod chart;
 pub(crate) mod curve;
@@ -10,6 +11,7 @@ pub(crate) mod html;
 mod labels;
 mod markup;
 pub(crate) mod picture;
+pub(crate) mod ping;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod report;

@@ -31,6 +31,11 @@ pub(crate) fn bar(what: &str, steps: usize) -> Bar {
 }
 
 impl Bar {
+    /// What is being done.
+    pub(crate) fn say(&self, what: &str) {
+        self.inner.set_message(what.to_owned());
+    }
+
     /// So much is done.
     pub(crate) fn set(&self, done: usize, total: usize) {
         if self.began.elapsed() > WHILE && !self.shown.swap(true, Ordering::Relaxed) {

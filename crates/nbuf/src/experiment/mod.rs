@@ -1,5 +1,6 @@
 //! What is varied, and what came of it.
 
+pub mod bench;
 mod cautions;
 pub mod census;
 pub mod compare;
@@ -8,6 +9,7 @@ mod falls;
 pub mod files;
 pub mod fills;
 pub mod grid;
+pub mod ping;
 pub mod predict;
 pub mod readahead;
 mod reason;

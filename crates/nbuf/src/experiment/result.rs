@@ -1,17 +1,27 @@
 //! What an experiment gives to the faces: plain structures, and the one place that derives their
 //! serialisation. The JSON documents of the program are these structures.
 
+mod advice;
+mod bench;
+mod bench_sample;
 mod census;
 mod choice;
 mod comparison;
 mod curve;
 mod curves;
 mod files;
+mod ping;
 mod time;
 mod traffic;
 
 use serde::{Deserialize, Serialize};
 
+pub use advice::AdviceDocument;
+pub use bench::{
+    BenchComparison, BenchDocument, BenchMachine, BenchModel, BenchRow, ModelPoint, NoiseFloor,
+    Proof, Refused, State, Trust,
+};
+pub use bench_sample::{BenchLine, BenchSample, BenchSampleLine, BenchTask};
 pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{
@@ -24,6 +34,10 @@ pub use curves::{
     SampleFacts, TraceSummary,
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use ping::{
+    PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
+    PingSaid, PingSample, PingTask,
+};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 

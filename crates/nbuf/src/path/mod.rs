@@ -7,16 +7,23 @@
 //! A **pass** is the whole pattern once, in slices that follow one another from operation 0 on.
 
 mod aligned;
+mod buffered;
 mod call;
 pub mod data;
+mod direct;
+mod flagged;
+mod mapped;
 mod null;
+mod over_direct;
 mod pass;
 pub mod pattern;
+mod pool;
+mod ring;
+mod several;
 mod standard;
 mod steps;
 mod table;
-#[cfg(test)]
-mod tests;
+pub mod wake;
 
 pub use pattern::{Direction, Order, Pattern};
 pub use table::{PATHS, Row, row};

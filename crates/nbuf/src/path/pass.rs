@@ -15,6 +15,8 @@ pub(super) struct Pass {
     count: u64,
     /// The first operation that has not been done.
     next: u64,
+    /// Whether one has begun and not ended.
+    is_under_way: bool,
     /// What is emptied before each pass, and whether it is empty.
     growing: Option<(File, bool)>,
 }
@@ -27,11 +29,13 @@ impl Pass {
         } else {
             None
         };
-        Ok(Self { pattern, count: pattern.operations(), next: 0, growing })
+        let count = pattern.operations();
+        Ok(Self { pattern, count, next: 0, is_under_way: false, growing })
     }
 
-    /// Empties a file that grows, unless nothing was written since.
+    /// Empties a file that grows, unless nothing was written since. What was under way is over.
     pub(super) fn rewind(&mut self) -> io::Result<()> {
+        self.is_under_way = false;
         if let Some((file, is_empty)) = &mut self.growing
             && !*is_empty
         {
@@ -47,6 +51,17 @@ impl Pass {
         operations.start.min(end)..end
     }
 
+    /// Whether this slice is the first of a pass: with operation 0, or after the end of the last.
+    pub(super) fn begins(&mut self, operations: &Range<u64>) -> io::Result<bool> {
+        if operations.start == 0 {
+            self.rewind()?;
+        }
+        if let Some((_, is_empty)) = &mut self.growing {
+            *is_empty = false;
+        }
+        Ok(!std::mem::replace(&mut self.is_under_way, true))
+    }
+
     /// Whether a slice goes on where the last one ended.
     pub(super) fn continues(&self, operations: &Range<u64>) -> bool {
         operations.start == self.next
@@ -55,9 +70,8 @@ impl Pass {
     /// Whether this slice was the last of a pass. Keeps in mind where the next one goes on.
     pub(super) fn ends(&mut self, operations: &Range<u64>) -> bool {
         self.next = operations.end;
-        if let Some((_, is_empty)) = &mut self.growing {
-            *is_empty = false;
-        }
-        operations.end == self.count
+        let is_end = operations.end == self.count;
+        self.is_under_way &= !is_end;
+        is_end
     }
 }

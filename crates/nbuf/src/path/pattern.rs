@@ -164,7 +164,7 @@ impl Pattern {
 }
 
 /// In memory lengths are `usize`, which is as wide here.
-fn whole(bytes: u64) -> usize {
+pub(super) fn whole(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 

@@ -189,7 +189,7 @@ impl<C: Calls, const SEEKS: bool> Step for WriteByte<C, SEEKS> {
         Ok(byte)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn end(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
 }
@@ -211,13 +211,13 @@ impl<C: Calls, const SEEKS: bool> Step for Write<C, SEEKS> {
         Ok(data[0])
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn end(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
 }
 
 /// Why a call did not move what it should: the end of the file, or what the kernel said.
 #[cold]
-fn failed(stream: &Stream) -> io::Error {
+pub(super) fn failed(stream: &Stream) -> io::Error {
     stream.error().unwrap_or_else(ended)
 }

@@ -24,8 +24,8 @@ pub(super) trait Step {
     /// Does it, all of it. The first byte that was moved.
     fn step(&mut self, operation: Operation) -> io::Result<u8>;
 
-    /// Writes out what is held back.
-    fn flush(&mut self) -> io::Result<()> {
+    /// The pass ends, or what is left of it is given up: writes out what is held back, unmaps.
+    fn end(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -49,6 +49,8 @@ impl<S: Step> Path for Steps<S> {
         let operations = self.pass.clip(operations);
         if operations.start == 0 {
             self.rewind()?;
+        }
+        if self.pass.begins(&operations)? {
             self.step.begin()?;
         }
         let pattern = self.pass.pattern;
@@ -63,17 +65,17 @@ impl<S: Step> Path for Steps<S> {
             Ok::<(), io::Error>(())
         })?;
         if self.pass.ends(&operations) {
-            self.step.flush()?;
+            self.step.end()?;
         }
         Ok(Moved { operations: operations.end - operations.start, bytes, sum })
     }
 
     fn rewind(&mut self) -> io::Result<()> {
-        self.step.flush()?;
+        self.step.end()?;
         self.pass.rewind()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.step.flush()
+        self.step.end()
     }
 }

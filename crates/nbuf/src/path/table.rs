@@ -3,7 +3,12 @@
 use std::fs::File;
 
 use super::pattern::Direction::{self, Read, Write};
-use super::{Error, Path, Request, call, null, standard};
+use super::ring::{PLAIN, POLLED, REGISTERED};
+use super::{
+    Error, Path, Pattern, Request, buffered, call, direct, flagged, mapped, null, over_direct,
+    pool, ring, several, standard,
+};
+use crate::sys::mapping::Advice;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -57,58 +62,137 @@ pub fn row(name: &str) -> Option<&'static Row> {
     PATHS.iter().find(|row| row.name == name)
 }
 
-use super::Pattern;
-
 /// More than this in one call would be memory that nobody expects.
 const BLOCK_BYTES_MAX: usize = 1 << 30;
 
+/// Deeper queues only wait longer.
+const DEPTH_MAX: u32 = 1024;
+
 const BOTH: &[Direction] = &[Read, Write];
+const READ: &[Direction] = &[Read];
+const WRITE: &[Direction] = &[Write];
 
 /// All of them, from the plainest on.
 pub const PATHS: &[Row] = &[
-    Row {
-        name: "null",
-        about: "nothing but the loop, which measures the meter itself",
-        directions: BOTH,
-        depth_max: 1,
-        opener: null::open,
-    },
-    Row {
-        name: "read",
-        about: "read and write, with an lseek before each where the order is not sequential",
-        directions: BOTH,
-        depth_max: 1,
-        opener: call::open_read,
-    },
-    Row {
-        name: "pread",
-        about: "pread and pwrite",
-        directions: BOTH,
-        depth_max: 1,
-        opener: call::open_pread,
-    },
-    Row {
-        name: "stdio",
-        about: "fgetc and fputc for single bytes, fread and fwrite for blocks, fseek for strides",
-        directions: BOTH,
-        depth_max: 1,
-        opener: standard::open_plain,
-    },
-    Row {
-        name: "stdio-unlocked",
-        about: "getc_unlocked and putc_unlocked, fread_unlocked and fwrite_unlocked for blocks",
-        directions: BOTH,
-        depth_max: 1,
-        opener: standard::open_unlocked,
-    },
-    Row {
-        name: "stdio-fread",
-        about: "fread and fwrite, for single bytes too",
-        directions: BOTH,
-        depth_max: 1,
-        opener: standard::open_blocks,
-    },
+    alone("null", BOTH, "nothing but the loop, which measures the meter itself", null::open),
+    alone(
+        "read",
+        BOTH,
+        "read and write, with an lseek before each where the order is not sequential",
+        call::open_read,
+    ),
+    alone("pread", BOTH, "pread and pwrite", call::open_pread),
+    alone("write-sync", WRITE, "write to a file opened with O_SYNC", flagged::open_sync),
+    alone("write-dsync", WRITE, "write to a file opened with O_DSYNC", flagged::open_dsync),
+    alone("preadv2", BOTH, "preadv2 and pwritev2 without a flag", flagged::open_plain),
+    alone(
+        "preadv2-nowait",
+        READ,
+        "preadv2 with RWF_NOWAIT, and without it for what is not in memory",
+        flagged::open_nowait,
+    ),
+    alone(
+        "preadv2-dontcache",
+        BOTH,
+        "preadv2 and pwritev2 with RWF_DONTCACHE",
+        flagged::open_dontcache,
+    ),
+    alone("direct", BOTH, "pread and pwrite of a file opened with O_DIRECT", direct::open),
+    alone(
+        "direct-dsync",
+        WRITE,
+        "pwrite to a file opened with O_DIRECT and O_DSYNC",
+        direct::open_dsync,
+    ),
+    alone(
+        "bytes-over-direct",
+        BOTH,
+        "any bytes, over whole blocks of O_DIRECT and a buffer of one",
+        over_direct::open,
+    ),
+    alone(
+        "stdio",
+        BOTH,
+        "fgetc and fputc for single bytes, fread and fwrite for blocks, fseek for strides",
+        standard::open_plain,
+    ),
+    alone(
+        "stdio-unlocked",
+        BOTH,
+        "getc_unlocked and putc_unlocked, fread_unlocked and fwrite_unlocked for blocks",
+        standard::open_unlocked,
+    ),
+    alone("stdio-fread", BOTH, "fread and fwrite, for single bytes too", standard::open_blocks),
+    alone("stdio-multi", READ, "fgetc or fread on a file for each stride", several::open),
+    alone("buffered", BOTH, "Rust's BufReader and BufWriter", buffered::open),
+    alone(
+        "mmap",
+        BOTH,
+        "a mapping: loads and stores for single bytes, copies for blocks",
+        |request| mapped::open(request, Advice::Normal),
+    ),
+    alone("mmap-sum", READ, "a mapping whose bytes are added up, many at a time", mapped::open_sum),
+    alone("mmap-sequential", READ, "a mapping with MADV_SEQUENTIAL", |request| {
+        mapped::open(request, Advice::Sequential)
+    }),
+    alone("mmap-random", READ, "a mapping with MADV_RANDOM", |request| {
+        mapped::open(request, Advice::Random)
+    }),
+    alone("mmap-willneed", READ, "a mapping with MADV_WILLNEED", |request| {
+        mapped::open(request, Advice::WillNeed)
+    }),
+    alone("mmap-populate-read", READ, "a mapping with MADV_POPULATE_READ", |request| {
+        mapped::open(request, Advice::PopulateRead)
+    }),
+    alone("mmap-populate", READ, "a mapping with MAP_POPULATE", |request| {
+        mapped::open(request, Advice::Populate)
+    }),
+    queued("pool", BOTH, "pread and pwrite in four threads, as libuv does", |request| {
+        pool::open(request, false)
+    }),
+    queued("pool-direct", BOTH, "the same with O_DIRECT", |request| pool::open(request, true)),
+    queued("io_uring", BOTH, "io_uring, where every operation names file and memory", |request| {
+        ring::open(request, PLAIN)
+    }),
+    queued("io_uring-registered", BOTH, "io_uring with registered file and memory", |request| {
+        ring::open(request, REGISTERED)
+    }),
+    queued(
+        "io_uring-sqpoll",
+        BOTH,
+        "io_uring-registered, where a thread of the kernel polls for submissions",
+        |request| ring::open(request, POLLED),
+    ),
+    queued("io_uring-direct", BOTH, "io_uring with O_DIRECT", |request| {
+        ring::open(request, PLAIN.past_cache())
+    }),
+    queued("io_uring-registered-direct", BOTH, "io_uring-registered with O_DIRECT", |request| {
+        ring::open(request, REGISTERED.past_cache())
+    }),
+    queued("io_uring-sqpoll-direct", BOTH, "io_uring-sqpoll with O_DIRECT", |request| {
+        ring::open(request, POLLED.past_cache())
+    }),
 ];
+
+/// A row of a path that has one operation under way.
+const fn alone(
+    name: &'static str,
+    directions: &'static [Direction],
+    about: &'static str,
+    opener: Opener,
+) -> Row {
+    Row { name, about, directions, depth_max: 1, opener }
+}
+
+/// A row of a path that has many.
+const fn queued(
+    name: &'static str,
+    directions: &'static [Direction],
+    about: &'static str,
+    opener: Opener,
+) -> Row {
+    Row { name, about, directions, depth_max: DEPTH_MAX, opener }
+}
 
 /// Opens the file of a request for what its pattern does.
 pub(super) fn open_file(request: &Request<'_>) -> Result<File, Error> {

@@ -5,7 +5,7 @@
 //! its policy forbids it to.
 
 mod chart;
-mod sheet;
+pub(in crate::show) mod sheet;
 mod tables;
 mod times;
 

@@ -6,3 +6,4 @@ pub mod machine;
 pub mod residency;
 pub mod service;
 pub mod traffic;
+pub mod turns;

@@ -13,17 +13,17 @@ const CHARACTER: f64 = 7.4;
 /// A picture for wide or for narrow pages: text that is scaled down with a picture cannot be read, so
 /// each is drawn twice, and the style shows one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) class: &'static str,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) ticks: usize,
+pub(in crate::show) struct Frame {
+    pub(in crate::show) class: &'static str,
+    pub(in crate::show) width: f64,
+    pub(in crate::show) height: f64,
+    pub(in crate::show) left: f64,
+    pub(in crate::show) right: f64,
+    pub(in crate::show) ticks: usize,
 }
 
 /// Frames of two heights.
-pub(super) fn frames(wide_height: f64, narrow_height: f64) -> [Frame; 2] {
+pub(in crate::show) fn frames(wide_height: f64, narrow_height: f64) -> [Frame; 2] {
     [
         Frame {
             class: "wide",
@@ -48,40 +48,40 @@ pub(super) fn frames(wide_height: f64, narrow_height: f64) -> [Frame; 2] {
 const BELOW: f64 = 56.0;
 
 /// What is drawn so far. Positions on either axis run from 0 to 1.
-pub(super) struct Sheet {
-    pub(super) frame: Frame,
-    pub(super) top: f64,
+pub(in crate::show) struct Sheet {
+    pub(in crate::show) frame: Frame,
+    pub(in crate::show) top: f64,
     body: String,
 }
 
 /// An upright line with a name above it.
-pub(super) struct Mark {
-    pub(super) position: f64,
-    pub(super) label: String,
-    pub(super) class: &'static str,
+pub(in crate::show) struct Mark {
+    pub(in crate::show) position: f64,
+    pub(in crate::show) label: String,
+    pub(in crate::show) class: &'static str,
 }
 
 impl Sheet {
     /// A sheet with room above for the labels of `marks`, which are drawn.
-    pub(super) fn new(frame: Frame, marks: &[Mark]) -> Self {
+    pub(in crate::show) fn new(frame: Frame, marks: &[Mark]) -> Self {
         let mut sheet = Self { frame, top: 30.0, body: String::new() };
         sheet.marks(marks);
         sheet
     }
 
-    pub(super) fn add(&mut self, element: Arguments<'_>) {
+    pub(in crate::show) fn add(&mut self, element: Arguments<'_>) {
         writeln!(self.body, "{element}").expect("a string takes all");
     }
 
-    pub(super) fn x(&self, position: f64) -> f64 {
+    pub(in crate::show) fn x(&self, position: f64) -> f64 {
         self.frame.left + position * (self.frame.right - self.frame.left)
     }
 
-    pub(super) fn y(&self, position: f64) -> f64 {
+    pub(in crate::show) fn y(&self, position: f64) -> f64 {
         self.ground() - position * (self.ground() - self.top)
     }
 
-    pub(super) fn ground(&self) -> f64 {
+    pub(in crate::show) fn ground(&self) -> f64 {
         self.frame.height - BELOW
     }
 
@@ -114,7 +114,7 @@ impl Sheet {
     }
 
     /// The upright axis, under its name.
-    pub(super) fn upright(&mut self, name: &str, ticks: &[(f64, String)]) {
+    pub(in crate::show) fn upright(&mut self, name: &str, ticks: &[(f64, String)]) {
         let Frame { left, right, .. } = self.frame;
         for (position, text) in ticks {
             let (x, y) = (left - 10.0, self.y(*position));
@@ -128,7 +128,7 @@ impl Sheet {
     }
 
     /// The axis along the ground, over its name.
-    pub(super) fn level(&mut self, name: &str, ticks: &[(f64, String)]) {
+    pub(in crate::show) fn level(&mut self, name: &str, ticks: &[(f64, String)]) {
         let Frame { left, right, .. } = self.frame;
         let ground = self.ground();
         self.add(format_args!(r#"<path class="axis" d="M{left} {ground}H{right}"/>"#));
@@ -146,7 +146,7 @@ impl Sheet {
     }
 
     /// A line through places.
-    pub(super) fn line(&mut self, class: &str, dash: &str, places: &[(f64, f64)]) {
+    pub(in crate::show) fn line(&mut self, class: &str, dash: &str, places: &[(f64, f64)]) {
         if !places.is_empty() {
             let path = self.path(places);
             self.add(format_args!(r#"<path class="line {class}"{} d="M{path}"/>"#, dash_of(dash)));
@@ -154,7 +154,7 @@ impl Sheet {
     }
 
     /// What lies between two lines.
-    pub(super) fn area(&mut self, class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) {
+    pub(in crate::show) fn area(&mut self, class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) {
         if !low.is_empty() {
             let back: Vec<(f64, f64)> = high.iter().rev().copied().collect();
             let (low, high) = (self.path(low), self.path(&back));
@@ -168,7 +168,7 @@ impl Sheet {
     }
 
     /// The picture. `points` is what a pointer reads, where there is something to read.
-    pub(super) fn svg(&self, name: &str, points: Option<&str>) -> String {
+    pub(in crate::show) fn svg(&self, name: &str, points: Option<&str>) -> String {
         let Frame { class, width, height, .. } = self.frame;
         let (top, ground) = (self.top, self.ground());
         let (data, cursor) = points.map_or((String::new(), ""), |points| {
@@ -191,9 +191,9 @@ fn dash_of(dash: &str) -> String {
 
 /// A look that can be told from others in colour, in grey, and by those who see few colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    pub(super) class: &'static str,
-    pub(super) dash: &'static str,
+pub(in crate::show) struct Look {
+    pub(in crate::show) class: &'static str,
+    pub(in crate::show) dash: &'static str,
     shape: Option<usize>,
 }
 
@@ -211,7 +211,7 @@ const SHAPES: [&str; 5] = [
 
 impl Look {
     /// The look of a line by its number.
-    pub(super) fn of(number: usize) -> Self {
+    pub(in crate::show) fn of(number: usize) -> Self {
         Self {
             class: CLASSES[number % CLASSES.len()],
             dash: DASHES[number / SHAPES.len() % DASHES.len()],
@@ -220,25 +220,25 @@ impl Look {
     }
 
     /// The bound that nobody reaches.
-    pub(super) const OPT: Self = Self { class: "opt", dash: "5 4", shape: Some(3) };
+    pub(in crate::show) const OPT: Self = Self { class: "opt", dash: "5 4", shape: Some(3) };
 
     /// The same without a shape, for a line among many.
-    pub(super) fn quiet(self) -> Self {
+    pub(in crate::show) fn quiet(self) -> Self {
         Self { shape: None, ..self }
     }
 
     /// The classes of the line.
-    pub(super) fn line(self) -> String {
+    pub(in crate::show) fn line(self) -> String {
         format!("{}{}", if self.shape.is_none() { "thin " } else { "" }, self.class)
     }
 
-    pub(super) fn shape(self, x: f64, y: f64) -> String {
+    pub(in crate::show) fn shape(self, x: f64, y: f64) -> String {
         let Some(shape) = self.shape else { return String::new() };
         format!("<path class=\"shape {}\" d=\"M{x:.1} {y:.1}{}\"/>", self.class, SHAPES[shape])
     }
 
     /// The line and the shape, beside their name in a legend.
-    pub(super) fn key(self, name: &str) -> String {
+    pub(in crate::show) fn key(self, name: &str) -> String {
         let (dash, class) = (dash_of(self.dash), self.line());
         let shape = self.shape(15.0, 6.0);
         key(&format!("<path class=\"line {class}\"{dash} d=\"M0 6h30\"/>{shape}"), name)
@@ -246,7 +246,7 @@ impl Look {
 }
 
 /// A line of a legend.
-pub(super) fn key(drawn: &str, name: &str) -> String {
+pub(in crate::show) fn key(drawn: &str, name: &str) -> String {
     format!("<li><svg class=\"key\" viewBox=\"0 0 30 12\">{drawn}</svg>{name}</li>")
 }
 

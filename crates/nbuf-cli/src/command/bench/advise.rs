@@ -1,0 +1,101 @@
+//! `nbuf bench advise`: what to use instead.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use nbuf::experiment::bench::advise;
+use nbuf::experiment::bench::asked::Asked;
+use nbuf::experiment::bench::measure::Bench;
+use nbuf::experiment::bench::table::COURSE_BYTES;
+use nbuf::experiment::bench::{Error, place};
+use nbuf::meter::probe::ceiling;
+use nbuf::path;
+use nbuf::workload::format::native;
+
+use super::{INTERRUPTED, directory, watch};
+use crate::output::print;
+use crate::show::bench as shown;
+use crate::show::progress;
+use crate::show::terminal::Terminal;
+use crate::voice::note;
+
+/// What to use instead of what you do now, and how much faster it is here
+///
+/// Measures the pattern as it is done now and in other ways, and gives advice only where the whole
+/// interval lies above the noise floor of this run.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true)))]
+pub(crate) struct Arguments {
+    /// What is asked of the file: a block, `stride SIZE` or `random`, `write` or `append`, `cold`
+    #[arg(long, value_name = "PATTERN", group = "what")]
+    pattern: Option<Asked>,
+
+    /// What most requests of a trace of `nbuf record` are like
+    #[arg(long, value_name = "FILE", group = "what")]
+    trace: Option<PathBuf>,
+
+    /// How it is done now: read, pread, stdio, mmap, ...
+    #[arg(long, value_name = "PATH", default_value = "read", value_parser = way)]
+    now: &'static str,
+
+    /// Where the file lies [default: as for `nbuf bench`]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// One JSON document on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn way(name: &str) -> Result<&'static str, String> {
+    let names = || path::PATHS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    path::row(name).map(|row| row.name).ok_or_else(|| format!("give one of {}", names()))
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<u8> {
+    let asked = match (&arguments.pattern, &arguments.trace) {
+        (Some(asked), _) => *asked,
+        (None, Some(path)) => of_trace(path)?,
+        (None, None) => bail!("give --pattern or --trace"),
+    };
+    let directory = directory(arguments.dir.as_ref());
+    place::sweep(&directory);
+    note(format_args!(
+        "measures about a minute with a file of 10 MiB in {}, which has no name and goes at the end",
+        directory.display()
+    ));
+    let watch = watch()?;
+    let mut ignore = |_: &_| {};
+    let mut bench = Bench::new(&watch, directory, ceiling::copy_rate(), &mut ignore);
+    let steps = advise::candidates(&asked, arguments.now, COURSE_BYTES).len() + 30;
+    let bar = progress::bar("measures", steps);
+    let mut done = 0;
+    let mut step = |_: &str| {
+        bar.set(done, steps);
+        done += 1;
+    };
+    let found = advise::run(&mut bench, &asked, arguments.now, COURSE_BYTES, &mut step);
+    bar.clear();
+    let document = match found {
+        Err(Error::Interrupted) => return Ok(INTERRUPTED),
+        found => found?,
+    };
+    let document = match document {
+        Ok(document) => document,
+        Err(refused) => bail!("{}: {}; give another --now", refused.test, refused.reason),
+    };
+    if arguments.json {
+        print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;
+    } else {
+        print(shown::advice(&document, Terminal::of_output().width).as_bytes())?;
+    }
+    Ok(0)
+}
+
+fn of_trace(path: &PathBuf) -> Result<Asked> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let trace = native::read(file).with_context(|| format!("cannot read {}", path.display()))?;
+    Asked::of_trace(&trace)
+        .with_context(|| format!("{} has no reads and no writes; give --pattern", path.display()))
+}

@@ -1,0 +1,180 @@
+//! `nbuf bench`: the I/O paths of this machine.
+
+pub(crate) mod child;
+
+mod advise;
+mod arguments;
+mod compare;
+mod select;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use nbuf::experiment::bench::measure::Effort;
+use nbuf::experiment::bench::model;
+use nbuf::experiment::bench::pair::Design;
+use nbuf::experiment::bench::plan::Plan;
+use nbuf::experiment::bench::session::{self, Listener};
+use nbuf::experiment::bench::table::COURSE_BYTES;
+use nbuf::experiment::bench::versus;
+use nbuf::experiment::bench::watch::Watch;
+use nbuf::experiment::result::{BenchDocument, BenchSampleLine};
+use nbuf::sys::signal::Signals;
+
+pub(crate) use arguments::Arguments;
+use arguments::Verb;
+
+use crate::output::{must_be_possible, print, write_new};
+use crate::show::bench as shown;
+use crate::show::progress::{self, Bar};
+use crate::show::terminal::Terminal;
+use crate::voice::note;
+
+/// Ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    if let Some(Verb::Advise(asked)) = &arguments.verb {
+        return advise::run(asked);
+    }
+    if let Some([a, b]) = arguments.compare.as_deref() {
+        return compare::run(a, b, arguments.json);
+    }
+    if arguments.list {
+        print(shown::list(&select::all()).as_bytes())?;
+        return Ok(0);
+    }
+    for (path, option) in [(&arguments.html, "--html"), (&arguments.samples_out, "--samples-out")] {
+        if let Some(path) = path {
+            must_be_possible(path, option)?;
+        }
+    }
+    let plan = plan(arguments)?;
+    announce(&plan);
+    let watch = watch()?;
+    let mut told = Told::new(&plan, arguments.samples_out.is_some());
+    let document = session::run(&plan, &watch, &mut told);
+    told.bar.clear();
+    let document = document?;
+    tell(arguments, &document, &told)?;
+    let is_false = document.refused.iter().any(|refused| refused.is_contradiction);
+    Ok(if document.is_complete { u8::from(is_false) } else { INTERRUPTED })
+}
+
+/// Children of this program, and Ctrl-C.
+fn watch() -> Result<Watch> {
+    let program = std::env::current_exe().context("cannot find this program to run it again")?;
+    Ok(Watch { program, verb: child::VERB, signals: Some(Signals::block()?) })
+}
+
+/// The directory that was asked for, or one on a disc.
+fn directory(asked: Option<&PathBuf>) -> PathBuf {
+    let home = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(crate::caller::home()?.join(".local/state")));
+    let state = home.map(|home| home.join("nbuf")).filter(|path| path.is_dir());
+    let kept = Some(PathBuf::from("/var/tmp")).filter(|path| path.is_dir());
+    asked.cloned().or(state).or(kept).unwrap_or_else(std::env::temp_dir)
+}
+
+fn plan(arguments: &Arguments) -> Result<Plan> {
+    let is_all = arguments.tests.is_empty() && arguments.group.is_empty();
+    let mut tests = if !is_all {
+        select::chosen(&arguments.tests, &arguments.group)?
+    } else if arguments.quick {
+        select::chosen(&[], &[arguments::Group::Cs61])?
+    } else {
+        select::all()
+    };
+    if let Some(size_bytes) = arguments.size {
+        for test in &mut tests {
+            test.size_bytes = size_bytes;
+        }
+        if let Some(test) = tests.iter().find(|test| test.block_bytes > size_bytes) {
+            bail!("{} has blocks of {} bytes; give a larger --size", test.name, test.block_bytes);
+        }
+    }
+    let has_rest = is_all && !arguments.rows;
+    let mut versus = if has_rest { versus::all(arguments.size) } else { Vec::new() };
+    let mut models = if has_rest { model::subjects() } else { Vec::new() };
+    if arguments.quick {
+        versus.retain(|versus| !versus.needs_device());
+        models.truncate(4);
+    }
+    Ok(Plan {
+        directory: directory(arguments.dir.as_ref()),
+        tests,
+        effort: if arguments.quick { Effort::QUICK } else { Effort::FULL },
+        has_floor: !arguments.rows,
+        versus,
+        memory: Design::MEMORY,
+        device: Design::DEVICE,
+        models,
+        model_bytes: arguments.size.unwrap_or(COURSE_BYTES),
+    })
+}
+
+/// What will be written, and for how long, before it begins.
+fn announce(plan: &Plan) {
+    let price = plan.price();
+    note(format_args!(
+        "measures about {:.0} s with files of {} in {}, which have no name and go at the end",
+        price.seconds.max(1.0),
+        price.files,
+        plan.directory.display()
+    ));
+}
+
+/// What is heard while it runs.
+struct Told {
+    bar: Bar,
+    steps: usize,
+    keeps: bool,
+    lines: Vec<BenchSampleLine>,
+}
+
+impl Told {
+    fn new(plan: &Plan, keeps: bool) -> Self {
+        let steps = plan.steps();
+        Self { bar: progress::bar("measures", steps), steps, keeps, lines: Vec::new() }
+    }
+}
+
+impl Listener for Told {
+    fn step(&mut self, done: usize, _: &str) {
+        self.bar.set(done, self.steps);
+    }
+
+    fn sample(&mut self, line: &BenchSampleLine) {
+        if self.keeps {
+            self.lines.push(line.clone());
+        }
+    }
+}
+
+/// Shows the document as was asked.
+fn tell(arguments: &Arguments, document: &BenchDocument, told: &Told) -> Result<()> {
+    if let Some(path) = &arguments.samples_out {
+        let mut text = Vec::new();
+        for line in &told.lines {
+            serde_json::to_writer(&mut text, line)?;
+            text.push(b'\n');
+        }
+        keep(path, "--samples-out", &text)?;
+    }
+    if let Some(path) = &arguments.html {
+        keep(path, "--html", shown::page(document).as_bytes())?;
+        note(format_args!("the page is {}", path.display()));
+    }
+    if arguments.json {
+        return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
+    }
+    if arguments.csv {
+        return print(shown::csv(document).as_bytes());
+    }
+    print(shown::report(document, Terminal::of_output().width).as_bytes())
+}
+
+fn keep(path: &Path, option: &str, text: &[u8]) -> Result<()> {
+    write_new(path, option, |mut file| Ok(file.write_all(text)?))
+}

@@ -1,0 +1,260 @@
+//! One row: a test in several fresh processes, its samples sorted into clean and contended, its proof
+//! held against its label.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::child::pattern;
+use super::place::Prepared;
+use super::table::Test;
+use super::watch::{Heard, Watch};
+use super::{Error, proof, versus};
+use crate::experiment::result::{
+    BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, Trust,
+};
+use crate::experiment::statistics::{Interval, interval_of_groups};
+use crate::path::Order;
+
+/// How much is done for a row and for a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Fresh processes for a row; at least five, as the course took.
+    pub processes: u64,
+    /// Clean samples wanted of each.
+    pub clean: u64,
+    /// Samples at most.
+    pub samples_max: u64,
+    /// How long a sample is meant to be.
+    pub sample_ns: u64,
+    /// How long a process may sample.
+    pub time_ns_max: u64,
+}
+
+impl Effort {
+    /// What is done by default.
+    pub const FULL: Self = Self {
+        processes: 5,
+        clean: 12,
+        samples_max: 60,
+        sample_ns: 1_000_000,
+        time_ns_max: 400_000_000,
+    };
+    /// What `--quick` does.
+    pub const QUICK: Self = Self {
+        processes: 5,
+        clean: 5,
+        samples_max: 20,
+        sample_ns: 1_000_000,
+        time_ns_max: 60_000_000,
+    };
+
+    /// How long a row takes at most, without the start of its processes.
+    pub const fn row_ns_max(&self) -> u64 {
+        self.processes * self.time_ns_max
+    }
+}
+
+/// Rates above this many times what the processor copies in its caches are refused.
+const CEILING: f64 = 2.0;
+/// A median of fewer clean samples is not taken.
+const CLEAN_MIN: usize = 5;
+/// For the bootstrap: any number would do, the same in every run.
+const SEED: u64 = 0x6e62_7566;
+
+/// What all measurements share: the directory and its files, who watches children, who is told of
+/// samples.
+pub struct Bench<'a> {
+    /// Who starts children and ends them.
+    pub watch: &'a Watch,
+    /// Where the files lie.
+    pub directory: PathBuf,
+    /// What the processor copies in its caches, in bytes a second.
+    pub copy_rate: f64,
+    /// Is told of each sample.
+    pub tell: &'a mut dyn FnMut(&BenchSampleLine),
+    files: BTreeMap<(Role, u64), Prepared>,
+    /// Processes so far.
+    processes: u64,
+}
+
+/// What a file is for. Reads never see one that was written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Read,
+    Overwrite,
+    Grow,
+}
+
+impl<'a> Bench<'a> {
+    /// With no files yet.
+    pub fn new(
+        watch: &'a Watch,
+        directory: PathBuf,
+        copy_rate: f64,
+        tell: &'a mut dyn FnMut(&BenchSampleLine),
+    ) -> Self {
+        Self { watch, directory, copy_rate, tell, files: BTreeMap::new(), processes: 0 }
+    }
+
+    /// The file of a test, made when it is first asked for.
+    pub fn file(&mut self, test: &Test) -> Result<&Prepared, Error> {
+        let role = match (test.is_write, test.grows()) {
+            (false, _) => Role::Read,
+            (true, true) => Role::Grow,
+            (true, false) => Role::Overwrite,
+        };
+        let size = if role == Role::Grow { 0 } else { test.size_bytes };
+        let directory = &self.directory;
+        match self.files.entry((role, size)) {
+            std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                Ok(entry.insert(Prepared::make(directory, size)?))
+            }
+        }
+    }
+
+    /// Runs a test in one fresh process.
+    pub fn process(&mut self, test: &Test, effort: &Effort) -> Result<(BenchTask, Heard), Error> {
+        let file = self.file(test)?;
+        let task = BenchTask {
+            file: file.path(),
+            clean: effort.clean,
+            samples_max: effort.samples_max,
+            // A device answers in its own time, and readahead has to come under way.
+            sample_ns: effort.sample_ns * if versus::is_device(test) { 3 } else { 1 },
+            time_ns_max: effort.time_ns_max,
+            ..test.task()
+        };
+        if test.is_write {
+            file.settle();
+        }
+        let heard = self.watch.run(&task)?;
+        let process = self.processes;
+        self.processes += 1;
+        for &sample in &heard.samples {
+            let line = BenchSampleLine { test: test.name.clone(), process, sample };
+            (self.tell)(&line);
+        }
+        Ok((task, heard))
+    }
+
+    /// A row, or why there is none.
+    pub fn row(
+        &mut self,
+        test: &Test,
+        effort: &Effort,
+    ) -> Result<Result<BenchRow, Refused>, Error> {
+        let mut groups: Vec<Vec<BenchSample>> = Vec::new();
+        let mut asked = test.task();
+        for _ in 0..effort.processes {
+            let (task, heard) = self.process(test, effort)?;
+            if let Some(reason) = heard.refused {
+                return Ok(Err(refused(test, reason, false)));
+            }
+            groups.push(heard.samples);
+            asked = task;
+        }
+        Ok(self.judge(test, &asked, &groups))
+    }
+
+    fn judge(
+        &self,
+        test: &Test,
+        task: &BenchTask,
+        groups: &[Vec<BenchSample>],
+    ) -> Result<BenchRow, Refused> {
+        let samples: Vec<BenchSample> = groups.iter().flatten().copied().collect();
+        let proof = proof::of(&samples);
+        if let Some(reason) = proof::contradiction(task, &proof) {
+            return Err(refused(test, reason, true));
+        }
+        let nothing = || refused(test, "no sample was taken".to_owned(), false);
+        let (interval, trust) = rate(groups).ok_or_else(nothing)?;
+        if test.path != "null" && interval.median > CEILING * self.copy_rate {
+            let reason = format!(
+                "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \
+                 ({:.1e}): something else was measured",
+                interval.median, self.copy_rate
+            );
+            return Err(refused(test, reason, true));
+        }
+        let operation_bytes = proof.bytes as f64 / proof.operations.max(1) as f64;
+        let order = match pattern(task).order {
+            Order::Sequential => "sequential",
+            Order::Strided { .. } => "strided",
+            Order::Random { .. } => "random",
+        };
+        Ok(BenchRow {
+            test: test.name.clone(),
+            about: test.about.clone(),
+            path: test.path.to_owned(),
+            direction: if test.is_write { "write" } else { "read" }.to_owned(),
+            order: order.to_owned(),
+            block_bytes: test.block_bytes,
+            size_bytes: test.size_bytes,
+            depth: test.depth,
+            state: test.state,
+            bytes_per_second: interval.median,
+            low: interval.low,
+            high: interval.high,
+            operation_ns: operation_bytes * 1e9 / interval.median,
+            samples: samples.len() as u64,
+            clean: samples.iter().filter(|sample| sample.is_clean).count() as u64,
+            processes: groups.len() as u64,
+            trust,
+            proof,
+            imac_2011: test.rates.map(|rates| rates[0]),
+            thinkpad_2007: test.rates.map(|rates| rates[1]),
+        })
+    }
+}
+
+fn refused(test: &Test, reason: String, is_contradiction: bool) -> Refused {
+    Refused { test: test.name.clone(), reason, is_contradiction }
+}
+
+/// The median rate of what may be counted, and how far it is to be trusted.
+fn rate(groups: &[Vec<BenchSample>]) -> Option<(Interval, Trust)> {
+    let of = |kept: fn(&BenchSample) -> bool| -> Vec<Vec<f64>> {
+        let rates = |group: &Vec<BenchSample>| {
+            group.iter().filter(|s| kept(s)).map(BenchSample::bytes_per_second).collect()
+        };
+        groups.iter().map(rates).collect()
+    };
+    let clean = of(|sample| sample.is_clean);
+    let (all, count) = (groups.iter().flatten().count(), clean.iter().flatten().count());
+    if count < CLEAN_MIN {
+        return Some((interval_of_groups(&of(|_| true), SEED)?, Trust::Contended));
+    }
+    let trust = if count * 3 < all { Trust::Few } else { Trust::Clean };
+    Some((interval_of_groups(&clean, SEED)?, trust))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(elapsed_ns: u64, is_clean: bool) -> BenchSample {
+        BenchSample { operations: 1, bytes: 1000, elapsed_ns, is_clean, ..BenchSample::default() }
+    }
+
+    #[test]
+    fn contended_samples_do_not_count_while_there_are_clean_ones() {
+        let check = |clean: usize, contended: usize, want: (f64, Trust)| {
+            let mut group = vec![sample(1000, true); clean];
+            group.extend(vec![sample(9000, false); contended]);
+            let (interval, trust) = rate(&[group.clone(), group]).unwrap();
+            assert!(
+                (interval.median / want.0 - 1.0).abs() < 1e-9,
+                "{clean} {contended}: {interval:?}"
+            );
+            assert_eq!(trust, want.1, "{clean} {contended}");
+        };
+        check(10, 0, (1e9, Trust::Clean));
+        check(5, 6, (1e9, Trust::Clean));
+        check(5, 60, (1e9, Trust::Few));
+        check(2, 20, (1e9 / 9.0, Trust::Contended));
+        check(0, 3, (1e9 / 9.0, Trust::Contended));
+        assert_eq!(rate(&[]), None);
+    }
+}

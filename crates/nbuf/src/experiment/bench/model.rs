@@ -1,0 +1,114 @@
+//! The line through the times of a path: what a call costs, and what a byte.
+//!
+//! Blocks from a byte to a mebibyte are measured and t = a + b x size is laid through them. What lies
+//! more than 15 % off is shown as such: the line misses something there, a cache that ends, a buffer
+//! that is gone round. Not a prediction for other patterns or states than its own.
+
+use super::Error;
+use super::measure::{Bench, Effort};
+use super::table::{Layout, Test, modern};
+use crate::experiment::result::{BenchModel, ModelPoint, Refused, State};
+use crate::experiment::statistics::fit_line;
+use crate::path::{self, Direction};
+
+/// The blocks.
+pub const BLOCKS: [u64; 9] = [1, 16, 64, 512, 4096, 16384, 65536, 262_144, 1 << 20];
+
+/// The effort for a point.
+pub const EFFORT: Effort =
+    Effort { processes: 3, clean: 7, samples_max: 20, sample_ns: 700_000, time_ns_max: 40_000_000 };
+
+/// Paths and states that have a line.
+pub fn subjects() -> Vec<(&'static str, bool, State)> {
+    let wanted = [
+        ("read", false, State::Hot),
+        ("pread", false, State::Hot),
+        ("stdio", false, State::Hot),
+        ("mmap", false, State::Hot),
+        ("io_uring", false, State::Hot),
+        ("direct", false, State::Device),
+        ("read", false, State::Cold),
+        ("read", true, State::Overwrite),
+        ("read", true, State::Append),
+        ("stdio", true, State::Append),
+    ];
+    let is_there = |(name, is_write, _): &(&'static str, bool, State)| {
+        let way = if *is_write { Direction::Write } else { Direction::Read };
+        path::row(name).is_some_and(|row| row.directions.contains(&way))
+    };
+    wanted.into_iter().filter(is_there).collect()
+}
+
+/// Measures a line. Sizes that the path refuses are left out; nothing where fewer than three remain.
+pub fn line(
+    bench: &mut Bench<'_>,
+    (path, is_write, state): (&'static str, bool, State),
+    size_bytes: u64,
+) -> Result<Result<BenchModel, Refused>, Error> {
+    let mut measured = Vec::new();
+    let mut reason = "fewer than three sizes of block gave a number".to_owned();
+    for block_bytes in BLOCKS.into_iter().filter(|block| *block <= size_bytes) {
+        let test = modern(path, is_write, (Layout::Sequential, block_bytes), state, 1);
+        let test = Test { size_bytes, ..test };
+        match bench.row(&test, &EFFORT)? {
+            Ok(row) => measured.push((block_bytes, row.operation_ns)),
+            Err(refused) => reason = refused.reason,
+        }
+    }
+    let name = format!("model {path} {}", state.name());
+    let none = Refused { test: name, reason, is_contradiction: false };
+    if measured.len() < 3 {
+        return Ok(Err(none));
+    }
+    Ok(through(path, is_write, state, &measured).ok_or(none))
+}
+
+/// Lays the line.
+fn through(
+    path: &str,
+    is_write: bool,
+    state: State,
+    measured: &[(u64, f64)],
+) -> Option<BenchModel> {
+    let points: Vec<(f64, f64)> =
+        measured.iter().map(|&(block, time)| (block as f64, time)).collect();
+    let fit = fit_line(&points)?;
+    let point = |&(block_bytes, measured_ns): &(u64, f64)| {
+        let size = block_bytes as f64;
+        ModelPoint {
+            block_bytes,
+            measured_ns,
+            predicted_ns: fit.at(size),
+            residual_percent: fit.residual(size, measured_ns) * 100.0,
+        }
+    };
+    Some(BenchModel {
+        path: path.to_owned(),
+        direction: if is_write { "write" } else { "read" }.to_owned(),
+        state,
+        base_ns: fit.base,
+        byte_ns: fit.slope,
+        half_bandwidth_bytes: fit.half_size(),
+        points: measured.iter().map(point).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_off_the_line_is_odd() {
+        let on = |block: u64| (block, 300.0 + 0.05 * block as f64);
+        let mut measured: Vec<(u64, f64)> = BLOCKS.map(on).to_vec();
+        let model = through("read", false, State::Hot, &measured).unwrap();
+        assert!((model.base_ns - 300.0).abs() < 1e-6 && (model.byte_ns - 0.05).abs() < 1e-9);
+        assert!((model.half_bandwidth_bytes.unwrap() - 6000.0).abs() < 1e-3);
+        assert!(!model.points.iter().any(ModelPoint::is_odd));
+        measured[6].1 *= 1.6;
+        let model = through("read", false, State::Hot, &measured).unwrap();
+        let odd: Vec<u64> =
+            model.points.iter().filter(|point| point.is_odd()).map(|p| p.block_bytes).collect();
+        assert_eq!(odd, [65536]);
+    }
+}

@@ -1,0 +1,127 @@
+//! The comparisons that the report answers by name, each in the patterns in which it is asked.
+//!
+//! The questions of the thread on `OpenVMS`: QIO against `IO_PERFORM` is plain submission against one that
+//! is checked once (registered buffers and file); cached against direct; mapping against
+//! reading; bytes of any offset and length over aligned blocks. Those of the course: what a program
+//! with options loses to a fixed loop. Pairs whose paths this build has not are left out.
+
+use super::table::{COURSE_BYTES, Layout, STRIDE_BYTES, Test, modern};
+use crate::experiment::result::State;
+use crate::path::{self, Direction};
+
+/// Two tests, and what is asked of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Versus {
+    /// The question.
+    pub question: &'static str,
+    /// The first; the ratio is of the second to this.
+    pub a: Test,
+    /// The second.
+    pub b: Test,
+}
+
+impl Versus {
+    /// Whether a device takes part, whose noise is another one.
+    pub fn needs_device(&self) -> bool {
+        is_device(&self.a) || is_device(&self.b)
+    }
+}
+
+/// Whether a test waits for a device.
+pub fn is_device(test: &Test) -> bool {
+    matches!(test.state, Cold | Device | State::Synced)
+}
+
+/// A question, two ways (path and state), whether they write, a layout, a block, a depth.
+type Line = (&'static str, [(&'static str, State); 2], bool, Layout, u64, u32);
+
+const SEQ: Layout = Layout::Sequential;
+const RND: Layout = Layout::Random;
+const FAR: Layout = Layout::Strided(STRIDE_BYTES);
+use State::{Append, Cold, Device, Hot};
+
+/// Names of the questions.
+const QIO: &str = "plain submission : checked once (QIO : IO_PERFORM)";
+const DIRECT: &str = "cached : direct";
+const MAP: &str = "read : mapping";
+const BYTES: &str = "cached bytes : bytes over direct blocks";
+const LOOPS: &str = "fixed loop : program with options";
+const CALLS: &str = "read : pread";
+const LOCKS: &str = "stdio : stdio without locks";
+
+#[rustfmt::skip]
+const LINES: &[Line] = &[
+    (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, RND, 4096, 1),
+    (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, RND, 4096, 32),
+    (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, SEQ, 4096, 32),
+    (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, FAR, 512, 32),
+    (QIO,    [("io_uring", Cold), ("io_uring-registered", Cold)],         false, RND, 4096, 32),
+    (DIRECT, [("read", Hot), ("direct", Device)],                    false, RND, 4096, 1),
+    (DIRECT, [("read", Cold), ("direct", Device)],                   false, RND, 4096, 1),
+    (DIRECT, [("read", Cold), ("direct", Device)],                   false, SEQ, 4096, 1),
+    (DIRECT, [("read", Cold), ("direct", Device)],                   false, SEQ, 1 << 20, 1),
+    (MAP,    [("read", Hot), ("mmap", Hot)],                         false, SEQ, 1, 1),
+    (MAP,    [("read", Hot), ("mmap", Hot)],                         false, SEQ, 4096, 1),
+    (MAP,    [("read", Hot), ("mmap", Hot)],                         false, RND, 4096, 1),
+    (MAP,    [("read", Hot), ("mmap", Hot)],                         false, FAR, 1, 1),
+    (MAP,    [("read", Cold), ("mmap", Cold)],                       false, SEQ, 4096, 1),
+    (MAP,    [("read", Cold), ("mmap", Cold)],                       false, RND, 4096, 1),
+    (BYTES,  [("read", Hot), ("bytes-over-direct", Device)],              false, SEQ, 1000, 1),
+    (BYTES,  [("read", Cold), ("bytes-over-direct", Device)],             false, SEQ, 1000, 1),
+    (BYTES,  [("read", Cold), ("bytes-over-direct", Device)],             false, RND, 1000, 1),
+    (LOOPS,  [("read", Hot), ("options-read", Hot)],                 false, SEQ, 1, 1),
+    (LOOPS,  [("read", Hot), ("options-read", Hot)],                 false, SEQ, 4096, 1),
+    (LOOPS,  [("stdio", Hot), ("options-stdio", Hot)],               false, SEQ, 1, 1),
+    (LOOPS,  [("mmap", Hot), ("options-mmap", Hot)],                 false, SEQ, 1, 1),
+    (LOOPS,  [("read", Append), ("options-read", Append)],           true,  SEQ, 1, 1),
+    (LOOPS,  [("stdio", Append), ("options-stdio", Append)],         true,  SEQ, 1, 1),
+    (CALLS,  [("read", Hot), ("pread", Hot)],                        false, SEQ, 4096, 1),
+    (CALLS,  [("read", Hot), ("pread", Hot)],                        false, FAR, 1, 1),
+    (LOCKS,  [("stdio", Hot), ("stdio-unlocked", Hot)],              false, SEQ, 1, 1),
+];
+
+/// All that this build can make.
+pub fn all(size_bytes: Option<u64>) -> Vec<Versus> {
+    let size_bytes = size_bytes.unwrap_or(COURSE_BYTES);
+    LINES
+        .iter()
+        .filter_map(|&(question, sides, is_write, layout, block, depth)| {
+            let side = |(path, state): (&'static str, State)| {
+                can(path, is_write, depth).then(|| Test {
+                    size_bytes,
+                    ..modern(path, is_write, (layout, block), state, depth)
+                })
+            };
+            Some(Versus { question, a: side(sides[0])?, b: side(sides[1])? })
+        })
+        .collect()
+}
+
+fn can(path: &str, is_write: bool, depth: u32) -> bool {
+    let way = if is_write { Direction::Write } else { Direction::Read };
+    path::row(path).is_some_and(|row| row.directions.contains(&way) && row.depth_max >= depth)
+}
+
+/// What the floor is measured on: ways that are quick and steady, so that it is that of the
+/// machine and not of one of them.
+pub fn same(needs_device: bool, size_bytes: Option<u64>) -> Vec<Test> {
+    let size_bytes = size_bytes.unwrap_or(COURSE_BYTES);
+    let lines: &[(&'static str, Layout, u64, State)] = if needs_device {
+        &[("direct", RND, 4096, Device), ("read", RND, 4096, Cold)]
+    } else {
+        &[
+            ("read", SEQ, 4096, Hot),
+            ("read", SEQ, 1, Hot),
+            ("stdio", SEQ, 1, Hot),
+            ("pread", RND, 512, Hot),
+        ]
+    };
+    lines
+        .iter()
+        .filter(|line| can(line.0, false, 1))
+        .map(|&(path, layout, block, state)| {
+            let test = modern(path, false, (layout, block), state, 1);
+            Test { size_bytes, ..test }
+        })
+        .collect()
+}

@@ -1,0 +1,162 @@
+//! Children and who watches them: the parent gives a fresh process its task, hears its samples, and ends
+//! it when it is late or when somebody presses Ctrl-C.
+//!
+//! The watchdog is the parent and no thread of the child, because a second thread switches the locks
+//! of C's standard I/O on. Killed by its handle, which no other process can have. A parent that
+//! is killed takes its child along (`PR_SET_PDEATHSIG`). Cost: a fork and an exec, about 2 ms.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::Error;
+use crate::clock::Stopwatch;
+use crate::experiment::result::{BenchLine, BenchSample, BenchTask};
+use crate::sys::process::ending_signal;
+use crate::sys::signal::Signals;
+
+/// What a child may take beyond its time: to start, to prepare, for one last operation.
+const GRACE_NS: u64 = 20_000_000_000;
+
+/// How children are started and interrupted.
+#[derive(Debug)]
+pub struct Watch {
+    /// The program that runs a task: this one.
+    pub program: PathBuf,
+    /// The hidden verb that does.
+    pub verb: &'static str,
+    /// Ctrl-C, where it is heard.
+    pub signals: Option<Signals>,
+}
+
+/// What came of a child.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// Its samples.
+    pub samples: Vec<BenchSample>,
+    /// Why there are no more, where it did not come to its end.
+    pub refused: Option<String>,
+}
+
+impl Watch {
+    /// Runs a task in a fresh process.
+    pub fn run(&self, task: &BenchTask) -> Result<Heard, Error> {
+        let task = BenchTask { parent: std::process::id(), ..task.clone() };
+        let mut command = Command::new(&self.program);
+        command.arg(self.verb).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(Error::Child)?;
+        let heard = self.hear(&mut child, &task);
+        // Already ended in good cases; in all others it ends here.
+        let _ = child.kill();
+        let status = child.wait().map_err(Error::Child)?;
+        let mut heard = heard?;
+        if heard.refused.is_none() && !heard.is_done {
+            let how = ending_signal(std::os::unix::process::ExitStatusExt::into_raw(status));
+            heard.refused = Some(match how {
+                Some(signal) => format!("its process was ended by signal {signal}"),
+                None => format!("its process ended with {status} in the middle"),
+            });
+        }
+        Ok(Heard { samples: heard.samples, refused: heard.refused })
+    }
+
+    fn hear(&self, child: &mut Child, task: &BenchTask) -> Result<Hearing, Error> {
+        let mut input = child.stdin.take().ok_or_else(no_pipe)?;
+        let line = serde_json::to_vec(task).map_err(|error| Error::Child(error.into()))?;
+        // A child that is gone already says why by its status.
+        let _ = input.write_all(&line);
+        drop(input);
+        let mut output = child.stdout.take().ok_or_else(no_pipe)?;
+        let clock = Stopwatch::start();
+        let deadline_ns = task.time_ns_max.saturating_add(GRACE_NS);
+        let mut hearing = Hearing::default();
+        loop {
+            let spent = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let Some(left_ns) = deadline_ns.checked_sub(spent) else {
+                hearing.refused = Some(format!(
+                    "nothing came for {} s: its process hung and was ended",
+                    deadline_ns / 1_000_000_000
+                ));
+                return Ok(hearing);
+            };
+            match self.wait(&output, left_ns).map_err(Error::Child)? {
+                Ready::Output => {}
+                Ready::Signal => return Err(Error::Interrupted),
+                Ready::Late => continue,
+            }
+            if !hearing.more(&mut output).map_err(Error::Child)? {
+                return Ok(hearing);
+            }
+        }
+    }
+
+    fn wait(&self, output: &ChildStdout, left_ns: u64) -> io::Result<Ready> {
+        let mut waiting = vec![PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN)];
+        if let Some(signals) = &self.signals {
+            waiting.push(PollFd::from_borrowed_fd(signals.descriptor().as_fd(), PollFlags::IN));
+        }
+        let seconds = i64::try_from(left_ns / 1_000_000_000).unwrap_or(i64::MAX);
+        let nanoseconds = i64::try_from(left_ns % 1_000_000_000).unwrap_or(0);
+        match poll(&mut waiting, Some(&Timespec { tv_sec: seconds, tv_nsec: nanoseconds })) {
+            Ok(0) | Err(Errno::INTR) => Ok(Ready::Late),
+            Ok(_) if waiting.get(1).is_some_and(|signal| !signal.revents().is_empty()) => {
+                Ok(Ready::Signal)
+            }
+            Ok(_) => Ok(Ready::Output),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+enum Ready {
+    Output,
+    Signal,
+    Late,
+}
+
+fn no_pipe() -> Error {
+    Error::Child(io::ErrorKind::BrokenPipe.into())
+}
+
+/// What has been heard so far.
+#[derive(Debug, Default)]
+struct Hearing {
+    samples: Vec<BenchSample>,
+    refused: Option<String>,
+    is_done: bool,
+    rest: Vec<u8>,
+}
+
+impl Hearing {
+    /// Reads what is there. Whether more may come.
+    fn more(&mut self, output: &mut ChildStdout) -> io::Result<bool> {
+        let mut piece = [0; 8192];
+        let length = match output.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
+            read => read?,
+        };
+        if length == 0 {
+            return Ok(false);
+        }
+        self.rest.extend_from_slice(&piece[..length]);
+        while let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            match serde_json::from_slice(&line)? {
+                BenchLine::Sample(sample) => self.samples.push(sample),
+                BenchLine::Refused(reason) => {
+                    self.refused = Some(reason);
+                    return Ok(false);
+                }
+                BenchLine::Done => {
+                    self.is_done = true;
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,212 @@
+//! What `nbuf ping` gives: how often a second threads wake each other, for each mechanism and placement.
+
+use serde::{Deserialize, Serialize};
+
+/// The document of `nbuf ping --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingDocument {
+    /// [`PingDocument::SCHEMA`].
+    pub schema: String,
+    /// Where it was measured.
+    pub machine: PingMachine,
+    /// A row for each mechanism and placement, in the order of the table.
+    pub rows: Vec<PingRow>,
+    /// From the slowest to the fastest ping-pong of two threads that sleep, for each placement.
+    pub ranges: Vec<PingRange>,
+    /// What others have measured elsewhere, to compare with.
+    pub references: Vec<PingReference>,
+    /// What a reader must be told.
+    pub cautions: Vec<String>,
+}
+
+impl PingDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.ping/1";
+}
+
+/// Where it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingMachine {
+    /// The kernel's release.
+    pub kernel: String,
+    /// The processor's name for itself; empty where it has none.
+    pub processor: String,
+    /// The processors that we may use, by number.
+    pub processors: Vec<usize>,
+    /// Those that were used, the one of the first thread first.
+    pub used: Vec<usize>,
+    /// Whether those are two threads of one core, because there is no other core to be had.
+    pub siblings: bool,
+    /// Percent of the ten seconds before in which somebody waited for a processor (PSI); absent where the
+    /// kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pressure_percent: Option<f64>,
+}
+
+/// One mechanism in one placement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingRow {
+    /// Its name in the table of mechanisms.
+    pub mechanism: String,
+    /// `same core`, `other core` or `unpinned`.
+    pub placement: String,
+    /// What came of it.
+    pub outcome: PingOutcome,
+    /// Why there is no number, or what is to be known about the one that is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// What is counted as a round trip.
+    pub round: String,
+    /// What the threads do while there is nothing for them: `sleeping`, `yielding`, `spinning`, or
+    /// `spinning, then sleeping`.
+    pub waits: String,
+    /// The median of the samples that are judged.
+    pub round_trips_per_second: Option<f64>,
+    /// The 5th percentile of the same samples.
+    pub low: Option<f64>,
+    /// The 95th percentile.
+    pub high: Option<f64>,
+    /// All samples by their rate, clean or not.
+    pub histogram: Vec<PingBin>,
+    /// Samples during which nobody else had our processors for more than one part in a hundred.
+    pub clean: u64,
+    /// All samples.
+    pub samples: u64,
+    /// Which of them are judged: the clean ones, or all where too few are clean.
+    pub judged: PingJudged,
+    /// Round trips in the samples, all together.
+    pub round_trips: u64,
+    /// Fresh processes that the samples are from.
+    pub processes: u64,
+    /// Times that a thread told another one, a round trip; more than wake-ups where sends coalesce.
+    pub sends_per_round_trip: Option<f64>,
+    /// Times that it took a wake-up, a round trip.
+    pub wakes_per_round_trip: Option<f64>,
+    /// Times that a thread went to sleep, a round trip: what proves that it slept, or span.
+    pub sleeps_per_round_trip: Option<f64>,
+}
+
+/// What came of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PingOutcome {
+    /// There is a number.
+    Measured,
+    /// It makes no sense here.
+    NotApplicable,
+    /// The kernel does not do it here.
+    Refused,
+    /// It did not come back in time: a wake-up was lost, or the machine is very busy.
+    Hung,
+    /// It went wrong.
+    Failed,
+    /// Nobody came to it: the measuring was ended before.
+    #[default]
+    NotMeasured,
+}
+
+/// Which samples a row is judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PingJudged {
+    /// Those during which nobody else had the processor.
+    Clean,
+    /// All, because fewer than ten were clean.
+    #[default]
+    All,
+}
+
+/// Samples between two rates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingBin {
+    /// Round trips a second, from here on.
+    pub from: f64,
+    /// Below that.
+    pub to: f64,
+    /// Samples.
+    pub samples: u64,
+    /// Of them clean.
+    pub clean: u64,
+}
+
+/// What the mechanisms of one placement have in common.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingRange {
+    /// Where the threads run.
+    pub placement: String,
+    /// Mechanisms that were measured.
+    pub mechanisms: u64,
+    /// The slowest.
+    pub slowest: String,
+    /// Its median, in round trips a second.
+    pub low: f64,
+    /// The fastest.
+    pub fastest: String,
+    /// Its median.
+    pub high: f64,
+}
+
+/// What somebody has measured on another machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingReference {
+    /// Where.
+    pub machine: String,
+    /// How.
+    pub mechanism: String,
+    /// Round trips a second.
+    pub round_trips_per_second: f64,
+    /// How sure that is: `at most` or `above`.
+    pub is: String,
+}
+
+/// What a child is asked for, on its standard input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PingTask {
+    /// The process that waits for the answer; without it there is nothing to do.
+    pub parent: i32,
+    /// The mechanism, by its name.
+    pub mechanism: String,
+    /// The placement, by its name.
+    pub placement: String,
+    /// The processors to use, that of the first thread first.
+    pub processors: Vec<usize>,
+    /// Samples after which it may end.
+    pub samples_min: u64,
+    /// Samples after which it ends.
+    pub samples_max: u64,
+    /// Time after which it ends, but for samples that are missing to a few.
+    pub time_max_ms: u64,
+}
+
+/// What a child says, a line each on its standard output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PingSaid {
+    /// One sample.
+    Sample(PingSample),
+    /// The kernel does not do it.
+    Refused(String),
+    /// It went wrong.
+    Failed(String),
+    /// Every message came once and in order, and there are no more samples.
+    Done,
+}
+
+/// One batch of round trips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PingSample {
+    /// Round trips.
+    pub rounds: u64,
+    /// Time from the first to the last.
+    pub elapsed_ns: u64,
+    /// Time in which somebody else had our processors; absent where the kernel does not tell.
+    pub foreign_ns: Option<u64>,
+    /// Times that one of our threads had to make room, for somebody else or for each other.
+    pub involuntary: u64,
+    /// Times that a thread went to sleep.
+    pub sleeps: u64,
+    /// Times that a thread told another one.
+    pub sends: u64,
+    /// Times that it took a wake-up.
+    pub wakes: u64,
+}

@@ -1,0 +1,42 @@
+//! A mutex and a condition variable, of the standard library: how most programs wait.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::pair::End;
+
+/// A box for one message; 0 stands for none.
+#[derive(Default)]
+struct Letterbox {
+    number: Mutex<u32>,
+    filled: Condvar,
+}
+
+/// An end: the box it waits at, and the box of the other.
+pub(super) struct MutexCondvar {
+    ours: Arc<Letterbox>,
+    theirs: Arc<Letterbox>,
+}
+
+impl End for MutexCondvar {
+    fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = (Arc::<Letterbox>::default(), Arc::<Letterbox>::default());
+        Ok((Self { ours: a.clone(), theirs: b.clone() }, Self { ours: b, theirs: a }))
+    }
+
+    /// Notifies while it holds the mutex, as most programs do: who wakes may have to wait for it.
+    fn send(&mut self, number: u32) -> io::Result<()> {
+        let mut theirs = self.theirs.number.lock().unwrap_or_else(PoisonError::into_inner);
+        *theirs = number;
+        self.theirs.filled.notify_one();
+        Ok(())
+    }
+
+    fn receive(&mut self) -> io::Result<u32> {
+        let mut ours = self.ours.number.lock().unwrap_or_else(PoisonError::into_inner);
+        while *ours == 0 {
+            ours = self.ours.filled.wait(ours).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(std::mem::take(&mut *ours))
+    }
+}

@@ -1,0 +1,205 @@
+//! The ways to wake a thread, each in a process of its own as `nbuf ping` has them: every message comes
+//! once and in order, a hang is ended and told, and what the kernel refuses is told and the rest goes
+//! on.
+//!
+//! This program is its own child, so that a mechanism that hangs and a kernel that refuses need not be
+//! known to anybody else.
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::io;
+use std::process::Command;
+use std::time::Duration;
+
+use nbuf::experiment::ping::{Plan, machine, run, serve};
+use nbuf::experiment::result::{PingDocument, PingOutcome, PingRow};
+use nbuf::path::wake::{Member, Placement, ROUNDS, Row, Setting, Tally, WAKES, Waits, Wake};
+use nbuf::sys::seccomp;
+
+/// Begins like any other, and never comes back from its last batch.
+struct Hangs {
+    batches: u32,
+}
+
+impl Wake for Hangs {
+    fn run(&mut self, rounds: u64) -> io::Result<Tally> {
+        self.batches += 1;
+        if self.batches > 46 {
+            loop {
+                std::thread::park();
+            }
+        }
+        std::thread::sleep(Duration::from_micros(10));
+        Ok(Tally { rounds, sends: rounds, wakes: rounds })
+    }
+
+    fn members(&self) -> &[Member] {
+        &[]
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the table has it")]
+fn open_hangs(_: &Setting<'_>) -> io::Result<Box<dyn Wake>> {
+    Ok(Box::new(Hangs { batches: 0 }))
+}
+
+/// Tells that something came twice.
+#[expect(clippy::unnecessary_wraps, reason = "as the table has it")]
+fn open_breaks(_: &Setting<'_>) -> io::Result<Box<dyn Wake>> {
+    struct Breaks;
+    impl Wake for Breaks {
+        fn run(&mut self, rounds: u64) -> io::Result<Tally> {
+            Ok(Tally { rounds, sends: rounds, wakes: rounds })
+        }
+        fn members(&self) -> &[Member] {
+            &[]
+        }
+        fn finish(self: Box<Self>) -> io::Result<()> {
+            Err(io::Error::other("message 3 came instead of 2"))
+        }
+    }
+    Ok(Box::new(Breaks))
+}
+
+fn table() -> Vec<Row> {
+    let row = |name, open| Row {
+        name,
+        about: "",
+        round: "",
+        waits: Waits::Sleeping,
+        threads: 1,
+        rounds: ROUNDS,
+        open,
+    };
+    let mut table = WAKES.to_vec();
+    table.extend([row("hangs", open_hangs as _), row("breaks", open_breaks as _)]);
+    table
+}
+
+/// A short run in all placements, with the child started in this mode.
+fn measured(names: &[&str], mode: &'static str, allowed: Duration) -> PingDocument {
+    let table = table();
+    let mechanisms: Vec<Row> =
+        names.iter().map(|name| Row::named(&table, name).unwrap().clone()).collect();
+    let plan = Plan {
+        samples_min: 25,
+        samples_max: 25,
+        time_max: PATIENT,
+        allowed,
+        ..Plan::quick(&mechanisms)
+    };
+    let start = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg(mode);
+        command
+    };
+    let mut steps = 0;
+    let document = run(&plan, machine(), None, &start, &mut |_, _| steps += 1).unwrap();
+    assert_eq!(steps, plan.steps());
+    assert_eq!(document.rows.len(), names.len() * 3);
+    document
+}
+
+const PATIENT: Duration = Duration::from_mins(1);
+
+fn every_message_comes_once_in_every_placement() {
+    let names: Vec<&str> = WAKES.iter().map(|row| row.name).collect();
+    let document = measured(&names, "child", PATIENT);
+    let one_processor = document.machine.used.len() < 2;
+    for row in &document.rows {
+        let what = format!("{} {}: {:?}", row.mechanism, row.placement, row.reason);
+        let spins = row.mechanism == "spin" && row.placement == Placement::SameCore.name();
+        if spins || (one_processor && row.placement != Placement::SameCore.name()) {
+            assert_eq!(row.outcome, PingOutcome::NotApplicable, "{what}");
+            continue;
+        }
+        if row.outcome == PingOutcome::Refused {
+            support::skip(&format!("ping {what}"));
+            continue;
+        }
+        // Done is only said when both sides have counted the same.
+        assert_eq!(row.outcome, PingOutcome::Measured, "{what}");
+        assert!(row.samples == 25, "{what}: {} samples", row.samples);
+        assert_eq!(row.histogram.iter().map(|bin| bin.samples).sum::<u64>(), row.samples, "{what}");
+        let (sends, wakes) = (row.sends_per_round_trip.unwrap(), row.wakes_per_round_trip.unwrap());
+        // Those of the batch before may be counted late, by as many as there are senders.
+        assert!(wakes <= sends * 1.01, "{what}: {wakes} wakes, {sends} sends");
+        assert_sleeps(row, &what);
+    }
+}
+
+/// What sleeps by its name has slept, where its partner cannot run meanwhile.
+fn assert_sleeps(row: &PingRow, what: &str) {
+    let sleeps = row.sleeps_per_round_trip.unwrap();
+    let waits = Row::named(WAKES, &row.mechanism).unwrap().waits;
+    if waits == Waits::Spinning {
+        assert!(sleeps < 0.1, "{what}: {sleeps} sleeps");
+    }
+    if waits == Waits::Sleeping && row.placement == "same core" && row.mechanism != "loop-pummel" {
+        assert!(sleeps > 0.9, "{what}: {sleeps} sleeps");
+    }
+}
+
+/// Those of a mechanism that can be measured here.
+fn rows<'a>(document: &'a PingDocument, name: &'a str) -> impl Iterator<Item = &'a PingRow> {
+    let here = |row: &&PingRow| row.outcome != PingOutcome::NotApplicable;
+    document.rows.iter().filter(move |row| row.mechanism == name).filter(here)
+}
+
+fn what_hangs_is_ended_and_told_and_the_rest_goes_on() {
+    let document = measured(&["hangs", "breaks", "futex"], "child", Duration::from_secs(2));
+    for row in rows(&document, "hangs") {
+        assert_eq!(row.outcome, PingOutcome::Hung);
+        assert_eq!(row.reason.as_deref(), Some("no answer within 2 s; it was ended"));
+        // What came before is told, and told apart.
+        assert_eq!(row.samples, 20);
+    }
+    for row in rows(&document, "breaks") {
+        assert_eq!(row.outcome, PingOutcome::Failed);
+        assert_eq!(row.reason.as_deref(), Some("message 3 came instead of 2"));
+    }
+    assert!(rows(&document, "futex").all(|row| row.outcome == PingOutcome::Measured));
+}
+
+fn what_the_kernel_refuses_is_told_and_the_rest_goes_on() {
+    if !seccomp::is_supported() {
+        return support::skip("ping: no filters are known for this processor");
+    }
+    let names = ["ring-message", "ring-eventfd", "message-queue", "eventfd", "pipe"];
+    let document = measured(&names, "refusing child", PATIENT);
+    for row in document.rows.iter().filter(|row| row.outcome != PingOutcome::NotApplicable) {
+        let want =
+            if row.mechanism == "pipe" { PingOutcome::Measured } else { PingOutcome::Refused };
+        assert_eq!(row.outcome, want, "{row:?}");
+        let why = row.reason.as_deref().unwrap_or_default();
+        assert_eq!(
+            why.contains("Function not implemented"),
+            want == PingOutcome::Refused,
+            "{row:?}"
+        );
+    }
+}
+
+fn main() -> io::Result<()> {
+    let mode = std::env::args().nth(1).unwrap_or_default();
+    match mode.as_str() {
+        "child" => return serve(&table(), io::stdin(), io::stdout()),
+        "refusing child" => {
+            let calls = [libc::SYS_io_uring_setup, libc::SYS_mq_open, libc::SYS_eventfd2];
+            seccomp::refuse(&calls)?;
+            return serve(&table(), io::stdin(), io::stdout());
+        }
+        // What `cargo test -- --list` asks of every test.
+        "--list" => return Ok(()),
+        _ => {}
+    }
+    every_message_comes_once_in_every_placement();
+    what_hangs_is_ended_and_told_and_the_rest_goes_on();
+    what_the_kernel_refuses_is_told_and_the_rest_goes_on();
+    Ok(())
+}
