@@ -96,12 +96,11 @@ impl Lists {
 
     fn rename(&mut self, entry: u32, address: u32) {
         let Links { next, previous } = self.entries[entry as usize].hash;
-        match self.entries.get_mut(previous as usize) {
-            Some(before) => before.hash.next = next,
-            None => {
-                let list = self.list_of(self.entries[entry as usize].address);
-                self.heads[list] = next;
-            }
+        if let Some(before) = self.entries.get_mut(previous as usize) {
+            before.hash.next = next;
+        } else {
+            let list = self.list_of(self.entries[entry as usize].address);
+            self.heads[list] = next;
         }
         if let Some(behind) = self.entries.get_mut(next as usize) {
             behind.hash.previous = previous;
