@@ -4,6 +4,7 @@
 mod bench;
 mod capture;
 mod completions;
+mod course;
 mod curve;
 mod doctor;
 mod man;
@@ -28,6 +29,9 @@ pub(crate) enum Verb {
     Ping(ping::Args),
     #[command(hide = true)]
     PingChild(ping::Child),
+    Writer(course::Writer),
+    Reader(course::Reader),
+    Memreader(course::Memreader),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -44,6 +48,9 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::BenchChild(_) => bench::child::run(),
         Verb::Ping(arguments) => ping::run(arguments),
         Verb::PingChild(_) => ping::child(),
+        Verb::Writer(arguments) => course::write(arguments),
+        Verb::Reader(arguments) => course::read(arguments),
+        Verb::Memreader(arguments) => course::read_mapped(arguments),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),

@@ -4,6 +4,7 @@ pub mod engine;
 mod heap;
 pub mod interner;
 pub mod kernel;
+pub mod max_iv;
 pub mod policy;
 mod queue;
 mod table;

@@ -14,6 +14,8 @@ mod direct;
 mod flagged;
 mod mapped;
 mod null;
+pub mod option_driven;
+pub mod ours;
 mod over_direct;
 mod pass;
 pub mod pattern;

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 
+use super::option_driven::Means;
 use super::pattern::Direction::{self, Read, Write};
 use super::ring::{PLAIN, POLLED, REGISTERED};
 use super::{
-    Error, Path, Pattern, Request, buffered, call, direct, flagged, mapped, null, over_direct,
-    pool, ring, several, standard,
+    Error, Path, Pattern, Request, buffered, call, direct, flagged, mapped, null, option_driven,
+    over_direct, pool, ring, several, standard,
 };
 use crate::sys::mapping::Advice;
 
@@ -172,6 +173,24 @@ pub const PATHS: &[Row] = &[
     queued("io_uring-sqpoll-direct", BOTH, "io_uring-sqpoll with O_DIRECT", |request| {
         ring::open(request, POLLED.past_cache())
     }),
+    alone(
+        "option-driven",
+        BOTH,
+        "read and write in a loop that looks at its options for every operation",
+        |request| option_driven::open(request, Means::Calls),
+    ),
+    alone(
+        "option-driven-stdio",
+        BOTH,
+        "fread and fwrite in a loop that looks at its options for every operation",
+        |request| option_driven::open(request, Means::Streams),
+    ),
+    alone(
+        "option-driven-mmap",
+        READ,
+        "copies out of a mapping in a loop that looks at its options for every operation",
+        |request| option_driven::open(request, Means::Mapping),
+    ),
 ];
 
 /// A row of a path that has one operation under way.

@@ -163,15 +163,16 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
         }
     }
 
-    /// Fault-around maps what is there; if nothing is, somebody faulted, about in the middle. It
-    /// leaves out a page with a marker (`next_uptodate_folio`): whoever touches that one faults.
+    /// Fault-around maps what is there, but a page with a marker (`next_uptodate_folio`): whoever
+    /// touches that one faults. Which page of the window was wanted is not known. If most of them are
+    /// there, it is taken to be one of those; if not, the missing one that is nearest to the middle.
     fn map(&mut self, touch: &Touch) {
         let mut before = 0;
-        let mut any = false;
+        let mut there = 0;
         for page in touch.first..touch.first + touch.count {
             let slot = self.cached(touch, page);
             if slot != 0 {
-                any = true;
+                there += 1;
                 if self.arena.has(slot, flag::READAHEAD) {
                     self.fault(touch, page);
                 } else if slot != before && !self.arena.has(slot, flag::SHARED) {
@@ -182,8 +183,14 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             }
             before = slot;
         }
-        if !any {
-            self.fault(touch, touch.first + touch.count / 2);
+        if there * 2 < touch.count {
+            let middle = touch.first + touch.count / 2;
+            let missing = (touch.first..touch.first + touch.count)
+                .filter(|&page| self.cached(touch, page) == 0)
+                .min_by_key(|&page| page.abs_diff(middle));
+            if let Some(page) = missing {
+                self.fault(touch, page);
+            }
         }
     }
 

@@ -1,0 +1,105 @@
+//! `nbuf writer`, `reader` and `memreader` on real files: what they write, say, and refuse.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::process::{Command, Output};
+
+use nbuf::path::data::Data;
+use support::{Need, Place, requires};
+
+/// Runs it there; what it wrote to both outputs, and its status.
+fn run(place: &Place, arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = place.nbuf(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn every_form_of_the_options_writes_the_same_file_and_reads_it() {
+    let place = Place::new();
+    let want = Data::new(100_000).at(0, 100_000).to_vec();
+    let writers: [&[&str]; 7] = [
+        &["-n", "100000"],
+        &["-n100000", "-b512"],
+        &["-n", "100000", "-b", "4096", "-S", "1"],
+        &["-n", "100000", "-s", "10000", "-b", "1000"],
+        &["-n100000", "-s4096", "-b4096", "-S1"],
+        &["-n", "100000", "-b", "50000", "-y", "1"],
+        &["-n", "100000", "-b", "50000", "-y1", "-S1", "-s", "50000"],
+    ];
+    for options in writers {
+        let arguments = [&["writer"], options, &["file"]].concat();
+        let (status, said, wrong) = run(&place, &arguments);
+        assert_eq!((status, wrong.as_str()), (0, ""), "{arguments:?}");
+        assert!(said.starts_with("100000 bytes, ") && said.ends_with(" bytes/s\n"), "{said}");
+        assert!(fs::read(place.path("file")).unwrap() == want, "{arguments:?}");
+    }
+    for verb in ["reader", "memreader"] {
+        for options in [&["-b", "512"][..], &["-s10000"], &["-s", "4096", "-b4096"], &[]] {
+            let arguments = [&[verb, "-n", "100000"], options, &["file"]].concat();
+            let (status, said, wrong) = run(&place, &arguments);
+            assert_eq!((status, wrong.as_str()), (0, ""), "{arguments:?}");
+            assert_eq!(said.lines().count(), 1);
+        }
+    }
+    let (_, said, _) = run(&place, &["reader", "-n100000", "-S1", "-p", "30000", "file"]);
+    let bytes: Vec<_> = said.lines().map(|line| line.split_once(' ').unwrap().0).collect();
+    assert_eq!(bytes, ["30000", "60000", "90000", "100000"]);
+}
+
+#[test]
+fn the_defaults_are_those_of_the_course() {
+    let place = Place::new();
+    assert_eq!(run(&place, &["writer", "-S", "1"]).0, 0);
+    assert_eq!(fs::metadata(place.path("data")).unwrap().len(), 10 << 20);
+    let (status, said, _) = run(&place, &["memreader"]);
+    assert!(status == 0 && said.starts_with("10485760 bytes, "), "{said}");
+}
+
+#[test]
+fn what_others_wrote_is_kept() {
+    let place = Place::new();
+    let others = place.file("others", 10);
+    let (status, said, wrong) = run(&place, &["writer", "-n", "5", "others"]);
+    assert_eq!((status, said.as_str(), wrong.lines().count()), (125, "", 1), "{wrong}");
+    assert!(wrong.contains("--force"), "{wrong}");
+    assert_eq!(fs::read(&others).unwrap(), [b'a'; 10]);
+    assert_eq!(run(&place, &["writer", "-n", "5", "--force", "others"]).0, 0);
+    assert_eq!(fs::metadata(&others).unwrap().len(), 5);
+    // It is ours now.
+    assert_eq!(run(&place, &["writer", "-n", "7", "others"]).0, 0);
+
+    let pipe = place.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for verb in ["writer", "reader", "memreader"] {
+        let (status, _, wrong) = run(&place, &[verb, "-n", "5", "pipe"]);
+        assert_eq!((status, wrong.lines().count()), (125, 1), "{verb}: {wrong}");
+    }
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_full_disc_leaves_nothing_half_written() {
+    let Some(_lock) = requires(&[Need::Program("unshare")]) else { return };
+    let place = Place::new();
+    fs::create_dir(place.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=64k none small || exit 77
+        for options in '-b 4096' '-S 1' '-b 4096 -S 1' '-y 1 -b 512'; do
+            $NBUF writer -n 1000000 $options small/data; echo $?; ls small
+        done";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    let output = command.env("NBUF", support::NBUF).current_dir(place.path("")).output().unwrap();
+    let (said, wrong) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    if output.status.code() == Some(77) || said.is_empty() {
+        support::skip(&format!("no tmpfs of one's own: {wrong}"));
+        return;
+    }
+    assert_eq!(said, "125\n".repeat(4), "{wrong}");
+    assert_eq!(wrong.lines().filter(|line| line.contains("removed it")).count(), 4, "{wrong}");
+    assert_eq!(wrong.lines().count(), 4, "{wrong}");
+}
