@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
 /// Children of this program, and Ctrl-C.
 fn watch() -> Result<Watch> {
     let program = std::env::current_exe().context("cannot find this program to run it again")?;
-    Ok(Watch { program, verb: child::VERB, signals: Some(Signals::block()?) })
+    let signals = Some(Signals::block()?);
+    Ok(Watch { program, verb: child::VERB, grace_ns: Watch::GRACE_NS, signals })
 }
 
 /// The directory that was asked for, or one on a disc.

@@ -7,7 +7,7 @@ use nbuf::units::{Bytes, whole};
 
 use super::super::report::table::{fits, indent, plain, right};
 use super::super::text::{clean, grouped, wrap};
-use super::words::{percent, time, times};
+use super::words::{percent, ratio, time, times};
 
 /// Tests without a number, and why.
 pub(super) fn refused(document: &BenchDocument, width: usize) -> String {
@@ -59,13 +59,13 @@ pub(super) fn comparisons(document: &BenchDocument, width: usize) -> String {
             let _ = writeln!(text, "\n{}", clean(question));
         }
         let line = format!(
-            "{}: {} to {}: {:.3} [{:.3}, {:.3}], {}",
+            "{}: {} to {}: {} [{}, {}], {}",
             found.pattern,
             found.a,
             found.b,
-            found.ratio,
-            found.low,
-            found.high,
+            ratio(found.ratio),
+            ratio(found.low),
+            ratio(found.high),
             verdict(found, floor_of(document, found))
         );
         wrap(&mut text, &line, width);

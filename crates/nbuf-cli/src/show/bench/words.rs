@@ -30,6 +30,15 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
+/// A measured ratio: three digits behind the point where it is near 1, fewer where it is large.
+pub(crate) fn ratio(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio < 9.9995 => format!("{ratio:.3}"),
+        ratio if ratio < 99.95 => format!("{ratio:.1}"),
+        ratio => format!("{ratio:.0}"),
+    }
+}
+
 /// Percent to a tenth below ten, to a whole above.
 pub(crate) fn percent(percent: f64) -> String {
     if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
@@ -74,6 +83,7 @@ mod tests {
         assert_eq!(ratios, ["0.012", "0.50", "0.99", "1.0", "9.9", "12", "290"]);
         let shown = [0.047, 3.21, 302.0, 45_000.0, 12e6].map(time);
         assert_eq!(shown, ["0.047 ns", "3.2 ns", "302 ns", "45 us", "12 ms"]);
+        assert_eq!([0.99, 15.25, 815.2].map(ratio), ["0.990", "15.2", "815"]);
         assert_eq!([1.23, -14.6].map(percent), ["1.2 %", "-15 %"]);
     }
 }

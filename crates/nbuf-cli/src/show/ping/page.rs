@@ -17,7 +17,10 @@ const STYLE: &str = include_str!("style.css");
 /// The words of the page that are not everybody's.
 const WORDS: [(&str, &str); 4] = [
     ("round trip", "a message to the other thread and its answer: two wake-ups"),
-    ("clean", "a sample during which nobody else had the processors for more than 1 % of its time"),
+    (
+        "clean",
+        "a sample of which the threads waited less than 1 % while somebody else had their processor",
+    ),
     ("median", "the middle one of the clean samples, the line in each histogram"),
     ("unpinned", "the kernel chooses the processors, and chooses anew while the threads run"),
 ];

@@ -30,7 +30,7 @@ pub fn candidates(asked: &Asked, now: &'static str, size_bytes: u64) -> Vec<Test
     let way = if asked.is_write { Direction::Write } else { Direction::Read };
     // What waits for the device does more than was asked for, and `null` does nothing.
     let serves = |row: &&path::Row| {
-        let is_other = row.name == "null" || is_synced(row.name) || row.name.starts_with("options");
+        let is_other = row.name == "null" || is_synced(row.name) || row.name.starts_with("option");
         let is_past_memory = is_direct(row.name) && asked.state != State::Cold;
         row.directions.contains(&way) && !is_other && !is_past_memory
     };

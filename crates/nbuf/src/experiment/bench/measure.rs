@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use super::child::pattern;
 use super::place::Prepared;
-use super::table::Test;
+use super::table::{Layout, Test};
 use super::watch::{Heard, Watch};
 use super::{Error, proof, versus};
 use crate::experiment::result::{
-    BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, Trust,
+    BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, State, Trust,
 };
 use crate::experiment::statistics::{Interval, interval_of_groups};
 use crate::path::Order;
@@ -120,8 +120,7 @@ impl<'a> Bench<'a> {
             file: file.path(),
             clean: effort.clean,
             samples_max: effort.samples_max,
-            // A device answers in its own time, and readahead has to come under way.
-            sample_ns: effort.sample_ns * if versus::is_device(test) { 3 } else { 1 },
+            sample_ns: effort.sample_ns * lengths(test),
             time_ns_max: effort.time_ns_max,
             ..test.task()
         };
@@ -206,6 +205,19 @@ impl<'a> Bench<'a> {
             imac_2011: test.rates.map(|rates| rates[0]),
             thinkpad_2007: test.rates.map(|rates| rates[1]),
         })
+    }
+}
+
+/// How many times longer samples of a test are than those of what is in memory.
+///
+/// A device answers in its own time. What begins cold brings readahead under way first, which here fetches
+/// eight mebibytes for the first byte: a short sample would measure that alone.
+fn lengths(test: &Test) -> u64 {
+    match test.state {
+        State::Cold if test.layout == Layout::Random => 10,
+        State::Cold => 40,
+        _ if versus::is_device(test) => 3,
+        _ => 1,
     }
 }
 

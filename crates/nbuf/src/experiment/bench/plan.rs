@@ -7,7 +7,7 @@ use super::measure::Effort;
 use super::model;
 use super::pair::Design;
 use super::table::Test;
-use super::versus::Versus;
+use super::versus::{Versus, is_device};
 use crate::experiment::result::State;
 use crate::units::Bytes;
 
@@ -71,7 +71,10 @@ impl Plan {
             self.versus.iter().map(|versus| compare(design(versus.needs_device()))).sum();
         let row = |effort: &Effort| effort.processes * (effort.time_ns_max / 4 + START_NS);
         let points = (self.models.len() * model::BLOCKS.len()) as u64;
-        let rows = self.tests.len() as u64 * row(&self.effort) + points * row(&model::EFFORT);
+        let slow = self.tests.iter().filter(|test| is_device(test)).count() as u64;
+        let slowly = self.effort.row_ns_max() * slow;
+        let rows =
+            self.tests.len() as u64 * row(&self.effort) + points * row(&model::EFFORT) + slowly;
         Price {
             files: Bytes(files.iter().map(|file| file.2).sum()),
             seconds: (rows + floors + pairs) as f64 / 1e9,

@@ -142,7 +142,7 @@ fn comparisons(
                     document.comparisons.push(answer(versus, ratio.judge(floor.magnitude)));
                 }
                 Err(reason) => document.refused.push(Refused {
-                    test: format!("{}, {}", versus.question, versus.b.pattern()),
+                    test: format!("{}, {}", versus.question, versus.b.shape()),
                     reason,
                     is_contradiction: false,
                 }),
@@ -167,7 +167,7 @@ pub fn told(floor: &Floor, same: &[Test]) -> NoiseFloor {
 fn answer(versus: &Versus, finding: Finding) -> BenchComparison {
     BenchComparison {
         question: versus.question.to_owned(),
-        pattern: versus.b.pattern(),
+        pattern: versus.b.shape(),
         a: format!("{} {}", versus.a.path, versus.a.state.name()),
         b: format!("{} {}", versus.b.path, versus.b.state.name()),
         ratio: finding.ratio.middle,

@@ -8,7 +8,8 @@
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,8 +20,8 @@ use crate::experiment::result::{BenchLine, BenchSample, BenchTask};
 use crate::sys::process::ending_signal;
 use crate::sys::signal::Signals;
 
-/// What a child may take beyond its time: to start, to prepare, for one last operation.
-const GRACE_NS: u64 = 20_000_000_000;
+/// How long a child may take to end that has nothing more to say.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// How children are started and interrupted.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Watch {
     pub program: PathBuf,
     /// The hidden verb that does.
     pub verb: &'static str,
+    /// What a child may take beyond its time: to start, to prepare, for one last operation.
+    pub grace_ns: u64,
     /// Ctrl-C, where it is heard.
     pub signals: Option<Signals>,
 }
@@ -43,6 +46,9 @@ pub struct Heard {
 }
 
 impl Watch {
+    /// The grace of real children.
+    pub const GRACE_NS: u64 = 20_000_000_000;
+
     /// Runs a task in a fresh process.
     pub fn run(&self, task: &BenchTask) -> Result<Heard, Error> {
         let task = BenchTask { parent: std::process::id(), ..task.clone() };
@@ -50,9 +56,8 @@ impl Watch {
         command.arg(self.verb).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(Error::Child)?;
         let heard = self.hear(&mut child, &task);
-        // Already ended in good cases; in all others it ends here.
-        let _ = child.kill();
-        let status = child.wait().map_err(Error::Child)?;
+        let is_ending = heard.as_ref().is_ok_and(|heard| heard.is_ended);
+        let status = end(&mut child, is_ending).map_err(Error::Child)?;
         let mut heard = heard?;
         if heard.refused.is_none() && !heard.is_done {
             let how = ending_signal(std::os::unix::process::ExitStatusExt::into_raw(status));
@@ -72,23 +77,28 @@ impl Watch {
         drop(input);
         let mut output = child.stdout.take().ok_or_else(no_pipe)?;
         let clock = Stopwatch::start();
-        let deadline_ns = task.time_ns_max.saturating_add(GRACE_NS);
+        let deadline_ns = task.time_ns_max.saturating_add(self.grace_ns);
         let mut hearing = Hearing::default();
         loop {
             let spent = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let Some(left_ns) = deadline_ns.checked_sub(spent) else {
                 hearing.refused = Some(format!(
-                    "nothing came for {} s: its process hung and was ended",
-                    deadline_ns / 1_000_000_000
+                    "it did not end in {:.1} s: its process hung and was killed",
+                    deadline_ns as f64 / 1e9
                 ));
                 return Ok(hearing);
             };
             match self.wait(&output, left_ns).map_err(Error::Child)? {
                 Ready::Output => {}
-                Ready::Signal => return Err(Error::Interrupted),
+                Ready::Signal => {
+                    // Heard, so that it does not end us when nobody listens any more.
+                    while self.signals.as_ref().and_then(Signals::next).is_some() {}
+                    return Err(Error::Interrupted);
+                }
                 Ready::Late => continue,
             }
             if !hearing.more(&mut output).map_err(Error::Child)? {
+                hearing.is_ended = true;
                 return Ok(hearing);
             }
         }
@@ -112,6 +122,20 @@ impl Watch {
     }
 }
 
+/// Waits for a child that is about to end by itself; ends any other, and one that takes long.
+fn end(child: &mut Child, is_ending: bool) -> io::Result<ExitStatus> {
+    let clock = Stopwatch::start();
+    while is_ending && clock.elapsed() < ENDING {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    // Already gone is as good.
+    let _ = child.kill();
+    child.wait()
+}
+
 enum Ready {
     Output,
     Signal,
@@ -128,6 +152,8 @@ struct Hearing {
     samples: Vec<BenchSample>,
     refused: Option<String>,
     is_done: bool,
+    /// Whether its output has ended, or said that nothing more comes.
+    is_ended: bool,
     rest: Vec<u8>,
 }
 
@@ -158,5 +184,29 @@ impl Hearing {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(program: &str, verb: &'static str) -> Result<Heard, Error> {
+        let watch = Watch { program: program.into(), verb, grace_ns: 50_000_000, signals: None };
+        watch.run(&BenchTask::default())
+    }
+
+    #[test]
+    fn children_that_do_not_do_their_work_are_told_apart() {
+        let check = |program: &str, verb: &'static str, want: &str| {
+            let heard = heard(program, verb).unwrap();
+            let reason = heard.refused.unwrap_or_default();
+            assert!(reason.contains(want), "{program}: {reason}");
+            assert!(heard.samples.is_empty());
+        };
+        check("sleep", "1000", "hung and was killed");
+        check("true", "", "ended with exit status: 0 in the middle");
+        check("false", "", "ended with exit status: 1 in the middle");
+        assert!(matches!(heard("/nowhere/at/all", ""), Err(Error::Child(_))));
     }
 }

@@ -3,12 +3,14 @@
 //! It reads a [`PingTask`] and writes a [`PingSaid`] a line. Whatever it does not come back from, its
 //! parent ends; when the parent dies, the kernel does.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use super::super::result::{PingSaid, PingSample, PingTask};
-use super::contention::{foreign_ns, is_clean};
+use super::contention::{Seen, is_clean};
 use crate::clock::Stopwatch;
+use crate::meter::probe::idle::Idle;
 use crate::meter::probe::turns::Turns;
 use crate::path::wake::{Placement, Row, Setting, Waits, Wake};
 use crate::sys::process;
@@ -66,6 +68,7 @@ fn measure(table: &[Row], task: &PingTask, output: &mut impl Write) -> Result<()
     let setting = Setting { placement, processors: &task.processors, failed: end };
     let refused = |error: io::Error| Trouble::Said(PingSaid::Refused(error.to_string()));
     let mut wake = (row.open)(&setting).map_err(refused)?;
+    let idle = Idle::of(&task.processors);
     let rounds = warm_up(row, wake.as_mut()).map_err(|error| failed(&error))?;
     let began = Stopwatch::start();
     let (mut samples, mut clean, mut told) = (0, 0, Vec::new());
@@ -75,7 +78,8 @@ fn measure(table: &[Row], task: &PingTask, output: &mut impl Write) -> Result<()
         if enough || samples >= task.samples_max {
             break;
         }
-        let sample = sample(row, wake.as_mut(), rounds).map_err(|error| failed(&error))?;
+        let sample =
+            sample(row, wake.as_mut(), rounds, idle.as_ref()).map_err(|error| failed(&error))?;
         samples += 1;
         clean += u64::from(is_clean(sample.elapsed_ns, sample.foreign_ns));
         told.push(PingSaid::Sample(sample));
@@ -98,25 +102,84 @@ fn warm_up(row: &Row, wake: &mut dyn Wake) -> io::Result<u64> {
     Ok(rounds.clamp(least, most))
 }
 
+/// What threads and processors had up to a moment.
+struct Moment {
+    idle_ns: Option<Vec<(usize, u64)>>,
+    turns: Vec<Turns>,
+}
+
+impl Moment {
+    /// Just before a batch: what we ran is asked for last, because asking is running.
+    fn before(wake: &dyn Wake, idle: Option<&Idle>) -> io::Result<Self> {
+        let mut moment = Self::now(wake, idle)?;
+        for (turns, ran_ns) in moment.turns.iter_mut().zip(ran_ns(wake)?) {
+            turns.ran_ns = ran_ns;
+        }
+        Ok(moment)
+    }
+
+    /// Just after it: what we ran is asked for first.
+    fn after(wake: &dyn Wake, idle: Option<&Idle>) -> io::Result<Self> {
+        let all_ran_ns = ran_ns(wake)?;
+        let mut moment = Self::now(wake, idle)?;
+        for (turns, ran_ns) in moment.turns.iter_mut().zip(all_ran_ns) {
+            turns.ran_ns = ran_ns;
+        }
+        Ok(moment)
+    }
+
+    fn now(wake: &dyn Wake, idle: Option<&Idle>) -> io::Result<Self> {
+        let idle_ns = idle.map(Idle::read).transpose()?;
+        let turns = wake.members().iter().map(|member| member.thread.read());
+        Ok(Self { turns: turns.collect::<io::Result<_>>()?, idle_ns })
+    }
+
+    /// Idle time between two moments. A processor tells what it slept when it wakes: of all but the
+    /// first, which asks, the time between the asking and the batch is taken off.
+    fn idle_ns_since(&self, before: &Self, gap_ns: u64) -> Option<BTreeMap<usize, u64>> {
+        let both = before.idle_ns.iter().flatten().zip(self.idle_ns.as_ref()?).enumerate();
+        let idle = both.map(|(at, (&(processor, then), &(_, now)))| {
+            let gap_ns = if at == 0 { 0 } else { gap_ns };
+            (processor, now.saturating_sub(then).saturating_sub(gap_ns))
+        });
+        Some(idle.collect())
+    }
+}
+
+fn ran_ns(wake: &dyn Wake) -> io::Result<Vec<u64>> {
+    wake.members().iter().map(|member| member.thread.ran_ns()).collect()
+}
+
 /// One batch, with what else happened meanwhile.
-fn sample(row: &Row, wake: &mut dyn Wake, rounds: u64) -> io::Result<PingSample> {
+fn sample(
+    row: &Row,
+    wake: &mut dyn Wake,
+    rounds: u64,
+    idle: Option<&Idle>,
+) -> io::Result<PingSample> {
     std::thread::sleep(REST);
     wake.run(AGAIN)?;
-    let before = turns(wake)?;
+    let gap = Stopwatch::start();
+    let before = Moment::before(wake, idle)?;
+    let gap_ns = nanoseconds(gap);
     let watch = Stopwatch::start();
     let tally = wake.run(rounds)?;
-    let elapsed_ns = u64::try_from(watch.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let after = turns(wake)?;
+    let elapsed_ns = nanoseconds(watch);
+    let after = Moment::after(wake, idle)?;
     let had: Vec<(Option<usize>, Turns)> = wake
         .members()
         .iter()
-        .zip(before.iter().zip(&after))
+        .zip(before.turns.iter().zip(&after.turns))
         .map(|(member, (before, after))| (member.processor, after.since(before)))
         .collect();
+    let idle_ns = after.idle_ns_since(&before, gap_ns);
+    let never_sleep = row.waits == Waits::Spinning;
+    let seen = Seen { elapsed_ns, threads: &had, idle_ns: idle_ns.as_ref(), never_sleep };
     Ok(PingSample {
         rounds: tally.rounds,
         elapsed_ns,
-        foreign_ns: foreign_ns(elapsed_ns, &had, row.waits == Waits::Spinning),
+        foreign_ns: seen.foreign_ns(),
+        idle_ns: idle_ns.map(|idle| idle.values().sum()),
         involuntary: had.iter().map(|(_, turns)| turns.involuntary).sum(),
         sleeps: had.iter().map(|(_, turns)| turns.voluntary).sum(),
         sends: tally.sends,
@@ -124,8 +187,8 @@ fn sample(row: &Row, wake: &mut dyn Wake, rounds: u64) -> io::Result<PingSample>
     })
 }
 
-fn turns(wake: &dyn Wake) -> io::Result<Vec<Turns>> {
-    wake.members().iter().map(|member| member.thread.read()).collect()
+fn nanoseconds(watch: Stopwatch) -> u64 {
+    u64::try_from(watch.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Writes all of it at once.

@@ -1,41 +1,72 @@
 //! How long others had the processors that threads of ours wanted.
 //!
 //! Waiting for a processor is not yet contention: on one core, each thread waits while its partner
-//! runs. What both were without is. On one processor that others leave alone, somebody of ours runs all
-//! the time that somebody of ours waits; so what others had is at most the waiting, and at most the time
-//! in which none of ours ran. The smaller of the two is told, for each processor.
+//! runs; on two, each waits while its idle processor wakes up. What others had is at most the waiting,
+//! and at most the time in which the processor neither ran one of ours nor idled. The smaller of the
+//! two is told, for each processor.
 
 use std::collections::BTreeMap;
 
 use crate::meter::probe::turns::Turns;
 
+/// What the kernel takes at most to leave a processor idle and to take it up again, beside the idle time
+/// that it counts itself.
+const SLEEP_NS: u64 = 2000;
 /// A share of a sample up to which others are not felt.
 const SHARE_MAX: f64 = 0.01;
 
-/// Time that others had during a sample of `elapsed_ns`; nothing where the kernel does not tell how
-/// long threads wait. Threads come with the processor that they are bound to.
-///
-/// Threads that are bound to none and run on several processors at once are taken to have waited for
-/// others only: that is too much where they also waited for each other.
-pub(super) fn foreign_ns(
-    elapsed_ns: u64,
-    threads: &[(Option<usize>, Turns)],
-    never_sleep: bool,
-) -> Option<u64> {
-    let mut processors: BTreeMap<Option<usize>, (u64, u64)> = BTreeMap::new();
-    for (processor, turns) in threads {
-        let (ran, waited) = processors.entry(*processor).or_default();
-        *ran += turns.ran_ns;
-        *waited += turns.waited_ns?;
-    }
-    let foreign = processors.iter().map(|(processor, &(ran_ns, waited_ns))| {
-        let several = ran_ns > elapsed_ns + elapsed_ns / 20 || never_sleep;
-        if processor.is_none() && several {
-            return waited_ns;
+/// What was seen between two moments.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    /// Time between them.
+    pub(super) elapsed_ns: u64,
+    /// The threads, each with the processor that it is bound to.
+    pub(super) threads: &'a [(Option<usize>, Turns)],
+    /// Time for which processors idled; nothing where they do not count it.
+    pub(super) idle_ns: Option<&'a BTreeMap<usize, u64>>,
+    /// Whether the threads only spin.
+    pub(super) never_sleep: bool,
+}
+
+impl Seen<'_> {
+    /// Time that others had; nothing where the kernel does not tell how long threads wait.
+    ///
+    /// Where processors do not count how long they idle, threads that sleep on several of them are taken
+    /// to have waited for others only. That is too much.
+    pub(super) fn foreign_ns(&self) -> Option<u64> {
+        let mut processors: BTreeMap<Option<usize>, Turns> = BTreeMap::new();
+        for (processor, turns) in self.threads {
+            let all = processors.entry(*processor).or_default();
+            all.ran_ns += turns.ran_ns;
+            all.waited_ns = Some(all.waited_ns.unwrap_or(0) + turns.waited_ns?);
+            all.voluntary += turns.voluntary;
         }
-        waited_ns.min(elapsed_ns.saturating_sub(ran_ns))
-    });
-    Some(foreign.sum())
+        let foreign = processors.into_iter().map(|(processor, all)| {
+            let left_ns = self.left_ns(processor, &all);
+            all.waited_ns.unwrap_or(0).min(left_ns)
+        });
+        Some(foreign.sum())
+    }
+
+    /// Time of a processor, or of all of them, that neither ran one of ours nor idled: threads that take
+    /// turns waste none, wherever they do it.
+    fn left_ns(&self, processor: Option<usize>, all: &Turns) -> u64 {
+        let elapsed_ns = self.elapsed_ns;
+        let several = all.ran_ns > elapsed_ns + elapsed_ns / 20 || self.never_sleep;
+        let by_turns_ns = match processor {
+            // They ran on several processors at once, or would have.
+            None if several => u64::MAX,
+            _ => elapsed_ns.saturating_sub(all.ran_ns),
+        };
+        let Some(idle) = self.idle_ns else { return by_turns_ns };
+        let (processors, idle_ns) = match processor {
+            Some(processor) => (1, idle.get(&processor).copied().unwrap_or(0)),
+            None => (idle.len() as u64, idle.values().sum()),
+        };
+        let kernel_ns = (all.voluntary * SLEEP_NS).min(idle_ns);
+        let used_ns = all.ran_ns + idle_ns + kernel_ns;
+        by_turns_ns.min((elapsed_ns * processors).saturating_sub(used_ns))
+    }
 }
 
 /// Whether others had so little that a sample is clean.
@@ -53,27 +84,58 @@ mod tests {
 
     #[test]
     fn waiting_for_each_other_is_not_contention() {
-        let check = |what: &str, threads: &[(Option<usize>, Turns)], spin, want| {
-            assert_eq!(foreign_ns(1000, threads, spin), Some(want), "{what}");
+        let check = |what: &str, threads: &[(Option<usize>, Turns)], never_sleep, want| {
+            let seen = Seen { elapsed_ns: 1000, threads, idle_ns: None, never_sleep };
+            assert_eq!(seen.foreign_ns(), want, "{what}");
         };
         let (a, b) = (Some(0), Some(1));
-        check("by turns", &[(a, turns(500, 490)), (a, turns(500, 480))], false, 0);
-        check("somebody came", &[(a, turns(300, 690)), (a, turns(300, 680))], false, 400);
-        check("both slept", &[(a, turns(100, 0)), (a, turns(100, 0))], false, 0);
-        check("both span", &[(a, turns(1000, 0)), (b, turns(1000, 0))], true, 0);
+        check("by turns", &[(a, turns(500, 490)), (a, turns(500, 480))], false, Some(0));
+        check("somebody came", &[(a, turns(300, 690)), (a, turns(300, 680))], false, Some(400));
+        check("both slept", &[(a, turns(100, 0)), (a, turns(100, 0))], false, Some(0));
+        check("both span", &[(a, turns(1000, 0)), (b, turns(1000, 0))], true, Some(0));
+        let away = [(a, turns(1000, 0)), (b, turns(40, 960))];
+        check("one span, one was sent away", &away, true, Some(960));
+        check("apart", &[(a, turns(300, 0)), (b, turns(300, 250))], false, Some(250));
         check(
-            "one span, one was sent away",
-            &[(a, turns(1000, 0)), (b, turns(40, 960))],
-            true,
-            960,
+            "free, by turns",
+            &[(None, turns(500, 400)), (None, turns(500, 400))],
+            false,
+            Some(0),
         );
-        check("apart", &[(a, turns(300, 0)), (b, turns(300, 250))], false, 250);
-        check("free, by turns", &[(None, turns(500, 400)), (None, turns(500, 400))], false, 0);
-        check("free, at once", &[(None, turns(900, 90)), (None, turns(900, 0))], false, 90);
-        check("free, spinning", &[(None, turns(1000, 0)), (None, turns(30, 970))], true, 970);
-        check("four in turn", &[(a, turns(250, 700)); 4], false, 0);
-        let untold = [(a, turns(500, 0)), (a, Turns::default())];
-        assert_eq!(foreign_ns(1000, &untold, false), None);
+        check("free, at once", &[(None, turns(900, 90)), (None, turns(900, 0))], false, Some(90));
+        check("free, spinning", &[(None, turns(1000, 0)), (None, turns(30, 970))], true, Some(970));
+        check("four in turn", &[(a, turns(250, 700)); 4], false, Some(0));
+        check("untold", &[(a, turns(500, 0)), (a, Turns::default())], false, None);
+    }
+
+    #[test]
+    fn waiting_for_an_idle_processor_is_not_contention() {
+        let check = |what: &str, threads: &[(Option<usize>, Turns)], idle: [u64; 2], want| {
+            let idle = BTreeMap::from([(0, idle[0]), (1, idle[1])]);
+            let seen = Seen { elapsed_ns: 1000, threads, idle_ns: Some(&idle), never_sleep: false };
+            assert_eq!(seen.foreign_ns(), Some(want), "{what}");
+        };
+        let (a, b) = (Some(0), Some(1));
+        check("waking up", &[(a, turns(300, 250)), (b, turns(300, 250))], [700, 690], 10);
+        check("one was used", &[(a, turns(300, 250)), (b, turns(300, 500))], [700, 300], 400);
+        check("used while we slept", &[(a, turns(300, 0)), (b, turns(300, 5))], [700, 0], 5);
+        let often = Turns { voluntary: 5, ..turns(300, 250) };
+        let idle = BTreeMap::from([(0, 40_000)]);
+        let seen = Seen {
+            elapsed_ns: 50_000,
+            threads: &[(a, often)],
+            idle_ns: Some(&idle),
+            never_sleep: false,
+        };
+        assert_eq!(seen.foreign_ns(), Some(0), "what the kernel takes itself");
+        check("free", &[(None, turns(300, 250)), (None, turns(300, 250))], [700, 650], 50);
+        check(
+            "free, the other used",
+            &[(None, turns(500, 490)), (None, turns(500, 490))],
+            [0, 0],
+            0,
+        );
+        check("free, on one", &[(None, turns(500, 490)), (None, turns(500, 490))], [0, 1000], 0);
     }
 
     #[test]

@@ -221,11 +221,23 @@ fn cautions(rows: &[PingRow], machine: &PingMachine, interrupted: bool) -> Vec<S
             "the other core is another thread of the same core: there is no other".to_owned(),
         );
     }
+    let never_idle = |row: &&PingRow| {
+        row.placement == Placement::OtherCore.name()
+            && row.waits == Waits::Sleeping.name()
+            && row.idle.is_some_and(|idle| idle < 0.05)
+    };
+    let busy = rows.iter().filter(never_idle).count();
+    if busy > 0 {
+        cautions.push(format!(
+            "in {busy} rows on two cores the processors did not idle while our threads slept: to take one from \
+             somebody else takes another time than to wake it up"
+        ));
+    }
     let (clean, all) =
         rows.iter().fold((0, 0), |(clean, all), row| (clean + row.clean, all + row.samples));
     if all > 0 && clean < all / 2 {
         cautions.push(format!(
-            "the machine is busy: others had the processors in {} of {all} samples",
+            "the machine is busy: our threads waited for others in {} of {all} samples",
             all - clean
         ));
     }

@@ -52,6 +52,9 @@ pub(super) fn fill(row: &mut PingRow, samples: &[PingSample], processes: u64) {
     let each = |count: u64| (row.round_trips > 0).then(|| count as f64 / row.round_trips as f64);
     row.sends_per_round_trip = each(sum(|sample| sample.sends));
     row.wakes_per_round_trip = each(sum(|sample| sample.wakes));
+    let elapsed_ns = sum(|sample| sample.elapsed_ns);
+    let idle_ns: Option<u64> = samples.iter().map(|sample| sample.idle_ns).sum();
+    row.idle = idle_ns.filter(|_| elapsed_ns > 0).map(|idle| idle as f64 / elapsed_ns as f64);
     row.sleeps_per_round_trip = each(sum(|sample| sample.sleeps));
 }
 
@@ -63,12 +66,17 @@ pub(super) fn ranges(plan: &[Row], rows: &[PingRow]) -> Vec<PingRange> {
         of.is_some_and(|of| of.threads == 2 && of.waits == Waits::Sleeping)
     };
     let range = |placement: Placement| {
-        let here = |row: &&PingRow| row.placement == placement.name();
-        let mut rated: Vec<(f64, &str)> = rows
+        let here: Vec<&PingRow> = rows
             .iter()
-            .filter(here)
+            .filter(|row| row.placement == placement.name())
             .filter(is_pair)
             .filter(|row| row.outcome == PingOutcome::Measured)
+            .collect();
+        // Rows that others have spoilt say nothing of the mechanisms, unless all are spoilt.
+        let any_clean = here.iter().any(|row| row.judged == PingJudged::Clean);
+        let mut rated: Vec<(f64, &str)> = here
+            .into_iter()
+            .filter(|row| !any_clean || row.judged == PingJudged::Clean)
             .filter_map(|row| Some((row.round_trips_per_second?, row.mechanism.as_str())))
             .collect();
         rated.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -146,11 +154,13 @@ mod tests {
             placement: placement.name().to_owned(),
             outcome: PingOutcome::Measured,
             round_trips_per_second: rate,
+            judged: PingJudged::Clean,
             ..PingRow::default()
         };
         let rows = [
             row("futex", Placement::SameCore, Some(3.0)),
             row("pipe", Placement::SameCore, Some(2.0)),
+            PingRow { judged: PingJudged::All, ..row("semaphore", Placement::SameCore, Some(1.0)) },
             row("spin+yield", Placement::SameCore, Some(9.0)),
             row("loop-pummel", Placement::SameCore, Some(99.0)),
             row("eventfd", Placement::SameCore, None),

@@ -68,7 +68,8 @@ pub struct PingRow {
     pub high: Option<f64>,
     /// All samples by their rate, clean or not.
     pub histogram: Vec<PingBin>,
-    /// Samples during which nobody else had our processors for more than one part in a hundred.
+    /// Samples of which our threads waited no more than a hundredth while somebody else had their
+    /// processor.
     pub clean: u64,
     /// All samples.
     pub samples: u64,
@@ -82,6 +83,8 @@ pub struct PingRow {
     pub sends_per_round_trip: Option<f64>,
     /// Times that it took a wake-up, a round trip.
     pub wakes_per_round_trip: Option<f64>,
+    /// Share of the time of the samples for which our processors idled, all together: up to 2 of two.
+    pub idle: Option<f64>,
     /// Times that a thread went to sleep, a round trip: what proves that it slept, or span.
     pub sleeps_per_round_trip: Option<f64>,
 }
@@ -134,7 +137,7 @@ pub struct PingBin {
 pub struct PingRange {
     /// Where the threads run.
     pub placement: String,
-    /// Mechanisms that were measured.
+    /// Mechanisms that were measured: of rows that are judged by clean samples, where there is one.
     pub mechanisms: u64,
     /// The slowest.
     pub slowest: String,
@@ -199,8 +202,11 @@ pub struct PingSample {
     pub rounds: u64,
     /// Time from the first to the last.
     pub elapsed_ns: u64,
-    /// Time in which somebody else had our processors; absent where the kernel does not tell.
+    /// Time in which our threads waited while somebody else had their processor; absent where the kernel does not tell.
     pub foreign_ns: Option<u64>,
+    /// Time for which our processors idled, all together; absent where they do not count it.
+    #[serde(default)]
+    pub idle_ns: Option<u64>,
     /// Times that one of our threads had to make room, for somebody else or for each other.
     pub involuntary: u64,
     /// Times that a thread went to sleep.

@@ -2,6 +2,7 @@
 
 pub mod ceiling;
 pub mod contention;
+pub mod idle;
 pub mod machine;
 pub mod residency;
 pub mod service;

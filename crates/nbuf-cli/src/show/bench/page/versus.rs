@@ -5,6 +5,7 @@ use nbuf::experiment::result::{BenchComparison, BenchDocument};
 use super::super::super::html::table;
 use super::super::super::markup::escape;
 use super::super::lines::{floor_of, verdict};
+use super::super::words::ratio;
 
 /// Width of a picture, and ratios at its ends.
 const WIDTH: f64 = 140.0;
@@ -16,8 +17,8 @@ pub(super) fn section(document: &BenchDocument) -> String {
             escape(&found.question),
             escape(&found.pattern),
             escape(&format!("{} to {}", found.a, found.b)),
-            format!("{:.3}", found.ratio),
-            format!("{:.3} to {:.3}", found.low, found.high),
+            ratio(found.ratio),
+            format!("{} to {}", ratio(found.low), ratio(found.high)),
             whisker(found),
             escape(&verdict(found, floor_of(document, found))),
         ]

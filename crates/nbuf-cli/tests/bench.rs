@@ -1,0 +1,174 @@
+//! `nbuf bench` as people meet it: rows with their proof, machines that refuse, and ends before the
+//! end, of which nothing is left.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use nbuf::experiment::result::BenchDocument;
+use nbuf::sys::process;
+use support::{NBUF, Place, skip, until, with_word};
+
+/// What a run says, and that nothing lies in the directory after it.
+fn bench(place: &Place, arguments: &[&str]) -> Output {
+    let directory = place.path("disc");
+    fs::create_dir_all(&directory).unwrap();
+    let mut command = place.nbuf(["-q", "bench", "--rows", "--quick", "--dir"]);
+    let output = command.arg(&directory).args(arguments).output().unwrap();
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+    output
+}
+
+#[track_caller]
+fn document(output: &Output) -> BenchDocument {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// Its child, once it has one.
+fn child_of(bench: &Child) -> Option<i32> {
+    let is_ours = |pid: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent =
+            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        parent == Some(bench.id())
+    };
+    with_word("bench-child").into_iter().find(is_ours)
+}
+
+/// All tests there are, which takes long enough to be stopped.
+fn long(place: &Place) -> Child {
+    let directory = place.path("disc");
+    fs::create_dir_all(&directory).unwrap();
+    let mut command = place.nbuf(["-q", "bench", "--rows", "--json", "--dir"]);
+    command.arg(directory).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn rows_have_numbers_and_the_proof_of_them() {
+    let place = Place::new();
+    let tests = ["r01-byte", "r02-block4096", "r04-stdiobyte", "r07-strideblock", "w04-block4096"];
+    let output = bench(&place, &[&tests[..], &["--json", "--samples-out", "s.jsonl"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let document = document(&output);
+    assert!(document.is_complete && document.refused.is_empty(), "{document:?}");
+    let names: Vec<&str> = document.rows.iter().map(|row| row.test.as_str()).collect();
+    assert_eq!(names, tests);
+    for row in &document.rows {
+        let (name, proof) = (&row.test, &row.proof);
+        assert!(row.low > 0.0 && row.low <= row.bytes_per_second, "{name}");
+        assert!(row.bytes_per_second <= row.high && row.clean <= row.samples, "{name}");
+        assert!(row.processes >= 5 && row.imac_2011.is_some(), "{name}");
+        if row.path == "read" {
+            let calls = proof.calls_per_operation;
+            assert!((0.999..1.001).contains(&calls), "{name}: {calls} calls an operation");
+        } else {
+            assert!(proof.calls_per_operation < 0.01, "{name}: stdio gathers bytes");
+        }
+        if row.direction == "read" {
+            assert!(proof.resident_before_least >= 1.0 && proof.device_read_bytes == 0, "{name}");
+        }
+    }
+    let lines = fs::read_to_string(place.path("s.jsonl")).unwrap();
+    let samples: u64 = document.rows.iter().map(|row| row.samples).sum();
+    assert_eq!(lines.lines().count() as u64, samples);
+}
+
+#[test]
+fn tables_are_in_the_form_of_the_course() {
+    let place = Place::new();
+    let output = bench(&place, &["r01-byte"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let header = text.lines().nth(1).unwrap_or_default();
+    assert!(header.contains("test") && header.contains("iMac 2011"), "{text}");
+    let row = text.lines().find(|line| line.contains("r01-byte")).unwrap();
+    assert!(row.contains("2,200,000"), "the iMac's: {row}");
+    let csv = bench(&place, &["r01-byte", "--csv"]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    assert!(
+        csv.starts_with("test,path,") && csv.lines().nth(1).unwrap().starts_with("r01-byte,read,")
+    );
+    let page = bench(&place, &["r01-byte", "--html", "p.html", "--csv"]);
+    assert!(page.status.success(), "{page:?}");
+    let page = fs::read_to_string(place.path("p.html")).unwrap();
+    assert!(page.contains("r01-byte") && !page.contains("https:"));
+}
+
+#[test]
+fn what_cannot_be_cold_is_refused_and_the_rest_goes_on() {
+    if fs::write("/dev/shm/nbuf-bench-test", "").is_err() {
+        return skip("no tmpfs at /dev/shm to be written to");
+    }
+    fs::remove_file("/dev/shm/nbuf-bench-test").unwrap();
+    let place = Place::new();
+    let mut command = place.nbuf(["-q", "bench", "--rows", "--quick", "--json", "--size", "1MiB"]);
+    command.args(["--dir", "/dev/shm", "r-read-seq-4096-cold", "w01-syncbyte", "r02-block4096"]);
+    let output = command.output().unwrap();
+    let document = document(&output);
+    let rows: Vec<&str> = document.rows.iter().map(|row| row.test.as_str()).collect();
+    assert_eq!(rows, ["r02-block4096"]);
+    let refused =
+        |test: &str| document.refused.iter().find(|refused| refused.test == test).unwrap();
+    let cold = refused("r-read-seq-4096-cold");
+    assert!(cold.reason.contains("cannot be made cold") && !cold.is_contradiction, "{cold:?}");
+    // Memory keeps no one waiting, so that this row is not what it says: the run fails.
+    let synced = refused("w01-syncbyte");
+    assert!(synced.reason.contains("of the operations waited"), "{synced:?}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn killed_it_leaves_no_child_and_no_file() {
+    let place = Place::new();
+    let mut nbuf = long(&place);
+    let mut child = None;
+    until("a child", || {
+        child = child_of(&nbuf);
+        child.is_some()
+    });
+    // The program that was started is `env`, which became nbuf.
+    nbuf.kill().unwrap();
+    nbuf.wait().unwrap();
+    until("the child is gone", || !support::is_alive(&child.unwrap().to_string()));
+    assert_eq!(fs::read_dir(place.path("disc")).unwrap().count(), 0);
+}
+
+#[test]
+fn interrupted_it_tells_what_it_has() {
+    let place = Place::new();
+    let nbuf = long(&place);
+    until("a child", || child_of(&nbuf).is_some());
+    let pid = i32::try_from(nbuf.id()).unwrap();
+    process::signal(pid, 2).unwrap();
+    let output = nbuf.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{:?} {output:?}", output.status.signal());
+    let document = document(&output);
+    assert!(!document.is_complete, "{document:?}");
+    assert_eq!(fs::read_dir(place.path("disc")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_full_disc_is_said_in_a_line() {
+    if !process::is_root() {
+        return skip("mounting a small tmpfs needs root");
+    }
+    let place = Place::new();
+    let disc = place.path("disc");
+    fs::create_dir(&disc).unwrap();
+    // In a mount namespace of its own, which goes with the shell.
+    let script = format!(
+        "mount -t tmpfs -o size=2m nbuf-test {0} && cd / && exec {NBUF} -q bench --rows --dir {0} \
+         r02-block4096 --html {1}",
+        disc.display(),
+        place.path("p.html").display()
+    );
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(said.starts_with("nbuf: no room for 10.0 MiB in "), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(!Path::new(&place.path("p.html")).exists());
+}
