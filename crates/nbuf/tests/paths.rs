@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use nbuf::path::data::Data;
 use nbuf::path::{Direction, Error, Moved, Order, PATHS, Path, Pattern, Request, Row, row};
+use nbuf::sys::seccomp;
 
 /// Small blocks, odd ones, pages, and one larger than the file.
 const BLOCKS: [u64; 6] = [1, 3, 512, 1000, 4096, 1 << 20];
@@ -172,4 +173,97 @@ fn names_are_told_apart() {
         assert!(PATHS[number + 1..].iter().all(|other| other.name != one.name), "{}", one.name);
     }
     assert!(row("no such path").is_none());
+}
+
+/// What a row says to a request, where it does not open.
+fn refusal(name: &str, file: &std::path::Path, pattern: Pattern, depth: u32) -> String {
+    let request = Request { file, pattern, grows: false, depth };
+    let error = row(name).unwrap().open(&request).err();
+    let error = error.unwrap_or_else(|| panic!("{name} opened {request:?}")).to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_a_line() {
+    let place = Place::new(DISC, &[7; 5000]);
+    let here = place.file.as_path();
+    let block = |block_bytes| Pattern {
+        direction: Direction::Read,
+        order: Order::Sequential,
+        block_bytes,
+        size_bytes: 5000,
+    };
+    let writing = Pattern { direction: Direction::Write, ..block(1) };
+    let longer = Pattern { size_bytes: 5001, ..block(1) };
+    let standing = Pattern { order: Order::Strided { stride_bytes: 0 }, ..block(1) };
+    let huge = Pattern { block_bytes: 1 << 40, size_bytes: 1 << 40, ..block(1) };
+    let cases = [
+        ("read", here, block(0), 1, "a block of 0 bytes"),
+        ("read", here, standing, 1, "a stride of 0 bytes"),
+        ("read", here, longer, 1, "the file has 5000 bytes of 5001"),
+        ("read", here, block(1), 0, "1 to 1 operations under way, not 0"),
+        ("pool", here, block(1), 1025, "1 to 1024 operations under way, not 1025"),
+        ("mmap-sum", here, writing, 1, "`mmap-sum` does not write"),
+        ("write-sync", here, block(1), 1, "`write-sync` does not read"),
+        ("stdio-multi", here, block(1), 1, "a file for each stride"),
+        ("read", here, huge, 1, "more than a call is given"),
+        ("read", std::path::Path::new("/"), block(1), 1, "not a regular file"),
+        ("read", std::path::Path::new("/dev/null"), block(1), 1, "not a regular file"),
+        ("read", std::path::Path::new("/no such file"), block(1), 1, "No such file"),
+    ];
+    for (name, file, pattern, depth, want) in cases {
+        let said = refusal(name, file, pattern, depth);
+        assert!(said.contains(want), "{name}: {said}");
+    }
+    // Where there is no O_DIRECT, that is said instead.
+    let said = refusal("direct", here, block(1000), 1);
+    let is_known = said.contains("block size is 1000") || said.starts_with("O_DIRECT is refused");
+    assert!(is_known, "{said}");
+}
+
+#[test]
+fn memory_is_not_passed_by() {
+    if !std::path::Path::new(MEMORY).is_dir() {
+        return support::skip(&format!("there is no {MEMORY}"));
+    }
+    let place = Place::new(MEMORY, &[7; 8192]);
+    let pattern = Pattern {
+        direction: Direction::Read,
+        order: Order::Sequential,
+        block_bytes: 4096,
+        size_bytes: 8192,
+    };
+    for row in PATHS.iter().filter(|row| row.name.contains("direct")) {
+        let pattern = Pattern { direction: row.directions[0], ..pattern };
+        let said = refusal(row.name, &place.file, pattern, 1);
+        assert!(said.starts_with("O_DIRECT is refused here"), "{said}");
+    }
+}
+
+#[test]
+fn a_kernel_that_refuses_is_told_apart() {
+    let place = Place::new(DISC, &[7; 4096]);
+    let file = place.file.clone();
+    let direction = Direction::Read;
+    let order = Order::Sequential;
+    let pattern = Pattern { direction, order, block_bytes: 4096, size_bytes: 4096 };
+    // The filter holds for this thread alone, and ends with it.
+    let thread = std::thread::spawn(move || {
+        seccomp::refuse(&[libc::SYS_io_uring_setup, libc::SYS_preadv2]).unwrap();
+        for (name, what) in [
+            ("io_uring", "io_uring is refused here"),
+            ("io_uring-registered", "io_uring is refused here"),
+            ("io_uring-sqpoll", "io_uring is refused here"),
+            ("preadv2-nowait", "RWF_NOWAIT is refused here"),
+            ("preadv2-dontcache", "RWF_DONTCACHE is refused here"),
+        ] {
+            let said = refusal(name, &file, pattern, 1);
+            assert!(said.starts_with(what), "{said}");
+        }
+        // The rest goes on.
+        let request = Request { file: &file, pattern, grows: false, depth: 1 };
+        row("pread").unwrap().open(&request).unwrap().run(0..1).unwrap()
+    });
+    assert_eq!(thread.join().unwrap(), Moved { operations: 1, bytes: 4096, sum: 7 });
 }

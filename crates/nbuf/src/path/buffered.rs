@@ -47,6 +47,8 @@ struct Writes {
 }
 
 impl Step for Bytes {
+    const IS_BYTE: bool = true;
+
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
         self.reader.seek(SeekFrom::Start(offset_bytes)).map(drop)
     }

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread, pwrite, read, write};
@@ -47,40 +48,41 @@ pub(super) fn open_pread(request: &Request<'_>) -> Result<Box<dyn Path>, Error> 
 /// A path of one reading call: into the buffer, from the offset.
 pub(super) fn reading<C>(request: &Request<'_>, file: File, call: C) -> Result<Box<dyn Path>, Error>
 where
-    C: FnMut(&File, &mut [u8], u64) -> Result<usize, Errno> + 'static,
+    C: FnMut(&OwnedFd, &mut [u8], u64) -> Result<usize, Errno> + 'static,
 {
     let buffer = Aligned::new(request.pattern.longest_bytes());
-    Steps::open(request, Reading { file, buffer, call })
+    Steps::open(request, Reading { file: file.into(), buffer, call })
 }
 
 /// A path of one writing call: the bytes, to the offset.
 pub(super) fn writing<C>(request: &Request<'_>, file: File, call: C) -> Result<Box<dyn Path>, Error>
 where
-    C: FnMut(&File, &[u8], u64) -> Result<usize, Errno> + 'static,
+    C: FnMut(&OwnedFd, &[u8], u64) -> Result<usize, Errno> + 'static,
 {
     let data = Data::new(request.pattern.longest_bytes());
-    Steps::open(request, Writing { file, data, call })
+    Steps::open(request, Writing { file: file.into(), data, call })
 }
 
 struct Reading<C> {
-    file: File,
+    file: OwnedFd,
     buffer: Aligned,
     call: C,
 }
 
 struct Writing<C> {
-    file: File,
+    file: OwnedFd,
     data: Data,
     call: C,
 }
 
-impl<C: FnMut(&File, &mut [u8], u64) -> Result<usize, Errno>> Step for Reading<C> {
+impl<C: FnMut(&OwnedFd, &mut [u8], u64) -> Result<usize, Errno>> Step for Reading<C> {
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
         seek(&self.file, SeekFrom::Start(offset_bytes))?;
         Ok(())
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `Pattern::visit`")]
+    #[inline(always)]
     fn step(&mut self, Operation { offset_bytes, length_bytes }: Operation) -> io::Result<u8> {
         let buffer = &mut self.buffer.bytes_mut()[..length_bytes];
         let done = (self.call)(&self.file, buffer, offset_bytes)?;
@@ -93,13 +95,14 @@ impl<C: FnMut(&File, &mut [u8], u64) -> Result<usize, Errno>> Step for Reading<C
     }
 }
 
-impl<C: FnMut(&File, &[u8], u64) -> Result<usize, Errno>> Step for Writing<C> {
+impl<C: FnMut(&OwnedFd, &[u8], u64) -> Result<usize, Errno>> Step for Writing<C> {
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
         seek(&self.file, SeekFrom::Start(offset_bytes))?;
         Ok(())
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `Pattern::visit`")]
+    #[inline(always)]
     fn step(&mut self, Operation { offset_bytes, length_bytes }: Operation) -> io::Result<u8> {
         let data = self.data.at(offset_bytes, length_bytes);
         let done = (self.call)(&self.file, data, offset_bytes)?;

@@ -90,6 +90,8 @@ struct Stores(Mapped, Data);
 struct Pastes(Mapped, Data);
 
 impl Step for Loads {
+    const IS_BYTE: bool = true;
+
     fn begin(&mut self) -> io::Result<()> {
         self.0.begin()
     }
@@ -143,6 +145,8 @@ impl Step for Sums {
 }
 
 impl Step for Stores {
+    const IS_BYTE: bool = true;
+
     fn begin(&mut self) -> io::Result<()> {
         self.0.begin()
     }

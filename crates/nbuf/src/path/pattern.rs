@@ -161,6 +161,84 @@ impl Pattern {
             _ => Straight::new(self, operations).try_for_each(body),
         }
     }
+
+    /// The same, with the body compiled into each of the loops, as it is in a program that has only
+    /// one: an operation costs no call of ours.
+    #[inline]
+    pub(super) fn visit<V: Visit>(
+        &self,
+        operations: Range<u64>,
+        visitor: &mut V,
+    ) -> Result<(), V::Error> {
+        let end = operations.end.min(self.operations());
+        let operations = operations.start.min(end)..end;
+        match self.order {
+            Order::Random { seed } => {
+                for operation in Shuffled::new(self, seed, operations) {
+                    visitor.visit(operation)?;
+                }
+            }
+            Order::Strided { stride_bytes } if stride_bytes > self.block_bytes => {
+                for operation in Strided::new(self, stride_bytes, operations) {
+                    visitor.visit(operation)?;
+                }
+            }
+            _ => {
+                for operation in Straight::new(self, operations) {
+                    visitor.visit(operation)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for a pattern of single bytes, in loops that have nothing in them that a byte does
+    /// not need.
+    #[inline]
+    pub(super) fn visit_bytes<V: Visit>(
+        &self,
+        operations: Range<u64>,
+        visitor: &mut V,
+    ) -> Result<(), V::Error> {
+        debug_assert!(self.block_bytes == 1, "bytes are asked for one by one");
+        let end = operations.end.min(self.operations());
+        let operations = operations.start.min(end)..end;
+        let byte = |offset_bytes| Operation { offset_bytes, length_bytes: 1 };
+        match self.order {
+            Order::Strided { stride_bytes } if stride_bytes > 1 => {
+                let (mut round, lane) = Lanes::of(self, stride_bytes).place(operations.start);
+                let mut offset = lane * stride_bytes + round;
+                for _ in operations {
+                    visitor.visit(byte(offset))?;
+                    offset += stride_bytes;
+                    if offset >= self.size_bytes {
+                        round += 1;
+                        offset = round;
+                    }
+                }
+            }
+            Order::Random { seed } => {
+                for operation in Shuffled::new(self, seed, operations) {
+                    visitor.visit(operation)?;
+                }
+            }
+            Order::Sequential | Order::Strided { .. } => {
+                for offset in operations {
+                    visitor.visit(byte(offset))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is done for every operation. An implementation is to be inlined always.
+pub(super) trait Visit {
+    /// What ends it.
+    type Error;
+
+    /// Does it for one.
+    fn visit(&mut self, operation: Operation) -> Result<(), Self::Error>;
 }
 
 /// In memory lengths are `usize`, which is as wide here.

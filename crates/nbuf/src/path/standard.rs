@@ -138,6 +138,8 @@ struct Write<C, const SEEKS: bool> {
 }
 
 impl<C: Calls, const SEEKS: bool> Step for ReadByte<C, SEEKS> {
+    const IS_BYTE: bool = true;
+
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
         self.stream.seek(offset_bytes)
     }
@@ -173,6 +175,8 @@ impl<C: Calls, const SEEKS: bool> Step for Read<C, SEEKS> {
 }
 
 impl<C: Calls, const SEEKS: bool> Step for WriteByte<C, SEEKS> {
+    const IS_BYTE: bool = true;
+
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
         self.stream.seek(offset_bytes)
     }

@@ -5,11 +5,14 @@ use std::io;
 use std::ops::Range;
 
 use super::pass::Pass;
-use super::pattern::Operation;
+use super::pattern::{Operation, Visit};
 use super::{Error, Moved, Path, Request};
 
 /// One operation of a path that waits for each.
 pub(super) trait Step {
+    /// Whether every operation is one byte, which lets the loops be shorter.
+    const IS_BYTE: bool = false;
+
     /// A pass begins.
     fn begin(&mut self) -> io::Result<()> {
         Ok(())
@@ -57,13 +60,13 @@ impl<S: Step> Path for Steps<S> {
         if !pattern.seeks() && !self.pass.continues(&operations) {
             self.step.jump(operations.start * pattern.block_bytes)?;
         }
-        let (mut sum, mut bytes) = (0_u64, 0_u64);
-        let step = &mut self.step;
-        pattern.each(operations.clone(), |operation| {
-            sum = sum.wrapping_add(u64::from(step.step(operation)?));
-            bytes += operation.length_bytes as u64;
-            Ok::<(), io::Error>(())
-        })?;
+        let mut counting = Counting { step: &mut self.step, bytes: 0, sum: 0 };
+        if S::IS_BYTE {
+            pattern.visit_bytes(operations.clone(), &mut counting)?;
+        } else {
+            pattern.visit(operations.clone(), &mut counting)?;
+        }
+        let Counting { bytes, sum, .. } = counting;
         if self.pass.ends(&operations) {
             self.step.end()?;
         }
@@ -77,5 +80,25 @@ impl<S: Step> Path for Steps<S> {
 
     fn finish(&mut self) -> io::Result<()> {
         self.step.end()
+    }
+}
+
+/// A step, and what came of it so far.
+struct Counting<'a, S> {
+    step: &'a mut S,
+    bytes: u64,
+    sum: u64,
+}
+
+impl<S: Step> Visit for Counting<'_, S> {
+    type Error = io::Error;
+
+    #[expect(clippy::inline_always, reason = "an operation is to cost no call of ours")]
+    #[inline(always)]
+    fn visit(&mut self, operation: Operation) -> io::Result<()> {
+        let byte = self.step.step(operation)?;
+        self.sum = self.sum.wrapping_add(byte.into());
+        self.bytes += operation.length_bytes as u64;
+        Ok(())
     }
 }

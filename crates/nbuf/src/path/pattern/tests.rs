@@ -18,6 +18,18 @@ fn list(pattern: &Pattern, operations: Range<u64>) -> Vec<(u64, u64)> {
     list
 }
 
+#[derive(Default)]
+struct List(Vec<(u64, u64)>);
+
+impl Visit for List {
+    type Error = ();
+
+    fn visit(&mut self, operation: Operation) -> Result<(), ()> {
+        self.0.push((operation.offset_bytes, operation.length_bytes as u64));
+        Ok(())
+    }
+}
+
 /// The loop of the course's programs, as its notes tell it: until so many bytes are moved.
 fn course(block: u64, stride: u64, size: u64) -> Vec<(u64, u64)> {
     let (mut moved, mut position, mut first) = (0, 0, 0);
@@ -73,6 +85,22 @@ proptest! {
         let want: Vec<_> =
             all.iter().skip(whole(from)).take(whole(to - from)).copied().collect();
         prop_assert_eq!(list(&pattern, from..to), want);
+    }
+
+    #[test]
+    fn loops_of_their_own_have_the_same_operations(
+        order in orders(), block in 1_u64..70, size in 0_u64..700,
+        cuts in [0_u64..800, 0_u64..800],
+    ) {
+        let operations = cuts[0].min(cuts[1])..cuts[0].max(cuts[1]);
+        let blocks = pattern(order, block, size);
+        let mut visited = List::default();
+        prop_assert!(blocks.visit(operations.clone(), &mut visited).is_ok());
+        prop_assert_eq!(visited.0, list(&blocks, operations.clone()));
+        let bytes = pattern(order, 1, size);
+        let mut visited = List::default();
+        prop_assert!(bytes.visit_bytes(operations.clone(), &mut visited).is_ok());
+        prop_assert_eq!(visited.0, list(&bytes, operations));
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Lanes {
     }
 
     /// The round and the lane of an operation.
-    fn place(&self, number: u64) -> (u64, u64) {
+    pub(super) fn place(&self, number: u64) -> (u64, u64) {
         let longer = self.longer_rounds * (self.whole + 1);
         if number < longer {
             return (number / (self.whole + 1), number % (self.whole + 1));
