@@ -4,7 +4,7 @@ use nbuf::experiment::result::AdviceDocument;
 
 use super::super::text::wrap;
 use super::lines::verdict;
-use super::words::{percent, rate, time, times};
+use super::words::{percent, rate, ratio, time, times};
 
 /// What is done now, what to use instead, and what else was tried.
 pub(crate) fn advice(document: &AdviceDocument, width: usize) -> String {
@@ -44,7 +44,8 @@ pub(crate) fn advice(document: &AdviceDocument, width: usize) -> String {
     text.push_str("\nCompared with now\n");
     for way in ways {
         let said = verdict(way, noise_floor.percent);
-        let line = format!("{}: {:.3} [{:.3}, {:.3}], {said}", way.b, way.ratio, way.low, way.high);
+        let [at, low, high] = [way.ratio, way.low, way.high].map(ratio);
+        let line = format!("{}: {at} [{low}, {high}], {said}", way.b);
         wrap(&mut text, &line, width);
     }
     for refused in &document.refused {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::report::table::{fits, indent, plain, right};
 use super::super::text::{clean, wrap};
-use super::words::{percent, rate};
+use super::words::{percent, rate, ratio};
 
 /// A test that both have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,8 +68,8 @@ pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> 
     let mut table = plain();
     table.set_header(["test", "A", "B", "B/A", ""]);
     for row in &rows {
-        let ratio = format!("{:.3}", row.ratio);
-        table.add_row([clean(&row.test), rate(row.a), rate(row.b), ratio, row.verdict.into()]);
+        let times = ratio(row.ratio);
+        table.add_row([clean(&row.test), rate(row.a), rate(row.b), times, row.verdict.into()]);
     }
     right(&mut table, &[1, 2, 3]);
     let drawn = indent(&table.to_string());
