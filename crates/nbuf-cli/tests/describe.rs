@@ -8,11 +8,16 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 21] = [
+    "nbuf-bench-advise.1",
+    "nbuf-bench.1",
     "nbuf-completions.1",
     "nbuf-curve.1",
     "nbuf-doctor.1",
     "nbuf-man.1",
+    "nbuf-memreader.1",
+    "nbuf-ping.1",
+    "nbuf-reader.1",
     "nbuf-record.1",
     "nbuf-size.1",
     "nbuf-trace-anonymize.1",
@@ -23,6 +28,7 @@ const PAGES: [&str; 15] = [
     "nbuf-trace-recover.1",
     "nbuf-trace-stat.1",
     "nbuf-trace.1",
+    "nbuf-writer.1",
     "nbuf.1",
 ];
 

@@ -31,7 +31,7 @@ pub struct Design {
 impl Design {
     /// For what is in memory.
     pub const MEMORY: Self = Self {
-        pairs: 40,
+        pairs: 64,
         effort: Effort {
             processes: 1,
             clean: 4,
