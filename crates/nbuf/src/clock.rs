@@ -1,4 +1,8 @@
-//! The one place that asks what time it is. Everything else is told.
+//! The one place that asks what time it is, and where chance comes from. Everything else is told.
+
+mod seed;
+
+pub use seed::Random;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

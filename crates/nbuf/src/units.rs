@@ -4,8 +4,10 @@
 //! [`PAGE_BYTES`] bytes, the unit in which the kernel's page cache counts on the machines nbuf
 //! runs on (x86-64; 4 KiB base pages elsewhere).
 
+mod nanos;
 mod size_list;
 
+pub use nanos::Nanos;
 pub use size_list::{CacheSize, SizeList, SizeListError, even};
 
 use std::fmt;

@@ -5,6 +5,7 @@ pub mod command;
 pub mod convert;
 pub mod format;
 pub mod pages;
+pub mod process;
 pub mod record;
 pub mod request;
 pub mod source;

@@ -3,7 +3,9 @@
 //! `zipf`: key of rank i with weight 1 / (i+1)^alpha, drawn by the inverse of the cumulative
 //! distribution; `uniform`: all alike; `loop`: 0 to n-1 again and again; `scan`: every key once.
 //! Invariant: the same parameters give the same keys on every machine. Cost: 12 bytes a key of memory
-//! for `zipf`, none for the others. Source of randomness: `SplitMix64` (Steele, Lea and Flood 2014).
+//! for `zipf`, none for the others.
+
+use crate::clock::Random;
 
 /// Where keys come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,25 +21,6 @@ pub enum Pattern {
     Loop,
     /// One after the other, without end.
     Scan,
-}
-
-/// `SplitMix64`.
-#[derive(Clone, Debug)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// From 0 to below 1, in steps of 2^-53.
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
 }
 
 /// The cumulative distribution of ranks, and where in it to begin to look.
@@ -102,7 +85,7 @@ impl Keys {
             Pattern::Zipf { alpha } => Some(Ranks::new(keys, alpha)),
             _ => None,
         };
-        Self { pattern, below: keys, random: Random(seed), ranks, number: 0 }
+        Self { pattern, below: keys, random: Random::new(seed), ranks, number: 0 }
     }
 }
 
@@ -116,8 +99,7 @@ impl Iterator for Keys {
             (Pattern::Zipf { .. }, Some(ranks)) => ranks.rank(self.random.unit()),
             (Pattern::Loop, _) => number % u64::from(self.below),
             (Pattern::Scan, _) => number,
-            // The high half of a product: without the bias of a remainder.
-            _ => ((self.random.next() >> 32) * u64::from(self.below)) >> 32,
+            _ => self.random.below(u64::from(self.below)),
         })
     }
 }
@@ -125,17 +107,6 @@ impl Iterator for Keys {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn random_numbers_are_the_published_ones() {
-        // The first outputs for seed 1234567 of the reference implementation.
-        let mut random = Random(1_234_567);
-        let got = [random.next(), random.next(), random.next()];
-        assert_eq!(
-            got,
-            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
-        );
-    }
 
     #[test]
     fn ranks_are_drawn_as_their_weights_say() {
@@ -153,7 +124,7 @@ mod tests {
     #[test]
     fn the_guide_finds_what_a_search_finds() {
         let ranks = Ranks::new(1000, 0.8);
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for _ in 0..10_000 {
             let unit = random.unit();
             let searched = ranks.up_to.partition_point(|up_to| *up_to < unit);

@@ -53,7 +53,7 @@ pub struct Marks {
 }
 
 /// The seven requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// Words come from the disc.
     Read,
@@ -69,6 +69,37 @@ pub enum Operation {
     BackspaceFile,
     /// Puts an EOF mark on a sector.
     WriteEof,
+}
+
+impl Operation {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::AdvanceRecord,
+        Self::AdvanceFile,
+        Self::BackspaceRecord,
+        Self::BackspaceFile,
+        Self::WriteEof,
+    ];
+
+    /// As it is called in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::AdvanceRecord => "advance record",
+            Self::AdvanceFile => "advance file",
+            Self::BackspaceRecord => "backspace record",
+            Self::BackspaceFile => "backspace file",
+            Self::WriteEof => "write EOF",
+        }
+    }
+
+    /// Whether the disc holds something else afterwards.
+    pub const fn changes_the_disc(self) -> bool {
+        matches!(self, Self::Write | Self::WriteEof)
+    }
 }
 
 /// What is asked of the handler.
@@ -170,7 +201,6 @@ impl MaxIv {
         use Operation::{Read, Write, WriteEof};
         let is_small = request.words <= SECTOR_WORDS_U32;
         let is_whole = request.words == SECTOR_WORDS_U32;
-        let changes = matches!(request.operation, Write | WriteEof);
         match outcome {
             Ok(marks)
                 if (request.operation == Read && is_whole)
@@ -180,7 +210,7 @@ impl MaxIv {
             }
             Ok(_) if request.operation == WriteEof && !self.rules.eof_evicts => {}
             Ok(_) if is_small && request.operation != WriteEof => {}
-            _ if changes => self.evict(request),
+            _ if request.operation.changes_the_disc() => self.evict(request),
             _ => {}
         }
     }

@@ -6,6 +6,7 @@
 
 use super::super::table::Table;
 use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+use crate::clock;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -14,25 +15,14 @@ pub struct Random {
     frames: Vec<u32>,
     /// The frame of a page, from 1; 0 is none.
     frame_of: Table<u32>,
-    state: u64,
+    chance: clock::Random,
 }
 
 impl Random {
-    /// A number below `limit` (G. Steele, D. Lea, C. Flood, *Fast Splittable Pseudorandom Number
-    /// Generators*, 2014).
-    fn below(&mut self, limit: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        let scaled = (u128::from(mixed) * limit as u128) >> 64;
-        usize::try_from(scaled).expect("below the limit")
-    }
-
     /// A random page; where it may not go, the nearest that may, counting frames upwards.
     fn victim(&mut self, may_go: &mut impl FnMut(u32) -> bool) -> Option<u32> {
-        let start = self.below(self.frames.len());
+        let below = self.chance.below(self.frames.len() as u64);
+        let start = usize::try_from(below).expect("below the number of frames");
         let (low, high) = self.frames.split_at(start);
         high.iter().chain(low).copied().find(|&page| may_go(page))
     }
@@ -49,7 +39,12 @@ impl Random {
 impl Policy for Random {
     fn new(capacity: u32, seed: u64) -> Self {
         let capacity = at_least_one(capacity);
-        Self { capacity, frames: Vec::new(), frame_of: Table::default(), state: seed }
+        Self {
+            capacity,
+            frames: Vec::new(),
+            frame_of: Table::default(),
+            chance: clock::Random::new(seed),
+        }
     }
 
     #[inline]

@@ -7,8 +7,8 @@
 //! selections. Not for fewer than five measurements, of which it promises too much; such an interval
 //! is the whole range.
 
-use super::random::Random;
 use super::spread::Spread;
+use crate::clock::Random;
 
 /// Draws.
 const DRAWS: usize = 1000;
@@ -44,14 +44,14 @@ pub fn interval_of_groups(groups: &[Vec<f64>], seed: u64) -> Option<Interval> {
     if count < COUNT_MIN {
         return Some(Interval { low, median, high });
     }
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut drawn = Vec::with_capacity(count);
     let mut medians: Vec<f64> = (0..DRAWS)
         .map(|_| {
             drawn.clear();
             for _ in 0..groups.len() {
-                let group = &groups[random.below(groups.len())];
-                drawn.extend((0..group.len()).map(|_| group[random.below(group.len())]));
+                let group = &groups[any(&mut random, groups.len())];
+                drawn.extend((0..group.len()).map(|_| group[any(&mut random, group.len())]));
             }
             middle(&mut drawn)
         })
@@ -60,6 +60,11 @@ pub fn interval_of_groups(groups: &[Vec<f64>], seed: u64) -> Option<Interval> {
     // The interval always holds the median that is shown with it.
     let (low, high) = (medians[DRAWS / 40], medians[DRAWS - 1 - DRAWS / 40]);
     Some(Interval { low: low.min(median), median, high: high.max(median) })
+}
+
+/// Any place of so many.
+fn any(random: &mut Random, places: usize) -> usize {
+    usize::try_from(random.below(places as u64)).unwrap_or(0)
 }
 
 /// The median, without sorting everything. Not of nothing.
@@ -83,7 +88,7 @@ mod tests {
     /// How often, in percent, the interval holds the true median of what it was drawn from.
     fn coverage(groups: usize, each: usize, between: f64) -> usize {
         const TRIALS: usize = 300;
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let held = (0..TRIALS).filter(|&trial| {
             let values: Vec<Vec<f64>> = (0..groups)
                 .map(|_| {
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn drawing_samples_alone_would_be_too_sure_of_processes_that_differ() {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let groups: Vec<Vec<f64>> = (0..8)
             .map(|_| {
                 let shift = random.normal();

@@ -69,8 +69,8 @@ pub fn fit_line(points: &[(f64, f64)]) -> Option<Fit> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::random::Random;
     use super::*;
+    use crate::clock::Random;
 
     const SIZES: [f64; 7] = [1.0, 64.0, 512.0, 4096.0, 32768.0, 262_144.0, 1_048_576.0];
 
@@ -103,7 +103,7 @@ mod tests {
             base in 10.0..1e4_f64, slope in 1e-2..1.0_f64, seed: u64,
             other_base in 0.5..2.0_f64, other_slope in 0.5..2.0_f64,
         ) {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let points = SIZES.map(|size| {
                 (size, (base + slope * size) * (0.05 * random.normal()).exp())
             });

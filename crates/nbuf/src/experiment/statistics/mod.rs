@@ -7,7 +7,6 @@ mod bootstrap;
 mod floor;
 mod line;
 mod pairs;
-mod random;
 mod spread;
 
 pub use bootstrap::{Interval, interval_of_groups, interval_of_median};

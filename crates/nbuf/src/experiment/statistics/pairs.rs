@@ -93,8 +93,8 @@ impl Ratio {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::random::Random;
     use super::*;
+    use crate::clock::Random;
 
     #[test]
     fn turns_are_abba() {
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_known_shift_is_found(shift in 0.2..5.0_f64, noise in 0.0..0.05_f64, seed: u64) {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let pairs: Vec<(f64, f64)> = (0..24)
                 .map(|_| {
                     let both = (noise * random.normal()).exp();

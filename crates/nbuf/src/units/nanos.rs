@@ -1,0 +1,138 @@
+//! Time, in whole nanoseconds: a moment since some beginning, or how long something took.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds. Arithmetic saturates: 584 years are as good as for ever.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// No time at all; the beginning.
+    pub const ZERO: Self = Self(0);
+    /// Never, or for ever.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// So many microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// So many milliseconds, to the nearest nanosecond; a negative number or none is no time.
+    pub fn from_millis(millis: f64) -> Self {
+        Self::from_seconds(millis / 1e3)
+    }
+
+    /// So many seconds, to the nearest nanosecond; a negative number or none is no time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a conversion of floating point saturates"
+    )]
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self((seconds * 1e9).round() as u64)
+    }
+
+    /// In seconds, for showing and for ratios.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// In milliseconds, for showing.
+    pub fn millis(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// This less `other`, or nothing.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self.saturating_sub(other)
+    }
+}
+
+impl Mul<u64> for Nanos {
+    type Output = Self;
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl std::iter::Sum for Nanos {
+    fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
+        times.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// Three significant digits with a unit: `36.3 ms`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
+        if self.0 < 1_000 {
+            return f.pad(&format!("{} ns", self.0));
+        }
+        let mut amount = self.0 as f64;
+        let mut unit = 0;
+        // 999.5 would be shown with four digits; the next unit says it in three.
+        while amount >= 999.5 && unit + 1 < UNITS.len() {
+            amount /= 1_000.0;
+            unit += 1;
+        }
+        let digits = match amount {
+            a if a < 9.995 => 2,
+            a if a < 99.95 => 1,
+            _ => 0,
+        };
+        f.pad(&format!("{amount:.digits$} {}", UNITS[unit]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_in_three_digits() {
+        let check = |nanos, want| assert_eq!(Nanos(nanos).to_string(), want);
+        check(0, "0 ns");
+        check(999, "999 ns");
+        check(36_300_000, "36.3 ms");
+        check(9_999_999, "10.0 ms");
+        check(999_600_000, "1.00 s");
+        check(3_600_000_000_000, "3600 s");
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        assert_eq!(Nanos::from_seconds(-1.0), Nanos::ZERO);
+        assert_eq!(Nanos::from_seconds(f64::NAN), Nanos::ZERO);
+        assert_eq!(Nanos::from_seconds(f64::INFINITY), Nanos::MAX);
+        assert_eq!(Nanos::MAX + Nanos(1), Nanos::MAX);
+        assert_eq!(Nanos(1) - Nanos(2), Nanos::ZERO);
+        assert_eq!(Nanos::from_millis(0.0004), Nanos(400));
+    }
+}
