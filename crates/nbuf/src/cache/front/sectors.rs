@@ -25,7 +25,8 @@ pub enum Addressing {
         /// Sectors of a track, 1 to 256.
         track_sectors: u32,
     },
-    /// The sector above, the track in the lowest 24 bits.
+    /// The track in its lowest 16 bits, the sector in the 8 above, which are the 24 bits that the
+    /// paper's discs have; what a larger disc has more of tracks stands above these.
     TrackLow {
         /// Sectors of a track, 1 to 255: the last address of all is no address.
         track_sectors: u32,
@@ -44,7 +45,7 @@ impl Addressing {
             Self::TrackLow { track_sectors } => {
                 let sectors = u64::from(track_sectors.clamp(1, 255));
                 let track = sector / sectors;
-                (track < 1 << 24).then_some(((sector % sectors) << 24) | track)?
+                ((track >> 16) << 24) | ((sector % sectors) << 16) | (track & 0xffff)
             }
         };
         u32::try_from(address).ok().filter(|&address| address != u32::MAX)
@@ -59,7 +60,8 @@ impl Addressing {
                 (address >> 8) * u64::from(track_sectors.clamp(1, 256)) + (address & 0xff)
             }
             Self::TrackLow { track_sectors } => {
-                (address & 0xff_ffff) * u64::from(track_sectors.clamp(1, 255)) + (address >> 24)
+                let track = ((address >> 24) << 16) | (address & 0xffff);
+                track * u64::from(track_sectors.clamp(1, 255)) + ((address >> 16) & 0xff)
             }
         }
     }
