@@ -7,7 +7,7 @@
 mod nanos;
 mod size_list;
 
-pub use nanos::Nanos;
+pub use nanos::{Nanos, NanosError};
 pub use size_list::{CacheSize, SizeList, SizeListError, even};
 
 use std::fmt;

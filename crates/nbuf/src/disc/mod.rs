@@ -5,7 +5,16 @@
 //! that is not. Modelled discs live in virtual time, where nothing is waited for; real ones wait.
 //! A cache in front of a disc is a disc; so is a meter, a delay, a fault.
 
+pub mod latency;
+pub mod model;
+pub mod null;
 pub mod private;
+pub mod ram;
+mod sheet;
+pub mod table;
+mod turning;
+
+pub use table::{DISCS, named};
 
 use crate::units::Nanos;
 
@@ -34,6 +43,20 @@ pub struct Request {
     /// What is to be written, or room for what is read: as long as the request, or empty where only
     /// time is asked of a disc that keeps none. The disc has it until the completion gives it back.
     pub data: Vec<u8>,
+}
+
+impl Request {
+    /// Whether it ends where a disc of this size does, or before.
+    pub fn within(&self, size_bytes: u64) -> Result<(), DiscError> {
+        match self.offset_bytes.checked_add(u64::from(self.length_bytes)) {
+            Some(end) if end <= size_bytes => Ok(()),
+            _ => Err(DiscError::PastTheEnd {
+                offset_bytes: self.offset_bytes,
+                length_bytes: self.length_bytes,
+                size_bytes,
+            }),
+        }
+    }
 }
 
 /// Where the time of a request went. The parts add up to the time from submission to completion.

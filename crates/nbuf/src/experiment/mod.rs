@@ -14,6 +14,7 @@ pub mod predict;
 pub mod readahead;
 mod reason;
 pub mod recommend;
+pub mod replay;
 pub mod result;
 pub mod size;
 pub mod statistics;

@@ -10,3 +10,4 @@ pub mod sampled;
 pub mod service;
 mod stack;
 pub mod stall;
+pub mod times;

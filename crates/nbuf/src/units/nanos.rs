@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,39 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// Why a text is not a time; the message repeats the text and shows the grammar.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a time: write 0, 500ns, 10us, 1.5ms, 30s, 10m or 1h")]
+pub struct NanosError {
+    /// What was given.
+    pub text: String,
+}
+
+impl FromStr for Nanos {
+    type Err = NanosError;
+
+    fn from_str(text: &str) -> Result<Self, NanosError> {
+        let wrong = || NanosError { text: text.to_owned() };
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let (digits, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
+        let amount: f64 = digits.parse().map_err(|_| wrong())?;
+        let nanos_each = match unit.trim() {
+            "ns" => 1.0,
+            "us" | "µs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "m" | "min" => 60e9,
+            "h" => 3600e9,
+            // Nothing needs no unit.
+            "" if amount == 0.0 => 0.0,
+            _ => return Err(wrong()),
+        };
+        let nanos = amount * nanos_each;
+        if nanos < u64::MAX as f64 { Ok(Self(super::whole(nanos))) } else { Err(wrong()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +158,25 @@ mod tests {
         check(9_999_999, "10.0 ms");
         check(999_600_000, "1.00 s");
         check(3_600_000_000_000, "3600 s");
+    }
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        let check = |text: &str, want: Option<u64>| {
+            assert_eq!(text.parse::<Nanos>().ok().map(|time| time.0), want, "{text:?}");
+        };
+        check("0", Some(0));
+        check("1.5 ms", Some(1_500_000));
+        check("10us", Some(10_000));
+        check("10µs", Some(10_000));
+        check("2m", Some(120_000_000_000));
+        check("1h", Some(3_600_000_000_000));
+        check("7", None);
+        check("-1s", None);
+        check("1.2.3s", None);
+        check("99999999999h", None);
+        check("", None);
+        check("1 parsec", None);
     }
 
     #[test]

@@ -4,6 +4,10 @@
 //! distribution; `uniform`: all alike; `loop`: 0 to n-1 again and again; `scan`: every key once.
 //! Invariant: the same parameters give the same keys on every machine. Cost: 12 bytes a key of memory
 //! for `zipf`, none for the others.
+//!
+//! Apart from keys, [`tools`] has people who type commands.
+
+pub mod tools;
 
 use crate::clock::Random;
 

@@ -1,0 +1,187 @@
+//! A replacement policy over equal units of a disc: sectors, tracks, cylinders, or chunks.
+//!
+//! | request | served on a hit | taken in when it is done |
+//! |---|---|---|
+//! | read | yes, where all its units are there | yes: the units that were not |
+//! | write | no | what it covers whole, and what was there; or all of it is evicted |
+//! | write that failed, write EOF | no | what it touched is evicted |
+//! | advance or backspace record | yes, the marks | no |
+//! | advance or backspace file | no | no |
+//!
+//! A read that is not served moves whole units: from the first that is not there to the last. A unit
+//! that is larger than what was asked goes into a buffer of the cache, and only what was asked is
+//! copied; one that is not comes out of the user's. Either way each byte of a read is copied once.
+//!
+//! Invariant: nothing is kept that the disc does not hold. Cost: a comparison a unit, since what finds
+//! a unit is one large hash table; 8 bytes a unit ever seen, beside interner and policy. OPT cannot
+//! stand here: what comes next depends on how long this takes.
+
+use super::super::interner::Interner;
+use super::super::policy::{Access, AnyPolicy, Cause, Outcome};
+use super::{Demand, Front, Lookup, Operation, Span, Work};
+
+/// What a write does to the cache, when it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writes {
+    /// What it wrote is taken in.
+    #[default]
+    Fill,
+    /// What the cache has of it goes.
+    Evict,
+}
+
+/// See the module.
+pub struct Units {
+    policy: Box<dyn AnyPolicy>,
+    unit_bytes: u64,
+    disc_bytes: u64,
+    writes: Writes,
+    interner: Interner,
+    /// The unit of each number of the interner.
+    known: Vec<u64>,
+    /// The numbers of the units of one request.
+    numbers: Vec<u32>,
+}
+
+impl Units {
+    /// With this policy over units of so many bytes (at least one) of a disc of so many.
+    pub fn new(
+        policy: Box<dyn AnyPolicy>,
+        unit_bytes: u64,
+        disc_bytes: u64,
+        writes: Writes,
+    ) -> Self {
+        Self {
+            policy,
+            unit_bytes: unit_bytes.max(1),
+            disc_bytes,
+            writes,
+            interner: Interner::new(),
+            known: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// The first unit and the last.
+    fn range(&self, demand: &Demand) -> (u64, u64) {
+        let span = demand.span();
+        (span.offset_bytes / self.unit_bytes, (span.end() - 1) / self.unit_bytes)
+    }
+
+    /// The number of a unit.
+    fn number(&mut self, unit: u64) -> u32 {
+        self.numbers.clear();
+        self.interner.intern(&[unit], &mut self.numbers);
+        let number = self.numbers[0];
+        if number as usize == self.known.len() {
+            self.known.push(unit);
+        }
+        number
+    }
+
+    fn look(&mut self, demand: &Demand) -> Lookup {
+        let (first, last) = self.range(demand);
+        let mut missing: Option<(u64, u64)> = None;
+        let mut unit_hits = 0;
+        for unit in first..=last {
+            let number = self.number(unit);
+            if self.policy.touch(Access::to(number)) {
+                unit_hits += 1;
+            } else {
+                missing = Some((missing.map_or(unit, |(from, _)| from), unit));
+            }
+        }
+        let count = last - first + 1;
+        let copied_bytes = if missing.is_none() { demand.length_bytes.into() } else { 0 };
+        Lookup {
+            rest: missing.map(|(from, to)| self.span(from, to)),
+            units: u32::try_from(count).unwrap_or(u32::MAX),
+            unit_hits,
+            work: Work { comparisons: count, copied_bytes },
+        }
+    }
+
+    /// The bytes of these units, as far as the disc has them.
+    fn span(&self, first: u64, last: u64) -> Span {
+        let offset_bytes = first * self.unit_bytes;
+        let end = (last + 1).saturating_mul(self.unit_bytes).min(self.disc_bytes);
+        let length_bytes = u32::try_from(end - offset_bytes).unwrap_or(u32::MAX);
+        Span { offset_bytes, length_bytes }
+    }
+
+    fn fill(&mut self, first: u64, last: u64) -> Work {
+        let mut copies = false;
+        for unit in first..=last {
+            let number = self.number(unit);
+            let outcome = self.policy.fill(Access::to(number), Cause::Demand, &mut |_| true);
+            copies |= outcome != Outcome::Bypassed;
+        }
+        Work { comparisons: last - first + 1, copied_bytes: copies.into() }
+    }
+
+    /// Takes in what was written.
+    fn update(&mut self, demand: &Demand) -> Work {
+        let (first, last) = self.range(demand);
+        let span = demand.span();
+        let mut work = Work { comparisons: last - first + 1, copied_bytes: 0 };
+        for unit in first..=last {
+            let (from, to) = (unit * self.unit_bytes, (unit + 1).saturating_mul(self.unit_bytes));
+            let covered = span.offset_bytes <= from && span.end() >= to.min(self.disc_bytes);
+            let number = self.number(unit);
+            let there = self.policy.touch(Access::to(number));
+            let taken = there
+                || covered
+                    && self.policy.fill(Access::to(number), Cause::Demand, &mut |_| true)
+                        != Outcome::Bypassed;
+            if taken {
+                work.copied_bytes += span.end().min(to) - span.offset_bytes.max(from);
+            }
+        }
+        work
+    }
+
+    fn evict(&mut self, demand: &Demand) -> Work {
+        let (first, last) = self.range(demand);
+        for number in self.interner.known(first, last) {
+            self.policy.remove(number);
+        }
+        Work { comparisons: last - first + 1, copied_bytes: 0 }
+    }
+}
+
+impl Front for Units {
+    fn initiate(&mut self, demand: &Demand) -> Lookup {
+        use Operation::{AdvanceRecord, BackspaceRecord, Read};
+        match demand.operation {
+            Read => self.look(demand),
+            AdvanceRecord | BackspaceRecord => {
+                let mut lookup = self.look(demand);
+                lookup.rest = lookup.rest.map(|_| demand.span());
+                lookup
+            }
+            _ => Lookup::past(demand),
+        }
+    }
+
+    fn terminate(&mut self, demand: &Demand, is_done: bool) -> Work {
+        match (demand.operation, is_done) {
+            (Operation::Read, true) => {
+                let (first, last) = self.range(demand);
+                let work = self.fill(first, last);
+                Work { copied_bytes: work.copied_bytes * u64::from(demand.length_bytes), ..work }
+            }
+            (Operation::Write, true) if self.writes == Writes::Fill => self.update(demand),
+            (operation, _) if operation.changes_the_disc() => self.evict(demand),
+            _ => Work::default(),
+        }
+    }
+
+    fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
+    }
+
+    fn addresses(&self) -> Vec<u64> {
+        let kept = (0..).zip(&self.known).filter(|&(number, _)| self.policy.contains(number));
+        kept.map(|(_, unit)| unit * self.unit_bytes).collect()
+    }
+}
