@@ -15,6 +15,7 @@ use crate::timing::Timing;
 
 use super::files;
 use super::guest::{Guest, Images, Slot, Trouble};
+pub use super::kernel::Caller;
 use super::kernel::{Asked, Kernel, KernelError};
 
 /// Why an experiment ended early.
