@@ -53,7 +53,11 @@ fn contents(image: &[u8], number: u16) -> Option<(u16, Vec<u8>)> {
     Some((flags, bytes))
 }
 
+/// A block that was never written has no number, and is all zeroes.
 fn block(image: &[u8], number: u16) -> Option<&[u8]> {
+    if number == 0 {
+        return Some(&[0; BLOCK_BYTES]);
+    }
     let at = usize::from(number) * BLOCK_BYTES;
     image.get(at..at + BLOCK_BYTES)
 }
@@ -89,6 +93,10 @@ mod tests {
         assert_eq!(read(&image, "/nbuf.6").as_deref(), Some(b"abc".as_slice()));
         let large = read(&image, "eightchr").unwrap();
         assert_eq!((large.len(), large[513]), (514, 7));
+        // A hole, where the first block of the image is no part of the file.
+        image[..512].fill(9);
+        image[6144] = 0;
+        assert_eq!(read(&image, "eightchr").unwrap()[..512], [0; 512]);
         assert_eq!((read(&image, "none"), read(&image, "nbuf.6/x")), (None, None));
     }
 
