@@ -5,11 +5,11 @@
 //! traps, then interrupts, then the instruction. A processor that waits jumps to the next event.
 //! Cost: a few nanoseconds an instruction; a watcher that watches costs its own time.
 
-use crate::bus::{Bus, STATUS};
+use crate::bus::Bus;
 use crate::cpu::decode::{self, Decoded};
 use crate::cpu::{Abort, Cpu, PC, SP, STACK_LIMIT, Traps};
-use crate::device::{NEVER, Write};
-use crate::memory::{IO_PAGE, Memory};
+use crate::device::NEVER;
+use crate::memory::Memory;
 use crate::timing::Timing;
 
 /// Why the machine stands still.
@@ -253,57 +253,6 @@ impl Pdp11 {
 
     pub(crate) fn look_for_requests(&mut self) {
         self.attend_at = 0;
-    }
-
-    #[cold]
-    pub(crate) fn read_word_elsewhere(&mut self, address: u16) -> Result<u16, Abort> {
-        if address & 1 != 0 {
-            return Err(Abort::Odd);
-        }
-        self.read_register(address)
-    }
-
-    fn read_register(&mut self, address: u16) -> Result<u16, Abort> {
-        if address < IO_PAGE {
-            return Err(Abort::Absent);
-        }
-        self.attend_at = 0;
-        if address == STATUS {
-            return Ok(self.cpu.status());
-        }
-        self.bus.read(self.now, address).map_err(|_| Abort::Absent)
-    }
-
-    #[cold]
-    pub(crate) fn read_byte_elsewhere(&mut self, address: u16) -> Result<u8, Abort> {
-        let word = self.read_register(address & !1)?;
-        Ok(word.to_le_bytes()[usize::from(address & 1)])
-    }
-
-    #[cold]
-    pub(crate) fn write_word_elsewhere(&mut self, address: u16, value: u16) -> Result<(), Abort> {
-        if address & 1 != 0 {
-            return Err(Abort::Odd);
-        }
-        self.write_register(address, Write::Word(value))
-    }
-
-    #[cold]
-    pub(crate) fn write_byte_elsewhere(&mut self, address: u16, value: u8) -> Result<(), Abort> {
-        let write = if address & 1 == 0 { Write::Low(value) } else { Write::High(value) };
-        self.write_register(address & !1, write)
-    }
-
-    fn write_register(&mut self, address: u16, write: Write) -> Result<(), Abort> {
-        if address < IO_PAGE {
-            return Err(Abort::Absent);
-        }
-        self.attend_at = 0;
-        if address == STATUS {
-            self.write_status(write.over(self.cpu.status()));
-            return Ok(());
-        }
-        self.bus.write(self.now, address, write, &self.memory).map_err(|_| Abort::Absent)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod decode;
 pub mod disassemble;
 
 mod execute;
+mod io_page;
 mod operand;
 mod trap;
 mod word;

@@ -42,3 +42,9 @@ impl Write {
         }
     }
 }
+
+/// The low half of a number.
+fn low(value: u32) -> u16 {
+    let [a, b, ..] = value.to_le_bytes();
+    u16::from_le_bytes([a, b])
+}

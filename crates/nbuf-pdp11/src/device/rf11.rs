@@ -5,7 +5,7 @@
 //! Handbook* (1972), RF11. Maintenance and the write-lock switches are absent.
 
 use super::transfer::{Store, Transfer};
-use super::{DONE, ENABLE, GO, Write};
+use super::{DONE, ENABLE, GO, Write, low};
 use crate::memory::Memory;
 
 const CS_ERROR: u16 = 0o100_000;
@@ -201,10 +201,6 @@ impl Rf11 {
 
     /// The registers point behind what was moved.
     fn go_on(&mut self, words: u32, is_fixed: bool) {
-        let low = |value: u32| {
-            let [a, b, ..] = value.to_le_bytes();
-            u16::from_le_bytes([a, b])
-        };
         let address = self.bus_address() + if is_fixed { 0 } else { words * 2 };
         let drum = self.drum_word() + words;
         self.word_count = self.word_count.wrapping_add(low(words));

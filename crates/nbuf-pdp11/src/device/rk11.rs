@@ -6,7 +6,7 @@
 
 use super::pack::{CYLINDERS, PACK_BYTES, SECTOR_BYTES, SECTORS, SURFACES};
 use super::transfer::{Store, Transfer};
-use super::{DONE, ENABLE, GO, Write};
+use super::{DONE, ENABLE, GO, Write, low};
 use crate::memory::Memory;
 
 const CS_ERROR: u16 = 0o100_000;
@@ -287,10 +287,6 @@ impl Rk11 {
 
     /// The registers point behind what was moved.
     fn go_on(&mut self, words: u32, is_fixed: bool) {
-        let low = |value: u32| {
-            let [a, b, ..] = value.to_le_bytes();
-            u16::from_le_bytes([a, b])
-        };
         let address = self.bus_address() + if is_fixed { 0 } else { words * 2 };
         self.word_count = self.word_count.wrapping_add(low(words));
         self.memory_address = low(address);
