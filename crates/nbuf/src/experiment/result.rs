@@ -9,6 +9,7 @@ mod choice;
 mod comparison;
 mod curve;
 mod curves;
+mod figures;
 mod files;
 mod ping;
 mod time;
@@ -34,6 +35,7 @@ pub use curves::{
     SampleFacts, TraceSummary,
 };
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSaid, PingSample, PingTask,

@@ -15,6 +15,7 @@
 mod cpu;
 mod crowd;
 mod events;
+mod figures;
 mod joint;
 mod processor;
 mod run;
@@ -23,6 +24,7 @@ mod watch;
 
 pub use cpu::{CHARACTER_9600, CPUS, Cpu, CpuRow, UnknownCpu};
 pub use crowd::{Crowd, Next};
+pub use figures::{Figures, PERIOD};
 pub use processor::LockOuts;
 pub use run::replay;
 pub use seen::{Kind, Seen};
