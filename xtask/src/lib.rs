@@ -5,4 +5,5 @@
 
 pub mod accuracy;
 pub mod cost;
+pub mod discs;
 pub mod tidy;

@@ -6,16 +6,21 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, cost, tidy};
+use xtask::{accuracy, cost, discs, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (as root, after cargo build --release)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
         Some("tidy") => run_tidy(),
+        Some("discs") => {
+            discs::write(&tidy::repository())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some("cost") => {
             let runs = env::args().nth(2).and_then(|runs| runs.parse().ok());
             let command: Vec<_> = env::args_os().skip(3).collect();

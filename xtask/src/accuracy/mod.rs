@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-pub use table::replace;
+pub use table::{between, replace};
 
 use programs::{PROGRAMS, Program};
 

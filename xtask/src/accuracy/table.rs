@@ -13,7 +13,8 @@ pub fn replace(document: &str, fills: &[Cell], time: &[Cell]) -> Result<String> 
     if time.is_empty() { Ok(document) } else { between(&document, "time", &time_table(time)) }
 }
 
-fn between(document: &str, name: &str, text: &str) -> Result<String> {
+/// Puts a text between the marks of that name.
+pub fn between(document: &str, name: &str, text: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (head, rest) =
         document.split_once(&begin).with_context(|| format!("no mark `{}`", begin.trim()))?;

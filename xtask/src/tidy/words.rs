@@ -6,9 +6,18 @@ use super::source::{Source, find_words, is_word, line_of};
 /// Parts of words, in any case, and what to write instead.
 const BANNED: [(&str, &str); 2] = [("disk", "disc"), ("utiliz", "use")];
 
-/// Names of other programs and of the kernel that we must spell as they do.
-const QUOTED: [&str; 6] =
-    ["/proc/diskstats", "/dev/disk/", "gendisk", "fdisk", "diskread", "diskwrite"];
+/// Names of other programs, of the kernel and of papers that we must spell as they do.
+const QUOTED: [&str; 9] = [
+    "/proc/diskstats",
+    "/dev/disk/",
+    "gendisk",
+    "fdisk",
+    "diskread",
+    "diskwrite",
+    "disksim",
+    "diskspecs",
+    "disk drive modeling",
+];
 
 /// Whole words that mean the work is not done.
 const UNFINISHED: [&str; 3] = ["TODO", "FIXME", "XXX"];

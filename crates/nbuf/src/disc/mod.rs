@@ -6,11 +6,13 @@
 //! A cache in front of a disc is a disc; so is a meter, a delay, a fault.
 
 pub mod latency;
+pub mod model;
 pub mod null;
 pub mod private;
 pub mod ram;
 mod sheet;
 pub mod table;
+mod turning;
 
 pub use table::{DISCS, named};
 

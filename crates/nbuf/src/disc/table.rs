@@ -1,12 +1,16 @@
 //! The table of discs, and the grammar of their names: `NAME` or `NAME:OPTION,OPTION`.
 //!
-//! A row says where its figures come from. Every disc here lives in virtual time: it answers at once, and
+//! Discs that turn take `mean`, which reckons every seek and wait with its mean
+//! ([`Way::Mean`](super::model::drive::Way)), and `scheduler=fifo`, `sstf` or `elevator`: `sata-hdd:scheduler=sstf`. A row
+//! says where its figures come from. Every disc here lives in virtual time: it answers at once, and
 //! the same requests at the same moments take the same time for the same seed. They keep no bytes; for those
 //! there is [`super::ram`].
 
 use super::latency::{Latencies, Latency};
+use super::model::{Model, Scheduler};
 use super::null::Null;
 use super::sheet::{self, Sheet};
+use super::turning::{self, Turning};
 use super::{Completion, Disc, Request};
 use crate::units::Nanos;
 
@@ -46,11 +50,64 @@ impl Shape {
 #[derive(Debug)]
 enum Make {
     Null,
+    Turning(&'static Turning),
     Sheet(&'static Sheet),
+}
+
+const fn turning(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    of: &'static Turning,
+) -> Row {
+    let (size_bytes, shape) = (of.size_bytes(), of.shape());
+    Row { name, summary, source, size_bytes, shape, make: Make::Turning(of) }
 }
 
 /// All of them, the oldest first.
 pub const DISCS: &[Row] = &[
+    turning(
+        "ibm-2314",
+        "IBM's disc pack of 1965, 28.7 MB",
+        "IBM 2314 Direct Access Storage Facility, A26-3599",
+        &turning::IBM_2314,
+    ),
+    turning(
+        "rs11",
+        "DEC's fixed heads on an RF11, 1970, 512 KiB",
+        "Computer History Wiki, from DEC's figures",
+        &turning::RS11,
+    ),
+    turning(
+        "rk03",
+        "DEC's cartridge on an RK11-C, 1971, 2.5 MB",
+        "DEC, RK11-C manual; Diablo 31",
+        &turning::RK03,
+    ),
+    turning(
+        "rk05",
+        "DEC's cartridge of 1972, 2.5 MB",
+        "Computer History Wiki, from DEC's figures",
+        &turning::RK05,
+    ),
+    turning(
+        "modcomp-4134",
+        "of the MAX-IV paper, 40 MB, no buffer",
+        "V. Jacobson, LBL-15552, 1982; geometry assumed",
+        &turning::MODCOMP_4134,
+    ),
+    turning(
+        "modcomp-4138",
+        "of the MAX-IV paper, 80 MB, with a buffer for a track",
+        "V. Jacobson, LBL-15552, 1982; geometry assumed",
+        &turning::MODCOMP_4138,
+    ),
+    turning(
+        "sata-hdd",
+        "7,200 turns a minute, of 2005, 500 GB",
+        "Hitachi Deskstar 7K500, OEM specification and The Tech Report, 2005; buffer assumed",
+        &turning::SATA_HDD,
+    ),
     Row {
         name: "sata-ssd",
         summary: "an SSD on SATA of 2021, 1 TB",
@@ -89,6 +146,8 @@ pub const DISCS: &[Row] = &[
 #[derive(Clone, Debug)]
 pub struct Choice {
     row: &'static Row,
+    mean: bool,
+    scheduler: Option<Scheduler>,
 }
 
 impl Choice {
@@ -111,6 +170,9 @@ impl Choice {
     pub fn build(&self, seed: u64) -> AnyDisc {
         match self.row.make {
             Make::Null => AnyDisc::Null(Null::new(self.row.size_bytes)),
+            Make::Turning(turning) => {
+                AnyDisc::Model(Box::new(Model::new(turning.drive(self.mean, self.scheduler))))
+            }
             Make::Sheet(sheet) => {
                 let latencies = Latencies::new(sheet.cells());
                 AnyDisc::Latency(Latency::new(self.row.size_bytes, latencies, seed))
@@ -149,11 +211,31 @@ pub fn named(text: &str) -> Result<Choice, UnknownDisc> {
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
     let unknown = || UnknownDisc::Name { name: name.to_owned() };
     let row = DISCS.iter().find(|row| row.name == name).ok_or_else(unknown)?;
-    if let Some(option) = options.split(',').find(|option| !option.is_empty()) {
-        let (option, allowed) = (option.to_owned(), "it takes none");
-        return Err(UnknownDisc::Option { disc: row.name, option, allowed });
+    let mut choice = Choice { row, mean: false, scheduler: None };
+    for option in options.split(',').filter(|option| !option.is_empty()) {
+        let known = matches!(row.make, Make::Turning(_)) && choice.take(option);
+        if !known {
+            let allowed = match row.make {
+                Make::Turning(_) => TURNING_OPTIONS,
+                Make::Null | Make::Sheet(_) => "it takes none",
+            };
+            return Err(UnknownDisc::Option { disc: row.name, option: option.to_owned(), allowed });
+        }
     }
-    Ok(Choice { row })
+    Ok(choice)
+}
+
+const TURNING_OPTIONS: &str = "it takes mean, scheduler=fifo, scheduler=sstf, scheduler=elevator";
+
+impl Choice {
+    /// Whether a disc that turns knows the option.
+    fn take(&mut self, option: &str) -> bool {
+        let scheduler = option.strip_prefix("scheduler=");
+        let named = Scheduler::NAMED.iter().find(|(name, _)| Some(*name) == scheduler);
+        self.mean |= option == "mean";
+        self.scheduler = named.map(|(_, scheduler)| *scheduler).or(self.scheduler);
+        option == "mean" || named.is_some()
+    }
 }
 
 /// A disc of any row, without a virtual call.
@@ -163,6 +245,8 @@ pub enum AnyDisc {
     Null(Null),
     /// Takes what a table says.
     Latency(Latency),
+    /// Turns.
+    Model(Box<Model>),
 }
 
 macro_rules! of_any {
@@ -170,6 +254,7 @@ macro_rules! of_any {
         match $any {
             AnyDisc::Null($disc) => $do,
             AnyDisc::Latency($disc) => $do,
+            AnyDisc::Model($disc) => $do,
         }
     };
 }
@@ -225,6 +310,7 @@ mod tests {
             let mut disc = named(row.name).unwrap().build(1);
             let past = wait_for(&mut disc, Nanos::ZERO, read(0, row.size_bytes)).unwrap();
             assert!(past.outcome.is_err(), "{}", row.name);
+            assert_eq!(disc.size_bytes(), row.size_bytes, "{}", row.name);
         }
     }
 
@@ -238,6 +324,11 @@ mod tests {
         check("floppy", "there is no disc `floppy`; there are ");
         check("floppy", "nvme-ssd");
         check("", "there is no disc ``");
-        check("null:mean", "takes no option `mean`");
+        check("null:mean", "takes no option `mean`; it takes none");
+        check("rk05:scheduler=best", "it takes mean, scheduler=fifo");
+        check("rk05:mean,scheduler", "takes no option `scheduler`");
+        for (option, _) in Scheduler::NAMED {
+            assert!(TURNING_OPTIONS.contains(option));
+        }
     }
 }

@@ -1,0 +1,295 @@
+//! The memory of a drive: which sectors it has, what it is reading on, and what it has still to write.
+//!
+//! A segment holds a run of sectors and keeps the end of it. The arm works in the background, as long as
+//! nobody asks: it writes what was reported done, the nearest first, or it reads on behind the last read. What
+//! it has reached is worked out when somebody wants to know: a step for each track it has gone over.
+
+use super::drive::{Ahead, Drive, Way};
+use super::mechanism::{Access, Mechanism, sectors, wait};
+use crate::units::Nanos;
+
+/// Sectors from `start` to before `end`.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: u64,
+    end: u64,
+    used: u64,
+}
+
+/// A write that was reported done.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    start: u64,
+    end: u64,
+    ready: Nanos,
+}
+
+/// Reading on.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    segment: usize,
+    until: u64,
+    /// When the head comes to the next sector, or when it may begin to look for it.
+    at: Nanos,
+    on_track: bool,
+}
+
+/// What a read finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// All of it, or from its beginning up to before a sector.
+    Hit {
+        segment: usize,
+        until: u64,
+    },
+    Miss,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    segments: Vec<Segment>,
+    clock: u64,
+    reading: Option<Reading>,
+    behind: Vec<Behind>,
+}
+
+impl Memory {
+    /// What is in it from `start` on.
+    pub(super) fn find(&self, drive: &Drive, start: u64, end: u64) -> Found {
+        let mut best: Option<(usize, u64)> = None;
+        for (at, segment) in self.segments.iter().enumerate() {
+            let begins = segment.start <= start && start < segment.end;
+            let joins = drive.buffer.joins && start == segment.end && self.reads_on(at);
+            if (begins || joins) && best.is_none_or(|(_, until)| until < segment.end) {
+                best = Some((at, segment.end));
+            }
+        }
+        match best {
+            Some((segment, until)) => Found::Hit { segment, until: until.min(end) },
+            None => Found::Miss,
+        }
+    }
+
+    fn reads_on(&self, segment: usize) -> bool {
+        self.reading.is_some_and(|reading| {
+            reading.segment == segment && self.segments[segment].end < reading.until
+        })
+    }
+
+    /// What the background has done up to `now`.
+    pub(super) fn catch_up(&mut self, drive: &Drive, arm: &mut Mechanism, now: Nanos) {
+        while let Some(at) = self.nearest(arm, drive) {
+            let start = arm.free.max(self.behind[at].ready);
+            if start >= now {
+                return;
+            }
+            self.write_one(drive, arm, at);
+        }
+        self.read_on(drive, arm, now, u64::MAX);
+    }
+
+    /// Writes what waits, all of it.
+    pub(super) fn write_all(&mut self, drive: &Drive, arm: &mut Mechanism) {
+        while let Some(at) = self.nearest(arm, drive) {
+            self.write_one(drive, arm, at);
+        }
+    }
+
+    fn nearest(&self, arm: &Mechanism, drive: &Drive) -> Option<usize> {
+        if self.behind.len() < 2 {
+            return (!self.behind.is_empty()).then_some(0);
+        }
+        let far = |behind: &Behind| drive.geometry.cylinder(behind.start).abs_diff(arm.cylinder());
+        (0..self.behind.len()).min_by_key(|&at| far(&self.behind[at]))
+    }
+
+    fn write_one(&mut self, drive: &Drive, arm: &mut Mechanism, at: usize) {
+        let behind = self.behind.remove(at);
+        let start = arm.free.max(behind.ready);
+        let supply = super::mechanism::Supply { from: start, sector: Nanos::ZERO };
+        arm.access(drive, start, behind.start, behind.end - behind.start, Some(supply));
+    }
+
+    /// Takes a write that is to be reported done; from when on there is room for it.
+    pub(super) fn write_behind(
+        &mut self,
+        drive: &Drive,
+        arm: &mut Mechanism,
+        (start, end): (u64, u64),
+        ready: Nanos,
+    ) -> Nanos {
+        let limit = drive.buffer.segment_sectors;
+        if let Some(last) = self.behind.last_mut()
+            && last.end == start
+            && end - last.start <= limit
+        {
+            last.end = end;
+            return Nanos::ZERO;
+        }
+        let mut room = Nanos::ZERO;
+        while self.behind.len() >= drive.buffer.behind_segments.max(1) {
+            let Some(at) = self.nearest(arm, drive) else { break };
+            self.write_one(drive, arm, at);
+            room = arm.free;
+        }
+        self.behind.push(Behind { start, end, ready: ready.max(room) });
+        room
+    }
+
+    /// Reads on up to `now`, or until the sector before `wanted` is there; when that was.
+    pub(super) fn read_on(
+        &mut self,
+        drive: &Drive,
+        arm: &mut Mechanism,
+        now: Nanos,
+        wanted: u64,
+    ) -> Option<Access> {
+        let reading = self.reading.as_mut()?;
+        let segment = &mut self.segments[reading.segment];
+        let stop = reading.until.min(wanted);
+        let mut access = Access { end: reading.at, ..Access::default() };
+        if drive.way != Way::Turning {
+            segment.end = stop.max(segment.end);
+            wrap(drive, segment);
+            self.reading = None;
+            return Some(access);
+        }
+        while segment.end < stop {
+            let Some(run) = drive.geometry.run(segment.end, stop - segment.end) else { break };
+            if !reading.on_track {
+                let start = reading.at.max(arm.free);
+                if start >= now {
+                    break;
+                }
+                let seek = arm.seek(drive, &run, false);
+                arm.free = start + seek;
+                let waits = wait(drive, arm.free, run.angle);
+                access.seek += seek;
+                access.rotation += waits;
+                (reading.at, reading.on_track) = (arm.free + waits, true);
+            }
+            let all = sectors(drive, &run, run.span);
+            if reading.at + all > now {
+                // The head is in the middle of the track, or not there yet.
+                let one = sectors(drive, &run, 1).0.max(1);
+                let passed = ((now - reading.at).0 / one).min(run.sectors);
+                segment.end += passed;
+                reading.at += sectors(drive, &run, passed);
+                break;
+            }
+            segment.end += run.sectors;
+            reading.at += all;
+            access.transfer += all;
+            access.end = reading.at;
+            arm.free = arm.free.max(reading.at);
+            // A run that was cut short by `stop` goes on where it is.
+            let cut = run.sectors == stop - (segment.end - run.sectors);
+            reading.on_track = cut && on_the_track(drive, &run, segment.end);
+        }
+        wrap(drive, segment);
+        if segment.end >= reading.until {
+            self.reading = None;
+        }
+        Some(access)
+    }
+
+    /// Whether the background is reading into this segment.
+    pub(super) fn is_reading(&self, segment: usize) -> bool {
+        self.reading.is_some_and(|reading| reading.segment == segment)
+    }
+
+    /// Stops reading on.
+    pub(super) fn stop(&mut self) {
+        self.reading = None;
+    }
+
+    /// Reads on into a segment from its end, beginning when the arm is free and `at` has passed.
+    pub(super) fn start(&mut self, drive: &Drive, segment: usize, at: Nanos, on_track: bool) {
+        let Segment { start, end, .. } = self.segments[segment];
+        let until = until(drive, start, end).min(drive.geometry.sectors());
+        self.reading = (until > end).then_some(Reading { segment, until, at, on_track });
+    }
+
+    /// Reads on farther than it would have.
+    pub(super) fn extend(&mut self, drive: &Drive, end: u64) {
+        if let Some(reading) = &mut self.reading {
+            let start = self.segments[reading.segment].start;
+            let farther = until(drive, start, end).min(drive.geometry.sectors());
+            reading.until = reading.until.max(farther);
+        }
+    }
+
+    /// A segment that holds these sectors and nothing else: one that is empty, or the one that
+    /// nobody used for the longest time.
+    pub(super) fn take(&mut self, drive: &Drive, start: u64, end: u64) -> Option<usize> {
+        self.clock += 1;
+        let mut fresh = Segment { start, end, used: self.clock };
+        wrap(drive, &mut fresh);
+        if self.segments.len() < drive.buffer.segments {
+            self.segments.push(fresh);
+            return Some(self.segments.len() - 1);
+        }
+        let oldest = (0..self.segments.len()).min_by_key(|&at| self.segments[at].used)?;
+        self.segments[oldest] = fresh;
+        Some(oldest)
+    }
+
+    /// Somebody has read from it, up to before `end`.
+    pub(super) fn touch(&mut self, drive: &Drive, segment: usize, end: u64) {
+        self.clock += 1;
+        let touched = &mut self.segments[segment];
+        touched.used = self.clock;
+        touched.end = touched.end.max(end);
+        wrap(drive, touched);
+    }
+
+    /// What the segments have of these sectors is no longer so.
+    pub(super) fn forget(&mut self, start: u64, end: u64) {
+        for segment in &mut self.segments {
+            if segment.start < end && start < segment.end {
+                (segment.start, segment.end, segment.used) = (0, 0, 0);
+            }
+        }
+    }
+
+    /// Up to where a segment holds sectors.
+    pub(super) fn end(&self, segment: usize) -> u64 {
+        self.segments[segment].end
+    }
+}
+
+fn wrap(drive: &Drive, segment: &mut Segment) {
+    let kept = segment.end.saturating_sub(drive.buffer.segment_sectors.max(1));
+    segment.start = segment.start.max(kept);
+}
+
+fn on_the_track(drive: &Drive, run: &super::geometry::Run, sector: u64) -> bool {
+    drive
+        .geometry
+        .run(sector, 1)
+        .is_some_and(|next| (next.cylinder, next.head) == (run.cylinder, run.head))
+}
+
+/// The sector before which reading on ends, for a run that was asked for up to `end`.
+fn until(drive: &Drive, start: u64, end: u64) -> u64 {
+    let track_end = |sector: u64| {
+        drive.geometry.run(sector, u64::MAX).map_or(sector, |run| sector + run.sectors)
+    };
+    match drive.buffer.ahead {
+        Ahead::None => end,
+        Ahead::Sectors(count) => end + count,
+        Ahead::Track(count) => {
+            let same = drive.geometry.run(end, 1);
+            let last = drive.geometry.run(end.saturating_sub(1), 1);
+            let stays = matches!((same, last), (Some(same), Some(last))
+                if (same.cylinder, same.head) == (last.cylinder, last.head));
+            if stays { track_end(end).min(end + count) } else { end }
+        }
+        Ahead::NextTrack => {
+            let this = track_end(end);
+            let begun_before = track_end(start) < this;
+            if begun_before { track_end(this) } else { this }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Where the sectors of a disc lie: zones of cylinders, spares, slipped sectors, skews.
+//!
+//! Numbers of sectors run along a track, then to the next head of the cylinder, then to the next
+//! cylinder, leaving out spares and what was slipped over when the disc was made. Angles are parts of a
+//! turn in 64 bits, so that adding them wraps as the disc does. The words, and the ways to keep
+//! spares, are those of `DiskSim` 4.0 (J. Bucy, J. Schindler, S. Schlosser, G. Ganger, CMU-PDL-08-101, 2008).
+//! A look-up takes a search among the zones and a few divisions. Not for discs whose
+//! numbers run along a surface first, as those of this century often do.
+
+/// A part of the cylinders with as many sectors on each track.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    /// The first of its cylinders.
+    pub first_cylinder: u32,
+    /// The last of them.
+    pub last_cylinder: u32,
+    /// Sectors on each track.
+    pub sectors_per_track: u32,
+    /// Where its first sector lies, in sectors from the index of the disc.
+    pub first_offset: f64,
+    /// Sectors at its beginning that hold no data.
+    pub gap_sectors: u64,
+    /// How far the next track of a cylinder is turned, in sectors.
+    pub track_skew: f64,
+    /// How far the first track of the next cylinder is turned, in sectors.
+    pub cylinder_skew: f64,
+    /// Spare units of each group ([`Spares`]).
+    pub spares: u64,
+    /// Units that were passed over when the disc was made, counted from the beginning of the zone;
+    /// ascending.
+    pub slips: Vec<u64>,
+}
+
+/// Where the spares of a disc are: at the end of each group, so many [`Zone::spares`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spares {
+    /// Whole tracks at the end of a zone; tracks are slipped.
+    TracksOfZone,
+    /// Sectors at the end of each track.
+    Track,
+    /// Sectors at the end of so many cylinders.
+    Cylinders(u32),
+    /// Sectors at the end of a zone.
+    Zone,
+}
+
+/// A part of a turn: 2^64 of them are a whole.
+pub(super) type Angle = u64;
+
+/// Sectors that pass under a head one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub cylinder: u32,
+    pub head: u32,
+    /// Where the first of them begins.
+    pub angle: Angle,
+    /// How many have numbers that were asked for.
+    pub sectors: u64,
+    /// How many pass from the beginning of the first to the end of the last.
+    pub span: u64,
+    /// Sectors on this track, spares and all.
+    pub per_track: u32,
+}
+
+/// The zones, made ready for look-ups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    zones: Vec<Ready>,
+    surfaces: u32,
+    sectors: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Ready {
+    zone: Zone,
+    /// The number of its first sector, and how many there are.
+    first: u64,
+    sectors: u64,
+    /// The group in sectors, as it lies and as it is numbered.
+    group_span: u64,
+    group_sectors: u64,
+    /// Sectors of a unit that is slipped as a whole.
+    unit: u64,
+    sector_angle: Angle,
+    first_angle: Angle,
+    track_angle: Angle,
+    cylinder_angle: Angle,
+}
+
+impl Geometry {
+    /// Zones in the order of their cylinders. A zone without sectors, or whose spares leave none, is left
+    /// out.
+    pub fn new(surfaces: u32, spares: Spares, zones: impl IntoIterator<Item = Zone>) -> Self {
+        let mut geometry = Self { zones: Vec::new(), surfaces: surfaces.max(1), sectors: 0 };
+        for zone in zones {
+            if let Some(ready) = Ready::new(zone, geometry.surfaces, spares, geometry.sectors) {
+                geometry.sectors += ready.sectors;
+                geometry.zones.push(ready);
+            }
+        }
+        geometry
+    }
+
+    /// One zone, no spares; a track that begins where the one before it ended, turned by so many sectors.
+    pub fn even(cylinders: u32, surfaces: u32, sectors_per_track: u32, skew: f64) -> Self {
+        let zone = Zone {
+            first_cylinder: 0,
+            last_cylinder: cylinders.max(1) - 1,
+            sectors_per_track,
+            first_offset: 0.0,
+            gap_sectors: 0,
+            track_skew: skew,
+            cylinder_skew: skew,
+            spares: 0,
+            slips: Vec::new(),
+        };
+        Self::new(surfaces, Spares::Zone, [zone])
+    }
+
+    /// Sectors that have numbers.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// One more than the number of the last cylinder.
+    pub fn cylinders(&self) -> u32 {
+        self.zones.last().map_or(0, |ready| ready.zone.last_cylinder + 1)
+    }
+
+    /// Sectors of a track of the first zone.
+    pub fn track_sectors(&self) -> u32 {
+        self.zones.first().map_or(0, |ready| ready.zone.sectors_per_track)
+    }
+
+    /// Surfaces with data.
+    pub fn surfaces(&self) -> u32 {
+        self.surfaces
+    }
+
+    /// The cylinder of a sector.
+    pub(super) fn cylinder(&self, sector: u64) -> u32 {
+        let Some((ready, within)) = self.find(sector) else { return 0 };
+        let place = ready.place(within) / u64::from(ready.zone.sectors_per_track);
+        ready.zone.first_cylinder + narrow(place / u64::from(self.surfaces))
+    }
+
+    /// From this sector on, at most `count` of them, as far as they lie on one track.
+    pub(super) fn run(&self, sector: u64, count: u64) -> Option<Run> {
+        let (ready, within) = self.find(sector)?;
+        let per_track = u64::from(ready.zone.sectors_per_track);
+        let place = ready.place(within);
+        let (track, on_track) = (place / per_track, place % per_track);
+        let sectors = count.min(ready.sectors - within).min(ready.to_end_of(within, place, track));
+        let span = if ready.zone.slips.is_empty() {
+            sectors
+        } else {
+            ready.place(within + sectors - 1) + 1 - place
+        };
+        let (cylinder, head) = (track / u64::from(self.surfaces), track % u64::from(self.surfaces));
+        let switches = head + u64::from(self.surfaces - 1) * cylinder;
+        let angle = ready
+            .first_angle
+            .wrapping_add(ready.track_angle.wrapping_mul(switches))
+            .wrapping_add(ready.cylinder_angle.wrapping_mul(cylinder))
+            .wrapping_add(ready.sector_angle.wrapping_mul(on_track));
+        let cylinder = ready.zone.first_cylinder + narrow(cylinder);
+        let per_track = ready.zone.sectors_per_track;
+        Some(Run { cylinder, head: narrow(head), angle, sectors, span, per_track })
+    }
+
+    fn find(&self, sector: u64) -> Option<(&Ready, u64)> {
+        let at = self.zones.partition_point(|ready| ready.first + ready.sectors <= sector);
+        let ready = self.zones.get(at)?;
+        Some((ready, sector - ready.first))
+    }
+}
+
+impl Ready {
+    fn new(zone: Zone, surfaces: u32, spares: Spares, first: u64) -> Option<Self> {
+        let per_track = u64::from(zone.sectors_per_track);
+        let cylinders = u64::from(zone.last_cylinder.checked_sub(zone.first_cylinder)?) + 1;
+        let span = cylinders.checked_mul(u64::from(surfaces) * per_track)?;
+        let (group_span, unit) = match spares {
+            Spares::TracksOfZone => (span, per_track),
+            Spares::Track => (per_track, 1),
+            Spares::Cylinders(count) => (u64::from(count) * u64::from(surfaces) * per_track, 1),
+            Spares::Zone => (span, 1),
+        };
+        let group_sectors = group_span.checked_sub(zone.spares.checked_mul(unit)?)?;
+        // A last group that is cut short has none.
+        let groups = span.checked_div(group_span)?;
+        let lost = groups * (group_span - group_sectors);
+        let sectors = (span - lost).checked_sub(zone.gap_sectors)?;
+        if group_sectors == 0 || sectors == 0 {
+            return None;
+        }
+        let sector_angle = u64::MAX / per_track;
+        Some(Self {
+            first,
+            sectors,
+            group_span,
+            group_sectors,
+            unit,
+            sector_angle,
+            first_angle: angle(zone.first_offset, per_track),
+            track_angle: angle(zone.track_skew, per_track),
+            cylinder_angle: angle(zone.cylinder_skew, per_track),
+            zone,
+        })
+    }
+
+    /// Where a sector of the zone lies, counted as they lie.
+    fn place(&self, within: u64) -> u64 {
+        let numbered = within + self.zone.gap_sectors;
+        let (group, within) = (numbered / self.group_sectors, numbered % self.group_sectors);
+        let base = group * self.group_span;
+        let unit = within / self.unit;
+        base + (unit + self.slipped(base / self.unit, unit)) * self.unit + within % self.unit
+    }
+
+    /// Units that are slipped before a unit of the group that begins at `base`.
+    fn slipped(&self, base: u64, unit: u64) -> u64 {
+        let slips = &self.zone.slips;
+        let from = slips.partition_point(|&slip| slip < base);
+        let mut count = 0;
+        for &slip in &slips[from..] {
+            if slip - base > unit + count {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// Numbered sectors from one to the end of its track.
+    fn to_end_of(&self, within: u64, place: u64, track: u64) -> u64 {
+        let per_track = u64::from(self.zone.sectors_per_track);
+        let numbered = within + self.zone.gap_sectors;
+        let group = numbered / self.group_sectors;
+        let left_in_group = (group + 1) * self.group_sectors - numbered;
+        let end = (track + 1) * per_track;
+        let slipped = match self.unit {
+            1 => {
+                let slips = &self.zone.slips;
+                let before = |end| slips.partition_point(|&slip| slip < end);
+                (before(end) - before(place)) as u64
+            }
+            _ => 0,
+        };
+        (end - place - slipped).min(left_in_group).max(1)
+    }
+}
+
+/// So many sectors as a part of a turn, whole turns left out.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what is rounded is below one turn, and a conversion saturates"
+)]
+fn angle(sectors: f64, per_track: u64) -> Angle {
+    let whole = (sectors.floor().rem_euclid(per_track as f64)) as u64;
+    let part = (sectors - sectors.floor()) * (u64::MAX / per_track) as f64;
+    (u64::MAX / per_track).wrapping_mul(whole).wrapping_add(part as u64)
+}
+
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn zone(first: u32, last: u32, per_track: u32, spares: u64, slips: Vec<u64>) -> Zone {
+        Zone {
+            first_cylinder: first,
+            last_cylinder: last,
+            sectors_per_track: per_track,
+            first_offset: 1.5,
+            gap_sectors: 3,
+            track_skew: 2.0,
+            cylinder_skew: 3.0,
+            spares,
+            slips,
+        }
+    }
+
+    proptest! {
+        /// However spares lie, no two sectors share a place, none lies on a slip, and runs add up.
+        #[test]
+        fn every_sector_has_a_place_of_its_own(
+            kind in 0..4_usize,
+            surfaces in 1..4_u32,
+            spares in 0..3_u64,
+            mut slips in prop::collection::btree_set(0..60_u64, 0..3),
+        ) {
+            let spare = [Spares::TracksOfZone, Spares::Track, Spares::Cylinders(2), Spares::Zone][kind];
+            // No more slips than spares: of a group there are as many as of the zone, at least.
+            while slips.len() as u64 > spares { slips.pop_last(); }
+            if matches!(spare, Spares::Track) { slips.clear(); }
+            let limit = if matches!(spare, Spares::TracksOfZone) { 8 } else { 60 };
+            let slips: Vec<u64> = slips.into_iter().filter(|&slip| slip < limit).collect();
+            let zones = [zone(0, 5, 9, spares, slips.clone()), zone(6, 9, 7, spares, Vec::new())];
+            let geometry = Geometry::new(surfaces, spare, zones);
+            let mut seen = HashSet::new();
+            let mut at = 0;
+            let mut before = None;
+            while at < geometry.sectors() {
+                let run = geometry.run(at, u64::MAX).unwrap();
+                prop_assert!(run.sectors >= 1 && run.span >= run.sectors);
+                prop_assert!(run.cylinder < 10 && run.head < surfaces);
+                prop_assert!(before < Some((run.cylinder, run.head)), "runs go up, a track at a time");
+                before = Some((run.cylinder, run.head));
+                for one in at..at + run.sectors {
+                    let single = geometry.run(one, 1).unwrap();
+                    prop_assert_eq!((single.cylinder, single.head, single.span), (run.cylinder, run.head, 1));
+                    prop_assert!(seen.insert((single.cylinder, single.head, single.angle)));
+                    prop_assert_eq!(geometry.cylinder(one), run.cylinder);
+                }
+                at += run.sectors;
+            }
+            prop_assert_eq!(geometry.run(at, 1), None);
+        }
+    }
+
+    #[test]
+    fn a_track_is_turned_by_its_skew() {
+        let geometry = Geometry::even(4, 2, 16, 4.0);
+        let turn = |sector| geometry.run(sector, 1).unwrap().angle / (u64::MAX / 16);
+        assert_eq!([turn(0), turn(1), turn(16), turn(32), turn(33)], [0, 1, 4, 8, 9]);
+        assert_eq!(geometry.sectors(), 128);
+        assert_eq!(geometry.run(30, 100).unwrap().sectors, 2);
+    }
+
+    #[test]
+    fn a_zone_of_nothing_is_left_out() {
+        let geometry =
+            Geometry::new(1, Spares::Zone, [zone(3, 2, 9, 0, vec![]), zone(0, 1, 0, 0, vec![])]);
+        assert_eq!(geometry.sectors(), 0);
+        assert_eq!(geometry.run(0, 1), None);
+        assert_eq!(Geometry::new(1, Spares::Track, [zone(0, 1, 9, 9, vec![])]).sectors(), 0);
+    }
+}

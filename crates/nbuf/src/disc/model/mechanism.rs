@@ -1,0 +1,132 @@
+//! The arm, the heads, and the angle of the disc.
+//!
+//! The angle is a function of the time alone: the disc never stops, so a request that comes a sector too
+//! late waits for a turn. Each track of a request is one step, whatever the number of its sectors.
+
+use super::drive::{Drive, Way};
+use super::geometry::{Angle, Run};
+use crate::units::Nanos;
+
+/// So near before its beginning, as a part of a turn, a sector is still caught: times are in whole
+/// nanoseconds, and a head that comes just in time must not miss it by rounding.
+const CAUGHT: Angle = 1 << 44;
+
+/// Where the arm is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mechanism {
+    cylinder: u32,
+    head: u32,
+    /// The arm is not to be had before then.
+    pub free: Nanos,
+}
+
+/// What an access to the medium took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Access {
+    pub seek: Nanos,
+    pub rotation: Nanos,
+    pub transfer: Nanos,
+    pub end: Nanos,
+    /// When the first sector had passed.
+    pub first: Nanos,
+}
+
+/// A write needs data under the head: its first sector may pass when `from` has, and not before the bus
+/// has brought enough that it never runs dry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Supply {
+    pub from: Nanos,
+    pub sector: Nanos,
+}
+
+impl Mechanism {
+    pub(super) fn cylinder(&self) -> u32 {
+        self.cylinder
+    }
+
+    /// So many sectors from `sector` on, by an arm that may move from `at` on.
+    pub(super) fn access(
+        &mut self,
+        drive: &Drive,
+        at: Nanos,
+        sector: u64,
+        count: u64,
+        supply: Option<Supply>,
+    ) -> Access {
+        if let Way::Mean { sector: further } = drive.way {
+            return self.mean(drive, at, sector, count, further);
+        }
+        let mut access = Access { end: at, ..Access::default() };
+        let (mut next, last) = (sector, sector + count);
+        while next < last {
+            let Some(run) = drive.geometry.run(next, last - next) else { break };
+            let seek = self.seek(drive, &run, supply.is_some());
+            let mut wait = wait(drive, access.end + seek, run.angle);
+            let one = sectors(drive, &run, 1);
+            if let (Some(supply), true) = (supply, next == sector) {
+                let lag = supply.sector - one;
+                let ready = supply.from + supply.sector + lag * (count - 1);
+                let short = ready - (access.end + seek + wait);
+                wait += drive.rotation * short.0.div_ceil(drive.rotation.0.max(1));
+            }
+            let transfer = sectors(drive, &run, run.span);
+            if next == sector {
+                access.first = access.end + seek + wait + one;
+            }
+            access.seek += seek;
+            access.rotation += wait;
+            access.transfer += transfer;
+            access.end += seek + wait + transfer;
+            next += run.sectors;
+        }
+        self.free = access.end;
+        access
+    }
+
+    fn mean(
+        &mut self,
+        drive: &Drive,
+        at: Nanos,
+        sector: u64,
+        count: u64,
+        further: Nanos,
+    ) -> Access {
+        self.cylinder = drive.geometry.cylinder(sector + count.max(1) - 1);
+        let (seek, rotation) = (drive.seek.mean(), drive.wait_mean());
+        let first = at + seek + rotation;
+        let transfer = further * (count.max(1) - 1);
+        self.free = first + transfer;
+        Access { seek, rotation, transfer, end: self.free, first }
+    }
+
+    /// Moves the arm to a track; how long that takes.
+    pub(super) fn seek(&mut self, drive: &Drive, run: &Run, writes: bool) -> Nanos {
+        if run.cylinder == self.cylinder && run.head == self.head {
+            return Nanos::ZERO;
+        }
+        let switch = if run.head == self.head { Nanos::ZERO } else { drive.head_switch };
+        let moved = drive.seek.time(run.cylinder.abs_diff(self.cylinder)).max(switch);
+        (self.cylinder, self.head) = (run.cylinder, run.head);
+        if writes && moved > Nanos::ZERO {
+            Nanos(moved.0.saturating_add_signed(drive.write_settle_ns))
+        } else {
+            moved
+        }
+    }
+}
+
+/// How long so many sectors of a track take to pass.
+pub(super) fn sectors(drive: &Drive, run: &Run, count: u64) -> Nanos {
+    Nanos(drive.rotation.0.saturating_mul(count) / u64::from(run.per_track.max(1)))
+}
+
+/// How long it is from a moment until an angle comes under the head.
+pub(super) fn wait(drive: &Drive, at: Nanos, angle: Angle) -> Nanos {
+    let turn = drive.rotation.0.max(1);
+    let now = (u64::MAX / turn).wrapping_mul(at.0 % turn);
+    let ahead = angle.wrapping_sub(now);
+    if ahead > Angle::MAX - CAUGHT {
+        return Nanos::ZERO;
+    }
+    Nanos(u64::try_from((u128::from(ahead) * u128::from(turn)) >> 64).unwrap_or(0))
+}

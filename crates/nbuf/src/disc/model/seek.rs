@@ -1,0 +1,163 @@
+//! How long an arm takes to another cylinder.
+//!
+//! From measured points, on lines between them; or a curve through what data sheets give: one cylinder,
+//! the mean of all pairs of cylinders, and the whole stroke. The curve is `one + a (sqrt(d) - 1) + b (d - 1)`: a
+//! short seek accelerates half the way, a long one coasts (C. Ruemmler, J. Wilkes, *An Introduction to
+//! Disk Drive Modeling*, IEEE Computer, March 1994).
+
+use crate::units::Nanos;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seek {
+    shape: Shape,
+    mean: Nanos,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    /// Distances, ascending, and times.
+    Points(Vec<(u32, f64)>),
+    Curve {
+        one: f64,
+        root: f64,
+        linear: f64,
+    },
+}
+
+impl Seek {
+    /// Of measured distances, with times in milliseconds; the last two lead on beyond the last.
+    pub fn points(points: impl IntoIterator<Item = (u32, f64)>, cylinders: u32) -> Self {
+        let mut points: Vec<(u32, f64)> =
+            points.into_iter().map(|(distance, ms)| (distance, ms.max(0.0) * 1e6)).collect();
+        points.sort_unstable_by_key(|point| point.0);
+        points.dedup_by_key(|point| point.0);
+        let mut seek = Self { shape: Shape::Points(points), mean: Nanos::ZERO };
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for distance in 1..cylinders {
+            let pairs = f64::from(cylinders - distance);
+            sum += pairs * seek.time(distance).0 as f64;
+            weight += pairs;
+        }
+        if weight > 0.0 {
+            seek.mean = nanos(sum / weight);
+        }
+        seek
+    }
+
+    /// Through three figures of a data sheet, in milliseconds: of one cylinder, of the mean pair, of
+    /// all cylinders.
+    pub fn curve(one_ms: f64, mean_ms: f64, full_ms: f64, cylinders: u32) -> Self {
+        let longest = f64::from(cylinders.max(3) - 1);
+        // Of all pairs, those at distance d are 2 (n - d) of n (n - 1).
+        let (mut of_root, mut of_linear, mut weight) = (0.0, 0.0, 0.0);
+        for distance in 1..cylinders.max(3) {
+            let (distance, pairs) = (f64::from(distance), f64::from(cylinders.max(3) - distance));
+            of_root += pairs * (distance.sqrt() - 1.0);
+            of_linear += pairs * (distance - 1.0);
+            weight += pairs;
+        }
+        let (of_root, of_linear) = (of_root / weight, of_linear / weight);
+        let (full_root, full_linear) = (longest.sqrt() - 1.0, longest - 1.0);
+        let (mean, full) = (mean_ms - one_ms, full_ms - one_ms);
+        let determinant = of_root * full_linear - full_root * of_linear;
+        let root = (mean * full_linear - full * of_linear) / determinant;
+        let linear = (of_root * full - full_root * mean) / determinant;
+        let shape = Shape::Curve { one: one_ms * 1e6, root: root * 1e6, linear: linear * 1e6 };
+        Self { shape, mean: nanos(mean_ms * 1e6) }
+    }
+
+    /// Of a head on every track.
+    pub fn none() -> Self {
+        Self { shape: Shape::Points(Vec::new()), mean: Nanos::ZERO }
+    }
+
+    /// The mean of all pairs of different cylinders.
+    pub fn mean(&self) -> Nanos {
+        self.mean
+    }
+
+    /// Over so many cylinders.
+    pub fn time(&self, distance: u32) -> Nanos {
+        if distance == 0 {
+            return Nanos::ZERO;
+        }
+        let far = f64::from(distance);
+        match &self.shape {
+            Shape::Curve { one, root, linear } => {
+                nanos(one + root * (far.sqrt() - 1.0) + linear * (far - 1.0))
+            }
+            Shape::Points(points) => match points.as_slice() {
+                [] => Nanos::ZERO,
+                [(_, only)] => nanos(*only),
+                points => {
+                    let above = points.partition_point(|point| point.0 < distance);
+                    let above = above.clamp(1, points.len() - 1);
+                    let ((near, low), (beyond, high)) = (points[above - 1], points[above]);
+                    let part = (far - f64::from(near)) / f64::from(beyond - near);
+                    nanos(low + (high - low) * part)
+                }
+            },
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a conversion of floating point saturates"
+)]
+fn nanos(ns: f64) -> Nanos {
+    Nanos((ns + 0.5) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of every pair of cylinders, which the fit does not go through one by one.
+    fn mean_of_pairs(seek: &Seek, cylinders: u32) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for from in 0..cylinders {
+            for to in (0..cylinders).filter(|&to| to != from) {
+                sum += seek.time(from.abs_diff(to)).millis();
+                count += 1.0;
+            }
+        }
+        sum / count
+    }
+
+    #[test]
+    fn a_curve_has_the_three_figures_of_the_sheet() {
+        let check = |one, mean, full, cylinders| {
+            let seek = Seek::curve(one, mean, full, cylinders);
+            let close =
+                |got: f64, want: f64| assert!((got - want).abs() < 1e-3, "{got} for {want}");
+            close(seek.time(1).millis(), one);
+            close(seek.time(cylinders - 1).millis(), full);
+            close(mean_of_pairs(&seek, cylinders), mean);
+            close(seek.mean().millis(), mean);
+            let rising = (1..cylinders).all(|far| seek.time(far) >= seek.time(far - 1));
+            assert!(rising, "{one} {mean} {full}");
+        };
+        check(10.0, 28.0, 56.0, 744);
+        check(12.0, 32.0, 58.0, 434);
+        check(25.0, 60.0, 130.0, 200);
+        check(10.0, 50.0, 85.0, 203);
+    }
+
+    #[test]
+    fn points_are_joined_by_lines_and_led_on() {
+        let seek = Seek::points([(10, 2.0), (1, 1.1), (30, 3.0)], 100);
+        let check = |distance, ms: f64| {
+            assert!((seek.time(distance).millis() - ms).abs() < 1e-6, "{distance}");
+        };
+        check(0, 0.0);
+        check(1, 1.1);
+        check(10, 2.0);
+        check(20, 2.5);
+        check(50, 4.0);
+        assert_eq!(Seek::none().time(7), Nanos::ZERO);
+        assert_eq!(Seek::points([(4, 5.0)], 9).time(2), Nanos::from_millis(5.0));
+    }
+}
