@@ -34,8 +34,8 @@ pub use curves::{
     CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
     SampleFacts, TraceSummary,
 };
-pub use files::{FileShare, OtherFiles, SharedFile};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
+pub use files::{FileShare, OtherFiles, SharedFile};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSaid, PingSample, PingTask,

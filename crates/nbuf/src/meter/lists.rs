@@ -38,7 +38,8 @@ impl Lists {
 
     /// The mean of all lists over all looks; none where nobody looked.
     pub fn mean(&self) -> Option<f64> {
-        let entries: u64 = (0..).zip(&self.distribution).map(|(length, &count)| length * count).sum();
+        let entries: u64 =
+            (0..).zip(&self.distribution).map(|(length, &count)| length * count).sum();
         let lists: u64 = self.distribution.iter().sum();
         (lists > 0).then(|| entries as f64 / lists as f64)
     }

@@ -134,7 +134,9 @@ mod tests {
     fn hit_rates_fall_into_their_parts() {
         let mut periods = Periods::new(Nanos(10));
         // 0 of 1; 1 of 2; none; 3 of 3; and one that is not over.
-        for (at, is_hit) in [(0, false), (10, true), (19, false), (30, true), (31, true), (32, true)] {
+        for (at, is_hit) in
+            [(0, false), (10, true), (19, false), (30, true), (31, true), (32, true)]
+        {
             periods.add(Nanos(at), is_hit);
         }
         periods.add(Nanos(40), true);

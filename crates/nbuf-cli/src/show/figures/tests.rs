@@ -103,7 +103,8 @@ fn the_text_shows_all_six() {
           0.5-1 █████████████████████████▏                                             4
           1-1.5 █████████████████████████████████████████████████████████████████████ 11
           15 periods of 10 s, and 2 without a request
-    "#]].assert_eq(&text(&figures(), 80));
+    "#]]
+    .assert_eq(&text(&figures(), 80));
     expect![[r#"
         Tracks in cache
           ░··▒··········░·······················
@@ -170,7 +171,8 @@ fn the_text_shows_all_six() {
           1-1.5 █████████████████████████████ 11
           15 periods of 10 s, and 2 without a
             request
-    "#]].assert_eq(&text(&figures(), 40));
+    "#]]
+    .assert_eq(&text(&figures(), 40));
 }
 
 #[test]

@@ -53,4 +53,6 @@ pub enum ReplayError {
 }
 
 #[cfg(test)]
+mod scenarios;
+#[cfg(test)]
 mod tests;
