@@ -56,7 +56,7 @@ fn users_of_the_tools_wait_for_the_disc_and_the_cache_gives_it_back() {
 fn after_a_shot_the_disc_is_waited_for_or_the_processor() {
     let run = |sectors, positions| {
         let disc = disc::named("modcomp-4138:mean").unwrap();
-        let mut crowd = shot::workers(0, disc.size_bytes());
+        let mut crowd = shot::workers(0, disc.size_bytes()).unwrap();
         let mut cache = max_iv(sectors, Rules { positions, ..Rules::DEFAULT });
         replay(&machine(), &mut *cache, &mut disc.build(0), &mut crowd, &mut ()).unwrap()
     };

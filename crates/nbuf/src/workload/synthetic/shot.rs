@@ -16,7 +16,7 @@ use crate::units::Nanos;
 use crate::workload::process::{Ask, Process, Step};
 
 /// Processes that work on a shot.
-const PROCESSES: u64 = 6;
+pub const PROCESSES: u32 = 6;
 /// Tables that each of them reads.
 const READINGS: u32 = 22;
 /// Tables in the partition, each on a track of its own.
@@ -32,9 +32,18 @@ const COMPUTE: Nanos = Nanos::from_micros(28_500);
 /// Where the tables begin in their partition: behind what an admission filter would let pass.
 const FIRST_POSITION: u32 = 1_000;
 
-/// Bytes of a disc that it needs.
-pub const BYTES_MIN: u64 = 2 * TRACKS_MIN * TRACK_SECTORS * SECTOR_BYTES;
-const TRACKS_MIN: u64 = TABLES + PROCESSES * READINGS as u64;
+/// Bytes of a disc that it needs: results lie behind the middle.
+const BYTES_MIN: u64 = 2 * (2 + PROCESSES as u64 * READINGS as u64) * TRACK_SECTORS * SECTOR_BYTES;
+
+/// A disc is too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a shot needs a disc of {BYTES_MIN} B, and this one has {size_bytes} B: choose a larger disc"
+)]
+pub struct DiscTooSmall {
+    /// What there is.
+    pub size_bytes: u64,
+}
 
 /// One of the processes.
 #[derive(Clone, Debug)]
@@ -47,16 +56,18 @@ pub struct Worker {
 }
 
 /// All of them, on a disc of this size: tables all over it, results in the middle.
-pub fn workers(seed: u64, size_bytes: u64) -> Vec<Worker> {
-    let tracks = (size_bytes.max(BYTES_MIN)) / (SECTOR_BYTES * TRACK_SECTORS);
-    let worker = |number: u64| Worker {
-        number,
+pub fn workers(seed: u64, size_bytes: u64) -> Result<Vec<Worker>, DiscTooSmall> {
+    if size_bytes < BYTES_MIN {
+        return Err(DiscTooSmall { size_bytes });
+    }
+    let worker = |number: u32| Worker {
+        number: number.into(),
         readings_left: READINGS,
-        tracks,
-        random: Random::new(seed ^ (number + 1).rotate_left(40)),
+        tracks: size_bytes / (SECTOR_BYTES * TRACK_SECTORS),
+        random: Random::new(seed ^ (u64::from(number) + 1).rotate_left(40)),
         steps: VecDeque::new(),
     };
-    (0..PROCESSES).map(worker).collect()
+    Ok((0..PROCESSES).map(worker).collect())
 }
 
 impl Process for Worker {
@@ -93,5 +104,25 @@ impl Worker {
         let offset_bytes = sector * SECTOR_BYTES;
         let ask = Ask { operation, offset_bytes, length_bytes, position };
         self.steps.extend([Step::Compute(COMPUTE), Step::Ask(ask)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_lies_on_the_disc() {
+        assert!(workers(1, BYTES_MIN - 1).is_err());
+        for size_bytes in [BYTES_MIN, 80_000_000] {
+            for mut worker in workers(1, size_bytes).unwrap() {
+                while let Some(step) = worker.step() {
+                    let Step::Ask(ask) = step else { continue };
+                    assert!(ask.offset_bytes + SECTOR_BYTES <= size_bytes, "{ask:?}");
+                    let is_table = ask.operation == Operation::Read;
+                    assert_eq!(is_table, ask.position >= FIRST_POSITION, "{ask:?}");
+                }
+            }
+        }
     }
 }
