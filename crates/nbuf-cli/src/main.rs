@@ -6,6 +6,7 @@ mod command;
 mod exit;
 mod fail;
 mod output;
+mod patience;
 mod permission;
 mod show;
 mod voice;

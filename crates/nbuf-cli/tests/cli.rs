@@ -11,6 +11,11 @@ fn transcripts_are_what_the_program_says() {
 }
 
 #[test]
+fn the_page_on_replays_shows_what_the_program_says() {
+    trycmd::TestCases::new().env("COLUMNS", "100").case("../../docs/replay.md").run();
+}
+
+#[test]
 fn transcripts_of_recordings_are_what_the_program_says() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     trycmd::TestCases::new().env("COLUMNS", "100").case("tests/cmd_root/*.trycmd").run();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 21] = [
+const PAGES: [&str; 22] = [
     "nbuf-bench-advise.1",
     "nbuf-bench.1",
     "nbuf-completions.1",
@@ -19,6 +19,7 @@ const PAGES: [&str; 21] = [
     "nbuf-ping.1",
     "nbuf-reader.1",
     "nbuf-record.1",
+    "nbuf-replay.1",
     "nbuf-size.1",
     "nbuf-trace-anonymize.1",
     "nbuf-trace-convert.1",

@@ -75,10 +75,11 @@ fn the_first_command_shows_what_the_readme_shows() {
 #[test]
 fn the_commands_on_traces_run() {
     let place = Place::new();
-    let commands: Vec<String> = blocks()[2].lines().map(str::to_owned).collect();
-    assert_eq!(commands.len(), 6);
+    let blocks = blocks();
+    let commands: Vec<&str> = blocks[2..4].iter().flat_map(|block| block.lines()).collect();
+    assert_eq!(commands.len(), 8);
     for command in commands {
-        let ran = shell(&place, &command);
+        let ran = shell(&place, command);
         let err = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{command}: {err}");
     }

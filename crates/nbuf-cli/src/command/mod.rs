@@ -10,6 +10,7 @@ mod doctor;
 mod man;
 mod ping;
 mod record;
+mod replay;
 mod size;
 mod trace;
 
@@ -22,6 +23,7 @@ pub(crate) enum Verb {
     Size(Box<size::Args>),
     Record(record::Arguments),
     Curve(Box<curve::Args>),
+    Replay(Box<replay::Args>),
     Trace(trace::Arguments),
     Bench(Box<bench::Arguments>),
     #[command(name = bench::child::VERB, hide = true)]
@@ -43,6 +45,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Size(arguments) => size::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
+        Verb::Replay(arguments) => replay::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),
         Verb::BenchChild(_) => bench::child::run(),

@@ -15,6 +15,7 @@ pub(crate) mod picture;
 pub(crate) mod ping;
 pub(crate) mod plot;
 pub(crate) mod progress;
+pub(crate) mod replay;
 pub(crate) mod report;
 #[cfg(test)]
 mod sample;

@@ -12,6 +12,7 @@ mod curves;
 mod figures;
 mod files;
 mod ping;
+mod replay;
 mod time;
 mod traffic;
 
@@ -39,6 +40,9 @@ pub use files::{FileShare, OtherFiles, SharedFile};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSaid, PingSample, PingTask,
+};
+pub use replay::{
+    ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;

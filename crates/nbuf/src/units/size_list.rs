@@ -58,6 +58,9 @@ pub enum SizeListError {
          or bytes, or give a file"
     )]
     Once,
+    /// Shares of a trace that nobody has counted.
+    #[error("a share such as 10% is not known here: write units or bytes")]
+    Share,
     /// A cache that holds nothing.
     #[error("a cache of less than one page hits nothing: write 1 or more")]
     Zero,
@@ -99,15 +102,16 @@ impl FromStr for SizeList {
     type Err = SizeListError;
 
     fn from_str(text: &str) -> Result<Self, SizeListError> {
-        text.split(',').map(item).collect::<Result<_, _>>().map(Self)
+        let items: Vec<Item> = text.split(',').map(item).collect::<Result<_, _>>()?;
+        let nothing =
+            |item: &Item| matches!(item, Item::One(CacheSize::Pages(0) | CacheSize::Bytes(0)));
+        if items.iter().any(nothing) { Err(SizeListError::Zero) } else { Ok(Self(items)) }
     }
 }
 
 fn item(text: &str) -> Result<Item, SizeListError> {
     let Some((from, rest)) = text.split_once("..") else {
-        let size = text.parse()?;
-        let nothing = matches!(size, CacheSize::Pages(0) | CacheSize::Bytes(0));
-        return if nothing { Err(SizeListError::Zero) } else { Ok(Item::One(size)) };
+        return Ok(Item::One(text.parse()?));
     };
     let (to, step) = match rest.split_once(':') {
         Some((to, step)) => (to, Some(step.parse()?)),
@@ -135,6 +139,28 @@ fn sizes_of(item: Item) -> impl Iterator<Item = CacheSize> {
 }
 
 impl SizeList {
+    /// As it is written where no cache at all is a size, too: `0`, `0..768:32`.
+    pub fn with_none(text: &str) -> Result<Self, SizeListError> {
+        text.split(',').map(item).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// As [`SizeList::pages`], where no cache at all is a size, too. A range from nothing has it, with a
+    /// step or without. Shares of a trace mean nothing here.
+    pub fn pages_or_none(&self, page_bytes: u64) -> Result<Vec<u64>, SizeListError> {
+        if self.is_relative() {
+            return Err(SizeListError::Share);
+        }
+        let mut sizes = Vec::new();
+        for &item in &self.0 {
+            expand(item, page_bytes, 0, &mut sizes)?;
+            let first = sizes_of(item).next().map(|size| size.pages(page_bytes, 0));
+            sizes.extend(first.filter(|&first| first == 0));
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(sizes)
+    }
+
     /// Whether some size is a share of what the trace has, which must then be known first.
     pub fn is_relative(&self) -> bool {
         self.0.iter().any(|&item| sizes_of(item).any(CacheSize::is_relative))
@@ -227,6 +253,23 @@ mod tests {
         }
         assert_eq!(pages("1..2"), Ok(vec![1, 2]));
         assert!("10%..90%".parse::<SizeList>().unwrap().is_relative());
+    }
+
+    #[test]
+    fn no_cache_is_a_size_where_it_may_be() {
+        let check = |text: &str, want: Option<&[u64]>| {
+            let list = SizeList::with_none(text);
+            let got = list.and_then(|list| list.pages_or_none(256));
+            assert_eq!(got.as_deref().ok(), want, "{text}");
+        };
+        check("0", Some(&[0]));
+        check("0..768:256", Some(&[0, 256, 512, 768]));
+        check("0..64KiB:32KiB,7", Some(&[0, 7, 128, 256]));
+        check("0..2", Some(&[0, 1, 2]));
+        check("512", Some(&[512]));
+        check("10%", None);
+        check("5..1", None);
+        check("-1", None);
     }
 
     #[test]

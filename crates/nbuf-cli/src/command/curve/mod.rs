@@ -16,9 +16,10 @@ use nbuf::workload::request::Unit;
 
 use arguments::AccessUnit;
 pub(crate) use arguments::Args;
-use reading::{Patience, Reading};
+use reading::Reading;
 
 use crate::output::{must_be_possible, print, write_new};
+use crate::patience::Patience;
 use crate::show::curve as shown;
 use crate::show::terminal::Terminal;
 use crate::voice::{detail, note};

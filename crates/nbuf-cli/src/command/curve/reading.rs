@@ -1,52 +1,13 @@
 //! Reads a trace from its beginning to its end, or to Ctrl-C: what was read by then counts.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-
-use anyhow::{Context, Result};
-use nbuf::sys::signal::Signals;
+use anyhow::Result;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::Request;
 use nbuf::workload::source::{Options, Source};
 
 use super::Args;
-use crate::exit;
+use crate::patience::Patience;
 use crate::voice::{detail, note};
-
-/// Knows whether somebody wants it to end.
-#[derive(Clone)]
-pub(super) struct Patience(Arc<AtomicU8>);
-
-impl Patience {
-    /// Listens from now on. The first signal ends the reading; the second, everything.
-    pub(super) fn listen() -> Result<Self> {
-        let signals = Signals::block().context("cannot listen for Ctrl-C")?;
-        let ended = Arc::new(AtomicU8::new(0));
-        let told = Arc::clone(&ended);
-        std::thread::spawn(move || {
-            // Nothing is ever written there, so that only signals end the waiting.
-            let Ok((other, _open)) = std::io::pipe() else { return };
-            while signals.comes_before(&other).unwrap_or(false) {
-                let number = signals.next().map_or(0, |signal| signal.number);
-                let status = u8::try_from(128 + number).unwrap_or(exit::OURS);
-                if told.swap(status, Ordering::Relaxed) != 0 {
-                    std::process::exit(status.into());
-                }
-            }
-        });
-        Ok(Self(ended))
-    }
-
-    /// Whether the reading was ended.
-    pub(super) fn is_over(&self) -> bool {
-        self.status() != 0
-    }
-
-    /// The exit status: 0, or that of a program ended by the signal.
-    pub(super) fn status(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// A trace and how it is read.
 pub(super) struct Reading<'a> {

@@ -14,20 +14,26 @@
 
 mod cpu;
 mod crowd;
+mod deal;
 mod events;
 mod figures;
 mod joint;
+mod layout;
 mod processor;
 mod run;
 mod seen;
+mod size_curve;
 mod watch;
 
 pub use cpu::{CHARACTER_9600, CPUS, Cpu, CpuRow, UnknownCpu};
 pub use crowd::{Crowd, Next};
+pub use deal::{Deal, Feed, Pace, WINDOW};
 pub use figures::{Figures, PERIOD};
+pub use layout::{Layout, LayoutError, Survey};
 pub use processor::LockOuts;
 pub use run::replay;
 pub use seen::{Kind, Seen};
+pub use size_curve::Points;
 pub use watch::{Finished, Watch};
 
 use crate::disc::DiscError;

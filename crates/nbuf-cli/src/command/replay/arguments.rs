@@ -1,0 +1,189 @@
+//! What can be asked of `nbuf replay`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use nbuf::cache::front::Writes;
+use nbuf::cache::policy::POLICIES;
+use nbuf::experiment::replay::Cpu;
+use nbuf::units::{Bytes, Nanos, Size, SizeList};
+use nbuf::workload::format::Parameters;
+
+/// How long would it take behind this cache, in front of that disc?
+///
+/// Replays a trace in any of the formats that `nbuf trace formats` lists, or requests that are made up,
+/// in virtual time: processes ask, a processor searches and copies, a cache of any policy serves what it
+/// has, and a disc with its queue does the rest. With a range of sizes it draws elapsed time and hit
+/// ratio against size, and says where a cache is worse than none, where it is worth it, and where
+/// more gains nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, arg_required_else_help = true)]
+pub(crate) struct Args {
+    /// The trace, in one or several files; - is standard input. Or requests that are made up: zipf,
+    /// uniform, loop, scan, with options such as zipf:keys=10000,alpha=1,requests=100000,writes=0.2
+    #[arg(required = true, value_name = "TRACE")]
+    pub(super) traces: Vec<PathBuf>,
+
+    /// Its format, instead of what it looks like; columns of a CSV: csv:key=lbn,size=bytes
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) from: Option<Parameters>,
+
+    /// What the cache keeps; none where there is no --size, else lru
+    #[arg(long, short, value_name = "POLICY", value_parser = policies())]
+    pub(super) policy: Option<String>,
+
+    /// How large the cache is: units (512), 2MiB, 0 for none; a range 0..768:32 draws the curve
+    #[arg(long, short, value_name = "SIZE,...", value_parser = SizeList::with_none)]
+    pub(super) size: Option<SizeList>,
+
+    /// What it keeps: whole sectors, tracks or cylinders of the disc, or chunks of so many bytes
+    /// [default: 4KiB; the sector with max-iv]
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    pub(super) unit: Option<CachingUnit>,
+
+    /// What a write does to it
+    #[arg(long, value_name = "WHAT", default_value = "fill")]
+    pub(super) writes: WritesDo,
+
+    /// What is behind it; a name that does not exist lists those that do
+    #[arg(long, short, value_name = "DISC", default_value = "nvme-ssd")]
+    pub(super) disc: String,
+
+    /// How many processes ask: tasks of the trace are dealt to them, or requests where it has none
+    #[arg(long, value_name = "N", default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) processes: u32,
+
+    /// A process asks as soon as it has its answer, whatever the times of the trace
+    #[arg(long)]
+    pub(super) closed: bool,
+
+    /// The same, after so long
+    #[arg(long, value_name = "TIME", value_parser = think, allow_hyphen_values = true)]
+    pub(super) think: Option<Nanos>,
+
+    /// What the processor takes: modcomp-900us, -400us, -320us, -250us, -218us, modern, free, or prices
+    /// such as 10us,320us for a comparison and for copying 256 bytes [default: modern; modcomp-320us
+    /// with max-iv]
+    #[arg(long, value_name = "CPU")]
+    pub(super) cpu: Option<Cpu>,
+
+    /// With max-iv: how the address of a sector is composed
+    #[arg(long, value_name = "ORDER", default_value = "sector-low")]
+    pub(super) address: Order,
+
+    /// With max-iv: how many hash lists there are
+    #[arg(long, value_name = "N", default_value = "251",
+        value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub(super) lists: u32,
+
+    /// With max-iv: take in only sectors before this position of their file
+    #[arg(long, value_name = "N")]
+    pub(super) positions: Option<u32>,
+
+    /// What chance begins with
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(super) seed: u64,
+
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write a page for a browser into this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+
+    /// Give up when more records than this cannot be read
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub(super) problems_max: u64,
+}
+
+/// What the cache keeps whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CachingUnit {
+    Sector,
+    Track,
+    Cylinder,
+    Chunk(u32),
+}
+
+impl CachingUnit {
+    /// As it is called in results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sector => "sector",
+            Self::Track => "track",
+            Self::Cylinder => "cylinder",
+            Self::Chunk(_) => "chunk",
+        }
+    }
+}
+
+/// What a write does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum WritesDo {
+    /// It goes to the disc, and the cache takes in what it wrote
+    Fill,
+    /// It goes to the disc, and what the cache has of it goes
+    Evict,
+}
+
+/// How the address of a sector is composed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Order {
+    /// Track over sector, as in the paper
+    SectorLow,
+    /// Sector over track, so that the hash has more to go by
+    TrackLow,
+    /// Sectors counted through
+    Plain,
+}
+
+const HELP: &str = "\
+Examples:
+  nbuf replay trace.parquet --size 64MiB --policy arc --disc sata-ssd
+  nbuf replay --closed --processes 8 --size 0..1GiB:64MiB blocks.csv.gz
+  nbuf replay zipf:keys=100000,requests=1000000 --size 10000 --disc network
+  nbuf replay --json --disc null --size 4096 trace.parquet > replay.json
+
+Exit status:
+  0    all was replayed
+  125  nbuf failed, and says why
+  130  ended by Ctrl-C; what had been replayed by then is shown";
+
+impl From<WritesDo> for Writes {
+    fn from(writes: WritesDo) -> Self {
+        match writes {
+            WritesDo::Fill => Self::Fill,
+            WritesDo::Evict => Self::Evict,
+        }
+    }
+}
+
+/// The policy that knows the future needs one that does not depend on it.
+fn policies() -> PossibleValuesParser {
+    let names = POLICIES.iter().map(|row| row.name).filter(|name| *name != "opt");
+    PossibleValuesParser::new(["none", "max-iv"].into_iter().chain(names).collect::<Vec<_>>())
+}
+
+fn unit(text: &str) -> Result<CachingUnit, String> {
+    match text {
+        "sector" => return Ok(CachingUnit::Sector),
+        "track" => return Ok(CachingUnit::Track),
+        "cylinder" => return Ok(CachingUnit::Cylinder),
+        _ => {}
+    }
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(Bytes(bytes @ 1..=0x4000_0000))) => {
+            Ok(CachingUnit::Chunk(u32::try_from(bytes).unwrap_or(u32::MAX)))
+        }
+        _ => Err("write sector, track, cylinder, or bytes up to 1GiB such as 4KiB".into()),
+    }
+}
+
+fn think(text: &str) -> Result<Nanos, String> {
+    if text.trim_start().starts_with('-') {
+        return Err("nobody thinks for less than no time: write 0 or more, such as 500ms".into());
+    }
+    text.parse().map_err(|error: nbuf::units::NanosError| error.to_string())
+}

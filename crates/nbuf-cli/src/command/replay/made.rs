@@ -1,0 +1,171 @@
+//! Requests that are made up: `zipf:keys=10000,alpha=1,requests=100000,writes=0.2`.
+
+use nbuf::clock::Random;
+use nbuf::experiment::replay::Feed;
+use nbuf::workload::request::{Ask, Request};
+use nbuf::workload::synthetic::{Keys, Pattern};
+
+use crate::patience::Patience;
+
+/// Requests of a batch.
+const BATCH: u64 = 4096;
+
+/// What is to be made up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Made {
+    pattern: Pattern,
+    keys: u32,
+    requests: u64,
+    writes: f64,
+}
+
+impl Made {
+    /// What this text asks for; nothing where it is the name of a file.
+    pub(super) fn parse(text: &str) -> Option<Result<Self, String>> {
+        let (name, options) = text.split_once(':').unwrap_or((text, ""));
+        let pattern = match name {
+            "zipf" => Pattern::Zipf { alpha: 1.0 },
+            "uniform" => Pattern::Uniform,
+            "loop" => Pattern::Loop,
+            "scan" => Pattern::Scan,
+            _ => return None,
+        };
+        let mut made = Self { pattern, keys: 10_000, requests: 100_000, writes: 0.0 };
+        for option in options.split(',').filter(|option| !option.is_empty()) {
+            if made.set(option).is_none() {
+                return Some(Err(format!(
+                    "`{option}` is no option of {name}: write keys=10000, requests=100000, writes=0.2 \
+                     (a share), and with zipf alpha=1; a file of this name is ./{name}"
+                )));
+            }
+        }
+        Some(Ok(made))
+    }
+
+    fn set(&mut self, option: &str) -> Option<()> {
+        let (name, value) = option.split_once('=')?;
+        match (name, &mut self.pattern) {
+            ("keys", _) => self.keys = value.parse().ok().filter(|&keys| keys > 0)?,
+            ("requests", _) => self.requests = value.parse().ok().filter(|&count| count > 0)?,
+            ("writes", _) => {
+                self.writes = value.parse().ok().filter(|share| (0.0..=1.0).contains(share))?;
+            }
+            ("alpha", Pattern::Zipf { alpha }) => {
+                *alpha = value.parse().ok().filter(|alpha| (0.0..100.0).contains(alpha))?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Units of the disc that it takes.
+    pub(super) fn units(&self) -> u64 {
+        match self.pattern {
+            Pattern::Scan => self.requests,
+            _ => self.keys.into(),
+        }
+    }
+
+    /// The requests, each of a unit of so many bytes.
+    pub(super) fn feed(&self, unit_bytes: u32, seed: u64, patience: &Patience) -> MadeFeed {
+        MadeFeed {
+            made: *self,
+            keys: Keys::new(self.pattern, self.keys, seed),
+            // Keys and writes are drawn apart.
+            random: Random::new(!seed),
+            spread: self.spread(),
+            unit_bytes,
+            count: 0,
+            patience: patience.clone(),
+        }
+    }
+
+    /// What a rank is multiplied by, so that keys that are wanted often do not lie together.
+    fn spread(&self) -> u64 {
+        let keys = u64::from(self.keys);
+        match self.pattern {
+            // About the golden part of them, with no common factor: then each has a place.
+            Pattern::Zipf { .. } => {
+                (1..=keys * 618 / 1000).rev().find(|&step| common(step, keys) == 1).unwrap_or(1)
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// The largest common factor.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+/// See [`Made::feed`].
+pub(super) struct MadeFeed {
+    made: Made,
+    keys: Keys,
+    random: Random,
+    spread: u64,
+    unit_bytes: u32,
+    count: u64,
+    patience: Patience,
+}
+
+impl MadeFeed {
+    /// Whether it was ended before its end.
+    pub(super) fn is_cut(&self) -> bool {
+        self.count < self.made.requests
+    }
+}
+
+impl Feed for MadeFeed {
+    fn next(&mut self, requests: &mut Vec<Request>) {
+        requests.clear();
+        if self.patience.is_over() {
+            return;
+        }
+        for _ in 0..BATCH.min(self.made.requests - self.count) {
+            let key = self.keys.next().unwrap_or(0);
+            let place =
+                if self.spread == 1 { key } else { key * self.spread % u64::from(self.made.keys) };
+            let writes = self.made.writes > 0.0 && self.random.unit() < self.made.writes;
+            requests.push(Request {
+                time_ns: 0,
+                offset: place * u64::from(self.unit_bytes),
+                length_bytes: self.unit_bytes.into(),
+                object: 0,
+                task: 0,
+                ask: if writes { Ask::Write } else { Ask::Read },
+            });
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_up_is_named_with_options() {
+        let parse = |text: &str| Made::parse(text).map(Result::ok);
+        assert_eq!(parse("./zipf"), None);
+        assert_eq!(parse("trace.parquet"), None);
+        let made = parse("zipf:keys=7,alpha=0.5,requests=9,writes=0.25").unwrap().unwrap();
+        let pattern = Pattern::Zipf { alpha: 0.5 };
+        assert_eq!(made, Made { pattern, keys: 7, requests: 9, writes: 0.25 });
+        for wrong in ["zipf:keys=0", "loop:alpha=1", "scan:x", "scan:writes=2", "uniform:keys=-1"] {
+            assert_eq!(parse(wrong), Some(None), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_key_has_a_place_of_its_own() {
+        for keys in 1..200 {
+            let made =
+                Made { pattern: Pattern::Zipf { alpha: 1.0 }, keys, requests: 1, writes: 0.0 };
+            let keys = u64::from(keys);
+            let mut places: Vec<u64> = (0..keys).map(|key| key * made.spread() % keys).collect();
+            places.sort_unstable();
+            assert_eq!(places, (0..keys).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `nbuf replay`: how long a workload takes behind a cache and in front of a disc.
+
+mod arguments;
+mod made;
+mod setting;
+mod workload;
+
+use std::io::Write as _;
+
+use anyhow::{Result, bail};
+use nbuf::experiment::replay::Points;
+use nbuf::experiment::result::{ReplayDocument, ReplaySize};
+use rayon::prelude::*;
+
+pub(crate) use arguments::Args;
+use setting::Setting;
+use workload::{Outcome, Workload, named};
+
+use crate::output::{must_be_possible, print, write_new};
+use crate::patience::Patience;
+use crate::show::replay as shown;
+use crate::show::terminal::Terminal;
+use crate::show::text::count;
+use crate::voice::{detail, note};
+
+pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let Some(path) = &args.html {
+        must_be_possible(path, "--html")?;
+    }
+    let setting = Setting::of(args)?;
+    let mut sizes = setting.sizes(args)?;
+    let patience = Patience::listen()?;
+    let workload = Workload::open(args, &setting, &patience)?;
+    if sizes.len() > 1 {
+        if !workload.comes_again() {
+            bail!(
+                "a pipe is read once, and each size replays the trace: give a file, or one --size"
+            );
+        }
+        // What a cache is compared with.
+        sizes.insert(0, 0);
+        sizes.dedup();
+    }
+    let one = |&size: &u64| {
+        let outcome = workload.replay(args, &setting, size, &patience)?;
+        detail(format_args!("{size} units: {} s", outcome.seen.elapsed.seconds()));
+        Ok((size, outcome))
+    };
+    let runs: Vec<(u64, Outcome)> = sizes.par_iter().map(one).collect::<Result<_>>()?;
+    let document = document(args, &setting, &workload, runs)?;
+    tell(args, &document)?;
+    Ok(patience.status())
+}
+
+fn document(
+    args: &Args,
+    setting: &Setting,
+    workload: &Workload,
+    mut runs: Vec<(u64, Outcome)>,
+) -> Result<ReplayDocument> {
+    let is_range = runs.len() > 1;
+    let cut = runs.iter().any(|(_, outcome)| outcome.is_cut);
+    if is_range {
+        // What was cut short cannot be compared with anything.
+        runs.retain(|(_, outcome)| !outcome.is_cut);
+    }
+    let Some((size_units, last)) = runs.last() else {
+        bail!("no size was replayed to its end; give fewer of them");
+    };
+    let mut document = ReplayDocument::of(&last.seen, &setting.machine.cpu);
+    document.workload = named(args);
+    document.format = match workload {
+        Workload::Trace(trace) => trace.format.clone(),
+        Workload::Made(_) => String::new(),
+    };
+    document.processes = args.processes;
+    document.policy.clone_from(&setting.policy);
+    document.unit_bytes = setting.unit_bytes.into();
+    setting.unit.name().clone_into(&mut document.unit);
+    document.size_units = *size_units;
+    document.disc.clone_from(&args.disc);
+    document.seed = args.seed;
+    document.cautions = cautions(last, cut, is_range);
+    if is_range {
+        document.sizes = runs.iter().map(|(size, run)| ReplaySize::of(*size, &run.seen)).collect();
+        let times: Vec<_> = runs.iter().map(|(size, run)| (*size, run.seen.elapsed)).collect();
+        let none = times.first().filter(|(size, _)| *size == 0);
+        document.points = none.map(|&(_, none)| Points::of(none, &times).into());
+    }
+    Ok(document)
+}
+
+fn cautions(last: &Outcome, cut: bool, is_range: bool) -> Vec<String> {
+    let mut cautions = last.cautions.clone();
+    if last.left_out > 0 {
+        let left_out = count(last.left_out, "request is", "requests are");
+        cautions.push(format!(
+            "{left_out} left out, to discard or flush, of no bytes, or without a place"
+        ));
+    }
+    let failed: u64 = last.seen.kinds.iter().map(|kind| kind.failed).sum();
+    if failed > 0 {
+        cautions.push(format!("the disc failed {}", count(failed, "request", "requests")));
+    }
+    match (cut, is_range) {
+        (true, true) => cautions.push("it was ended before all sizes were replayed".to_owned()),
+        (true, false) => {
+            let done = count(last.seen.requests(), "request", "requests");
+            cautions.push(format!("it was ended after {done}"));
+        }
+        _ => {}
+    }
+    cautions
+}
+
+/// Shows the document as was asked.
+fn tell(args: &Args, document: &ReplayDocument) -> Result<()> {
+    if let Some(path) = &args.html {
+        let page = shown::page(document);
+        write_new(path, "--html", |mut file| Ok(file.write_all(page.as_bytes())?))?;
+        note(format_args!("the page is {}", path.display()));
+    }
+    if args.json {
+        return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
+    }
+    let Terminal { width, colour } = Terminal::of_output();
+    print(shown::report(document, width, colour).as_bytes())
+}

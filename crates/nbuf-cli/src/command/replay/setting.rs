@@ -1,0 +1,151 @@
+//! What stands around a workload: cache, processor and disc, made anew for each replay.
+
+use anyhow::{Result, bail};
+use nbuf::cache::front::{Addressing, Front, Nothing, SECTOR_BYTES, Sectors, Units};
+use nbuf::cache::max_iv::Rules;
+use nbuf::cache::policy;
+use nbuf::disc::table::Choice;
+use nbuf::disc::{self};
+use nbuf::experiment::replay::{Cpu, Crowd, Machine, Seen, replay};
+
+use super::Args;
+use super::arguments::{CachingUnit, Order};
+use super::workload::too_small;
+
+/// A cache of more units than this is not simulated.
+const UNITS_MAX: u64 = 1 << 31;
+/// Nor one of more sectors with their words.
+const SECTORS_MAX: u64 = 1 << 24;
+/// A chunk, unless told otherwise.
+const CHUNK_BYTES: u32 = 4096;
+/// Sectors of a track beyond which they have no room in 8 bits.
+const TRACK_SECTORS_MAX: u64 = 255;
+
+/// See the module.
+pub(super) struct Setting {
+    pub(super) policy: String,
+    pub(super) unit: CachingUnit,
+    pub(super) unit_bytes: u32,
+    pub(super) disc: Choice,
+    pub(super) machine: Machine,
+    writes: nbuf::cache::front::Writes,
+    rules: Rules,
+    addressing: Addressing,
+    seed: u64,
+}
+
+impl Setting {
+    /// What was asked for; refuses what makes no sense.
+    pub(super) fn of(args: &Args) -> Result<Self> {
+        let disc = disc::named(&args.disc)?;
+        let policy = match (&args.policy, &args.size) {
+            (Some(policy), _) => policy.clone(),
+            (None, Some(_)) => "lru".to_owned(),
+            (None, None) => "none".to_owned(),
+        };
+        if args.size.is_none() && policy != "none" {
+            bail!("a cache has a size: say how large with --size, such as --size 64MiB");
+        }
+        let is_max_iv = policy == "max-iv";
+        let default = if is_max_iv { CachingUnit::Sector } else { CachingUnit::Chunk(CHUNK_BYTES) };
+        let unit = args.unit.unwrap_or(default);
+        let unit_bytes = unit_bytes(unit, is_max_iv, &disc)?;
+        let cpu = if is_max_iv { "modcomp-320us" } else { "modern" };
+        let cpu = args.cpu.clone().or_else(|| Cpu::named(cpu));
+        let Some(cpu) = cpu else { bail!("there is no such processor") };
+        let sector_bytes = disc.shape().sector_bytes;
+        let addressing = addressing(args.address, &disc);
+        let lists = args.lists;
+        Ok(Self {
+            policy,
+            unit,
+            unit_bytes,
+            machine: Machine { cpu, sector_bytes, moves_bytes: false },
+            disc,
+            writes: args.writes.into(),
+            rules: Rules { lists, positions: args.positions, ..Rules::DEFAULT },
+            addressing,
+            seed: args.seed,
+        })
+    }
+
+    /// The sizes that were asked for, in units.
+    pub(super) fn sizes(&self, args: &Args) -> Result<Vec<u64>> {
+        let sizes = match &args.size {
+            Some(_) if self.policy == "none" => vec![0],
+            Some(sizes) => sizes.pages_or_none(self.unit_bytes.into())?,
+            None => vec![0],
+        };
+        let most = if self.policy == "max-iv" { SECTORS_MAX } else { UNITS_MAX };
+        if sizes.last().is_some_and(|&size| size > most) {
+            bail!("more than {most} units are not simulated: write a smaller --size");
+        }
+        Ok(sizes)
+    }
+
+    /// Refuses a workload that runs past the end of the disc.
+    pub(super) fn must_hold(&self, bytes: u64) -> Result<()> {
+        let size_bytes = self.disc.size_bytes();
+        if bytes > size_bytes {
+            bail!(too_small(bytes, self.disc.name(), size_bytes));
+        }
+        if self.policy == "max-iv" && !self.addressing.reaches(bytes) {
+            bail!("this takes more of a disc than max-iv can address: choose another --policy");
+        }
+        Ok(())
+    }
+
+    /// Replays it with a cache of so many units.
+    pub(super) fn replay(&self, size_units: u64, crowd: &mut dyn Crowd) -> Result<Seen> {
+        let mut cache = self.cache(size_units);
+        let mut disc = self.disc.build(self.seed);
+        Ok(replay(&self.machine, &mut *cache, &mut disc, crowd, &mut ())?)
+    }
+
+    fn cache(&self, size_units: u64) -> Box<dyn Front> {
+        let size = u32::try_from(size_units).unwrap_or(u32::MAX);
+        match (size, policy::find(&self.policy)) {
+            (0, _) => Box::new(Nothing),
+            (_, None) => Box::new(Sectors::new(size, self.rules, self.addressing)),
+            (_, Some(row)) => {
+                let policy = (row.build)(size, self.seed);
+                let (unit, size_bytes) = (self.unit_bytes.into(), self.disc.size_bytes());
+                Box::new(Units::new(policy, unit, size_bytes, self.writes))
+            }
+        }
+    }
+}
+
+fn unit_bytes(unit: CachingUnit, is_max_iv: bool, disc: &Choice) -> Result<u32> {
+    let shape = disc.shape();
+    let bytes = match unit {
+        CachingUnit::Sector if is_max_iv => SECTOR_BYTES.into(),
+        _ if is_max_iv => bail!(
+            "max-iv keeps sectors of {SECTOR_BYTES} bytes: leave --unit out, or keep other units with \
+             --policy lru"
+        ),
+        CachingUnit::Sector => shape.sector_bytes.into(),
+        CachingUnit::Track => shape.track_bytes,
+        CachingUnit::Cylinder => shape.cylinder_bytes,
+        CachingUnit::Chunk(bytes) => bytes.into(),
+    };
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        _ => bail!(
+            "a unit of {bytes} bytes is too large to be moved at once: write a smaller --unit"
+        ),
+    }
+}
+
+/// As it was asked for, where sectors of the disc fit into it.
+fn addressing(order: Order, disc: &Choice) -> Addressing {
+    let shape = disc.shape();
+    let track = shape.track_bytes / u64::from(SECTOR_BYTES);
+    let fits = shape.track_bytes > u64::from(shape.sector_bytes) && track <= TRACK_SECTORS_MAX;
+    let track_sectors = u32::try_from(track).unwrap_or(u32::MAX);
+    match order {
+        Order::SectorLow if fits => Addressing::SectorLow { track_sectors },
+        Order::TrackLow if fits => Addressing::TrackLow { track_sectors },
+        _ => Addressing::Plain,
+    }
+}
