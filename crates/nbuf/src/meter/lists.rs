@@ -10,6 +10,7 @@ const LENGTHS: usize = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     lengths: Vec<u32>,
+    looks: u64,
     distribution: Vec<u64>,
 }
 
@@ -24,6 +25,12 @@ impl Lists {
             self.distribution[length] += 1;
         }
         self.lengths = lengths;
+        self.looks += 1;
+    }
+
+    /// How often they were looked at.
+    pub fn looks(&self) -> u64 {
+        self.looks
     }
 
     /// As they were at the last look.
@@ -61,7 +68,7 @@ mod tests {
         assert_eq!((lists.mean(), lists.share_up_to(3)), (None, 0.0));
         lists.look(vec![0, 4, 2]);
         lists.look(vec![1, 1, 1]);
-        assert_eq!(lists.lengths(), [1, 1, 1]);
+        assert_eq!((lists.lengths(), lists.looks()), (&[1, 1, 1][..], 2));
         assert_eq!(lists.distribution(), [1, 3, 1, 0, 1]);
         assert_eq!(lists.mean(), Some(1.5));
         assert!((lists.share_up_to(1) - 4.0 / 6.0).abs() < 1e-9);

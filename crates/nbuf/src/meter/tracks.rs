@@ -11,34 +11,35 @@ pub const CELLS_MAX: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tracks {
     track_bytes: u64,
-    tracks: u64,
-    cell_tracks: u64,
+    count: u64,
+    each_cell: u64,
     units: Vec<u64>,
-    held: u64,
-    tracks_held: u64,
+    units_held: u64,
+    count_held: u64,
 }
 
 impl Tracks {
     /// Of a disc of so many bytes, and so many of them to a track (0 is taken for 1).
     pub fn new(disc_bytes: u64, track_bytes: u64) -> Self {
         let track_bytes = track_bytes.max(1);
-        let tracks = disc_bytes.div_ceil(track_bytes).max(1);
-        let cell_tracks = tracks.div_ceil(CELLS_MAX);
-        let cells = usize::try_from(tracks.div_ceil(cell_tracks)).unwrap_or(usize::MAX);
-        Self { track_bytes, tracks, cell_tracks, units: vec![0; cells], held: 0, tracks_held: 0 }
+        let count = disc_bytes.div_ceil(track_bytes).max(1);
+        let each_cell = count.div_ceil(CELLS_MAX);
+        let cells = usize::try_from(count.div_ceil(each_cell)).unwrap_or(usize::MAX);
+        let units = vec![0; cells];
+        Self { track_bytes, count, each_cell, units, units_held: 0, count_held: 0 }
     }
 
     /// Forgets what was, and counts the units that begin at these bytes.
     pub fn show(&mut self, mut offsets_bytes: Vec<u64>) {
         offsets_bytes.sort_unstable();
         self.units.fill(0);
-        self.held = offsets_bytes.len() as u64;
-        self.tracks_held = 0;
+        self.units_held = offsets_bytes.len() as u64;
+        self.count_held = 0;
         let mut before = None;
         for offset in offsets_bytes {
-            let track = (offset / self.track_bytes).min(self.tracks - 1);
-            self.tracks_held += u64::from(before.replace(track) != Some(track));
-            let cell = usize::try_from(track / self.cell_tracks).unwrap_or(usize::MAX);
+            let track = (offset / self.track_bytes).min(self.count - 1);
+            self.count_held += u64::from(before.replace(track) != Some(track));
+            let cell = usize::try_from(track / self.each_cell).unwrap_or(usize::MAX);
             let last = self.units.len() - 1;
             self.units[cell.min(last)] += 1;
         }
@@ -51,22 +52,22 @@ impl Tracks {
 
     /// Tracks of a cell; the last may have fewer.
     pub fn cell_tracks(&self) -> u64 {
-        self.cell_tracks
+        self.each_cell
     }
 
     /// Tracks of the disc.
     pub fn tracks(&self) -> u64 {
-        self.tracks
+        self.count
     }
 
     /// Tracks of which something is held.
     pub fn tracks_held(&self) -> u64 {
-        self.tracks_held
+        self.count_held
     }
 
     /// Units that are held.
     pub fn held(&self) -> u64 {
-        self.held
+        self.units_held
     }
 }
 

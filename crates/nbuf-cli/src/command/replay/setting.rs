@@ -6,11 +6,11 @@ use nbuf::cache::max_iv::Rules;
 use nbuf::cache::policy;
 use nbuf::disc::table::Choice;
 use nbuf::disc::{self};
-use nbuf::experiment::replay::{Cpu, Crowd, Machine, Seen, replay};
+use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
+use nbuf::units::Bytes;
 
 use super::Args;
 use super::arguments::{CachingUnit, Order};
-use super::workload::too_small;
 
 /// A cache of more units than this is not simulated.
 const UNITS_MAX: u64 = 1 << 31;
@@ -96,10 +96,24 @@ impl Setting {
     }
 
     /// Replays it with a cache of so many units.
-    pub(super) fn replay(&self, size_units: u64, crowd: &mut dyn Crowd) -> Result<Seen> {
+    pub(super) fn replay(
+        &self,
+        size_units: u64,
+        crowd: &mut dyn Crowd,
+        watch: &mut dyn Watch,
+    ) -> Result<Seen> {
         let mut cache = self.cache(size_units);
         let mut disc = self.disc.build(self.seed);
-        Ok(replay(&self.machine, &mut *cache, &mut disc, crowd, &mut ())?)
+        Ok(replay(&self.machine, &mut *cache, &mut disc, crowd, watch)?)
+    }
+
+    /// The meters of the six figures, for a workload that takes so many bytes of the disc (0 is all of
+    /// it), from a management space on, if it has one.
+    pub(super) fn figures(&self, bytes: u64, management_bytes: Option<u64>) -> Figures {
+        let shape = self.disc.shape();
+        let has_tracks = shape.track_bytes > u64::from(shape.sector_bytes);
+        let bytes = if bytes == 0 { self.disc.size_bytes() } else { bytes };
+        Figures::new(bytes, has_tracks.then_some(shape.track_bytes), management_bytes)
     }
 
     fn cache(&self, size_units: u64) -> Box<dyn Front> {
@@ -148,4 +162,13 @@ fn addressing(order: Order, disc: &Choice) -> Addressing {
         Order::TrackLow if fits => Addressing::TrackLow { track_sectors },
         _ => Addressing::Plain,
     }
+}
+
+/// What a disc that is too small is called.
+fn too_small(bytes: u64, disc: &str, disc_bytes: u64) -> String {
+    format!(
+        "this takes {} of a disc, and {disc} ends at {}: choose a larger one with --disc",
+        Bytes(bytes),
+        Bytes(disc_bytes)
+    )
 }

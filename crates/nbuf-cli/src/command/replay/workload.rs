@@ -1,10 +1,11 @@
-//! Who asks: a trace that was surveyed, or requests that are made up; ready to be replayed again.
+//! Who asks: a trace that was surveyed, people, or requests that are made up; ready to be replayed again.
 
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use nbuf::experiment::replay::{Deal, Feed, Layout, Pace, Seen, Survey};
-use nbuf::units::{Bytes, Nanos};
+use nbuf::experiment::replay::{Deal, Feed, Figures, Layout, Pace, Seen, Survey, Watch};
+use nbuf::experiment::result::ReplayFigures;
+use nbuf::units::Nanos;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::{Request, Unit};
 use nbuf::workload::source::{Options, Source, SourceError};
@@ -12,6 +13,7 @@ use nbuf::workload::source::{Options, Source, SourceError};
 use super::Args;
 use super::made::Made;
 use super::setting::Setting;
+use super::users::{UntilOver, Users};
 use crate::patience::Patience;
 use crate::voice::{detail, note};
 
@@ -24,6 +26,8 @@ pub(super) enum Workload {
     Trace(Box<Trace>),
     /// Nobody whom we know.
     Made(Made),
+    /// People.
+    Users(Users),
 }
 
 /// A trace, and what is known of it.
@@ -43,11 +47,17 @@ pub(super) struct Outcome {
     pub(super) is_cut: bool,
     pub(super) left_out: u64,
     pub(super) cautions: Vec<String>,
+    /// What the meters showed that it wore.
+    pub(super) figures: Option<ReplayFigures>,
 }
 
 impl Workload {
     /// Reads what must be known before anything is replayed.
     pub(super) fn open(args: &Args, setting: &Setting, patience: &Patience) -> Result<Self> {
+        if let Some(users) = Users::of(args)? {
+            users.come(setting.disc.size_bytes())?;
+            return Ok(Self::Users(users));
+        }
         let made = args.traces[0].to_str().and_then(Made::parse);
         if let Some(made) = made.transpose().map_err(anyhow::Error::msg)? {
             if args.traces.len() > 1 {
@@ -63,8 +73,33 @@ impl Workload {
     pub(super) fn comes_again(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.survey.is_some(),
-            Self::Made(_) => true,
+            Self::Made(_) | Self::Users(_) => true,
         }
+    }
+
+    /// How many processes ask.
+    pub(super) fn processes(&self, args: &Args) -> u32 {
+        match self {
+            Self::Users(users) => users.count(),
+            Self::Trace(_) | Self::Made(_) => args.processes,
+        }
+    }
+
+    /// The meters of the six figures, for the part of the disc that it takes.
+    pub(super) fn figures(&self, setting: &Setting) -> Result<Figures> {
+        let unit_bytes = setting.unit_bytes.into();
+        Ok(match self {
+            Self::Trace(trace) => {
+                let known = trace.survey.as_ref();
+                setting
+                    .figures(known.map_or(0, |known| Layout::of(known, unit_bytes).bytes()), None)
+            }
+            Self::Made(made) => setting.figures(made.units().saturating_mul(unit_bytes), None),
+            Self::Users(users) => {
+                let present = users.come(setting.disc.size_bytes())?;
+                setting.figures(0, present.management_bytes)
+            }
+        })
     }
 
     /// Replays it with a cache of so many units.
@@ -74,18 +109,31 @@ impl Workload {
         setting: &Setting,
         size_units: u64,
         patience: &Patience,
+        watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         match self {
-            Self::Trace(trace) => trace.replay(args, setting, size_units, patience),
+            Self::Trace(trace) => trace.replay(args, setting, size_units, patience, watch),
+            Self::Users(users) => {
+                let mut crowd = users.come(setting.disc.size_bytes())?.crowd;
+                let mut crowd = UntilOver::new(&mut crowd, patience);
+                let seen = setting.replay(size_units, &mut crowd, watch)?;
+                Ok(Outcome {
+                    seen,
+                    is_cut: crowd.is_cut,
+                    left_out: 0,
+                    cautions: Vec::new(),
+                    figures: None,
+                })
+            }
             Self::Made(made) => {
                 let unit_bytes = setting.unit_bytes;
                 let layout = Layout::blind(Unit::Bytes, unit_bytes.into());
                 let feed = made.feed(unit_bytes, args.seed, patience);
                 let pace = Pace::Closed { think: args.think.unwrap_or_default() };
                 let mut deal = Deal::new(feed, layout, pace, args.processes, false);
-                let seen = setting.replay(size_units, &mut deal)?;
+                let seen = setting.replay(size_units, &mut deal, watch)?;
                 let is_cut = deal.finish().0.is_cut();
-                Ok(Outcome { seen, is_cut, left_out: 0, cautions: Vec::new() })
+                Ok(Outcome { seen, is_cut, left_out: 0, cautions: Vec::new(), figures: None })
             }
         }
     }
@@ -122,6 +170,7 @@ impl Trace {
         setting: &Setting,
         size_units: u64,
         patience: &Patience,
+        watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         let mut feed = TraceFeed::new(source(args)?, patience);
         let unit_bytes = setting.unit_bytes.into();
@@ -139,7 +188,7 @@ impl Trace {
         };
         let by_task = survey.has_tasks;
         let mut deal = Deal::new(feed, layout, pace, args.processes, by_task);
-        let seen = setting.replay(size_units, &mut deal)?;
+        let seen = setting.replay(size_units, &mut deal, watch)?;
         let left_out = deal.left_out();
         let (feed, wrong) = deal.finish();
         if let Some(wrong) = wrong {
@@ -155,7 +204,7 @@ impl Trace {
         if seen.requests() == 0 && !feed.is_cut {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
-        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions: told })
+        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions: told, figures: None })
     }
 }
 
@@ -245,13 +294,4 @@ fn cautions(source: &Source) -> Vec<String> {
         cautions.push(format!("left out: {}{others}", source.describe(first)));
     }
     cautions
-}
-
-/// What a disc that is too small is called.
-pub(super) fn too_small(bytes: u64, disc: &str, disc_bytes: u64) -> String {
-    format!(
-        "this takes {} of a disc, and {disc} ends at {}: choose a larger one with --disc",
-        Bytes(bytes),
-        Bytes(disc_bytes)
-    )
 }

@@ -7,7 +7,7 @@ mod page;
 mod text;
 
 use nbuf::experiment::result::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
-use nbuf::units::Nanos;
+use nbuf::units::{Bytes, Nanos};
 
 use super::text::{count, grouped};
 pub(crate) use page::{STYLE, sections};
@@ -45,8 +45,10 @@ fn list_lengths(lists: &FigureLists) -> Distribution {
         counted: "lists",
         rows: rows.map(|(length, &count)| Row { label: length.to_string(), count }).collect(),
         caption: format!(
-            "{}, {:.2} entries long on average; {:.0} % have three or fewer, the longest has {}",
+            "{}, looked at {}: {:.2} entries on average, {:.0} % have three or fewer; at the end, the \
+             longest has {}",
             count(lists.lengths.len() as u64, "list", "lists"),
+            count(lists.looks, "time", "times"),
             lists.mean,
             lists.share_up_to_3 * 100.0,
             lists.longest
@@ -135,13 +137,32 @@ fn tracks_caption(tracks: &FigureTracks) -> String {
         let share = units as f64 / tracks.units_held as f64 * 100.0;
         format!(", {share:.0} % of them from the management space")
     });
+    let pieces = if tracks.is_track {
+        "tracks".to_owned()
+    } else {
+        format!("pieces of {}", Bytes(tracks.track_bytes))
+    };
     format!(
-        "{} in the cache{}; they lie on {} of {} tracks",
+        "{} in the cache{}; they lie in {} of {} {pieces}",
         count(tracks.units_held, "unit", "units"),
         management.unwrap_or_default(),
         grouped(tracks.tracks_held),
         grouped(tracks.tracks)
     )
+}
+
+/// What the map is called.
+fn tracks_title(tracks: &FigureTracks) -> &'static str {
+    if tracks.is_track { "Tracks in cache" } else { "Places in cache" }
+}
+
+/// What a place of the map is.
+fn place_size(map: &map::Map, tracks: &FigureTracks) -> String {
+    let pieces = map.tracks_of_place(tracks);
+    if tracks.is_track {
+        return format!("{pieces:.1} tracks");
+    }
+    Bytes(nbuf::units::whole(pieces * tracks.track_bytes as f64)).to_string()
 }
 
 #[cfg(test)]

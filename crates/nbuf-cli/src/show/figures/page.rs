@@ -9,7 +9,7 @@ use super::super::curve::page::sheet::{Sheet, frames};
 use super::super::markup::escape;
 use super::super::text::grouped;
 use super::map::{Map, STRENGTHS};
-use super::{Distribution, distributions, tracks_caption};
+use super::{Distribution, distributions, place_size, tracks_caption, tracks_title};
 
 /// What the pictures need beside the style of all pages.
 pub(crate) const STYLE: &str = include_str!("style.css");
@@ -36,7 +36,7 @@ pub(crate) fn sections(figures: &ReplayFigures) -> String {
     if figures.tracks.units_held > 0 {
         let (body, scale) = tracks(&figures.tracks);
         let caption = format!("{}. {scale}", tracks_caption(&figures.tracks));
-        section("Tracks in cache", &body, &caption);
+        section(tracks_title(&figures.tracks), &body, &caption);
     }
     if let Some(figure) = &figures.lists {
         let caption = "A bar is a hash list; as many entries as it is high";
@@ -72,8 +72,8 @@ fn tracks(tracks: &FigureTracks) -> (String, String) {
     out.push_str("</svg>\n");
     let space = if map.management > 0 { " Shaded: the management space." } else { "" };
     let scale = format!(
-        "The disc begins at the top left; a place is {:.1} tracks, and the strongest hold {} units.{space}",
-        map.tracks_of_place(tracks),
+        "The disc begins at the top left; a place is {}, and the strongest hold {} units.{space}",
+        place_size(&map, tracks),
         grouped(map.units_of(STRENGTHS))
     );
     (out, scale.trim_end_matches('.').to_owned())

@@ -16,6 +16,8 @@ fn figures() -> ReplayFigures {
     ReplayFigures {
         tracks: FigureTracks {
             tracks: 7440,
+            track_bytes: 10_752,
+            is_track: true,
             tracks_held: 9,
             units_held: 62,
             units_management: Some(7),
@@ -25,6 +27,7 @@ fn figures() -> ReplayFigures {
         },
         lists: Some(FigureLists {
             lengths: (0..51).map(|list| [3, 1, 0, 2, 12][list % 5]).collect(),
+            looks: 1,
             distribution: vec![10, 11, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 10],
             mean: 3.588,
             longest: 12,
@@ -44,7 +47,7 @@ fn figures() -> ReplayFigures {
 }
 
 #[test]
-fn the_text_shows_all_six() {
+fn the_text_shows_all_six_on_a_wide_terminal() {
     expect![[r#"
         Tracks in cache
           ·░·····▒·····················░················································
@@ -55,7 +58,7 @@ fn the_text_shows_all_six() {
           ··············································································
           ··············································································
           ·············································································▒
-          62 units in the cache, 11 % of them from the management space; they lie on 9
+          62 units in the cache, 11 % of them from the management space; they lie in 9
             of 7,440 tracks
           a character is 11.9 tracks; ░ to 2, ▒ to 10, ▓ to 23, █ to 42 units; the first
             32 are the management space
@@ -105,6 +108,10 @@ fn the_text_shows_all_six() {
           15 periods of 10 s, and 2 without a request
     "#]]
     .assert_eq(&text(&figures(), 80));
+}
+
+#[test]
+fn the_text_shows_all_six_on_a_narrow_terminal() {
     expect![[r#"
         Tracks in cache
           ░··▒··········░·······················
@@ -117,7 +124,7 @@ fn the_text_shows_all_six() {
           ·····································░
           62 units in the cache, 11 % of them
             from the management space; they lie
-            on 9 of 7,440 tracks
+            in 9 of 7,440 tracks
           a character is 24.5 tracks; ░ to 3, ▒
             to 13, ▓ to 29, █ to 52 units; the
             first 16 are the management space

@@ -2,11 +2,13 @@
 //!
 //! Invariant: no line is wider than asked for, from forty columns on.
 
+use std::fmt::Write as _;
+
 use nbuf::experiment::result::{FigureLists, FigureTracks, ReplayFigures};
 
 use super::super::text::{grouped, wrap};
 use super::map::{Map, STRENGTHS};
-use super::{Distribution, distributions, tracks_caption};
+use super::{Distribution, distributions, place_size, tracks_caption, tracks_title};
 
 /// Rows of the map.
 const MAP_ROWS: usize = 8;
@@ -49,23 +51,26 @@ fn tracks(tracks: &FigureTracks, width: usize) -> String {
         body.extend(row.iter().map(shade));
         body.push('\n');
     }
-    let mut scale = format!("a character is {:.1} tracks; ", map.tracks_of_place(tracks));
+    let mut scale = format!("a character is {}; ", place_size(&map, tracks));
     let mut below = 0;
     for strength in 1..=STRENGTHS {
         let units = map.units_of(strength);
         if units > below {
             let shade = SHADES[usize::try_from(strength).unwrap_or(0)];
-            scale += &format!("{shade} to {}, ", grouped(units));
+            let _ = write!(scale, "{shade} to {}, ", grouped(units));
             below = units;
         }
     }
     scale.truncate(scale.len() - 2);
     scale += " units";
     if map.management > 0 {
-        scale +=
-            &format!("; the first {} are the management space", grouped(map.management as u64));
+        let _ = write!(
+            scale,
+            "; the first {} are the management space",
+            grouped(map.management as u64)
+        );
     }
-    figure("Tracks in cache", &body, &[tracks_caption(tracks), scale], width)
+    figure(tracks_title(tracks), &body, &[tracks_caption(tracks), scale], width)
 }
 
 /// A digit for each list, in rows of a multiple of ten, which makes a period of five or ten stand upright.
@@ -85,7 +90,7 @@ fn lists(lists: &FigureLists, width: usize) -> String {
     let mut caption =
         "a character is a list, with so many entries; · none, + ten and more".to_owned();
     if let Some(left) = lists.lengths.len().checked_sub(columns * LIST_ROWS).filter(|&n| n > 0) {
-        caption += &format!("; {} more lists are not shown", grouped(left as u64));
+        let _ = write!(caption, "; {} more lists are not shown", grouped(left as u64));
     }
     figure("Hash queue lengths", &body, &[caption], width)
 }
@@ -101,7 +106,7 @@ fn bars(distribution: &Distribution, width: usize) -> String {
     for (row, count) in rows.iter().zip(&counts) {
         let bar = bar(row.count, most, room);
         let gap = " ".repeat(labels - row.label.chars().count());
-        body += &format!("  {gap}{} {bar} {count:>numbers$}\n", row.label);
+        let _ = writeln!(body, "  {gap}{} {bar} {count:>numbers$}", row.label);
     }
     let title = format!("{}: {} by {}", distribution.title, distribution.counted, distribution.of);
     let title = if title.chars().count() > width { distribution.title.to_owned() } else { title };

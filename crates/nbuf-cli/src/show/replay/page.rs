@@ -9,6 +9,7 @@ use nbuf::experiment::result::{ReplayDocument, ReplaySize};
 
 use super::super::axis::CountAxis;
 use super::super::curve::page::sheet::{Look, Mark, Sheet, frames};
+use super::super::figures;
 use super::super::html::{document as html, table};
 use super::super::markup::escape;
 use super::super::text::grouped;
@@ -52,12 +53,13 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
     let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
     let _ = write!(
         body,
-        "</section>\n<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
+        "</section>\n{}<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
          <footer>nbuf {}</footer>\n",
+        document.figures.as_ref().map(figures::sections).unwrap_or_default(),
         words.concat(),
         env!("CARGO_PKG_VERSION")
     );
-    html(&format!("nbuf replay: {workload}"), "", &body)
+    html(&format!("nbuf replay: {workload}"), figures::STYLE, &body)
 }
 
 fn uppercased(text: &str) -> String {

@@ -25,7 +25,7 @@ fn machine() -> Machine {
 fn use_tools(parameters: Parameters, mut cache: Box<dyn Front>) -> (Seen, ReplayFigures) {
     let disc = disc::named("modcomp-4138").unwrap();
     let (layout, mut crowd) = users(parameters, disc.size_bytes()).unwrap();
-    let track_bytes = disc.shape().track_bytes;
+    let track_bytes = Some(disc.shape().track_bytes);
     let management = Some(layout.management_bytes());
     let mut figures = Figures::new(disc.size_bytes(), track_bytes, management);
     let mut made = disc.build(0);

@@ -25,8 +25,12 @@ pub struct ReplayFigures {
 /// Units in the cache by their place on the disc.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FigureTracks {
-    /// Tracks of the disc; where it has none, equal pieces.
+    /// Tracks of the disc; where it has none, equal pieces of what is asked for.
     pub tracks: u64,
+    /// Bytes of one.
+    pub track_bytes: u64,
+    /// Whether it is a track of the disc.
+    pub is_track: bool,
     /// Those of which something is in the cache.
     pub tracks_held: u64,
     /// Units in the cache.
@@ -44,15 +48,17 @@ pub struct FigureTracks {
 /// How long hash lists are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureLists {
-    /// Each of them.
+    /// Each of them, at the end.
     pub lengths: Vec<u32>,
-    /// How many have which length; the first are empty.
+    /// How often the full cache was looked at, the end included.
+    pub looks: u64,
+    /// How many had which length, over all looks; the first were empty.
     pub distribution: Vec<u64>,
-    /// The mean of all.
+    /// The mean of all, over all looks.
     pub mean: f64,
-    /// The longest.
+    /// The longest, at the end.
     pub longest: u32,
-    /// The share with three entries or fewer.
+    /// The share with three entries or fewer, over all looks.
     pub share_up_to_3: f64,
 }
 
