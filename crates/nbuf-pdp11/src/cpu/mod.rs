@@ -1,0 +1,95 @@
+//! The KA11 processor of the PDP-11/20: registers, condition codes, traps.
+//!
+//! No extended arithmetic, no memory management: what later models added traps as reserved. What is
+//! particular: a jump to a register traps to 4, `(R)+` of a jump takes the register after it was
+//! moved, `SWAB` leaves V alone, the stack may not go below 0400, and a word at an odd address traps
+//! to 4 with the registers as far as they were changed. DEC, *PDP-11/20 Processor Handbook* (1971).
+
+mod byte;
+mod control;
+pub mod decode;
+pub mod disassemble;
+
+mod execute;
+mod io_page;
+mod operand;
+mod trap;
+mod word;
+
+pub use trap::Traps;
+
+/// The stack pointer's number.
+pub const SP: usize = 6;
+/// The program counter's number.
+pub const PC: usize = 7;
+/// Below this address a stack has run over.
+pub const STACK_LIMIT: u16 = 0o400;
+
+/// Why an instruction came to no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Abort {
+    /// A word at an odd address.
+    Odd,
+    /// Nobody answers at the address.
+    Absent,
+}
+
+/// What the instructions see, but for memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the bits of a register, each with its name")]
+pub struct Cpu {
+    /// R0 to R5, the stack pointer, the program counter.
+    pub registers: [u16; 8],
+    /// Priority 0 to 7: only requests above it interrupt.
+    pub priority: u8,
+    /// T: trap after every instruction.
+    pub trace: bool,
+    /// N: the result was negative.
+    pub negative: bool,
+    /// Z: the result was zero.
+    pub zero: bool,
+    /// V: the result did not fit.
+    pub overflow: bool,
+    /// C: a one was carried out, or borrowed.
+    pub carry: bool,
+    /// Traps that will be taken before the next instruction.
+    pub traps: Traps,
+    /// WAIT was executed and nothing has interrupted yet.
+    pub waits: bool,
+}
+
+impl Cpu {
+    /// The processor status word.
+    pub fn status(&self) -> u16 {
+        u16::from(self.priority) << 5
+            | u16::from(self.trace) << 4
+            | u16::from(self.negative) << 3
+            | u16::from(self.zero) << 2
+            | u16::from(self.overflow) << 1
+            | u16::from(self.carry)
+    }
+
+    /// Takes the low byte of a word as the status; this model has no more.
+    pub fn set_status(&mut self, word: u16) {
+        self.priority = ((word >> 5) & 7).to_le_bytes()[0];
+        self.trace = word & 0o20 != 0;
+        self.negative = word & 0o10 != 0;
+        self.zero = word & 4 != 0;
+        self.overflow = word & 2 != 0;
+        self.carry = word & 1 != 0;
+    }
+
+    /// N and Z of a word.
+    #[inline]
+    pub(crate) fn set_nz(&mut self, result: u16) {
+        self.negative = result & 0x8000 != 0;
+        self.zero = result == 0;
+    }
+
+    /// N and Z of a byte.
+    #[inline]
+    pub(crate) fn set_nz_byte(&mut self, result: u8) {
+        self.negative = result & 0x80 != 0;
+        self.zero = result == 0;
+    }
+}

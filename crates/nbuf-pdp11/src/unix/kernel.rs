@@ -1,0 +1,285 @@
+//! The one file that knows the kernel: where its buffer allocator is, and what happens there.
+//!
+//! Addresses come from the symbols of the kernel's own a.out and are believed only when the code in
+//! core is the code that was known there; else there are no hooks, and discs are counted alone.
+//! Source: the listing of June 1972, `u8.s` (bufaloc, dskrd, wslot) and `u3.s` (idle).
+
+use crate::cpu::PC;
+use crate::machine::{Pdp11, Watcher};
+use crate::memory::Memory;
+
+/// Why an a.out is none, or the kernel in core is another.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KernelError {
+    /// Not an a.out with symbols.
+    #[error("the file is no a.out with symbols")]
+    NotAnObject,
+    /// A symbol is missing.
+    #[error("the kernel has no symbol `{0}`")]
+    NoSymbol(&'static str),
+    /// Other code is where ours should be.
+    #[error("the kernel in core has other code than is known at {name} ({address:06o})")]
+    OtherCode {
+        /// Near this symbol.
+        name: &'static str,
+        /// There.
+        address: u16,
+    },
+}
+
+/// The value of a symbol of an a.out of the Second Edition: a header of sixteen bytes, text, as many
+/// relocation words, then twelve bytes a symbol.
+pub fn symbol(object: &[u8], name: &'static str) -> Result<u16, KernelError> {
+    let word = |at: usize| Some(u16::from_le_bytes([*object.get(at)?, *object.get(at + 1)?]));
+    let header = (word(0), word(2), word(4), word(8));
+    let (Some(0o407), Some(text), Some(data), Some(_)) = header else {
+        return Err(KernelError::NotAnObject);
+    };
+    let symbols = 16 + 2 * (usize::from(text) + usize::from(data));
+    let table = object.get(symbols..).ok_or(KernelError::NotAnObject)?;
+    let mut padded = [0; 8];
+    padded[..name.len().min(8)].copy_from_slice(&name.as_bytes()[..name.len().min(8)]);
+    let row = table.chunks_exact(12).find(|row| row[..8] == padded);
+    row.map(|row| u16::from_le_bytes([row[10], row[11]])).ok_or(KernelError::NoSymbol(name))
+}
+
+/// Where things are in a kernel whose code was verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    bufaloc: u16,
+    preread: u16,
+    dskrd: u16,
+    wslot: u16,
+    idle: u16,
+    bufp: u16,
+    cdev: u16,
+    /// Buffers, by the operand of the loop over them.
+    pub buffers: u16,
+}
+
+const HIT: u16 = 0o44;
+const FULL: u16 = 0o62;
+const MISS: u16 = 0o72;
+const WAIT: u16 = 0o20;
+/// Operands of `bufaloc`: the first buffer, and the end of the list.
+const FIRST_OPERAND: u16 = 0o14;
+const END_OPERAND: u16 = 0o52;
+/// What makes a buffer no victim: written, read, active, waiting, kept or locked.
+const BUSY: u16 = 0o173_000;
+/// What makes a reader wait: wants to be read, or is.
+const READING: u16 = 0o022_000;
+
+/// Words that must be there, by symbol and offset: the heads of the routines and around the hooks.
+const CODE: [(&str, u16, &[u16]); 8] = [
+    ("bufaloc", 0, &[0o010_246, 0o012_737, 0o340, 0o177_776, 0o005_046, 0o012_702]),
+    ("bufaloc", 0o16, &[0o012_205, 0o032_715, BUSY, 0o001_001, 0o010_216, 0o121_567]),
+    ("bufaloc", HIT, &[0o005_726, 0o000_412, 0o020_227]),
+    ("bufaloc", 0o56, &[0o012_602, 0o001_004, 0o004_067]),
+    ("bufaloc", 0o70, &[0o000_747, 0o005_720, 0o014_205]),
+    ("dskrd", 0o22, &[0o032_715, READING, 0o001_404, 0o004_067]),
+    ("wslot", 6, &[0o032_715, READING, 0o001_404, 0o004_067]),
+    ("idle", 0, &[0o013_746, 0o177_776, 0o005_037, 0o177_776, 0o016_746]),
+];
+
+impl Kernel {
+    /// The kernel in core, by the symbols of its a.out.
+    pub fn verify(object: &[u8], memory: &Memory) -> Result<Self, KernelError> {
+        let mut kernel = Self {
+            bufaloc: symbol(object, "bufaloc")?,
+            preread: symbol(object, "preread")?,
+            dskrd: symbol(object, "dskrd")?,
+            wslot: symbol(object, "wslot")?,
+            idle: symbol(object, "idle")?,
+            bufp: symbol(object, "bufp")?,
+            cdev: symbol(object, "cdev")?,
+            buffers: 0,
+        };
+        for (name, offset, words) in CODE {
+            let address = symbol(object, name)?.wrapping_add(offset);
+            let there = (0u16..)
+                .zip(words)
+                .all(|(at, &word)| memory.word(address.wrapping_add(2 * at)) == Some(word));
+            if !there {
+                return Err(KernelError::OtherCode { name, address });
+            }
+        }
+        let operand = |offset| memory.word(kernel.bufaloc.wrapping_add(offset)).unwrap_or(0);
+        if operand(FIRST_OPERAND) != kernel.bufp
+            || memory.word(kernel.idle.wrapping_add(WAIT)) != Some(1)
+        {
+            return Err(KernelError::OtherCode { name: "bufaloc", address: kernel.bufaloc });
+        }
+        kernel.buffers = operand(END_OPERAND).wrapping_sub(kernel.bufp) / 2;
+        Ok(kernel)
+    }
+
+    fn hooks(&self) -> [(u16, Hook); 5] {
+        [
+            (self.bufaloc, Hook::Request),
+            (self.bufaloc.wrapping_add(HIT), Hook::Hit),
+            (self.bufaloc.wrapping_add(FULL), Hook::Full),
+            (self.bufaloc.wrapping_add(MISS), Hook::Miss),
+            (self.idle.wrapping_add(WAIT), Hook::Wait),
+        ]
+    }
+
+    fn caller(&self, link: u16) -> Caller {
+        match link {
+            link if link == self.preread.wrapping_add(4) => Caller::Preread,
+            link if link == self.dskrd.wrapping_add(4) => Caller::Read,
+            link if link == self.wslot.wrapping_add(4) => Caller::Write,
+            _ => Caller::Other,
+        }
+    }
+
+    /// Whether what the processor is about to wait for has happened already.
+    fn wakeup_is_past(&self, machine: &Pdp11) -> bool {
+        let word = |address| machine.memory.word(address).unwrap_or(0);
+        let link = machine.cpu.registers[0];
+        if link == self.dskrd.wrapping_add(0o36) || link == self.wslot.wrapping_add(0o22) {
+            return word(machine.cpu.registers[5]) & READING == 0;
+        }
+        link == self.bufaloc.wrapping_add(0o70)
+            && (0..self.buffers).any(|at| word(word(self.bufp.wrapping_add(2 * at))) & BUSY == 0)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hook {
+    Request,
+    Hit,
+    Full,
+    Miss,
+    Wait,
+}
+
+/// Who asked for a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// A block that will be wanted.
+    Preread,
+    /// A block that is wanted.
+    Read,
+    /// A block that is written.
+    Write,
+    /// Somebody unknown.
+    Other,
+}
+
+/// A call of the buffer allocator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// When.
+    pub ticks: u64,
+    /// 0 is the drum, 1 the pack.
+    pub device: u8,
+    /// Which block of it.
+    pub block: u16,
+    /// Who.
+    pub caller: Caller,
+    /// Whether a buffer had it.
+    pub is_hit: bool,
+}
+
+/// What is counted while a kernel runs, and the last instructions.
+#[derive(Clone)]
+pub struct Meters {
+    kernel: Option<Kernel>,
+    hooks: Box<[Option<Hook>; 32_768]>,
+    last: [u16; LAST],
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Every call of the allocator.
+    pub asked: Vec<Asked>,
+    /// Waits for a free buffer.
+    pub buffer_waits: u64,
+    /// WAITs after their event that the clock ended.
+    pub lost_wakeups: u64,
+    wakeup_is_past: bool,
+}
+
+/// Instructions that are remembered.
+const LAST: usize = 64;
+
+impl Meters {
+    /// Nothing counted; hooks where the kernel is known.
+    #[expect(clippy::large_stack_arrays, reason = "it goes to the heap, once a machine")]
+    pub fn new(kernel: Option<Kernel>) -> Self {
+        let mut hooks = Box::new([None; 32_768]);
+        for (address, hook) in kernel.iter().flat_map(Kernel::hooks) {
+            hooks[usize::from(address >> 1)] = Some(hook);
+        }
+        Self {
+            kernel,
+            hooks,
+            last: [0; LAST],
+            instructions: 0,
+            asked: Vec::new(),
+            buffer_waits: 0,
+            lost_wakeups: 0,
+            wakeup_is_past: false,
+        }
+    }
+
+    /// The kernel that is known.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.kernel.as_ref()
+    }
+
+    /// Addresses of the last instructions, the latest last.
+    pub fn last(&self) -> Vec<u16> {
+        let count = self.instructions.min(LAST as u64);
+        (self.instructions - count..self.instructions).map(|at| self.last[slot(at)]).collect()
+    }
+
+    #[cold]
+    fn seen(&mut self, kernel: Kernel, hook: Hook, machine: &Pdp11) {
+        match hook {
+            Hook::Request => self.asked.push(Asked {
+                ticks: machine.now(),
+                device: machine.memory.byte(kernel.cdev).unwrap_or(0),
+                block: machine.cpu.registers[1],
+                caller: kernel.caller(machine.cpu.registers[0]),
+                is_hit: false,
+            }),
+            Hook::Hit => {
+                if let Some(asked) = self.asked.last_mut() {
+                    asked.is_hit = true;
+                }
+            }
+            Hook::Miss => {}
+            Hook::Full => self.buffer_waits += 1,
+            Hook::Wait => self.wakeup_is_past = kernel.wakeup_is_past(machine),
+        }
+    }
+}
+
+fn slot(instruction: u64) -> usize {
+    usize::try_from(instruction % LAST as u64).unwrap_or(0)
+}
+
+impl Watcher for Meters {
+    const WATCHES: bool = true;
+
+    #[inline]
+    fn instruction(&mut self, machine: &Pdp11, address: u16) {
+        self.last[slot(self.instructions)] = address;
+        self.instructions += 1;
+        if let Some(hook) = self.hooks[usize::from(address >> 1)]
+            && let Some(kernel) = self.kernel
+        {
+            self.seen(kernel, hook, machine);
+        }
+    }
+
+    fn interrupt(&mut self, machine: &Pdp11, vector: u16, had_waited: bool) {
+        let at = machine.cpu.registers[PC].wrapping_sub(2);
+        let in_idle = self.kernel.is_some_and(|kernel| at == kernel.idle.wrapping_add(WAIT));
+        if had_waited && in_idle && self.wakeup_is_past {
+            if vector == crate::bus::CLOCK_VECTOR {
+                self.lost_wakeups += 1;
+            }
+            self.wakeup_is_past = false;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The stages of the experiment: build the kernels, install one, boot it and time an assembly.
+//!
+//! The steps are those of the post that this crate answers: kernels for every number of buffers are
+//! assembled by the guest itself, one is put into the cold slot, and that one assembles the kernel
+//! again, each time on fresh copies. Images are only ever copied.
+
+use std::ops::RangeInclusive;
+
+use nbuf::clock::Random;
+use nbuf::units::Nanos;
+
+use crate::device::transfer::Tally;
+use crate::machine::Waited;
+use crate::timing::Timing;
+
+use super::files;
+use super::guest::{Guest, Images, Slot, Trouble};
+pub use super::kernel::Caller;
+use super::kernel::{Asked, Kernel, KernelError};
+
+/// Why an experiment ended early.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StageError {
+    /// The guest did not do what it was told.
+    #[error("while {during}: {trouble}")]
+    Guest {
+        /// Doing what.
+        during: String,
+        /// What it did.
+        trouble: Box<Trouble>,
+    },
+    /// A kernel was not made.
+    #[error("the guest made no /usr/sys/nbuf.{0}: the images hold other sources than are known")]
+    NoKernel(u16),
+}
+
+fn during(what: impl Into<String>) -> impl FnOnce(Trouble) -> StageError {
+    let during = what.into();
+    move |trouble| StageError::Guest { during, trouble: Box::new(trouble) }
+}
+
+/// The kernel's file for so many buffers.
+pub fn kernel_object(images: &Images, buffers: u16) -> Option<Vec<u8>> {
+    files::read(&images.pack, &format!("sys/nbuf.{buffers}"))
+}
+
+/// Stage A: assembles `msys2` and a kernel for each number of buffers. The images with them; the
+/// source says six again at the end, so that every later assembly sees the same.
+pub fn build(
+    images: &Images,
+    numbers: RangeInclusive<u16>,
+    say: &mut dyn FnMut(&str),
+) -> Result<Images, StageError> {
+    let mut guest = Guest::boot(images.clone(), Slot::Warm, &Timing::instant());
+    let mut old = 6;
+    let steps = |guest: &mut Guest| -> Result<(), Trouble> {
+        guest.log_in()?;
+        for line in ["chdir /usr/boot", "as msys2.s", "mv a.out msys2", "chdir /usr/sys"] {
+            guest.line(line)?;
+        }
+        Ok(())
+    };
+    steps(&mut guest).map_err(during("preparing"))?;
+    for number in numbers.chain([6]) {
+        say(&format!("a kernel with {number} buffers"));
+        edit(&mut guest, old, number).map_err(during(format!("setting nbuf to {number}")))?;
+        old = number;
+        let assembled =
+            guest.line("as u*.s").and_then(|_| guest.line(&format!("mv a.out nbuf.{number}")));
+        assembled.map_err(during(format!("assembling a kernel with {number} buffers")))?;
+    }
+    guest.rest(2);
+    Ok(guest.images())
+}
+
+/// Changes the number of buffers in `u0.s`.
+fn edit(guest: &mut Guest, old: u16, new: u16) -> Result<(), Trouble> {
+    guest.ask("ed u0.s", "\n12636\n")?;
+    guest.ask("/nbuf/p", &format!("nbuf = {old}\n"))?;
+    guest.ask(&format!("s/= {old}/= {new}/p"), &format!("nbuf = {new}\n"))?;
+    guest.ask("w", "\n12636\n")?;
+    guest.line("q").map(drop)
+}
+
+/// Stage B: puts a kernel into the cold slot.
+pub fn install(images: &Images, buffers: u16) -> Result<Images, StageError> {
+    let mut guest = Guest::boot(images.clone(), Slot::Warm, &Timing::instant());
+    let line = format!("/usr/boot/msys2 1 /usr/sys/nbuf.{buffers}");
+    let installed = guest.log_in().and_then(|_| guest.line(&line));
+    installed.map_err(during(format!("installing the kernel with {buffers} buffers")))?;
+    guest.rest(2);
+    Ok(guest.images())
+}
+
+/// What one assembly came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The number of buffers that the kernel itself has.
+    pub buffers: Result<u16, KernelError>,
+    /// Ticks from the end of the line to the prompt.
+    pub ticks: u64,
+    /// Ticks from the first request for a buffer to the last.
+    pub busy_ticks: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// The requests, where the kernel is known.
+    pub asked: Vec<Asked>,
+    /// Waits for a free buffer.
+    pub buffer_waits: u64,
+    /// WAITs after their event that the clock ended.
+    pub lost_wakeups: u64,
+    /// What the drum did.
+    pub drum: Tally,
+    /// What the pack did.
+    pub pack: Tally,
+    /// How the processor waited.
+    pub waited: Waited,
+    /// The a.out that was made.
+    pub object: Vec<u8>,
+}
+
+/// Timing of a sample: the first stands at the beginning of everything, each later one finds clock
+/// and discs at places of its own.
+pub fn phased(timing: &Timing, sample: u64) -> Timing {
+    let mut phased = timing.clone();
+    if sample > 0 {
+        let mut random = Random::new(sample);
+        let mut below = |most: u64| random.below(most);
+        phased.clock_first_ticks = 1 + below(timing.clock_ticks);
+        phased.drum.phase = Nanos(below(timing.drum.word.0 * 2048));
+        phased.pack.phase = Nanos(below(timing.pack.turn.0));
+    }
+    phased
+}
+
+/// Stage C: boots the cold slot and times `as u*.s`.
+pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample, StageError> {
+    let object = kernel_object(images, buffers).ok_or(StageError::NoKernel(buffers))?;
+    let mut guest = Guest::boot(images.clone(), Slot::Cold, timing);
+    let ready = guest.hook(&object);
+    let steps = |guest: &mut Guest| -> Result<(), Trouble> {
+        guest.log_in()?;
+        guest.line("date")?;
+        guest.line("chdir /usr/sys").map(drop)
+    };
+    steps(&mut guest).map_err(during(format!("booting the kernel with {buffers} buffers")))?;
+    let before = guest.clone();
+    let end = guest.line("as u*.s");
+    let end = end.map_err(during(format!("assembling with {buffers} buffers")))?;
+    let asked = guest.meters.asked.split_off(before.meters.asked.len());
+    let span =
+        asked.last().map_or(0, |last| last.ticks) - asked.first().map_or(0, |first| first.ticks);
+    let (devices, earlier) = (&guest.machine.bus, &before.machine.bus);
+    let drum = difference(devices.drum.transfer.tally(), earlier.drum.transfer.tally());
+    let pack = difference(devices.pack.transfer.tally(), earlier.pack.transfer.tally());
+    let waited = Waited {
+        ticks: guest.machine.waited().ticks - before.machine.waited().ticks,
+        idle_ticks: guest.machine.waited().idle_ticks - before.machine.waited().idle_ticks,
+    };
+    let (instructions, ticks) = (guest.meters.instructions, end - before.machine.now());
+    let lost_wakeups = guest.meters.lost_wakeups - before.meters.lost_wakeups;
+    let buffer_waits = guest.meters.buffer_waits - before.meters.buffer_waits;
+    guest.rest(2);
+    Ok(Sample {
+        buffers: ready.map(|kernel: Kernel| kernel.buffers),
+        ticks,
+        busy_ticks: span,
+        instructions: instructions - before.meters.instructions,
+        asked,
+        buffer_waits,
+        lost_wakeups,
+        drum,
+        pack,
+        waited,
+        object: files::read(&guest.images().pack, "sys/a.out").unwrap_or_default(),
+    })
+}
+
+fn difference(now: Tally, before: Tally) -> Tally {
+    let mut spent = now.spent;
+    spent.queued = spent.queued - before.spent.queued;
+    spent.overhead = spent.overhead - before.spent.overhead;
+    spent.seek = spent.seek - before.spent.seek;
+    spent.rotation = spent.rotation - before.spent.rotation;
+    spent.transfer = spent.transfer - before.spent.transfer;
+    Tally {
+        reads: now.reads - before.reads,
+        writes: now.writes - before.writes,
+        words: now.words - before.words,
+        spent,
+    }
+}

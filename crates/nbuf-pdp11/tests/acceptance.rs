@@ -1,0 +1,116 @@
+//! The nbuf experiment on images that somebody made: `NBUF_UNIX_IMAGES=DIR cargo test -p nbuf-pdp11
+//! --test acceptance`. Without them the test says so.
+//!
+//! What is expected was measured with SIMH 3.8 on images of the same two repositories: 3913 requests
+//! with those of the restoration of 2009, 3889 with those of its fork of 2024.
+
+#[path = "../../nbuf/tests/support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+
+use nbuf_pdp11::Stop;
+use nbuf_pdp11::timing::Timing;
+use nbuf_pdp11::unix::guest::Images;
+use nbuf_pdp11::unix::stages::{self, Sample, StageError};
+use support::skip;
+
+/// Hits of SIMH at 1 to 6 buffers, with the images of 2009.
+const HITS: [usize; 6] = [1510, 2262, 2511, 2618, 2866, 2989];
+/// Seconds that a first model of the hardware took.
+const HARDWARE_SECONDS: [f64; 6] = [132.0, 101.2, 91.9, 81.6, 61.1, 56.8];
+/// Lost wakeups in SIMH.
+const LOST: [u64; 6] = [131, 42, 15, 0, 1, 0];
+
+fn hits(sample: &Sample) -> usize {
+    sample.asked.iter().filter(|asked| asked.is_hit).count()
+}
+
+fn stream(sample: &Sample) -> Vec<(u8, u16, stages::Caller)> {
+    sample.asked.iter().map(|asked| (asked.device, asked.block, asked.caller)).collect()
+}
+
+fn near(got: usize, want: usize, percent: usize, what: &str) {
+    assert!(got.abs_diff(want) * 100 <= want * percent, "{what}: {got}, not near {want}");
+}
+
+#[test]
+fn the_experiment_comes_out_as_it_does_elsewhere() {
+    let Some(folder) = std::env::var_os("NBUF_UNIX_IMAGES").map(PathBuf::from) else {
+        return skip("the experiment with V1 Unix: NBUF_UNIX_IMAGES names no folder with images");
+    };
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let images = Images { drum: read("rf0.dsk"), pack: read("rk0.dsk") };
+    let built = stages::build(&images, 0..=7, &mut |_| ()).unwrap();
+    let sizes: Vec<_> = (0..=7).map(|n| stages::kernel_object(&built, n).unwrap().len()).collect();
+    assert_eq!(sizes, [36432, 36432, 36432, 36432, 36432, 36432, 36432, 36916]);
+    let own = stages::kernel_object(&built, 6).unwrap();
+    let slot = &images.drum[964 * 512..988 * 512];
+    assert!(own[16..].starts_with(slot), "the kernel made here is the one that was booted");
+
+    let mut first = None;
+    for (n, at) in (1..=6).zip(0..) {
+        let installed = stages::install(&built, n).unwrap();
+        let assemble = |timing: &Timing| stages::assemble(&installed, n, timing).unwrap();
+        for timing in [Timing::instant(), Timing::simh(250, 10), Timing::hardware(60)] {
+            let sample = assemble(&timing);
+            assert_eq!(sample.buffers, Ok(n));
+            assert_eq!(sample.object, own, "every kernel assembles the same");
+            let first = first.get_or_insert_with(|| stream(&sample));
+            assert!(stream(&sample) == *first, "nbuf {n}, {}: other requests", timing.name);
+            check(&sample, &timing, n, at);
+        }
+        let hardware = Timing::hardware(60);
+        assert!(assemble(&hardware) == assemble(&hardware), "two runs are the same");
+    }
+    let requests = first.unwrap().len();
+    assert!([3913, 3889].contains(&requests), "{requests} requests");
+    the_impossible_kernels(&built);
+}
+
+fn check(sample: &Sample, timing: &Timing, n: u16, at: usize) {
+    let requests = sample.asked.len();
+    let fewer = 3913 - requests;
+    if n == 1 {
+        assert_eq!(hits(sample), 1510 - fewer);
+    }
+    // Where no disc is waited for, a few thousand instructions of waiting are saved.
+    let least = if timing.name == "instant" { 8_450_000 } else { 8_480_000 };
+    assert!((least..9_500_000).contains(&sample.instructions), "{}", sample.instructions);
+    // Every read that no buffer had is a read of a disc; swapping and superblocks read little more.
+    let asked_reads = sample.asked.iter().filter(|asked| asked.caller != stages::Caller::Write);
+    let misses = asked_reads.filter(|asked| !asked.is_hit).count() as u64;
+    let reads = sample.drum.reads + sample.pack.reads;
+    assert!((misses..misses + 8).contains(&reads), "{misses} misses, {reads} reads");
+    match timing.name {
+        "instant" => assert_eq!(sample.lost_wakeups, 0),
+        "simh" => {
+            near(hits(sample), HITS[at], 3, "hits");
+            // Which steps of the arm end in the window depends on where files lie: on the images of
+            // 2009 it is 132 at one buffer, on those of the fork made on one machine 114.
+            let off = sample.lost_wakeups.abs_diff(LOST[at]);
+            assert!(off <= 5 + LOST[at] / 6, "{n}: {}", sample.lost_wakeups);
+        }
+        _ => {
+            let seconds = sample.ticks as f64 / timing.second_ticks as f64;
+            let want = HARDWARE_SECONDS[at];
+            assert!((seconds / want - 1.0).abs() < 0.1, "nbuf {n}: {seconds} s, not near {want}");
+        }
+    }
+}
+
+fn the_impossible_kernels(built: &Images) {
+    let refused = |n| {
+        let installed = stages::install(built, n).unwrap();
+        match stages::assemble(&installed, n, &Timing::simh(250, 10)) {
+            Err(StageError::Guest { trouble, .. }) => *trouble,
+            other => panic!("nbuf {n} booted: {other:?}"),
+        }
+    };
+    let none = refused(0);
+    assert_eq!(none.stop, None);
+    assert!((0o1000..=0o1006).contains(&none.counter), "{:06o}", none.counter);
+    let seven = refused(7);
+    assert_eq!((seven.stop, seven.counter), (Some(Stop::StackAbort), 0o011_600));
+    assert!(seven.machine.lines().count() == 51, "registers and fifty instructions");
+}
