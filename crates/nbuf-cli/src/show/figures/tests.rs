@@ -81,8 +81,8 @@ fn the_text_shows_all_six_on_a_wide_terminal() {
           10                                                                           0
           11                                                                           0
           12 █████████████████████████████████████████████████████████████████▌       10
-          51 lists, 3.59 entries long on average; 81 % have three or fewer, the longest
-            has 12
+          51 lists, looked at 1 time: 3.59 entries on average, 81 % have three or fewer;
+            at the end, the longest has 12
 
         Hit rate distribution: periods by requests served by the cache
            60-65 % ██████████████████                                                  3
@@ -149,9 +149,10 @@ fn the_text_shows_all_six_on_a_narrow_terminal() {
           10                                   0
           11                                   0
           12 █████████████████████████████▏   10
-          51 lists, 3.59 entries long on
-            average; 81 % have three or fewer,
-            the longest has 12
+          51 lists, looked at 1 time: 3.59
+            entries on average, 81 % have three
+            or fewer; at the end, the longest
+            has 12
 
         Hit rate distribution
            60-65 % ███████▏                    3
