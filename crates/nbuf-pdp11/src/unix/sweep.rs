@@ -91,8 +91,8 @@ fn refused(nbuf: u16, trouble: &super::guest::Trouble) -> Refused {
     let at = trouble.counter;
     let why = match (nbuf, trouble.stop) {
         (0, None) => "loops at 001000 waiting for a buffer for the superblock".to_owned(),
-        (_, Some(Stop::StackAbort)) if nbuf > 6 => {
-            format!("buffer {nbuf} overruns the user area: trap stack push abort at {at:06o}")
+        (7, Some(Stop::StackAbort)) => {
+            format!("the seventh buffer overruns the user area: trap stack push abort at {at:06o}")
         }
         _ => format!("{} at {at:06o}", trouble.what),
     };
