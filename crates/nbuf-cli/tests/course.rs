@@ -4,10 +4,12 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileTypeExt;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use nbuf::path::data::Data;
+use nbuf::sys::process::signal;
 use support::{Need, Place, requires};
 
 /// Runs it there; what it wrote to both outputs, and its status.
@@ -48,6 +50,24 @@ fn every_form_of_the_options_writes_the_same_file_and_reads_it() {
     let (_, said, _) = run(&place, &["reader", "-n100000", "-S1", "-p", "30000", "file"]);
     let bytes: Vec<_> = said.lines().map(|line| line.split_once(' ').unwrap().0).collect();
     assert_eq!(bytes, ["30000", "60000", "90000", "100000"]);
+}
+
+#[test]
+fn an_interrupted_writer_leaves_no_part_of_a_file() {
+    let place = Place::new();
+    let mut writer = place.nbuf(["writer", "-n", "1TiB", "-p", "1MiB", "part"]);
+    let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.ends_with(" bytes/s\n") && place.path("part").exists(), "{line}");
+    signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert_eq!(
+        (status.code(), stderr.as_str()),
+        (Some(130), "nbuf: interrupted; removed part, which was not all written\n")
+    );
+    assert!(!place.path("part").exists());
 }
 
 #[test]

@@ -28,7 +28,7 @@ const READS: Program =
 const MAPS: Program = Program { reads: false, ..READS };
 
 /// Everything that is measured.
-pub(super) const PROGRAMS: [Program; 8] = [
+pub(super) const PROGRAMS: [Program; 9] = [
     Program {
         name: "sqlite3",
         data: "sqlite3 db \"CREATE TABLE t(id INTEGER PRIMARY KEY, v BLOB);
@@ -41,6 +41,22 @@ SELECT sum(length(v)) FROM c JOIN t ON t.id = (c.r >> 8) % ((c.r >> 12) % 120000
 WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20)
 SELECT sum(length(v)) FROM c JOIN t ON t.id BETWEEN c.n * 991 % 100000 AND c.n * 991 % 100000 + 2000;
 END",
+        script: "sqlite3 db '.read q.sql'",
+        ..READS
+    },
+    // Lookups, of which few rows get most, between scans that are larger than the cache.
+    Program {
+        name: "scans",
+        data: "sqlite3 db \"CREATE TABLE t(id INTEGER PRIMARY KEY, v BLOB);
+            WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 400000)
+            INSERT INTO t SELECT x, randomblob(420) FROM c;\"
+            for seed in 1 2 3 4 5; do
+            echo 'SELECT sum(length(v)) FROM t;
+WITH RECURSIVE c(n, r) AS (SELECT 1, '$seed' * 7654321 UNION ALL
+    SELECT n + 1, (r * 1103515245 + 12345) % 2147483648 FROM c WHERE n < 12000)
+SELECT sum(length(v)) FROM c
+    JOIN t ON t.id = CAST(400000 * pow(c.r / 2147483648.0, 3) AS INT) * 7919 % 400000 + 1;'
+            done >q.sql",
         script: "sqlite3 db '.read q.sql'",
         ..READS
     },

@@ -9,8 +9,10 @@ use anyhow::{Context, Result, bail};
 use nbuf::clock::Stopwatch;
 use nbuf::path::option_driven::{Loop, Means};
 use nbuf::path::{Direction, Order, Pattern, ours};
+use nbuf::sys::signal::Signals;
 use nbuf::units::{Bytes, Size};
 
+use crate::exit;
 use crate::output::print;
 use crate::voice::note;
 
@@ -97,8 +99,15 @@ pub(crate) fn write(arguments: &Writer) -> Result<u8> {
         ));
     }
     let name = || format!("cannot write {}", path.display());
+    let signals = Signals::block().context("cannot listen for Ctrl-C")?;
     let (file, _) = ours::open(path, *force, waits).with_context(name)?;
-    if let Err(error) = run(file, pattern, means(*stdio), common) {
+    let ended = run(file, pattern, means(*stdio), common, Some(&signals));
+    if let Ok(Some(signal)) = ended {
+        let _ = std::fs::remove_file(path);
+        note(format_args!("interrupted; removed {}, which was not all written", path.display()));
+        return Ok(u8::try_from(128 + signal).unwrap_or(exit::OURS));
+    }
+    if let Err(error) = ended {
         let cause = error.downcast_ref::<io::Error>();
         if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
             // Nobody listens any more, which says nothing of the file.
@@ -116,7 +125,7 @@ pub(crate) fn read(arguments: &Reader) -> Result<u8> {
     let Reader { common, stdio, file: path } = arguments;
     let pattern = pattern(common, Direction::Read)?;
     let file = open(path, &pattern)?;
-    run(file, pattern, means(*stdio), common)
+    run(file, pattern, means(*stdio), common, None)
         .with_context(|| format!("cannot read {}", path.display()))?;
     Ok(0)
 }
@@ -125,7 +134,7 @@ pub(crate) fn read_mapped(arguments: &Memreader) -> Result<u8> {
     let Memreader { common, file: path } = arguments;
     let pattern = pattern(common, Direction::Read)?;
     let file = open(path, &pattern)?;
-    run(file, pattern, Means::Mapping, common)
+    run(file, pattern, Means::Mapping, common, None)
         .with_context(|| format!("cannot map {}", path.display()))?;
     Ok(0)
 }
@@ -187,14 +196,30 @@ fn open(path: &Path, pattern: &Pattern) -> Result<File> {
     File::open(path).with_context(|| format!("cannot read {shown}; name a file that you may read"))
 }
 
-/// All of it, with a line at the end and on the way.
-fn run(file: File, pattern: Pattern, means: Means, common: &Common) -> Result<()> {
+/// Bytes, or operations if they are small, between two looks for a signal: a look costs a call.
+const LOOK_BYTES: u64 = 1 << 20;
+const LOOK_OPERATIONS: u64 = 1 << 10;
+
+/// All of it, with a line at the end and on the way; or until a signal comes, which it gives.
+fn run(
+    file: File,
+    pattern: Pattern,
+    means: Means,
+    common: &Common,
+    signals: Option<&Signals>,
+) -> Result<Option<i32>> {
     let every = bytes(common.print, "-p")?;
+    let look = (LOOK_BYTES / pattern.block_bytes.max(1)).clamp(1, LOOK_OPERATIONS);
     let mut steps = Loop::new(file, pattern, means)?;
     let mut next = every;
     let clock = Stopwatch::start();
     steps.begin()?;
-    for _ in 0..pattern.operations() {
+    for operation in 0..pattern.operations() {
+        if operation % look == 0
+            && let Some(signal) = signals.and_then(Signals::next)
+        {
+            return Ok(Some(signal.number));
+        }
         steps.step()?;
         if every > 0 && steps.moved_bytes() >= next {
             print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())?;
@@ -202,7 +227,8 @@ fn run(file: File, pattern: Pattern, means: Means, common: &Common) -> Result<()
         }
     }
     steps.end()?;
-    print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())
+    print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())?;
+    Ok(None)
 }
 
 fn line(bytes: u64, elapsed: Duration) -> String {

@@ -5,7 +5,10 @@
 //! that is not. Modelled discs live in virtual time, where nothing is waited for; real ones wait.
 //! A cache in front of a disc is a disc; so is a meter, a delay, a fault.
 
+pub mod choice;
+pub mod file;
 pub mod latency;
+pub mod measured;
 pub mod model;
 pub mod null;
 pub mod private;
@@ -14,7 +17,8 @@ mod sheet;
 pub mod table;
 mod turning;
 
-pub use table::{DISCS, named};
+pub use choice::{Choice, UnknownDisc, named};
+pub use table::{AnyDisc, DISCS, Shape};
 
 use crate::units::Nanos;
 

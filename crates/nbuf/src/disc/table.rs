@@ -1,18 +1,18 @@
-//! The table of discs, and the grammar of their names: `NAME` or `NAME:OPTION,OPTION`.
+//! The table of discs.
 //!
-//! Discs that turn take `mean`, which reckons every seek and wait with its mean
-//! ([`Way::Mean`](super::model::drive::Way)), and `scheduler=fifo`, `sstf` or `elevator`: `sata-hdd:scheduler=sstf`. A row
-//! says where its figures come from. Every disc here lives in virtual time: it answers at once, and
-//! the same requests at the same moments take the same time for the same seed. They keep no bytes; for those
-//! there is [`super::ram`].
+//! A row says where its figures come from. Every disc here lives in virtual time: it answers at once,
+//! and the same requests at the same moments take the same time for the same seed. They keep no bytes;
+//! for those there are [`super::ram`] and [`super::file`]. [`super::choice`] finds a row by its name.
 
-use super::latency::{Latencies, Latency};
-use super::model::{Model, Scheduler};
+use super::latency::Latency;
+use super::model::Model;
 use super::null::Null;
 use super::sheet::{self, Sheet};
 use super::turning::{self, Turning};
 use super::{Completion, Disc, Request};
 use crate::units::Nanos;
+
+pub use super::choice::Choice;
 
 /// A kind of disc.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ pub struct Row {
     pub size_bytes: u64,
     /// What it is made of.
     pub shape: Shape,
-    make: Make,
+    pub(super) make: Make,
 }
 
 /// The units of a disc. One that does not turn has no tracks: there, all three are a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes of a sector.
+    /// Bytes of a sector, or of the block that it is asked for in.
     pub sector_bytes: u32,
     /// Bytes of a track; of one of the outermost where they differ.
     pub track_bytes: u64,
@@ -42,13 +42,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    const fn of_sectors(sector_bytes: u32) -> Self {
+    pub(super) const fn of_sectors(sector_bytes: u32) -> Self {
         Self { sector_bytes, track_bytes: sector_bytes as u64, cylinder_bytes: sector_bytes as u64 }
     }
 }
 
+/// How a row becomes a disc.
 #[derive(Debug)]
-enum Make {
+pub(super) enum Make {
     Null,
     Turning(&'static Turning),
     Sheet(&'static Sheet),
@@ -142,102 +143,6 @@ pub const DISCS: &[Row] = &[
     },
 ];
 
-/// A disc that was asked for by name, before it is made.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    row: &'static Row,
-    mean: bool,
-    scheduler: Option<Scheduler>,
-}
-
-impl Choice {
-    /// As in [`DISCS`].
-    pub fn name(&self) -> &str {
-        self.row.name
-    }
-
-    /// Where it ends.
-    pub fn size_bytes(&self) -> u64 {
-        self.row.size_bytes
-    }
-
-    /// What it is made of.
-    pub fn shape(&self) -> Shape {
-        self.row.shape
-    }
-
-    /// The disc, idle, at the beginning of time.
-    pub fn build(&self, seed: u64) -> AnyDisc {
-        match self.row.make {
-            Make::Null => AnyDisc::Null(Null::new(self.row.size_bytes)),
-            Make::Turning(turning) => {
-                AnyDisc::Model(Box::new(Model::new(turning.drive(self.mean, self.scheduler))))
-            }
-            Make::Sheet(sheet) => {
-                let latencies = Latencies::new(sheet.cells());
-                AnyDisc::Latency(Latency::new(self.row.size_bytes, latencies, seed))
-            }
-        }
-    }
-}
-
-/// A disc that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownDisc {
-    /// No row is called that.
-    #[error("there is no disc `{name}`; there are {}", names())]
-    Name {
-        /// What was asked for.
-        name: String,
-    },
-    /// The row has no such option.
-    #[error("the disc `{disc}` takes no option `{option}`; {allowed}")]
-    Option {
-        /// The row.
-        disc: &'static str,
-        /// What was asked for.
-        option: String,
-        /// What may be.
-        allowed: &'static str,
-    },
-}
-
-fn names() -> String {
-    DISCS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
-}
-
-/// What `text` asks for.
-pub fn named(text: &str) -> Result<Choice, UnknownDisc> {
-    let (name, options) = text.split_once(':').unwrap_or((text, ""));
-    let unknown = || UnknownDisc::Name { name: name.to_owned() };
-    let row = DISCS.iter().find(|row| row.name == name).ok_or_else(unknown)?;
-    let mut choice = Choice { row, mean: false, scheduler: None };
-    for option in options.split(',').filter(|option| !option.is_empty()) {
-        let known = matches!(row.make, Make::Turning(_)) && choice.take(option);
-        if !known {
-            let allowed = match row.make {
-                Make::Turning(_) => TURNING_OPTIONS,
-                Make::Null | Make::Sheet(_) => "it takes none",
-            };
-            return Err(UnknownDisc::Option { disc: row.name, option: option.to_owned(), allowed });
-        }
-    }
-    Ok(choice)
-}
-
-const TURNING_OPTIONS: &str = "it takes mean, scheduler=fifo, scheduler=sstf, scheduler=elevator";
-
-impl Choice {
-    /// Whether a disc that turns knows the option.
-    fn take(&mut self, option: &str) -> bool {
-        let scheduler = option.strip_prefix("scheduler=");
-        let named = Scheduler::NAMED.iter().find(|(name, _)| Some(*name) == scheduler);
-        self.mean |= option == "mean";
-        self.scheduler = named.map(|(_, scheduler)| *scheduler).or(self.scheduler);
-        option == "mean" || named.is_some()
-    }
-}
-
 /// A disc of any row, without a virtual call.
 #[derive(Clone, Debug)]
 pub enum AnyDisc {
@@ -279,7 +184,7 @@ impl Disc for AnyDisc {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Operation, wait_for};
+    use super::super::{Operation, named, wait_for};
     use super::*;
 
     fn read(tag: u64, offset_bytes: u64) -> Request {
@@ -311,24 +216,6 @@ mod tests {
             let past = wait_for(&mut disc, Nanos::ZERO, read(0, row.size_bytes)).unwrap();
             assert!(past.outcome.is_err(), "{}", row.name);
             assert_eq!(disc.size_bytes(), row.size_bytes, "{}", row.name);
-        }
-    }
-
-    #[test]
-    fn a_wrong_name_gets_the_right_ones() {
-        let check = |text: &str, want: &str| {
-            let said = named(text).unwrap_err().to_string();
-            assert!(said.contains(want), "{said}");
-            assert!(!said.contains('\n'));
-        };
-        check("floppy", "there is no disc `floppy`; there are ");
-        check("floppy", "nvme-ssd");
-        check("", "there is no disc ``");
-        check("null:mean", "takes no option `mean`; it takes none");
-        check("rk05:scheduler=best", "it takes mean, scheduler=fifo");
-        check("rk05:mean,scheduler", "takes no option `scheduler`");
-        for (option, _) in Scheduler::NAMED {
-            assert!(TURNING_OPTIONS.contains(option));
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Turning {
     pub track_sectors: (u32, u32),
     pub zones: u32,
     pub sector_bytes: u32,
+    /// What it is asked for in: a sector, or several.
+    pub block_bytes: u32,
     pub rotation: Nanos,
     /// One cylinder, the mean, all of them, in milliseconds; none where every track has a head.
     pub seek_ms: Option<(f64, f64, f64)>,
@@ -52,6 +54,7 @@ pub(super) const MODCOMP_4138: Turning = Turning {
     track_sectors: (42, 42),
     zones: 1,
     sector_bytes: 256,
+    block_bytes: 256,
     rotation: Nanos::from_micros(16_000),
     seek_ms: Some((10.0, 28.0, 56.0)),
     head_switch: Nanos::ZERO,
@@ -103,6 +106,7 @@ pub(super) const RS11: Turning = Turning {
     surfaces: 128,
     track_sectors: (2_048, 2_048),
     sector_bytes: 2,
+    block_bytes: 512,
     rotation: Nanos(33_333_333),
     seek_ms: None,
     bytes_per_second: 2 * 2_048 * 30,
@@ -117,6 +121,7 @@ pub(super) const RK05: Turning = Turning {
     surfaces: 2,
     track_sectors: (12, 12),
     sector_bytes: 512,
+    block_bytes: 512,
     rotation: Nanos::from_micros(40_000),
     seek_ms: Some((10.0, 50.0, 85.0)),
     bytes_per_second: 180_180,
@@ -140,6 +145,7 @@ pub(super) const SATA_HDD: Turning = Turning {
     track_sectors: (1_242, 594),
     zones: 16,
     sector_bytes: 512,
+    block_bytes: 512,
     rotation: Nanos(8_333_333),
     seek_ms: Some((1.48, 8.5, 15.0)),
     head_switch: Nanos::from_micros(1_480),
@@ -187,7 +193,7 @@ impl Turning {
     pub(super) const fn shape(&self) -> Shape {
         let track_bytes = self.track_sectors.0 as u64 * self.sector_bytes as u64;
         Shape {
-            sector_bytes: self.sector_bytes,
+            sector_bytes: self.block_bytes,
             track_bytes,
             cylinder_bytes: track_bytes * self.surfaces as u64,
         }

@@ -10,6 +10,8 @@ mod replay;
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use compare::{Row, compare, folder};
@@ -32,6 +34,23 @@ fn the_model_is_right_about_real_drives() {
     for row in &rows {
         let off = row.model_mean_ms / row.mean_ms - 1.0;
         assert!(row.requests > 7_000 && off.abs() < 0.05, "{}: {off}", row.drive);
+    }
+}
+
+/// Each row stands in the document as it is in the table.
+#[test]
+fn the_document_lists_the_discs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/discs.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    for row in nbuf::disc::DISCS {
+        let mut bytes = row.size_bytes.to_string();
+        for at in
+            (1..bytes.len()).rev().filter(|at| (row.size_bytes.to_string().len() - at) % 3 == 0)
+        {
+            bytes.insert(at, ',');
+        }
+        let line = format!("| `{}` | {} | {bytes} | {} |", row.name, row.summary, row.source);
+        assert!(document.contains(&line), "docs/discs.md lacks: {line}");
     }
 }
 

@@ -109,6 +109,10 @@ impl Memory {
         let start = arm.free.max(behind.ready);
         let supply = super::mechanism::Supply { from: start, sector: Nanos::ZERO };
         arm.access(drive, start, behind.start, behind.end - behind.start, Some(supply));
+        // The arm has left the track that it was reading on.
+        if let Some(reading) = &mut self.reading {
+            reading.on_track = false;
+        }
     }
 
     /// Takes a write that is to be reported done; from when on there is room for it.

@@ -81,6 +81,8 @@ struct Ready {
     group_sectors: u64,
     /// Sectors of a unit that is slipped as a whole.
     unit: u64,
+    /// Nothing is spared and nothing slipped, as most often: sectors lie as they are numbered.
+    plain: bool,
     sector_angle: Angle,
     first_angle: Angle,
     track_angle: Angle,
@@ -201,6 +203,7 @@ impl Ready {
             group_span,
             group_sectors,
             unit,
+            plain: zone.spares == 0 && zone.slips.is_empty(),
             sector_angle,
             first_angle: angle(zone.first_offset, per_track),
             track_angle: angle(zone.track_skew, per_track),
@@ -212,6 +215,9 @@ impl Ready {
     /// Where a sector of the zone lies, counted as they lie.
     fn place(&self, within: u64) -> u64 {
         let numbered = within + self.zone.gap_sectors;
+        if self.plain {
+            return numbered;
+        }
         let (group, within) = (numbered / self.group_sectors, numbered % self.group_sectors);
         let base = group * self.group_span;
         let unit = within / self.unit;
@@ -235,6 +241,9 @@ impl Ready {
     /// Numbered sectors from one to the end of its track.
     fn to_end_of(&self, within: u64, place: u64, track: u64) -> u64 {
         let per_track = u64::from(self.zone.sectors_per_track);
+        if self.plain {
+            return (track + 1) * per_track - place;
+        }
         let numbered = within + self.zone.gap_sectors;
         let group = numbered / self.group_sectors;
         let left_in_group = (group + 1) * self.group_sectors - numbered;

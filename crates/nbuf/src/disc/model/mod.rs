@@ -64,12 +64,12 @@ impl Model {
         &self.drive
     }
 
-    /// First sector, and the one behind the last.
+    /// First sector, and the one behind the last. Who moves nothing looks at a sector.
     fn sectors(&self, request: &Request) -> (u64, u64) {
         let sector = u64::from(self.drive.sector_bytes.max(1));
         let first = request.offset_bytes / sector;
         let end = (request.offset_bytes + u64::from(request.length_bytes)).div_ceil(sector);
-        (first, end.max(first))
+        (first, end.max(first + 1))
     }
 
     fn serve(&mut self, begins: Nanos, Waiting { came, request }: Waiting) -> Completion {

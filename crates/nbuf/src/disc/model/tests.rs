@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::table::{AnyDisc, DISCS, named};
-use super::super::{Disc, wait_for};
+use super::super::{AnyDisc, DISCS, Disc, named, wait_for};
 use super::*;
 use crate::clock::Random;
 

@@ -67,6 +67,11 @@ impl Prepared {
 pub fn room(directory: &Path) -> Result<Bytes, Error> {
     let found = rustix::fs::statvfs(directory);
     let found = found.map_err(|cause| Error::of_directory(directory, 0, cause.into()))?;
+    if found.f_blocks == 0 {
+        // /proc, /sys and their like; "no room" would send people looking for files to delete.
+        let cause = io::Error::other("its file system has no room for data at all");
+        return Err(Error::of_directory(directory, 0, cause));
+    }
     Ok(Bytes(found.f_bavail.saturating_mul(found.f_frsize)))
 }
 
@@ -162,6 +167,12 @@ mod tests {
             let is_ours = (0..).zip(&bytes).all(|(at, byte)| data.at(at, 1)[0] == *byte);
             assert!(is_ours, "{size}");
         }
+    }
+
+    #[test]
+    fn a_file_system_without_data_is_told_from_a_full_one() {
+        let error = room(Path::new("/proc")).unwrap_err().to_string();
+        assert!(error.starts_with("no files can be made in /proc (its file system"), "{error}");
     }
 
     #[test]
