@@ -69,11 +69,11 @@ struct Raw(Termios);
 
 impl Raw {
     fn enter() -> Result<Self> {
+        note(format_args!("Ctrl-E leaves"));
         let before = tcgetattr(io::stdin()).context("cannot use the terminal")?;
         let mut raw = before.clone();
         raw.make_raw();
         tcsetattr(io::stdin(), OptionalActions::Now, &raw).context("cannot use the terminal")?;
-        note(format_args!("Ctrl-E leaves\r"));
         Ok(Self(before))
     }
 }
