@@ -80,6 +80,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
 
+    /// Put the histograms of `nbuf ping --json > FILE` into the page, too
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(super) ping: Option<PathBuf>,
+
     /// Write a line of JSON for each sample into this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub(super) samples_out: Option<PathBuf>,

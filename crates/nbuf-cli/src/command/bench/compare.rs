@@ -6,19 +6,19 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use nbuf::experiment::result::BenchDocument;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::output::print;
 use crate::show::bench as shown;
 use crate::show::terminal::Terminal;
 
-/// What writes such a document.
-const HOW: &str = "write one with `nbuf bench --json > FILE`";
 /// More than any document has.
 const BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
-    let (first, second) = (read(a)?, read(b)?);
+    let read = |path| document(path, BenchDocument::SCHEMA, "nbuf bench");
+    let (first, second): (BenchDocument, BenchDocument) = (read(a)?, read(b)?);
     if is_json {
         let rows = shown::compared(&first, &second);
         let document = serde_json::json!({"schema": "nbuf.bench-comparison/1", "rows": rows});
@@ -30,18 +30,20 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn read(path: &Path) -> Result<BenchDocument> {
+/// The document that a verb has written with `--json`.
+pub(super) fn document<T: DeserializeOwned>(path: &Path, schema: &str, verb: &str) -> Result<T> {
     let name = path.display();
+    let how = format!("write one with `{verb} --json > FILE`");
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| anyhow!("{name} is no JSON document ({error}); {HOW}"))?;
+        .map_err(|error| anyhow!("{name} is no JSON document ({error}); {how}"))?;
     match value.get("schema").and_then(Value::as_str) {
-        Some(BenchDocument::SCHEMA) => {}
-        Some(other) => bail!("{name} has the schema {other}, not {}; {HOW}", BenchDocument::SCHEMA),
-        None => bail!("{name} does not say that its schema is {}; {HOW}", BenchDocument::SCHEMA),
+        Some(found) if found == schema => {}
+        Some(other) => bail!("{name} has the schema {other}, not {schema}; {how}"),
+        None => bail!("{name} does not say that its schema is {schema}; {how}"),
     }
     serde_json::from_value(value)
-        .map_err(|error| anyhow!("{name} is not a whole document ({error}); {HOW}"))
+        .map_err(|error| anyhow!("{name} is not a whole document ({error}); {how}"))
 }

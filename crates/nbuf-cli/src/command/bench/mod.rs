@@ -19,7 +19,7 @@ use nbuf::experiment::bench::session::{self, Listener};
 use nbuf::experiment::bench::table::COURSE_BYTES;
 use nbuf::experiment::bench::versus;
 use nbuf::experiment::bench::watch::Watch;
-use nbuf::experiment::result::{BenchDocument, BenchSampleLine};
+use nbuf::experiment::result::{BenchDocument, BenchSampleLine, PingDocument};
 use nbuf::sys::signal::Signals;
 
 pub(crate) use arguments::Arguments;
@@ -50,6 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
             must_be_possible(path, option)?;
         }
     }
+    let pings = match &arguments.ping {
+        Some(path) => Some(compare::document(path, PingDocument::SCHEMA, "nbuf ping")?),
+        None => None,
+    };
     let plan = plan(arguments)?;
     announce(&plan);
     let watch = watch()?;
@@ -57,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let document = session::run(&plan, &watch, &mut told);
     told.bar.clear();
     let document = document?;
-    tell(arguments, &document, &told)?;
+    tell(arguments, &document, pings.as_ref(), &told)?;
     let is_false = document.refused.iter().any(|refused| refused.is_contradiction);
     Ok(if document.is_complete { u8::from(is_false) } else { INTERRUPTED })
 }
@@ -154,7 +158,12 @@ impl Listener for Told {
 }
 
 /// Shows the document as was asked.
-fn tell(arguments: &Arguments, document: &BenchDocument, told: &Told) -> Result<()> {
+fn tell(
+    arguments: &Arguments,
+    document: &BenchDocument,
+    pings: Option<&PingDocument>,
+    told: &Told,
+) -> Result<()> {
     if let Some(path) = &arguments.samples_out {
         let mut text = Vec::new();
         for line in &told.lines {
@@ -164,7 +173,7 @@ fn tell(arguments: &Arguments, document: &BenchDocument, told: &Told) -> Result<
         keep(path, "--samples-out", &text)?;
     }
     if let Some(path) = &arguments.html {
-        keep(path, "--html", shown::page(document).as_bytes())?;
+        keep(path, "--html", shown::page(document, pings).as_bytes())?;
         note(format_args!("the page is {}", path.display()));
     }
     if arguments.json {

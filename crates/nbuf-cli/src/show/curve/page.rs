@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::CurveDocument;
 
-use super::super::html::{document as html, shortened};
+use super::super::html::{closing, document as html, shortened};
 use super::super::markup::escape;
 use super::answer::{knee_hits, sentences, target};
 use super::facts;
@@ -68,14 +68,7 @@ pub(crate) fn page(document: &CurveDocument) -> String {
     }
     section(&mut body, "Cautions", &cautions(document));
     section(&mut body, "Trace", &trace(document, &families));
-    let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
-    let _ = write!(
-        body,
-        "<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
-         <footer>nbuf {}</footer>\n",
-        words.concat(),
-        env!("CARGO_PKG_VERSION")
-    );
+    body.push_str(&closing(&WORDS));
     html(&format!("{}: hits by cache size", shortened(&name, 80)), STYLE, &body)
 }
 

@@ -76,15 +76,19 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
             let _ = write!(body, "<section><h2>{title}</h2>\n{section}</section>\n");
         }
     }
-    let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
-    let _ = write!(
-        body,
-        "<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
-         <footer>nbuf {}</footer>\n",
-        words.concat(),
-        env!("CARGO_PKG_VERSION")
-    );
+    body.push_str(&closing(&WORDS));
     document(&format!("{}: how much memory", shortened(&command, 80)), "", &body)
+}
+
+/// The end of a body: what its words mean, and whose page it is.
+pub(super) fn closing(words: &[(&str, &str)]) -> String {
+    let mut text = "<section class=\"words\"><h2>Words</h2>\n<dl>".to_owned();
+    for (word, meaning) in words {
+        let _ = write!(text, "<dt>{word}</dt><dd>{meaning}</dd>");
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(text, "</dl></section>\n</main>\n<footer>nbuf {version}</footer>");
+    text
 }
 
 /// A page around a body, with a style beside that of all pages.

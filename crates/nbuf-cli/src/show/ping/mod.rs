@@ -15,7 +15,7 @@ use nbuf::path::wake::Row;
 use super::report::table::{fits, indent, plain, right};
 use super::text::{clean, grouped, listed, wrap};
 use histogram::{RateAxis, short};
-pub(crate) use page::page;
+pub(crate) use page::{page, section};
 
 /// Columns of the histogram in a row.
 const BARS: usize = 16;

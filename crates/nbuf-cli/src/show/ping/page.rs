@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{PingDocument, PingJudged, PingOutcome, PingRow};
 
-use super::super::html::{document as html, table};
+use super::super::html::{closing, document as html, table};
 use super::super::markup::escape;
 use super::histogram::RateAxis;
 use super::{machine, notes, placements, rate, reasons, sentences, spread, uppercased, word};
@@ -37,36 +37,35 @@ pub(crate) fn page(document: &PingDocument) -> String {
         let told: Vec<String> = told.iter().map(|text| escape(&uppercased(text))).collect();
         let _ = writeln!(body, "<p class=\"answer {mood}\">{}.</p>", told.join(".<br/>"));
     }
-    body.push_str("</header>\n<main>\n<section><h2>Round trips a second</h2>\n");
-    body.push_str(&grid(document));
-    body.push_str(
+    let _ = write!(
+        body,
+        "</header>\n<main>\n<section><h2>Round trips a second</h2>\n{}</section>\n\
+         <section><h2>For comparison</h2>\n{}</section>\n\
+         <section><h2>Machine</h2>\n<p>{}.</p></section>\n",
+        section(document),
+        references(document),
+        escape(&machine(&document.machine))
+    );
+    body.push_str(&closing(&WORDS));
+    html("nbuf ping: round trips a second", STYLE, &body)
+}
+
+/// The histograms, and what is to be said of them.
+pub(crate) fn section(document: &PingDocument) -> String {
+    let mut text = grid(document);
+    text.push_str(
         "<p class=\"note\">Each histogram is of samples by their rate, all on one axis, which goes up in \
          equal ratios. Blue samples are clean, grey ones were disturbed; the line is the median.</p>\n",
     );
     let all: Vec<&PingRow> = document.rows.iter().collect();
-    for text in reasons(&all).iter().chain(&notes(document)).chain(&document.cautions) {
-        let _ = writeln!(body, "<p class=\"note\">{}.</p>", escape(text));
+    for said in reasons(&all).iter().chain(&notes(document)).chain(&document.cautions) {
+        let _ = writeln!(text, "<p class=\"note\">{}.</p>", escape(said));
     }
-    let _ = write!(
-        body,
-        "</section>\n<section><h2>For comparison</h2>\n{}</section>\n\
-         <section><h2>Machine</h2>\n<p>{}.</p></section>\n",
-        references(document),
-        escape(&machine(&document.machine))
-    );
-    let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
-    let _ = write!(
-        body,
-        "<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
-         <footer>nbuf {}</footer>\n",
-        words.concat(),
-        env!("CARGO_PKG_VERSION")
-    );
-    html("nbuf ping: round trips a second", STYLE, &body)
+    text
 }
 
 /// A line for each mechanism, a column for each placement.
-pub(crate) fn grid(document: &PingDocument) -> String {
+fn grid(document: &PingDocument) -> String {
     let placements = placements(document);
     let axis = RateAxis::of(&document.rows);
     let mut names: Vec<&str> = Vec::new();

@@ -21,6 +21,7 @@ struct Segment {
 struct Behind {
     start: u64,
     end: u64,
+    cylinder: u32,
     ready: Nanos,
 }
 
@@ -79,7 +80,7 @@ impl Memory {
 
     /// What the background has done up to `now`.
     pub(super) fn catch_up(&mut self, drive: &Drive, arm: &mut Mechanism, now: Nanos) {
-        while let Some(at) = self.nearest(arm, drive) {
+        while let Some(at) = self.nearest(arm) {
             let start = arm.free.max(self.behind[at].ready);
             if start >= now {
                 return;
@@ -91,17 +92,16 @@ impl Memory {
 
     /// Writes what waits, all of it.
     pub(super) fn write_all(&mut self, drive: &Drive, arm: &mut Mechanism) {
-        while let Some(at) = self.nearest(arm, drive) {
+        while let Some(at) = self.nearest(arm) {
             self.write_one(drive, arm, at);
         }
     }
 
-    fn nearest(&self, arm: &Mechanism, drive: &Drive) -> Option<usize> {
+    fn nearest(&self, arm: &Mechanism) -> Option<usize> {
         if self.behind.len() < 2 {
             return (!self.behind.is_empty()).then_some(0);
         }
-        let far = |behind: &Behind| drive.geometry.cylinder(behind.start).abs_diff(arm.cylinder());
-        (0..self.behind.len()).min_by_key(|&at| far(&self.behind[at]))
+        (0..self.behind.len()).min_by_key(|&at| self.behind[at].cylinder.abs_diff(arm.cylinder()))
     }
 
     fn write_one(&mut self, drive: &Drive, arm: &mut Mechanism, at: usize) {
@@ -133,11 +133,12 @@ impl Memory {
         }
         let mut room = Nanos::ZERO;
         while self.behind.len() >= drive.buffer.behind_segments.max(1) {
-            let Some(at) = self.nearest(arm, drive) else { break };
+            let Some(at) = self.nearest(arm) else { break };
             self.write_one(drive, arm, at);
             room = arm.free;
         }
-        self.behind.push(Behind { start, end, ready: ready.max(room) });
+        let cylinder = drive.geometry.cylinder(start);
+        self.behind.push(Behind { start, end, cylinder, ready: ready.max(room) });
         room
     }
 
@@ -187,9 +188,7 @@ impl Memory {
             access.transfer += all;
             access.end = reading.at;
             arm.free = arm.free.max(reading.at);
-            // A run that was cut short by `stop` goes on where it is.
-            let cut = run.sectors == stop - (segment.end - run.sectors);
-            reading.on_track = cut && on_the_track(drive, &run, segment.end);
+            (reading.on_track, access.more) = (run.more, run.more);
         }
         wrap(drive, segment);
         if segment.end >= reading.until {
@@ -266,13 +265,6 @@ impl Memory {
 fn wrap(drive: &Drive, segment: &mut Segment) {
     let kept = segment.end.saturating_sub(drive.buffer.segment_sectors.max(1));
     segment.start = segment.start.max(kept);
-}
-
-fn on_the_track(drive: &Drive, run: &super::geometry::Run, sector: u64) -> bool {
-    drive
-        .geometry
-        .run(sector, 1)
-        .is_some_and(|next| (next.cylinder, next.head) == (run.cylinder, run.head))
 }
 
 /// The sector before which reading on ends, for a run that was asked for up to `end`.

@@ -60,6 +60,8 @@ pub(super) struct Run {
     pub span: u64,
     /// Sectors on this track, spares and all.
     pub per_track: u32,
+    /// Whether the next sector lies on the same track.
+    pub more: bool,
 }
 
 /// The zones, made ready for look-ups.
@@ -152,7 +154,9 @@ impl Geometry {
         let per_track = u64::from(ready.zone.sectors_per_track);
         let place = ready.place(within);
         let (track, on_track) = (place / per_track, place % per_track);
-        let sectors = count.min(ready.sectors - within).min(ready.to_end_of(within, place, track));
+        let on_this = (ready.sectors - within).min(ready.to_end_of(within, place, track));
+        let sectors = count.min(on_this);
+        let more = sectors < on_this;
         let span = if ready.zone.slips.is_empty() {
             sectors
         } else {
@@ -167,7 +171,7 @@ impl Geometry {
             .wrapping_add(ready.sector_angle.wrapping_mul(on_track));
         let cylinder = ready.zone.first_cylinder + narrow(cylinder);
         let per_track = ready.zone.sectors_per_track;
-        Some(Run { cylinder, head: narrow(head), angle, sectors, span, per_track })
+        Some(Run { cylinder, head: narrow(head), angle, sectors, span, per_track, more })
     }
 
     fn find(&self, sector: u64) -> Option<(&Ready, u64)> {

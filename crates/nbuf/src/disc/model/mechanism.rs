@@ -29,6 +29,8 @@ pub(super) struct Access {
     pub end: Nanos,
     /// When the first sector had passed.
     pub first: Nanos,
+    /// Whether the next sector lies on the track where it ended.
+    pub more: bool,
 }
 
 /// A write needs data under the head: its first sector may pass when `from` has, and not before the bus
@@ -77,6 +79,7 @@ impl Mechanism {
             access.rotation += wait;
             access.transfer += transfer;
             access.end += seek + wait + transfer;
+            access.more = run.more;
             next += run.sectors;
         }
         self.free = access.end;
@@ -96,7 +99,7 @@ impl Mechanism {
         let first = at + seek + rotation;
         let transfer = further * (count.max(1) - 1);
         self.free = first + transfer;
-        Access { seek, rotation, transfer, end: self.free, first }
+        Access { seek, rotation, transfer, end: self.free, first, more: false }
     }
 
     /// Moves the arm to a track; how long that takes.

@@ -135,7 +135,7 @@ impl Model {
                 queued = at - may_seek;
                 access = self.arm.access(&self.drive, at, first, count, None);
                 from_medium = count;
-                kept = self.keep(first, end, access.end);
+                kept = self.keep(first, end, access);
             }
         }
         let done = if from_medium == 0 {
@@ -176,7 +176,7 @@ impl Model {
         if goes_on {
             self.memory.extend(&self.drive, end);
         } else if until < end {
-            self.memory.start(&self.drive, segment, access.end, self.stays(end));
+            self.memory.start(&self.drive, segment, access.end, access.more);
         } else {
             self.memory.stop();
             if self.drive.buffer.ahead_after_hit && self.memory.end(segment) == end {
@@ -185,17 +185,10 @@ impl Model {
         }
     }
 
-    /// Whether the sector lies on the track of the one before it.
-    fn stays(&self, sector: u64) -> bool {
-        let track = |sector| self.drive.geometry.run(sector, 1).map(|run| (run.cylinder, run.head));
-        sector > 0 && track(sector).is_some() && track(sector) == track(sector - 1)
-    }
-
     /// Puts what was read into the buffer, and reads on; whether there is one.
-    fn keep(&mut self, first: u64, end: u64, at: Nanos) -> bool {
+    fn keep(&mut self, first: u64, end: u64, access: Access) -> bool {
         let Some(segment) = self.memory.take(&self.drive, first, end) else { return false };
-        let stays = self.stays(end);
-        self.memory.start(&self.drive, segment, at, stays);
+        self.memory.start(&self.drive, segment, access.end, access.more);
         true
     }
 

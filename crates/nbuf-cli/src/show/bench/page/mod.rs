@@ -10,14 +10,19 @@ mod versus;
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{BenchDocument, BenchRow};
+use nbuf::experiment::result::{BenchDocument, BenchRow, PingDocument};
 
-use super::super::html::{document as html, table};
+use super::super::html::{closing, document as html, table};
 use super::super::markup::escape;
+use super::super::ping;
 use super::lines::{half, odd};
 use super::words::{percent, rate, time};
 
-const STYLE: &str = concat!(include_str!("../../curve/page/style.css"), include_str!("style.css"));
+const STYLE: &str = concat!(
+    include_str!("../../curve/page/style.css"),
+    include_str!("../../ping/style.css"),
+    include_str!("style.css")
+);
 
 /// The words of the page that are not everybody's.
 const WORDS: [(&str, &str); 6] = [
@@ -36,8 +41,8 @@ const WORDS: [(&str, &str); 6] = [
     ("iMac 2011, ThinkPad 2007", "the machines of the CS61 course's table, both with hard discs"),
 ];
 
-/// The whole page.
-pub(crate) fn page(document: &BenchDocument) -> String {
+/// The whole page, with wake-ups if there are any beside it.
+pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> String {
     let machine = &document.machine;
     let mut body = format!(
         "<header><p class=\"eyebrow\">nbuf bench</p>\n<h1>{}, Linux {}, {}</h1>\n{}{}</header>\n<main>\n",
@@ -55,6 +60,7 @@ pub(crate) fn page(document: &BenchDocument) -> String {
         ("What differs", versus::section(document)),
         ("Time of an operation against its block", line::section(document)),
         ("Lines through the times", models(document)),
+        ("How often threads wake each other", pings.map(ping::section).unwrap_or_default()),
         ("Proof", proof(document)),
         ("Without a number", refused(document)),
         ("Machine and cautions", facts(document)),
@@ -64,14 +70,7 @@ pub(crate) fn page(document: &BenchDocument) -> String {
             let _ = write!(body, "<section><h2>{title}</h2>\n{section}</section>\n");
         }
     }
-    let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
-    let _ = write!(
-        body,
-        "<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
-         <footer>nbuf {}</footer>\n",
-        words.concat(),
-        env!("CARGO_PKG_VERSION")
-    );
+    body.push_str(&closing(&WORDS));
     html("nbuf bench: the I/O paths of a machine", STYLE, &body)
 }
 

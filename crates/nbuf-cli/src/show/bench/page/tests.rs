@@ -1,7 +1,7 @@
 //! The page of `nbuf bench`, of a document that has everything.
 
 use nbuf::experiment::result::{
-    BenchComparison, BenchMachine, BenchModel, ModelPoint, NoiseFloor, Refused, State,
+    BenchComparison, BenchMachine, BenchModel, ModelPoint, NoiseFloor, PingRow, Refused, State,
 };
 
 use super::*;
@@ -60,7 +60,9 @@ fn document() -> BenchDocument {
 
 #[test]
 fn the_page_has_everything_and_fetches_nothing() {
-    let text = page(&document());
+    let row = PingRow { mechanism: "pipe<2>".to_owned(), ..PingRow::default() };
+    let pings = PingDocument { rows: vec![row], ..PingDocument::default() };
+    let text = page(&document(), Some(&pings));
     for want in [
         "r01-byte",
         "iMac 2011",
@@ -75,6 +77,7 @@ fn the_page_has_everything_and_fetches_nothing() {
         "A&amp;B &quot;x&quot;",
         "r-&lt;mmap&gt;",
         "&lt;sequential&gt;",
+        "pipe&lt;2&gt;",
     ] {
         assert!(text.contains(want), "no {want}");
     }
@@ -85,6 +88,7 @@ fn the_page_has_everything_and_fetches_nothing() {
 
 #[test]
 fn of_nothing_there_is_a_page_too() {
-    let text = page(&BenchDocument::default());
+    let text = page(&BenchDocument::default(), None);
+    assert!(!text.contains("threads wake each other"));
     assert!(text.contains("Interrupted") && !text.contains("NaN") && !text.contains("inf"));
 }
