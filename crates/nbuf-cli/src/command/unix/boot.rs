@@ -23,7 +23,7 @@ use crate::voice::note;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   nbuf unix boot --images unix-v1/images
-  printf 'root\\ndate\\n' | nbuf unix boot --images unix-v1/images")]
+  (echo root; echo date) | nbuf unix boot --images unix-v1/images")]
 pub(super) struct Boot {
     /// The folder with rf0.dsk and rk0.dsk
     #[arg(long, value_name = "DIR")]
