@@ -1,10 +1,11 @@
 //! Who asks: a trace that was surveyed, or requests that are made up; ready to be replayed again.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::replay::{Deal, Feed, Layout, Pace, Seen, Survey};
-use nbuf::units::{Bytes, Nanos};
+use nbuf::units::Nanos;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::{Request, Unit};
 use nbuf::workload::source::{Options, Source, SourceError};
@@ -33,6 +34,8 @@ pub(super) struct Trace {
     unit: Unit,
     /// What was learned on a first reading, where there can be a second.
     survey: Option<Survey>,
+    /// What comes once, until it is read.
+    once: Mutex<Option<Source>>,
     cautions: Vec<String>,
 }
 
@@ -54,6 +57,7 @@ impl Workload {
                 bail!("requests that are made up stand alone: give one of them, or files");
             }
             setting.must_hold(made.units().saturating_mul(setting.unit_bytes.into()))?;
+            setting.may_write(made.is_writing())?;
             return Ok(Self::Made(made));
         }
         Trace::open(args, setting, patience).map(|trace| Self::Trace(Box::new(trace)))
@@ -97,8 +101,10 @@ impl Trace {
         note(format_args!("{}: {}", named(args), source.detected()));
         let detected = source.detected();
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
-        let mut trace = Self { format, unit, survey: None, cautions: Vec::new() };
+        let (once, cautions) = (Mutex::new(None), Vec::new());
+        let mut trace = Self { format, unit, survey: None, once, cautions };
         if !args.traces.iter().all(is_ordinary) {
+            trace.once = Mutex::new(Some(source));
             return Ok(trace);
         }
         detail("reading the trace, to learn where its files lie");
@@ -107,11 +113,12 @@ impl Trace {
         while !patience.is_over() && source.next(&mut batch)? {
             survey.take(&batch.requests);
         }
-        trace.cautions = cautions(&source);
+        trace.cautions = told(&source);
         if survey.requests == 0 && !patience.is_over() {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
         setting.must_hold(Layout::of(&survey, setting.unit_bytes.into()).bytes())?;
+        setting.may_write(survey.writes > 0)?;
         trace.survey = Some(survey);
         Ok(trace)
     }
@@ -123,7 +130,9 @@ impl Trace {
         size_units: u64,
         patience: &Patience,
     ) -> Result<Outcome> {
-        let mut feed = TraceFeed::new(source(args)?, patience);
+        let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = once.map_or_else(|| source(args), Ok)?;
+        let mut feed = TraceFeed::new(source, patience);
         let unit_bytes = setting.unit_bytes.into();
         let glanced = if self.survey.is_none() { Some(feed.glance(self.unit)) } else { None };
         let Some(survey) = self.survey.as_ref().or(glanced.as_ref()) else {
@@ -145,9 +154,9 @@ impl Trace {
         if let Some(wrong) = wrong {
             return Err(wrong.into());
         }
-        let mut told = self.cautions.clone();
+        let mut cautions = self.cautions.clone();
         if self.survey.is_none() {
-            told = cautions(&feed.source);
+            cautions = told(&feed.source);
         }
         if let Some(error) = feed.error {
             return Err(error.into());
@@ -155,7 +164,7 @@ impl Trace {
         if seen.requests() == 0 && !feed.is_cut {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
-        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions: told })
+        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions })
     }
 }
 
@@ -234,7 +243,7 @@ fn source(args: &Args) -> Result<Source> {
 }
 
 /// What a reader must be told of what was read.
-fn cautions(source: &Source) -> Vec<String> {
+fn told(source: &Source) -> Vec<String> {
     let mut cautions = source.cautions().to_vec();
     let problems = source.problems();
     if let Some(first) = problems.kept.first() {
@@ -245,13 +254,4 @@ fn cautions(source: &Source) -> Vec<String> {
         cautions.push(format!("left out: {}{others}", source.describe(first)));
     }
     cautions
-}
-
-/// What a disc that is too small is called.
-pub(super) fn too_small(bytes: u64, disc: &str, disc_bytes: u64) -> String {
-    format!(
-        "this takes {} of a disc, and {disc} ends at {}: choose a larger one with --disc",
-        Bytes(bytes),
-        Bytes(disc_bytes)
-    )
 }
