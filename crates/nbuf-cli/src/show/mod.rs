@@ -21,3 +21,4 @@ pub(crate) mod report;
 mod sample;
 pub(crate) mod terminal;
 pub(crate) mod text;
+pub(crate) mod unix;

@@ -18,6 +18,7 @@ use nbuf::workload::format::Parameters;
 /// more gains nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help(), arg_required_else_help = true)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag of the command line")]
 pub(crate) struct Args {
     /// The trace, in one or several files; - is standard input. Or requests that are made up: zipf,
     /// uniform, loop, scan, with options such as zipf:keys=10000,alpha=1,requests=100000,writes=0.2;
@@ -47,8 +48,19 @@ pub(crate) struct Args {
     pub(super) writes: WritesDo,
 
     /// What is behind it; a name that does not exist lists those that do
-    #[arg(long, short, value_name = "DISC", default_value = "nvme-ssd")]
+    #[arg(
+        long,
+        short,
+        value_name = "NAME|file:PATH",
+        default_value = "nvme-ssd",
+        long_help = "What is behind it; a name that does not exist lists those that do, `file:PATH` is a \
+            real file in real time, made where there is none"
+    )]
     pub(super) disc: String,
+
+    /// Write over the file of --disc that is there
+    #[arg(long)]
+    pub(super) destroy: bool,
 
     /// How many processes ask: tasks of the trace are dealt to them, or requests where it has none
     #[arg(long, value_name = "N", default_value = "1",

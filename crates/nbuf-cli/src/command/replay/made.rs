@@ -66,6 +66,11 @@ impl Made {
         }
     }
 
+    /// Whether some of them write.
+    pub(super) fn is_writing(&self) -> bool {
+        self.writes > 0.0
+    }
+
     /// The requests, each of a unit of so many bytes.
     pub(super) fn feed(&self, unit_bytes: u32, seed: u64, patience: &Patience) -> MadeFeed {
         MadeFeed {

@@ -1,6 +1,7 @@
 //! `nbuf replay`: how long a workload takes behind a cache and in front of a disc.
 
 mod arguments;
+mod behind;
 mod made;
 mod setting;
 mod users;
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let patience = Patience::listen()?;
     let workload = Workload::open(args, &setting, &patience)?;
     if sizes.len() > 1 {
+        if setting.is_real() {
+            bail!("a real file takes real time, one size after the other: give one --size");
+        }
         if !workload.comes_again() {
             bail!(
                 "a pipe is read once, and each size replays the trace: give a file, or one --size"
@@ -57,6 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         Ok((size, outcome))
     };
     let runs: Vec<(u64, Outcome)> = sizes.par_iter().map(one).collect::<Result<_>>()?;
+    if sizes.len() > 1 && runs.iter().all(|(_, outcome)| outcome.is_cut) {
+        note("ended before a size was replayed: there is nothing to show");
+        return Ok(patience.status());
+    }
     let document = document(args, &setting, &workload, runs)?;
     tell(args, &document)?;
     Ok(patience.status())

@@ -4,13 +4,12 @@ use anyhow::{Result, bail};
 use nbuf::cache::front::{Addressing, Front, Nothing, SECTOR_BYTES, Sectors, Units};
 use nbuf::cache::max_iv::Rules;
 use nbuf::cache::policy;
-use nbuf::disc::table::Choice;
-use nbuf::disc::{self};
+use nbuf::disc::table::Shape;
 use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
-use nbuf::units::Bytes;
 
 use super::Args;
 use super::arguments::{CachingUnit, Order};
+use super::behind::Behind;
 
 /// A cache of more units than this is not simulated.
 const UNITS_MAX: u64 = 1 << 31;
@@ -26,7 +25,7 @@ pub(super) struct Setting {
     pub(super) policy: String,
     pub(super) unit: CachingUnit,
     pub(super) unit_bytes: u32,
-    pub(super) disc: Choice,
+    behind: Behind,
     pub(super) machine: Machine,
     writes: nbuf::cache::front::Writes,
     rules: Rules,
@@ -37,7 +36,8 @@ pub(super) struct Setting {
 impl Setting {
     /// What was asked for; refuses what makes no sense.
     pub(super) fn of(args: &Args) -> Result<Self> {
-        let disc = disc::named(&args.disc)?;
+        let behind = Behind::of(&args.disc, args.destroy)?;
+        let shape = behind.shape();
         let policy = match (&args.policy, &args.size) {
             (Some(policy), _) => policy.clone(),
             (None, Some(_)) => "lru".to_owned(),
@@ -49,19 +49,19 @@ impl Setting {
         let is_max_iv = policy == "max-iv";
         let default = if is_max_iv { CachingUnit::Sector } else { CachingUnit::Chunk(CHUNK_BYTES) };
         let unit = args.unit.unwrap_or(default);
-        let unit_bytes = unit_bytes(unit, is_max_iv, &disc)?;
+        let unit_bytes = unit_bytes(unit, is_max_iv, shape)?;
         let cpu = if is_max_iv { "modcomp-320us" } else { "modern" };
         let cpu = args.cpu.clone().or_else(|| Cpu::named(cpu));
         let Some(cpu) = cpu else { bail!("there is no such processor") };
-        let sector_bytes = disc.shape().sector_bytes;
-        let addressing = addressing(args.address, &disc);
+        let (sector_bytes, moves_bytes) = (shape.sector_bytes, behind.is_real());
+        let addressing = addressing(args.address, shape);
         let lists = args.lists;
         Ok(Self {
             policy,
             unit,
             unit_bytes,
-            machine: Machine { cpu, sector_bytes, moves_bytes: false },
-            disc,
+            machine: Machine { cpu, sector_bytes, moves_bytes },
+            behind,
             writes: args.writes.into(),
             rules: Rules { lists, positions: args.positions, ..Rules::DEFAULT },
             addressing,
@@ -85,14 +85,21 @@ impl Setting {
 
     /// Refuses a workload that runs past the end of the disc.
     pub(super) fn must_hold(&self, bytes: u64) -> Result<()> {
-        let size_bytes = self.disc.size_bytes();
-        if bytes > size_bytes {
-            bail!(too_small(bytes, self.disc.name(), size_bytes));
-        }
+        self.behind.must_hold(bytes)?;
         if self.policy == "max-iv" && !self.addressing.reaches(bytes) {
             bail!("this takes more of a disc than max-iv can address: choose another --policy");
         }
         Ok(())
+    }
+
+    /// Refuses to write where something could be lost.
+    pub(super) fn may_write(&self, writes: bool) -> Result<()> {
+        if writes { self.behind.may_write() } else { Ok(()) }
+    }
+
+    /// Whether it takes real time.
+    pub(super) fn is_real(&self) -> bool {
+        self.behind.is_real()
     }
 
     /// Replays it with a cache of so many units.
@@ -102,36 +109,39 @@ impl Setting {
         crowd: &mut dyn Crowd,
         watch: &mut dyn Watch,
     ) -> Result<Seen> {
-        let mut cache = self.cache(size_units);
-        let mut disc = self.disc.build(self.seed);
-        Ok(replay(&self.machine, &mut *cache, &mut disc, crowd, watch)?)
+        let mut disc = self.behind.build(self.seed)?;
+        let mut cache = self.cache(size_units, disc.size_bytes());
+        Ok(replay(&self.machine, &mut *cache, &mut *disc, crowd, watch)?)
+    }
+
+    /// Where the disc ends; that of a file which is not there yet is not known.
+    pub(super) fn disc_bytes(&self) -> Option<u64> {
+        self.behind.size_bytes()
     }
 
     /// The meters of the six figures, for a workload that takes so many bytes of the disc (0 is all of
     /// it), from a management space on, if it has one.
     pub(super) fn figures(&self, bytes: u64, management_bytes: Option<u64>) -> Figures {
-        let shape = self.disc.shape();
+        let shape = self.behind.shape();
         let has_tracks = shape.track_bytes > u64::from(shape.sector_bytes);
-        let bytes = if bytes == 0 { self.disc.size_bytes() } else { bytes };
+        let bytes = if bytes == 0 { self.disc_bytes().unwrap_or(0) } else { bytes };
         Figures::new(bytes, has_tracks.then_some(shape.track_bytes), management_bytes)
     }
 
-    fn cache(&self, size_units: u64) -> Box<dyn Front> {
+    fn cache(&self, size_units: u64, disc_bytes: u64) -> Box<dyn Front> {
         let size = u32::try_from(size_units).unwrap_or(u32::MAX);
         match (size, policy::find(&self.policy)) {
             (0, _) => Box::new(Nothing),
             (_, None) => Box::new(Sectors::new(size, self.rules, self.addressing)),
             (_, Some(row)) => {
                 let policy = (row.build)(size, self.seed);
-                let (unit, size_bytes) = (self.unit_bytes.into(), self.disc.size_bytes());
-                Box::new(Units::new(policy, unit, size_bytes, self.writes))
+                Box::new(Units::new(policy, self.unit_bytes.into(), disc_bytes, self.writes))
             }
         }
     }
 }
 
-fn unit_bytes(unit: CachingUnit, is_max_iv: bool, disc: &Choice) -> Result<u32> {
-    let shape = disc.shape();
+fn unit_bytes(unit: CachingUnit, is_max_iv: bool, shape: Shape) -> Result<u32> {
     let bytes = match unit {
         CachingUnit::Sector if is_max_iv => SECTOR_BYTES.into(),
         _ if is_max_iv => bail!(
@@ -152,8 +162,7 @@ fn unit_bytes(unit: CachingUnit, is_max_iv: bool, disc: &Choice) -> Result<u32> 
 }
 
 /// As it was asked for, where sectors of the disc fit into it.
-fn addressing(order: Order, disc: &Choice) -> Addressing {
-    let shape = disc.shape();
+fn addressing(order: Order, shape: Shape) -> Addressing {
     let track = shape.track_bytes / u64::from(SECTOR_BYTES);
     let fits = shape.track_bytes > u64::from(shape.sector_bytes) && track <= TRACK_SECTORS_MAX;
     let track_sectors = u32::try_from(track).unwrap_or(u32::MAX);
@@ -162,13 +171,4 @@ fn addressing(order: Order, disc: &Choice) -> Addressing {
         Order::TrackLow if fits => Addressing::TrackLow { track_sectors },
         _ => Addressing::Plain,
     }
-}
-
-/// What a disc that is too small is called.
-fn too_small(bytes: u64, disc: &str, disc_bytes: u64) -> String {
-    format!(
-        "this takes {} of a disc, and {disc} ends at {}: choose a larger one with --disc",
-        Bytes(bytes),
-        Bytes(disc_bytes)
-    )
 }

@@ -1,12 +1,17 @@
 //! People who type commands, or who wait for a shot: `tools` and `shot`.
 
 use anyhow::{Result, bail};
-use nbuf::experiment::replay::{Crowd, Next};
+use nbuf::experiment::replay::{Crowd, Figures, Next, Watch};
 use nbuf::workload::synthetic::shot::{self, Worker};
 use nbuf::workload::synthetic::tools::{self, PARAMETERS, Parameters, User};
 
 use super::Args;
+use super::setting::Setting;
+use super::workload::Outcome;
 use crate::patience::Patience;
+
+/// A file that is made for them is as large as the disc of their paper.
+const DISC_BYTES: u64 = 80_000_000;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,12 +24,12 @@ pub(super) enum Users {
 
 /// They, and where the management space of their disc ends, if it has one.
 pub(super) struct Present {
-    pub(super) crowd: Any,
-    pub(super) management_bytes: Option<u64>,
+    crowd: Any,
+    management_bytes: Option<u64>,
 }
 
 /// Either of them.
-pub(super) enum Any {
+enum Any {
     Tools(Vec<User>),
     Shot(Vec<Worker>),
 }
@@ -72,9 +77,11 @@ impl Users {
         }
     }
 
-    /// All of them, at their terminals; refuses a disc that is too small for their files.
-    pub(super) fn come(&self, disc_bytes: u64) -> Result<Present> {
-        Ok(match self {
+    /// All of them, at their terminals; refuses a disc that is too small for their files, or that may not be
+    /// written to.
+    pub(super) fn come(&self, setting: &Setting) -> Result<Present> {
+        let disc_bytes = setting.disc_bytes().unwrap_or(DISC_BYTES);
+        let present = match self {
             Self::Tools(parameters) => {
                 let (layout, users) = tools::users(*parameters, disc_bytes)?;
                 let management_bytes = Some(layout.management_bytes());
@@ -84,21 +91,37 @@ impl Users {
                 let crowd = Any::Shot(shot::workers(*seed, disc_bytes)?);
                 Present { crowd, management_bytes: None }
             }
-        })
+        };
+        setting.must_hold(disc_bytes)?;
+        Ok(present)
+    }
+}
+
+impl Present {
+    /// The meters of the six figures, for all of the disc.
+    pub(super) fn figures(&self, setting: &Setting) -> Figures {
+        setting.figures(setting.disc_bytes().unwrap_or(DISC_BYTES), self.management_bytes)
+    }
+
+    /// Has them do what they do.
+    pub(super) fn replay(
+        mut self,
+        setting: &Setting,
+        size_units: u64,
+        patience: &Patience,
+        watch: &mut dyn Watch,
+    ) -> Result<Outcome> {
+        let mut crowd = UntilOver { crowd: &mut self.crowd, patience, is_cut: false };
+        let seen = setting.replay(size_units, &mut crowd, watch)?;
+        Ok(Outcome::of(seen, crowd.is_cut))
     }
 }
 
 /// They, until somebody loses patience.
-pub(super) struct UntilOver<'a> {
+struct UntilOver<'a> {
     crowd: &'a mut Any,
     patience: &'a Patience,
-    pub(super) is_cut: bool,
-}
-
-impl<'a> UntilOver<'a> {
-    pub(super) fn new(crowd: &'a mut Any, patience: &'a Patience) -> Self {
-        Self { crowd, patience, is_cut: false }
-    }
+    is_cut: bool,
 }
 
 impl Crowd for UntilOver<'_> {

@@ -1,6 +1,7 @@
 //! Who asks: a trace that was surveyed, people, or requests that are made up; ready to be replayed again.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::replay::{Deal, Feed, Figures, Layout, Pace, Seen, Survey, Watch};
@@ -13,7 +14,7 @@ use nbuf::workload::source::{Options, Source, SourceError};
 use super::Args;
 use super::made::Made;
 use super::setting::Setting;
-use super::users::{UntilOver, Users};
+use super::users::Users;
 use crate::patience::Patience;
 use crate::voice::{detail, note};
 
@@ -37,6 +38,8 @@ pub(super) struct Trace {
     unit: Unit,
     /// What was learned on a first reading, where there can be a second.
     survey: Option<Survey>,
+    /// What comes once, until it is read.
+    once: Mutex<Option<Source>>,
     cautions: Vec<String>,
 }
 
@@ -51,11 +54,18 @@ pub(super) struct Outcome {
     pub(super) figures: Option<ReplayFigures>,
 }
 
+impl Outcome {
+    pub(super) fn of(seen: Seen, is_cut: bool) -> Self {
+        Self { seen, is_cut, left_out: 0, cautions: Vec::new(), figures: None }
+    }
+}
+
 impl Workload {
     /// Reads what must be known before anything is replayed.
     pub(super) fn open(args: &Args, setting: &Setting, patience: &Patience) -> Result<Self> {
         if let Some(users) = Users::of(args)? {
-            users.come(setting.disc.size_bytes())?;
+            users.come(setting)?;
+            setting.may_write(true)?;
             return Ok(Self::Users(users));
         }
         let made = args.traces[0].to_str().and_then(Made::parse);
@@ -64,6 +74,7 @@ impl Workload {
                 bail!("requests that are made up stand alone: give one of them, or files");
             }
             setting.must_hold(made.units().saturating_mul(setting.unit_bytes.into()))?;
+            setting.may_write(made.is_writing())?;
             return Ok(Self::Made(made));
         }
         Trace::open(args, setting, patience).map(|trace| Self::Trace(Box::new(trace)))
@@ -90,15 +101,11 @@ impl Workload {
         let unit_bytes = setting.unit_bytes.into();
         Ok(match self {
             Self::Trace(trace) => {
-                let known = trace.survey.as_ref();
-                setting
-                    .figures(known.map_or(0, |known| Layout::of(known, unit_bytes).bytes()), None)
+                let known = trace.survey.as_ref().map(|known| Layout::of(known, unit_bytes));
+                setting.figures(known.map_or(0, |layout| layout.bytes()), None)
             }
             Self::Made(made) => setting.figures(made.units().saturating_mul(unit_bytes), None),
-            Self::Users(users) => {
-                let present = users.come(setting.disc.size_bytes())?;
-                setting.figures(0, present.management_bytes)
-            }
+            Self::Users(users) => users.come(setting)?.figures(setting),
         })
     }
 
@@ -113,18 +120,7 @@ impl Workload {
     ) -> Result<Outcome> {
         match self {
             Self::Trace(trace) => trace.replay(args, setting, size_units, patience, watch),
-            Self::Users(users) => {
-                let mut crowd = users.come(setting.disc.size_bytes())?.crowd;
-                let mut crowd = UntilOver::new(&mut crowd, patience);
-                let seen = setting.replay(size_units, &mut crowd, watch)?;
-                Ok(Outcome {
-                    seen,
-                    is_cut: crowd.is_cut,
-                    left_out: 0,
-                    cautions: Vec::new(),
-                    figures: None,
-                })
-            }
+            Self::Users(users) => users.come(setting)?.replay(setting, size_units, patience, watch),
             Self::Made(made) => {
                 let unit_bytes = setting.unit_bytes;
                 let layout = Layout::blind(Unit::Bytes, unit_bytes.into());
@@ -133,7 +129,7 @@ impl Workload {
                 let mut deal = Deal::new(feed, layout, pace, args.processes, false);
                 let seen = setting.replay(size_units, &mut deal, watch)?;
                 let is_cut = deal.finish().0.is_cut();
-                Ok(Outcome { seen, is_cut, left_out: 0, cautions: Vec::new(), figures: None })
+                Ok(Outcome::of(seen, is_cut))
             }
         }
     }
@@ -145,8 +141,10 @@ impl Trace {
         note(format_args!("{}: {}", named(args), source.detected()));
         let detected = source.detected();
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
-        let mut trace = Self { format, unit, survey: None, cautions: Vec::new() };
+        let (once, cautions) = (Mutex::new(None), Vec::new());
+        let mut trace = Self { format, unit, survey: None, once, cautions };
         if !args.traces.iter().all(is_ordinary) {
+            trace.once = Mutex::new(Some(source));
             return Ok(trace);
         }
         detail("reading the trace, to learn where its files lie");
@@ -155,11 +153,12 @@ impl Trace {
         while !patience.is_over() && source.next(&mut batch)? {
             survey.take(&batch.requests);
         }
-        trace.cautions = cautions(&source);
+        trace.cautions = told(&source);
         if survey.requests == 0 && !patience.is_over() {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
         setting.must_hold(Layout::of(&survey, setting.unit_bytes.into()).bytes())?;
+        setting.may_write(survey.writes > 0)?;
         trace.survey = Some(survey);
         Ok(trace)
     }
@@ -172,7 +171,9 @@ impl Trace {
         patience: &Patience,
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
-        let mut feed = TraceFeed::new(source(args)?, patience);
+        let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let source = once.map_or_else(|| source(args), Ok)?;
+        let mut feed = TraceFeed::new(source, patience);
         let unit_bytes = setting.unit_bytes.into();
         let glanced = if self.survey.is_none() { Some(feed.glance(self.unit)) } else { None };
         let Some(survey) = self.survey.as_ref().or(glanced.as_ref()) else {
@@ -194,9 +195,9 @@ impl Trace {
         if let Some(wrong) = wrong {
             return Err(wrong.into());
         }
-        let mut told = self.cautions.clone();
+        let mut cautions = self.cautions.clone();
         if self.survey.is_none() {
-            told = cautions(&feed.source);
+            cautions = told(&feed.source);
         }
         if let Some(error) = feed.error {
             return Err(error.into());
@@ -204,7 +205,7 @@ impl Trace {
         if seen.requests() == 0 && !feed.is_cut {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
-        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions: told, figures: None })
+        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions, figures: None })
     }
 }
 
@@ -283,7 +284,7 @@ fn source(args: &Args) -> Result<Source> {
 }
 
 /// What a reader must be told of what was read.
-fn cautions(source: &Source) -> Vec<String> {
+fn told(source: &Source) -> Vec<String> {
     let mut cautions = source.cautions().to_vec();
     let problems = source.problems();
     if let Some(first) = problems.kept.first() {

@@ -11,9 +11,8 @@ use super::super::text::grouped;
 use super::map::{Map, STRENGTHS};
 use super::{Distribution, distributions, place_size, tracks_caption, tracks_title};
 
-/// What the pictures need beside the style of all pages, and what lines on a sheet need.
-pub(crate) const STYLE: &str =
-    concat!(include_str!("../curve/page/style.css"), include_str!("style.css"));
+/// What the pictures need beside the style of all pages.
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Rows and columns of the map.
 const MAP_ROWS: usize = 40;

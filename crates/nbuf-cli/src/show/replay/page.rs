@@ -10,11 +10,18 @@ use nbuf::experiment::result::{ReplayDocument, ReplaySize};
 use super::super::axis::CountAxis;
 use super::super::curve::page::sheet::{Look, Mark, Sheet, frames};
 use super::super::figures;
-use super::super::html::{document as html, table};
+use super::super::html::{closing, document as html, table};
 use super::super::markup::escape;
 use super::super::text::grouped;
 use super::plot::size_ticks;
 use super::words::{facts, percent, points, seconds, size, title};
+
+/// The looks of the lines are those of curves; on a narrow page a size has a line of its own.
+const STYLE: &str = concat!(
+    include_str!("../curve/page/style.css"),
+    "@media (max-width:640px){.sizes td:first-child{grid-column:1/-1;font-weight:600;text-align:left}\n",
+    ".sizes td:first-child::before{content:none}}\n"
+);
 
 /// The words of the page that are not everybody's.
 const WORDS: [(&str, &str); 4] = [
@@ -50,16 +57,10 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
     for text in facts(document).iter().chain(&document.cautions) {
         let _ = writeln!(body, "<p class=\"note\">{}.</p>", escape(text));
     }
-    let words = WORDS.map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>"));
-    let _ = write!(
-        body,
-        "</section>\n{}<section class=\"words\"><h2>Words</h2>\n<dl>{}</dl></section>\n</main>\n\
-         <footer>nbuf {}</footer>\n",
-        document.figures.as_ref().map(figures::sections).unwrap_or_default(),
-        words.concat(),
-        env!("CARGO_PKG_VERSION")
-    );
-    html(&format!("nbuf replay: {workload}"), figures::STYLE, &body)
+    body.push_str("</section>\n");
+    body.push_str(&document.figures.as_ref().map(figures::sections).unwrap_or_default());
+    body.push_str(&closing(&WORDS));
+    html(&format!("nbuf replay: {workload}"), &(STYLE.to_owned() + figures::STYLE), &body)
 }
 
 fn uppercased(text: &str) -> String {

@@ -74,4 +74,6 @@ fn the_page_is_whole_and_nobody_gets_in() {
     }
     assert!(page.contains("&lt;i&gt;a &amp; b") && !page.contains("<i>a"));
     assert!(page.contains("no more gain"));
+    // Without a look of its own a line is a black area.
+    assert!(page.contains("class=\"line c0\"") && page.contains("path.line{fill:none"));
 }

@@ -33,6 +33,8 @@ pub struct Survey {
     ends: Vec<u64>,
     /// Requests that will be made.
     pub requests: u64,
+    /// Of these, those that write.
+    pub writes: u64,
     /// Requests that will not: discards, flushes, those of no bytes, and damage.
     pub left_out: u64,
     /// Whether some request says which task made it.
@@ -45,8 +47,17 @@ pub struct Survey {
 impl Survey {
     /// Of a trace of this unit; nothing is known of it.
     pub fn new(unit: Unit) -> Self {
-        let (ends, requests, left_out) = (Vec::new(), 0, 0);
-        Self { unit, ends, requests, left_out, has_tasks: false, has_times: false, first_ns: None }
+        let (ends, requests, writes, left_out) = (Vec::new(), 0, 0, 0);
+        Self {
+            unit,
+            ends,
+            requests,
+            writes,
+            left_out,
+            has_tasks: false,
+            has_times: false,
+            first_ns: None,
+        }
     }
 
     /// Takes requests, in order.
@@ -60,6 +71,7 @@ impl Survey {
                 continue;
             };
             self.requests += 1;
+            self.writes += u64::from(request.ask == Ask::Write);
             let object = request.object as usize;
             if self.ends.len() <= object {
                 self.ends.resize(object + 1, 0);

@@ -45,7 +45,7 @@ pub struct Machine {
     pub cpu: Cpu,
     /// Bytes of a sector: the disc is asked for whole ones.
     pub sector_bytes: u32,
-    /// Whether requests carry bytes, as a real disc needs them. What is written is zeros.
+    /// Whether the disc is real: requests carry bytes, of which those written are zeros, and time goes by.
     pub moves_bytes: bool,
 }
 

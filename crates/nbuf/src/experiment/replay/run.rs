@@ -90,7 +90,8 @@ impl<D: Disc + ?Sized, C: Crowd + ?Sized, W: Watch + ?Sized> Run<'_, D, C, W> {
         let mut now = Nanos::ZERO;
         loop {
             let until = self.events.next_at();
-            if self.under_way > 0
+            // A real disc lets time go by also where nothing is under way.
+            if (self.under_way > 0 || self.machine.moves_bytes)
                 && let Some(completion) = self.disc.next_completion(until)
             {
                 now = completion.at.max(now);
