@@ -7,6 +7,7 @@ pub(crate) mod bench;
 mod canvas;
 mod chart;
 pub(crate) mod curve;
+pub(crate) mod figures;
 pub(crate) mod html;
 mod labels;
 mod markup;
