@@ -11,6 +11,12 @@ fn transcripts_are_what_the_program_says() {
 }
 
 #[test]
+fn the_page_on_max_iv_shows_what_the_program_says() {
+    let cases = trycmd::TestCases::new();
+    cases.env("COLUMNS", "100").case("../../docs/experiments/max-iv.md").run();
+}
+
+#[test]
 fn the_page_on_replays_shows_what_the_program_says() {
     trycmd::TestCases::new().env("COLUMNS", "100").case("../../docs/replay.md").run();
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 25] = [
     "nbuf-bench-advise.1",
     "nbuf-bench.1",
     "nbuf-completions.1",
@@ -29,6 +29,9 @@ const PAGES: [&str; 22] = [
     "nbuf-trace-recover.1",
     "nbuf-trace-stat.1",
     "nbuf-trace.1",
+    "nbuf-unix-boot.1",
+    "nbuf-unix-sweep.1",
+    "nbuf-unix.1",
     "nbuf-writer.1",
     "nbuf.1",
 ];

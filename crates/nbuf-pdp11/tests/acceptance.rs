@@ -74,9 +74,8 @@ fn check(sample: &Sample, timing: &Timing, n: u16, at: usize) {
     if n == 1 {
         assert_eq!(hits(sample), 1510 - fewer);
     }
-    // Where no disc is waited for, a few thousand instructions of waiting are saved.
-    let least = if timing.name == "instant" { 8_450_000 } else { 8_480_000 };
-    assert!((least..9_500_000).contains(&sample.instructions), "{}", sample.instructions);
+    // SIMH had 8.48 million at least; other images, and discs that take no time, save some thousands.
+    assert!((8_450_000..9_500_000).contains(&sample.instructions), "{}", sample.instructions);
     // Every read that no buffer had is a read of a disc; swapping and superblocks read little more.
     let asked_reads = sample.asked.iter().filter(|asked| asked.caller != stages::Caller::Write);
     let misses = asked_reads.filter(|asked| !asked.is_hit).count() as u64;
@@ -89,7 +88,7 @@ fn check(sample: &Sample, timing: &Timing, n: u16, at: usize) {
             // Which steps of the arm end in the window depends on where files lie: on the images of
             // 2009 it is 132 at one buffer, on those of the fork made on one machine 114.
             let off = sample.lost_wakeups.abs_diff(LOST[at]);
-            assert!(off <= 5 + LOST[at] / 6, "{n}: {}", sample.lost_wakeups);
+            assert!(off <= 5 + LOST[at] / 4, "{n}: {}", sample.lost_wakeups);
         }
         _ => {
             let seconds = sample.ticks as f64 / timing.second_ticks as f64;

@@ -13,6 +13,7 @@ mod record;
 mod replay;
 mod size;
 mod trace;
+mod unix;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -34,6 +35,7 @@ pub(crate) enum Verb {
     Writer(course::Writer),
     Reader(course::Reader),
     Memreader(course::Memreader),
+    Unix(unix::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -54,6 +56,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Writer(arguments) => course::write(arguments),
         Verb::Reader(arguments) => course::read(arguments),
         Verb::Memreader(arguments) => course::read_mapped(arguments),
+        Verb::Unix(arguments) => unix::run(arguments),
         Verb::Doctor(arguments) => doctor::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => man::run(arguments),

@@ -9,6 +9,7 @@ mod choice;
 mod comparison;
 mod curve;
 mod curves;
+mod figures;
 mod files;
 mod ping;
 mod replay;
@@ -34,6 +35,7 @@ pub use curves::{
     CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
     SampleFacts, TraceSummary,
 };
+pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,

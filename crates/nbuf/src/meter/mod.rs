@@ -4,10 +4,13 @@
 pub mod bins;
 mod depths;
 pub mod distance;
+pub mod lists;
 pub mod map;
+pub mod periods;
 pub mod probe;
 pub mod sampled;
 pub mod service;
 mod stack;
 pub mod stall;
 pub mod times;
+pub mod tracks;

@@ -71,6 +71,43 @@ impl Times {
         }
         Some(self.longest)
     }
+
+    /// How many took how long, in steps between round times, ascending, from the shortest to the longest;
+    /// those of which there are none in between are told as well.
+    pub fn steps(&self) -> Vec<Step> {
+        let step = |(from, to)| Step { from: Nanos(from), to: Nanos(to), count: 0 };
+        let needed = ends().zip(ends().skip(1)).take_while(|&(from, _)| from <= self.longest.0);
+        let mut steps: Vec<Step> = needed.map(step).collect();
+        for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            // The middle of a bin: its ends may be those of two steps.
+            let middle = Nanos(edge(at).midpoint(edge(at + 1))).clamp(self.shortest, self.longest);
+            let number = steps.partition_point(|step| step.to <= middle);
+            let last = steps.len().saturating_sub(1);
+            if let Some(step) = steps.get_mut(number.min(last)) {
+                step.count += count;
+            }
+        }
+        let first = steps.iter().position(|step| step.count > 0).unwrap_or(steps.len());
+        steps.split_off(first)
+    }
+}
+
+/// 0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, ...: about 1.4 times the one before.
+fn ends() -> impl Iterator<Item = u64> {
+    let tens = (1..18).map(|power| 10_u64.pow(power));
+    let above = tens.flat_map(|ten| [ten, ten / 10 * 15, 2 * ten, 3 * ten, 5 * ten, 7 * ten]);
+    [0, 1, 2, 3, 5, 7].into_iter().chain(above)
+}
+
+/// Times between two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The shortest that it may have.
+    pub from: Nanos,
+    /// What all of it are shorter than.
+    pub to: Nanos,
+    /// How many there are.
+    pub count: u64,
 }
 
 #[cfg(test)]
@@ -99,6 +136,29 @@ mod tests {
             prop_assert_eq!(seen.mean(), Some(Nanos(sum / times.len() as u64)));
             prop_assert_eq!(seen.longest().map(|time| time.0), times.last().copied());
         }
+    }
+
+    #[test]
+    fn steps_are_round_and_without_gaps() {
+        let mut times = Times::default();
+        for ns in [1_010, 1_100, 1_600, 9_000, 9_000] {
+            times.add(Nanos(ns));
+        }
+        let steps = times.steps();
+        let told: Vec<_> = steps.iter().map(|step| (step.from.0, step.to.0, step.count)).collect();
+        let want = [
+            (1_000, 1_500, 2),
+            (1_500, 2_000, 1),
+            (2_000, 3_000, 0),
+            (3_000, 5_000, 0),
+            (5_000, 7_000, 0),
+            (7_000, 10_000, 2),
+        ];
+        assert_eq!(told, want);
+        assert!(Times::default().steps().is_empty());
+        let mut none = Times::default();
+        none.add(Nanos::ZERO);
+        assert_eq!(none.steps().iter().map(|step| step.count).sum::<u64>(), 1);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //!
 //! Apart from keys, [`tools`] has people who type commands.
 
+pub mod shot;
 pub mod tools;
 
 use crate::clock::Random;

@@ -17,10 +17,12 @@ use nbuf::workload::format::Parameters;
 /// ratio against size, and says where a cache is worse than none, where it is worth it, and where
 /// more gains nothing.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = HELP, arg_required_else_help = true)]
+#[command(after_long_help = help(), arg_required_else_help = true)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag of the command line")]
 pub(crate) struct Args {
     /// The trace, in one or several files; - is standard input. Or requests that are made up: zipf,
-    /// uniform, loop, scan, with options such as zipf:keys=10000,alpha=1,requests=100000,writes=0.2
+    /// uniform, loop, scan, with options such as zipf:keys=10000,alpha=1,requests=100000,writes=0.2;
+    /// tools, users of the MAX-IV Tools typing commands; shot, a machine of 1982 after a measurement
     #[arg(required = true, value_name = "TRACE")]
     pub(super) traces: Vec<PathBuf>,
 
@@ -92,6 +94,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     pub(super) positions: Option<u32>,
 
+    /// With tools: how many users there are [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(super) users: Option<u32>,
+
+    /// With tools: how many commands each of them types [default: 40]
+    #[arg(long, value_name = "N")]
+    pub(super) commands: Option<u32>,
+
+    /// With tools: one of the numbers that say what the users do; they stand below
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::users::setting)]
+    pub(super) set: Vec<(String, u32)>,
+
+    /// Six figures: tracks in cache, hash queue lengths, and distributions of these, of hit rates, service
+    /// times and rates of operations
+    #[arg(long)]
+    pub(super) figures: bool,
+
     /// What chance begins with
     #[arg(long, value_name = "N", default_value = "0")]
     pub(super) seed: u64,
@@ -150,13 +169,24 @@ pub(super) enum Order {
     Plain,
 }
 
-const HELP: &str = "\
+/// Examples, what the tools take, and exit statuses.
+fn help() -> String {
+    let mut text = EXAMPLES.to_owned();
+    text += "\nNumbers of tools, for --set, and where they come from in the paper (LBL-15552):\n";
+    text += &super::users::help();
+    text + STATUSES
+}
+
+const EXAMPLES: &str = "\
 Examples:
   nbuf replay trace.parquet --size 64MiB --policy arc --disc sata-ssd
   nbuf replay --closed --processes 8 --size 0..1GiB:64MiB blocks.csv.gz
   nbuf replay zipf:keys=100000,requests=1000000 --size 10000 --disc network
   nbuf replay --json --disc null --size 4096 trace.parquet > replay.json
+  nbuf replay tools --users 5 --policy max-iv --size 512 --disc modcomp-4138 --figures
+";
 
+const STATUSES: &str = "
 Exit status:
   0    all was replayed
   125  nbuf failed, and says why

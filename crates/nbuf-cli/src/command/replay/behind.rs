@@ -63,6 +63,14 @@ impl Behind {
         }
     }
 
+    /// Where it ends, if it is there.
+    pub(super) fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Modelled(choice) => Some(choice.size_bytes()),
+            Self::File { path, .. } => length(path),
+        }
+    }
+
     /// Refuses what runs past its end; remembers what a file must hold.
     pub(super) fn must_hold(&self, bytes: u64) -> Result<()> {
         let (name, size_bytes) = match self {

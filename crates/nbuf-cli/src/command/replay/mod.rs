@@ -4,12 +4,13 @@ mod arguments;
 mod behind;
 mod made;
 mod setting;
+mod users;
 mod workload;
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
-use nbuf::experiment::replay::Points;
+use nbuf::experiment::replay::{Points, Watch};
 use nbuf::experiment::result::{ReplayDocument, ReplaySize};
 use rayon::prelude::*;
 
@@ -45,8 +46,17 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         sizes.insert(0, 0);
         sizes.dedup();
     }
+    let largest = sizes.last().copied();
+    let shows_figures = args.figures || args.html.is_some();
     let one = |&size: &u64| {
-        let outcome = workload.replay(args, &setting, size, &patience)?;
+        let is_shown = shows_figures && largest == Some(size);
+        let mut figures = if is_shown { Some(workload.figures(&setting)?) } else { None };
+        let watch: &mut dyn Watch = match &mut figures {
+            Some(figures) => figures,
+            None => &mut (),
+        };
+        let outcome = workload.replay(args, &setting, size, &patience, watch)?;
+        let outcome = Outcome { figures: figures.map(|figures| figures.result()), ..outcome };
         detail(format_args!("{size} units: {} s", outcome.seen.elapsed.seconds()));
         Ok((size, outcome))
     };
@@ -79,15 +89,16 @@ fn document(
     document.workload = named(args);
     document.format = match workload {
         Workload::Trace(trace) => trace.format.clone(),
-        Workload::Made(_) => String::new(),
+        Workload::Made(_) | Workload::Users(_) => String::new(),
     };
-    document.processes = args.processes;
+    document.processes = workload.processes(args);
     document.policy.clone_from(&setting.policy);
     document.unit_bytes = setting.unit_bytes.into();
     setting.unit.name().clone_into(&mut document.unit);
     document.size_units = *size_units;
     document.disc.clone_from(&args.disc);
     document.seed = args.seed;
+    document.figures.clone_from(&last.figures);
     document.cautions = cautions(last, cut, is_range);
     if is_range {
         document.sizes = runs.iter().map(|(size, run)| ReplaySize::of(*size, &run.seen)).collect();

@@ -5,7 +5,7 @@ use nbuf::cache::front::{Addressing, Front, Nothing, SECTOR_BYTES, Sectors, Unit
 use nbuf::cache::max_iv::Rules;
 use nbuf::cache::policy;
 use nbuf::disc::table::Shape;
-use nbuf::experiment::replay::{Cpu, Crowd, Machine, Seen, replay};
+use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
 
 use super::Args;
 use super::arguments::{CachingUnit, Order};
@@ -103,10 +103,29 @@ impl Setting {
     }
 
     /// Replays it with a cache of so many units.
-    pub(super) fn replay(&self, size_units: u64, crowd: &mut dyn Crowd) -> Result<Seen> {
+    pub(super) fn replay(
+        &self,
+        size_units: u64,
+        crowd: &mut dyn Crowd,
+        watch: &mut dyn Watch,
+    ) -> Result<Seen> {
         let mut disc = self.behind.build(self.seed)?;
         let mut cache = self.cache(size_units, disc.size_bytes());
-        Ok(replay(&self.machine, &mut *cache, &mut *disc, crowd, &mut ())?)
+        Ok(replay(&self.machine, &mut *cache, &mut *disc, crowd, watch)?)
+    }
+
+    /// Where the disc ends; that of a file which is not there yet is not known.
+    pub(super) fn disc_bytes(&self) -> Option<u64> {
+        self.behind.size_bytes()
+    }
+
+    /// The meters of the six figures, for a workload that takes so many bytes of the disc (0 is all of
+    /// it), from a management space on, if it has one.
+    pub(super) fn figures(&self, bytes: u64, management_bytes: Option<u64>) -> Figures {
+        let shape = self.behind.shape();
+        let has_tracks = shape.track_bytes > u64::from(shape.sector_bytes);
+        let bytes = if bytes == 0 { self.disc_bytes().unwrap_or(0) } else { bytes };
+        Figures::new(bytes, has_tracks.then_some(shape.track_bytes), management_bytes)
     }
 
     fn cache(&self, size_units: u64, disc_bytes: u64) -> Box<dyn Front> {

@@ -1,10 +1,11 @@
-//! Who asks: a trace that was surveyed, or requests that are made up; ready to be replayed again.
+//! Who asks: a trace that was surveyed, people, or requests that are made up; ready to be replayed again.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
-use nbuf::experiment::replay::{Deal, Feed, Layout, Pace, Seen, Survey};
+use nbuf::experiment::replay::{Deal, Feed, Figures, Layout, Pace, Seen, Survey, Watch};
+use nbuf::experiment::result::ReplayFigures;
 use nbuf::units::Nanos;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::{Request, Unit};
@@ -13,6 +14,7 @@ use nbuf::workload::source::{Options, Source, SourceError};
 use super::Args;
 use super::made::Made;
 use super::setting::Setting;
+use super::users::Users;
 use crate::patience::Patience;
 use crate::voice::{detail, note};
 
@@ -25,6 +27,8 @@ pub(super) enum Workload {
     Trace(Box<Trace>),
     /// Nobody whom we know.
     Made(Made),
+    /// People.
+    Users(Users),
 }
 
 /// A trace, and what is known of it.
@@ -46,11 +50,24 @@ pub(super) struct Outcome {
     pub(super) is_cut: bool,
     pub(super) left_out: u64,
     pub(super) cautions: Vec<String>,
+    /// What the meters showed that it wore.
+    pub(super) figures: Option<ReplayFigures>,
+}
+
+impl Outcome {
+    pub(super) fn of(seen: Seen, is_cut: bool) -> Self {
+        Self { seen, is_cut, left_out: 0, cautions: Vec::new(), figures: None }
+    }
 }
 
 impl Workload {
     /// Reads what must be known before anything is replayed.
     pub(super) fn open(args: &Args, setting: &Setting, patience: &Patience) -> Result<Self> {
+        if let Some(users) = Users::of(args)? {
+            users.come(setting)?;
+            setting.may_write(true)?;
+            return Ok(Self::Users(users));
+        }
         let made = args.traces[0].to_str().and_then(Made::parse);
         if let Some(made) = made.transpose().map_err(anyhow::Error::msg)? {
             if args.traces.len() > 1 {
@@ -67,8 +84,29 @@ impl Workload {
     pub(super) fn comes_again(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.survey.is_some(),
-            Self::Made(_) => true,
+            Self::Made(_) | Self::Users(_) => true,
         }
+    }
+
+    /// How many processes ask.
+    pub(super) fn processes(&self, args: &Args) -> u32 {
+        match self {
+            Self::Users(users) => users.count(),
+            Self::Trace(_) | Self::Made(_) => args.processes,
+        }
+    }
+
+    /// The meters of the six figures, for the part of the disc that it takes.
+    pub(super) fn figures(&self, setting: &Setting) -> Result<Figures> {
+        let unit_bytes = setting.unit_bytes.into();
+        Ok(match self {
+            Self::Trace(trace) => {
+                let known = trace.survey.as_ref().map(|known| Layout::of(known, unit_bytes));
+                setting.figures(known.map_or(0, |layout| layout.bytes()), None)
+            }
+            Self::Made(made) => setting.figures(made.units().saturating_mul(unit_bytes), None),
+            Self::Users(users) => users.come(setting)?.figures(setting),
+        })
     }
 
     /// Replays it with a cache of so many units.
@@ -78,18 +116,20 @@ impl Workload {
         setting: &Setting,
         size_units: u64,
         patience: &Patience,
+        watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         match self {
-            Self::Trace(trace) => trace.replay(args, setting, size_units, patience),
+            Self::Trace(trace) => trace.replay(args, setting, size_units, patience, watch),
+            Self::Users(users) => users.come(setting)?.replay(setting, size_units, patience, watch),
             Self::Made(made) => {
                 let unit_bytes = setting.unit_bytes;
                 let layout = Layout::blind(Unit::Bytes, unit_bytes.into());
                 let feed = made.feed(unit_bytes, args.seed, patience);
                 let pace = Pace::Closed { think: args.think.unwrap_or_default() };
                 let mut deal = Deal::new(feed, layout, pace, args.processes, false);
-                let seen = setting.replay(size_units, &mut deal)?;
+                let seen = setting.replay(size_units, &mut deal, watch)?;
                 let is_cut = deal.finish().0.is_cut();
-                Ok(Outcome { seen, is_cut, left_out: 0, cautions: Vec::new() })
+                Ok(Outcome::of(seen, is_cut))
             }
         }
     }
@@ -129,6 +169,7 @@ impl Trace {
         setting: &Setting,
         size_units: u64,
         patience: &Patience,
+        watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = once.map_or_else(|| source(args), Ok)?;
@@ -148,7 +189,7 @@ impl Trace {
         };
         let by_task = survey.has_tasks;
         let mut deal = Deal::new(feed, layout, pace, args.processes, by_task);
-        let seen = setting.replay(size_units, &mut deal)?;
+        let seen = setting.replay(size_units, &mut deal, watch)?;
         let left_out = deal.left_out();
         let (feed, wrong) = deal.finish();
         if let Some(wrong) = wrong {
@@ -164,7 +205,7 @@ impl Trace {
         if seen.requests() == 0 && !feed.is_cut {
             bail!("{} has no reads and no writes: there is nothing to replay", named(args));
         }
-        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions })
+        Ok(Outcome { seen, is_cut: feed.is_cut, left_out, cautions, figures: None })
     }
 }
 

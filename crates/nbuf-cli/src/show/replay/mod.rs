@@ -10,6 +10,7 @@ mod words;
 
 use nbuf::experiment::result::ReplayDocument;
 
+use super::figures;
 use super::report::cautions;
 use super::report::table::{fits, indent, plain, right};
 use super::text::{grouped, wrap};
@@ -45,6 +46,10 @@ pub(crate) fn report(document: &ReplayDocument, width: usize, colour: bool) -> S
     if !document.sizes.is_empty() {
         out.push('\n');
         out.push_str(&plot::plots(document, width, colour));
+    }
+    if let Some(figures) = &document.figures {
+        out.push('\n');
+        out.push_str(&figures::text(figures, width));
     }
     out
 }

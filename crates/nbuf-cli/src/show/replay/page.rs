@@ -9,6 +9,7 @@ use nbuf::experiment::result::{ReplayDocument, ReplaySize};
 
 use super::super::axis::CountAxis;
 use super::super::curve::page::sheet::{Look, Mark, Sheet, frames};
+use super::super::figures;
 use super::super::html::{closing, document as html, table};
 use super::super::markup::escape;
 use super::super::text::grouped;
@@ -57,8 +58,9 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
         let _ = writeln!(body, "<p class=\"note\">{}.</p>", escape(text));
     }
     body.push_str("</section>\n");
+    body.push_str(&document.figures.as_ref().map(figures::sections).unwrap_or_default());
     body.push_str(&closing(&WORDS));
-    html(&format!("nbuf replay: {workload}"), STYLE, &body)
+    html(&format!("nbuf replay: {workload}"), &(STYLE.to_owned() + figures::STYLE), &body)
 }
 
 fn uppercased(text: &str) -> String {

@@ -16,6 +16,7 @@ mod cpu;
 mod crowd;
 mod deal;
 mod events;
+mod figures;
 mod joint;
 mod layout;
 mod processor;
@@ -27,6 +28,7 @@ mod watch;
 pub use cpu::{CHARACTER_9600, CPUS, Cpu, CpuRow, UnknownCpu};
 pub use crowd::{Crowd, Next};
 pub use deal::{Deal, Feed, Pace, WINDOW};
+pub use figures::{Figures, PERIOD};
 pub use layout::{Layout, LayoutError, Survey};
 pub use processor::LockOuts;
 pub use run::replay;
@@ -56,5 +58,7 @@ pub enum ReplayError {
     Disc(#[from] DiscError),
 }
 
+#[cfg(test)]
+mod scenarios;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ReplayFigures;
 use crate::cache::front::Operation;
 use crate::experiment::replay::{Cpu, Points, Seen};
 use crate::meter::times::Times;
@@ -57,6 +58,9 @@ pub struct ReplayDocument {
     pub sizes: Vec<ReplaySize>,
     /// What stands out among them.
     pub points: Option<ReplayPoints>,
+    /// The six figures; absent unless they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<ReplayFigures>,
     /// What a reader must be told.
     pub cautions: Vec<String>,
 }

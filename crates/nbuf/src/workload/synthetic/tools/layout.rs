@@ -87,9 +87,14 @@ impl Layout {
         })
     }
 
+    /// Where the management space ends, which begins the disc.
+    pub fn management_bytes(&self) -> u64 {
+        self.management * TRACK_SECTORS * SECTOR_BYTES
+    }
+
     /// Whether a byte of the disc lies in the management space.
     pub fn is_management(&self, offset_bytes: u64) -> bool {
-        offset_bytes < self.management * TRACK_SECTORS * SECTOR_BYTES
+        offset_bytes < self.management_bytes()
     }
 
     /// The sector of the management space where a link of what has this name lies.

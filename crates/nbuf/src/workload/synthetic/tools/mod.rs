@@ -10,8 +10,8 @@
 //! What was fitted ([`PARAMETERS`] says it of each number): how many files of which size a command reads, so
 //! that 30 % of the requests hit in 256 sectors, 65 to 75 % in 512 and no more in 768, that 70 % of the misses
 //! are reads, and that about a third of the sectors in the cache are of the management space. What followed:
-//! that one user alone is served by half the cache, that the admission filter hurts, and all about the hash
-//! lists. What could not be had together with these: the paper's files of 4 to 6 sectors on average. With
+//! that one user alone is served by half the cache, and that the admission filter hurts. Hash lists were
+//! scored with the rest, and hardly moved. What could not be had together with these: the paper's files of 4 to 6 sectors on average. With
 //! 8 to 10 accesses to open each, more than 60 % of the requests would go to the management space, and
 //! no 70 % of the sectors in an LRU cache would be from elsewhere. Here a use of a file is of about 8 sectors.
 //!

@@ -1,0 +1,78 @@
+//! The images: where they come from, how they are read, and how they are written back.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use nbuf_pdp11::unix::guest::Images;
+
+/// What to type without them.
+pub(super) const WHERE: &str = "\
+Images:
+  rf0.dsk and rk0.dsk, the drum and the pack of Unix as of June 1972, are built by either of
+    git clone https://github.com/jserv/unix-v1        (the fork, easier; make -C build install)
+    git clone https://github.com/DoctorWkt/unix-jun72 (the restoration of 2009)
+  as their README says; then
+    nbuf unix boot --images unix-v1/images
+  Unix V1 is under the Caldera licence of 2002, which lets you use and pass it on with its notice.
+
+Exit status:
+  0    it went as asked
+  125  images are missing or not what they should be, or the guest did something else; nothing was
+       written
+  130  Ctrl-C ended it; what was measured by then is shown";
+
+const DRUM: (&str, usize, usize) = ("rf0.dsk", 988 * 512, 524_288);
+const PACK: (&str, usize, usize) = ("rk0.dsk", 4000 * 512, 2_494_464);
+
+/// Reads both.
+pub(super) fn read(folder: &Path) -> Result<Images> {
+    Ok(Images { drum: one(folder, DRUM)?, pack: one(folder, PACK)? })
+}
+
+fn one(folder: &Path, (name, least, most): (&str, usize, usize)) -> Result<Vec<u8>> {
+    let path = folder.join(name);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+            "there is no {}: build the images of Unix V1 first; `nbuf unix --help` says where they \
+             come from, which licence they carry and what to type",
+            path.display()
+        ),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    if !(least..=most).contains(&bytes.len()) {
+        bail!(
+            "{} has {} bytes, an image has {least} to {most}: build it again, or give another folder \
+             with --images",
+            path.display(),
+            bytes.len()
+        );
+    }
+    Ok(bytes)
+}
+
+/// Puts images back over the files, whole or not at all; files that would not change are left.
+pub(super) fn write_back(folder: &Path, images: &Images) -> Result<()> {
+    for ((name, ..), bytes) in [(DRUM, &images.drum), (PACK, &images.pack)] {
+        let path = folder.join(name);
+        let cannot = || format!("cannot write {} back; it is as it was", path.display());
+        let old = fs::read(&path).with_context(cannot)?;
+        // What is behind the old end and still zero needs no room.
+        let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let length = old.len().max(used.div_ceil(512) * 512).min(bytes.len());
+        if old == bytes[..length] {
+            continue;
+        }
+        let new = PathBuf::from(format!("{}.new", path.display()));
+        let written = File::create(&new)
+            .and_then(|mut file| file.write_all(&bytes[..length]).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&new, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written.with_context(cannot)?;
+    }
+    Ok(())
+}

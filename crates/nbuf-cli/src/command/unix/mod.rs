@@ -1,0 +1,65 @@
+//! `nbuf unix`: First Edition Unix on a PDP-11/20, and the nbuf experiment.
+
+mod boot;
+mod images;
+mod sweep;
+
+use anyhow::Result;
+use clap::{Subcommand, ValueEnum};
+use nbuf_pdp11::timing::{HOST_MIPS, SIMH_RK_UNITS, Timing};
+
+/// First Edition Unix on a PDP-11/20, and how long it takes with 1 to 6 buffers.
+///
+/// The machine's time is a pure function of its instructions: two runs end alike to the last digit.
+/// The disc images are yours; none is part of nbuf.
+#[derive(Debug, clap::Args)]
+#[command(after_help = images::WHERE)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Boot(boot::Boot),
+    Sweep(Box<sweep::Sweep>),
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    match &arguments.what {
+        What::Boot(boot) => boot::run(boot),
+        What::Sweep(sweep) => sweep::run(sweep),
+    }
+}
+
+/// What the machine costs.
+#[derive(Debug, clap::Args)]
+struct Costs {
+    /// instant: discs are done at once; simh: as SIMH 3.8 counts, in instructions; hardware: the
+    /// machine of 1971, by its handbooks
+    #[arg(long, value_enum, value_name = "MODEL")]
+    timing: Option<Model>,
+    /// Under simh: how many million instructions of SIMH's host are a second
+    #[arg(long, value_name = "N", default_value_t = HOST_MIPS, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    host_mips: u64,
+    /// Under hardware: the frequency of the mains, which drive the clock and turn the drum
+    #[arg(long, value_name = "HZ", default_value_t = 60, value_parser = clap::value_parser!(u64).range(10..=400))]
+    mains: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Model {
+    Instant,
+    Simh,
+    Hardware,
+}
+
+impl Costs {
+    fn timing(&self, unless_told: Model) -> Timing {
+        match self.timing.unwrap_or(unless_told) {
+            Model::Instant => Timing::instant(),
+            Model::Simh => Timing::simh(self.host_mips, SIMH_RK_UNITS),
+            Model::Hardware => Timing::hardware(self.mains),
+        }
+    }
+}

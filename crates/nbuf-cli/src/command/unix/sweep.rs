@@ -1,0 +1,166 @@
+//! `nbuf unix sweep`: the nbuf experiment.
+
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nbuf::sys::signal::Signals;
+use nbuf::units::even;
+use nbuf::workload::format::native;
+use nbuf_pdp11::unix::stages::StageError;
+use nbuf_pdp11::unix::sweep::{self as experiment, Plan};
+
+use super::{Costs, Model, images};
+use crate::fail::say;
+use crate::output::{must_be_possible, print, write_new};
+use crate::show::progress;
+use crate::show::terminal::Terminal;
+use crate::show::unix as shown;
+
+/// Assemble the kernel of Unix with each number of buffers, and time it.
+///
+/// The guest assembles its kernels, installs each and assembles with it, on copies in memory: the
+/// images are only read. The first sample begins with clock and discs at their beginning, the others
+/// at seeded places. The row is that of the median sample.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  nbuf unix sweep --images unix-v1/images
+  nbuf unix sweep --images unix-v1/images --timing simh --nbuf 0..7
+  nbuf unix sweep --images unix-v1/images --samples 1 --trace v1.parquet
+  nbuf unix sweep --images unix-v1/images --scan rk-time=10..600 --nbuf 1")]
+pub(super) struct Sweep {
+    /// The folder with rf0.dsk and rk0.dsk
+    #[arg(long, value_name = "DIR")]
+    images: PathBuf,
+    /// Numbers of buffers, 0 to 7
+    #[arg(long, value_name = "N..M", default_value = "1..6", value_parser = numbers)]
+    nbuf: RangeInclusive<u16>,
+    /// Assemblies for each
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    samples: u64,
+    #[command(flatten)]
+    costs: Costs,
+    /// Instead: the least number of buffers at so many units of the pack's controller under simh
+    #[arg(long, value_name = "rk-time=A..B", value_parser = scan, conflicts_with_all = ["html", "csv", "trace", "timing"])]
+    scan: Option<Units>,
+    /// One JSON document on standard output
+    #[arg(long)]
+    json: bool,
+    /// Also write the rows, refused when the file exists
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Also write a page with the curve, refused when the file exists
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Also write the requests for buffers as a native trace, refused when the file exists
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+/// Times to scan.
+#[derive(Clone, Debug)]
+struct Units(Vec<u64>);
+
+fn numbers(text: &str) -> Result<RangeInclusive<u16>, String> {
+    let wrong = || "write 6, or 1..6; the kernel has room for 0 to 7".to_owned();
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let (from, to): (u16, u16) =
+        (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+    if from <= to && to <= 7 { Ok(from..=to) } else { Err(wrong()) }
+}
+
+fn scan(text: &str) -> Result<Units, String> {
+    let wrong = || "write rk-time=10..600, or rk-time=10..600:10".to_owned();
+    let range = text.strip_prefix("rk-time=").ok_or_else(wrong)?;
+    let (from, rest) = range.split_once("..").unwrap_or((range, range));
+    let (to, step) = rest.split_once(':').map_or((rest, None), |(to, step)| (to, Some(step)));
+    let number = |text: &str| text.parse::<u64>().ok().filter(|&n| (1..=1_000_000).contains(&n));
+    let (from, to) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
+    if to < from {
+        return Err(wrong());
+    }
+    let mut units: Vec<u64> = match step {
+        None => even(from, to, 16).collect(),
+        Some(step) => {
+            let step = usize::try_from(number(step).ok_or_else(wrong)?).map_err(|_| wrong())?;
+            (from..=to).step_by(step).take(1000).collect()
+        }
+    };
+    units.dedup();
+    Ok(Units(units))
+}
+
+pub(super) fn run(arguments: &Sweep) -> Result<u8> {
+    let outputs =
+        [(&arguments.csv, "--csv"), (&arguments.html, "--html"), (&arguments.trace, "--trace")];
+    for (path, option) in outputs {
+        if let Some(path) = path {
+            must_be_possible(path, option)?;
+        }
+    }
+    let images = images::read(&arguments.images)?;
+    let signals = Signals::block().context("cannot listen for Ctrl-C")?;
+    let numbers: Vec<u16> = arguments.nbuf.clone().collect();
+    let scanned = arguments.scan.as_ref().map(|scan| scan.0.len());
+    let steps = scanned.unwrap_or(numbers.len() * usize::try_from(arguments.samples)?) + 1;
+    let (bar, mut done, mut ended) = (progress::bar("", steps), 0, None);
+    let mut step = |what: &str| {
+        bar.say(what);
+        bar.set(done, steps);
+        done += 1;
+        ended = ended.or_else(|| signals.next().map(|signal| 128 + signal.number));
+        ended.is_none()
+    };
+    if let Some(scan) = &arguments.scan {
+        let (nbuf, mips) = (*arguments.nbuf.start(), arguments.costs.host_mips);
+        let rows = experiment::scan(&images, nbuf, mips, &scan.0, &mut step);
+        bar.clear();
+        let rows = rows.map_err(told)?;
+        let text = if arguments.json {
+            serde_json::to_string_pretty(&rows)? + "\n"
+        } else {
+            shown::scan(nbuf, &rows)
+        };
+        print(text.as_bytes())?;
+    } else {
+        let timing = arguments.costs.timing(Model::Hardware);
+        let plan = Plan { numbers, samples: arguments.samples, timing };
+        let outcome = experiment::run(&images, &plan, &mut step);
+        bar.clear();
+        tell(arguments, &plan, &outcome.map_err(told)?)?;
+    }
+    Ok(ended.and_then(|status| u8::try_from(status).ok()).unwrap_or(0))
+}
+
+/// A guest that did something else: its registers and last instructions, then one line.
+fn told(error: StageError) -> anyhow::Error {
+    if let StageError::Guest { trouble, .. } = &error {
+        say(format_args!("the machine as it stood:\n{}", trouble.machine));
+    }
+    anyhow::Error::new(error).context("the images hold another Unix than is known, or are damaged")
+}
+
+fn tell(arguments: &Sweep, plan: &Plan, outcome: &experiment::Outcome) -> Result<()> {
+    let document = &outcome.document;
+    if let Some(path) = &arguments.csv {
+        write(path, "--csv", shown::csv(document).as_bytes())?;
+    }
+    if let Some(path) = &arguments.html {
+        write(path, "--html", shown::page(document).as_bytes())?;
+    }
+    if let Some(path) = &arguments.trace {
+        let trace = experiment::trace(&outcome.asked, &plan.timing);
+        write_new(path, "--trace", |file| Ok(native::write(&trace, file)?))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if arguments.json {
+        return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
+    }
+    print(shown::table(document, Terminal::of_output().width).as_bytes())
+}
+
+fn write(path: &Path, option: &str, bytes: &[u8]) -> Result<()> {
+    write_new(path, option, |mut file| Ok(file.write_all(bytes)?))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

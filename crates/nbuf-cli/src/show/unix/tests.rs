@@ -1,0 +1,88 @@
+//! The report on rows that were made up for it.
+
+use expect_test::expect;
+use nbuf_pdp11::unix::result::{
+    DiscOperations, Refused, ScanRow, SweepDocument, SweepRow, TimeSplit,
+};
+
+use super::{csv, page, scan, table};
+
+fn document() -> SweepDocument {
+    let row = |nbuf, seconds, speedup, against_previous| SweepRow {
+        nbuf,
+        seconds,
+        range_seconds: [seconds, seconds * 1.01],
+        speedup,
+        against_previous,
+        post_seconds: Some(3.215),
+        requests: 3913,
+        hits: 1510,
+        misses: 2403,
+        read_hits: 475,
+        write_hits: 1035,
+        lost_wakeups: 16,
+        buffer_waits: 2756,
+        disc: DiscOperations {
+            drum_reads: 1355,
+            drum_writes: 1066,
+            pack_reads: 921,
+            pack_writes: 224,
+        },
+        time: TimeSplit { cpu: 35.3, drum_latency: 55.3, idle: 0.917, ..TimeSplit::default() },
+        ..SweepRow::default()
+    };
+    SweepDocument {
+        timing: "hardware".to_owned(),
+        samples: 10,
+        rows: vec![row(1, 139.5, 1.0, 0.0), row(6, 60.0, 2.325, 0.31)],
+        refused: vec![Refused {
+            nbuf: 0,
+            why: "loops & waits".to_owned(),
+            machine: "001000  tstb 025135\n".to_owned(),
+        }],
+        ..SweepDocument::default()
+    }
+}
+
+#[test]
+fn the_table_has_what_the_post_has_and_what_it_could_not_see() {
+    expect![[r#"
+          seconds of the machine of 1971, by its handbooks; median of 10
+
+        Time to as u*.s
+          nbuf  seconds  from    to  speedup  vs previous   post
+             1      140   140   141    1.00x               3.215
+             6     60.0  60.0  60.6    2.33x       31.0 %  3.215
+
+        Buffers and discs
+          nbuf  requests   hits  misses  read hits  write hits  lost  waits   drum r/w  pack r/w
+             1     3,913  1,510   2,403        475       1,035    16  2,756  1355/1066   921/224
+             6     3,913  1,510   2,403        475       1,035    16  2,756  1355/1066   921/224
+
+        Where the time went, in seconds
+          nbuf   cpu  latency   seek  rotation  transfer  overlap   idle
+             1  35.3     55.3  0.000     0.000     0.000    0.000  0.917
+             6  35.3     55.3  0.000     0.000     0.000    0.000  0.917
+
+          nbuf 0: loops & waits
+         001000  tstb 025135
+    "#]]
+    .assert_eq(&table(&document(), 100));
+    let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: 880 }];
+    expect![[r#"
+        as u*.s with 1 buffer under simh, by the time of the pack's controller
+          rk-time  seconds  lost wakeups
+               20     15.6           880
+    "#]]
+    .assert_eq(&scan(1, &rows));
+}
+
+#[test]
+fn the_page_has_both_curves_and_the_spreadsheet_all_columns() {
+    let page = page(&document());
+    assert_eq!(page.matches("<path class=").count(), 2);
+    assert!(page.contains("loops &amp; waits") && page.contains("2.33 times as fast"));
+    let csv = csv(&document());
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(columns, [23, 23, 23]);
+}
