@@ -32,11 +32,15 @@ impl Points {
         let saves = |time: f64| time < none * (1.0 - NOTHING);
         let last_useless = sizes().filter(|(_, time)| !saves(*time)).map(|(size, _)| size).max();
         let worth_from = sizes().map(|(size, _)| size).find(|size| Some(*size) > last_useless);
-        let best = sizes().map(|(_, time)| time).fold(f64::INFINITY, f64::min);
-        let last_short =
-            sizes().filter(|(_, time)| *time > best * (1.0 + NOTHING)).map(|(size, _)| size).max();
-        let enough = sizes().map(|(size, _)| size).find(|size| Some(*size) > last_short);
-        Self { worse_to, worth_from, enough_from: enough.filter(|_| worth_from.is_some()) }
+        let best_beyond = |from: u64| {
+            let beyond = sizes().filter(|(size, _)| *size > from).map(|(_, time)| time);
+            beyond.fold(f64::INFINITY, f64::min)
+        };
+        let enough_from = sizes()
+            .filter(|(size, _)| worth_from.is_some_and(|worth| *size >= worth))
+            .find(|(size, time)| *time <= best_beyond(*size) * (1.0 + NOTHING))
+            .map(|(size, _)| size);
+        Self { worse_to, worth_from, enough_from }
     }
 }
 
@@ -59,6 +63,8 @@ mod tests {
         check(&[100, 100], [None, None, None]);
         // A size that happens to be good below one that is bad is not worth it yet.
         check(&[90, 110, 60, 60], [Some(128), Some(192), Some(192)]);
+        // What is best need not be largest: disturbed by chance, or by its own work.
+        check(&[110, 80, 50, 54, 51], [Some(64), Some(128), Some(192)]);
         check(&[], [None, None, None]);
         check(&[50], [None, Some(64), Some(64)]);
     }
