@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support::{Need, Place, requires};
 
-const PAGES: [&str; 25] = [
+const PAGES: [&str; 26] = [
     "nbuf-bench-advise.1",
     "nbuf-bench.1",
     "nbuf-completions.1",
@@ -21,6 +21,7 @@ const PAGES: [&str; 25] = [
     "nbuf-record.1",
     "nbuf-replay.1",
     "nbuf-size.1",
+    "nbuf-sweep.1",
     "nbuf-trace-anonymize.1",
     "nbuf-trace-convert.1",
     "nbuf-trace-formats.1",

@@ -12,6 +12,7 @@ mod ping;
 mod record;
 mod replay;
 mod size;
+mod sweep;
 mod trace;
 mod unix;
 
@@ -25,6 +26,7 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
+    Sweep(sweep::Args),
     Trace(trace::Arguments),
     Bench(Box<bench::Arguments>),
     #[command(name = bench::child::VERB, hide = true)]
@@ -48,6 +50,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
+        Verb::Sweep(arguments) => sweep::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),
         Verb::BenchChild(_) => bench::child::run(),

@@ -19,6 +19,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 #[cfg(test)]
 mod sample;
+pub(crate) mod sweep;
 pub(crate) mod terminal;
 pub(crate) mod text;
 pub(crate) mod unix;

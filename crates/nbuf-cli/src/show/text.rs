@@ -20,6 +20,16 @@ pub(super) fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// A field of comma-separated values (RFC 4180), in quotes where it has to be.
+pub(crate) fn field(text: &str) -> String {
+    let text = clean(text);
+    if text.contains([',', '"']) || text.starts_with(' ') || text.ends_with(' ') {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}
+
 /// Adds a paragraph, two columns in, broken at spaces; a word too long for a line is broken too.
 pub(crate) fn wrap(out: &mut String, text: &str, width: usize) {
     let mut line = String::from(" ");

@@ -20,6 +20,7 @@ pub mod size;
 pub mod statistics;
 pub mod step;
 mod survey;
+pub mod sweep;
 pub mod target;
 pub mod time;
 pub mod verify;

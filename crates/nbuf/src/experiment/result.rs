@@ -13,6 +13,7 @@ mod figures;
 mod files;
 mod ping;
 mod replay;
+mod sweep;
 mod time;
 mod traffic;
 
@@ -44,6 +45,7 @@ pub use ping::{
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
+pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 

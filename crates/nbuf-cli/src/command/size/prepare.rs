@@ -1,10 +1,10 @@
 //! What `--prepare` asks for, before every run.
 
 use std::fs::File;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use anyhow::{Context, Result, bail};
-use nbuf::workload::command::{Command, Job, Watcher, run};
+use nbuf::workload::command::{Command, Job, Nobody, run};
 
 use super::workload::{Workload, stderr};
 
@@ -30,23 +30,6 @@ impl Workload<'_> {
                 ended.exit_status
             );
         }
-        Ok(())
-    }
-}
-
-/// A watcher for runs that nothing is asked of.
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn attach(&mut self, _pid: i32) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        Vec::new()
-    }
-
-    fn tick(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{BenchDocument, BenchRow};
 
-use super::super::text::clean;
+use super::super::text::field;
 
 const HEADER: &str = "test,path,direction,order,block_bytes,size_bytes,depth,state,bytes_per_second,\
                       low,high,operation_ns,samples,clean,processes,calls_per_operation,\
@@ -17,7 +17,7 @@ pub(crate) fn csv(document: &BenchDocument) -> String {
         line(&mut out, row);
     }
     for refused in &document.refused {
-        let (test, reason) = (quoted(&refused.test), quoted(&refused.reason));
+        let (test, reason) = (field(&refused.test), field(&refused.reason));
         let _ = writeln!(out, "{test},,,,,,,,,,,,,,,,,,,,{reason}");
     }
     out
@@ -30,10 +30,10 @@ fn line(out: &mut String, row: &BenchRow) {
         out,
         "{},{},{},{},{block_bytes},{size_bytes},{depth},{},{:.1},{:.1},{:.1},{:.3},{samples},{clean},\
          {processes},{:.6},{},{},{},{},",
-        quoted(&row.test),
-        quoted(&row.path),
-        quoted(&row.direction),
-        quoted(&row.order),
+        field(&row.test),
+        field(&row.path),
+        field(&row.direction),
+        field(&row.order),
         row.state.name(),
         row.bytes_per_second,
         row.low,
@@ -45,12 +45,6 @@ fn line(out: &mut String, row: &BenchRow) {
         known(row.imac_2011),
         known(row.thinkpad_2007),
     );
-}
-
-/// In quotes where it has to be.
-fn quoted(text: &str) -> String {
-    let text = clean(text);
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]

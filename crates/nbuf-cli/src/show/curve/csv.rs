@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 
-use super::super::text::clean;
+use super::super::text::field;
 
 const HEADER: &str = "policy,page_bytes,pages,cache_bytes,accesses,misses,requests,request_misses,\
                       misses_low,misses_high,part,name\n";
@@ -43,7 +43,7 @@ fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, na
     let _ = writeln!(
         out,
         "{},{},{},{},{},{},{},{},{},{},{part},{}",
-        quoted(&curve.policy),
+        field(&curve.policy),
         absent(page_bytes),
         point.pages,
         absent(cache_bytes),
@@ -53,16 +53,6 @@ fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, na
         absent(point.request_misses),
         absent(point.misses_low),
         absent(point.misses_high),
-        quoted(name)
+        field(name)
     );
-}
-
-/// A field, in quotes where it needs them.
-fn quoted(text: &str) -> String {
-    let text = clean(text);
-    if text.contains([',', '"']) || text.starts_with(' ') || text.ends_with(' ') {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
 }

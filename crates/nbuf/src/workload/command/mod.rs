@@ -73,6 +73,24 @@ pub trait Watcher {
     fn tick(&mut self) -> io::Result<()>;
 }
 
+/// Does not look: for runs of which nothing is asked but their end.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Watcher for Nobody {
+    fn attach(&mut self, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
