@@ -75,8 +75,8 @@ impl Overhead {
     }
 }
 
-/// A size is known to about a percent; fills in a thrashing cache jump up and down within that. What
-/// the middle three of these sizes come to is predicted.
+/// A size is known to about a percent; fills in a thrashing cache jump up and down within that. The
+/// median of these sizes is predicted.
 const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
 
 /// Beyond this ratio of the two models their band would say nothing.
@@ -103,24 +103,24 @@ pub fn predict(
         };
     };
     let room = overhead.cache_under(limit).pages_down();
-    let around = |replacement| {
+    let median = |replacement| {
         let fills = AROUND
             .par_iter()
             .map(|part| simulate(stream, replacement, Pages(whole(room.0 as f64 * part))).fills);
         let mut fills: Vec<u64> = fills.collect();
         fills.sort_unstable();
-        [fills[1], fills[2], fills[3]]
+        fills[AROUND.len() / 2]
     };
-    let [two_low, two, two_high] = around(Replacement::TwoLists);
-    let [_, mut lru, _] = around(Replacement::Lru);
+    let two = median(Replacement::TwoLists);
+    let mut lru = median(Replacement::Lru);
     if two_lists_known && lru.max(two) as f64 > lru.min(two) as f64 * APART {
         lru = two;
     }
     Prediction {
         limit: Some(limit),
         cache: room.bytes(),
-        fills_low: lru.min(two_low),
-        fills_high: lru.max(two_high),
+        fills_low: lru.min(two),
+        fills_high: lru.max(two),
         seconds: None,
     }
 }
