@@ -3,13 +3,12 @@
 //! A folio starts inactive; its second read activates it; a folio that comes back sooner than the
 //! active list is long starts active. Reclaim looks at growing shares of both lists, in whole folios:
 //! the tail of the inactive list leaves, and the active list feeds the inactive one when that is the
-//! shorter (below 1 GiB the lists are balanced 1:1, above by the square root of the size) or pages
-//! have come back, which says that what is active is of yesterday.
+//! shorter. Below 1 GiB the lists are balanced 1:1, above by the square root of the size.
 //!
-//! The kernel decides that by statistics of the group that are up to two seconds old unless somebody
-//! reads `memory.stat`, as verification does (docs/decisions/0003-fresh-statistics.md). Here they are
-//! always fresh. With windows of 8 MiB, whose large folios leave the active list whole, leaving out the
-//! pages that came back predicted up to 15 % too few fills.
+//! The kernel also deactivates when it notices activated refaults. It notices by statistics of the
+//! group that are up to two seconds old unless somebody reads `memory.stat`, and then hardly ever
+//! sees a change between two reclaims: that rule is left out, and verification keeps the
+//! statistics fresh (docs/decisions/0003-fresh-statistics.md).
 
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
@@ -23,8 +22,6 @@ pub(super) struct TwoLists {
     inactive: List,
     /// Evictions and activations so far, in pages: the clock refaults are measured with.
     age: u32,
-    /// Whether pages came back to the active list since reclaim began last.
-    came_back: bool,
     reclaim: Reclaim,
 }
 
@@ -47,9 +44,7 @@ struct Reclaim {
     active: u32,
     /// Pages of the inactive list before the active one has its turn, as long as that is not over.
     chunk: u32,
-    /// Whether the active list is to be looked at however short it is, because pages came back or
-    /// because nothing else is left.
-    renewed: bool,
+    /// Whether the active list is to be looked at however short it is.
     forced: bool,
     done: bool,
 }
@@ -94,12 +89,12 @@ impl TwoLists {
 
     /// Begins the step at this priority (`get_scan_count`).
     fn begin_step(&mut self, priority: u32) {
-        let deactivates = self.inactive_is_low() || self.reclaim.renewed || self.reclaim.forced;
+        let low = self.inactive_is_low();
         let reclaim = &mut self.reclaim;
         reclaim.priority = priority;
         reclaim.found_now = 0;
         reclaim.inactive = self.inactive.pages >> priority;
-        reclaim.active = if deactivates { self.active.pages >> priority } else { 0 };
+        reclaim.active = if low || reclaim.forced { self.active.pages >> priority } else { 0 };
         reclaim.chunk = 0;
     }
 
@@ -156,7 +151,6 @@ impl Order for TwoLists {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
-            self.came_back = true;
         } else {
             self.inactive.push_front(arena, slot);
         }
@@ -185,9 +179,7 @@ impl Order for TwoLists {
     }
 
     fn reclaim_begins(&mut self, pages: u32) {
-        // `prepare_scan_control`, `snapshot_refaults`
-        let renewed = std::mem::take(&mut self.came_back);
-        self.reclaim = Reclaim { wanted: pages, renewed, ..Reclaim::default() };
+        self.reclaim = Reclaim { wanted: pages, ..Reclaim::default() };
         self.begin_step(PRIORITY);
         self.reclaim.chunk = self.reclaim.inactive.min(CHUNK_PAGES);
         self.reclaim.inactive -= self.reclaim.chunk;
@@ -252,31 +244,6 @@ mod tests {
         // One page of 4096 is looked at, and its folio goes; the next step finds it.
         assert_eq!(reclaim(&mut lists, &mut arena, 32), 256);
         assert!(lists.active.pages < 4096 - 256, "a step looks at both lists");
-    }
-
-    #[test]
-    fn what_came_back_is_held_against_the_active_list_once() {
-        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
-        for at in 0..64 {
-            let slot = arena.insert(at, 0);
-            lists.inserted(&mut arena, slot, None);
-            lists.read(&mut arena, slot);
-            lists.read(&mut arena, slot);
-        }
-        for at in 64..4096 {
-            let slot = arena.insert(at, 0);
-            lists.inserted(&mut arena, slot, None);
-        }
-        reclaim(&mut lists, &mut arena, 32);
-        assert_eq!(lists.active.pages, 64, "the inactive list is long enough");
-        let slot = arena.insert(4096, 0);
-        lists.inserted(&mut arena, slot, Some(lists.age));
-        assert_eq!(lists.active.pages, 65);
-        reclaim(&mut lists, &mut arena, 2048);
-        let left = lists.active.pages;
-        assert!(left < 65, "{left}");
-        reclaim(&mut lists, &mut arena, 32);
-        assert_eq!(lists.active.pages, left);
     }
 
     #[test]
