@@ -233,7 +233,7 @@ fn the_curve_of_short_processes_is_near_that_of_the_tracepoints() {
 }
 
 #[test]
-fn the_curve_of_a_database_is_that_of_the_tracepoints_within_a_tenth() {
+fn the_curve_of_a_database_is_near_that_of_the_tracepoints() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Program("sqlite3")];
     let Some(_lock) = requires(&needs) else { return };
     let Some(here) = Ordinary::new() else { return };
@@ -245,7 +245,9 @@ fn the_curve_of_a_database_is_that_of_the_tracepoints_within_a_tenth() {
     let queries =
         (0..4000u64).map(|i| format!("select v from t where k={};\n", i * i % 59_999 + 1));
     fs::write(here.place.path("queries"), queries.collect::<String>()).unwrap();
-    let apart = Apart { up: 10, along: 0 };
+    // In LRU order the two differ by a few percent. The two lists of the kernel may fall either of two
+    // ways from a page more or less of a library: of two recordings made the same way, too.
+    let apart = Apart { up: 20, along: 3 };
     compare(&here, &["sqlite3", "-readonly", "db", ".read queries"], apart);
 }
 
