@@ -1,6 +1,6 @@
 //! Failures: one line on standard error, and the exit status that goes with it.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -9,6 +9,18 @@ use nbuf::workload::record::Error as RecordError;
 
 use crate::exit;
 use crate::show::text::clean_lines;
+
+/// The command line makes no sense, which only a look at all of it could show.
+#[derive(Debug)]
+pub(crate) struct Senseless(pub(crate) String);
+
+impl Display for Senseless {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Senseless {}
 
 /// Says something on standard error. A message that nobody can hear stops nothing. Names in it
 /// may be anybody's; they get no hold of the terminal.
@@ -48,6 +60,9 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
 }
 
 fn status(error: &anyhow::Error) -> u8 {
+    if error.is::<Senseless>() {
+        return exit::SENSELESS;
+    }
     let command = error.chain().find_map(|cause| {
         if let Some(RecordError::Command(error)) = cause.downcast_ref() {
             return Some(error);
@@ -84,5 +99,6 @@ mod tests {
         let refused = CommandError::NotExecutable("x".into(), io::ErrorKind::NotFound.into());
         assert_eq!(status(&refused.into()), 126);
         assert_eq!(status(&anyhow::anyhow!("else")), 125);
+        assert_eq!(status(&anyhow::Error::new(Senseless("s".into())).context("c")), 2);
     }
 }

@@ -8,6 +8,7 @@ mod fail;
 mod output;
 mod patience;
 mod permission;
+mod shell;
 mod show;
 mod voice;
 

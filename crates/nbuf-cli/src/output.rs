@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use nbuf::sys::publish;
 use nbuf::workload::format::native;
 use nbuf::workload::trace::Trace;
+use serde::Serialize;
 
 use crate::caller;
 
@@ -27,6 +28,9 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 pub(crate) fn must_be_free(path: &Path, option: &str) -> Result<()> {
     if path.as_os_str().as_bytes().ends_with(b"/") {
         bail!("{} is the name of a directory; name a file with {option}", path.display());
+    }
+    if path == Path::new("-") {
+        bail!("standard output is not for this; name a file with {option} (./- for one named -)");
     }
     match fs::symlink_metadata(path) {
         Ok(_) => {
@@ -67,6 +71,23 @@ pub(crate) fn write_new(
         ),
         _ => error.into(),
     })
+}
+
+/// Writes the rest of a report to a file that is new, after standard output has had the report.
+pub(crate) fn keep(path: &Path, option: &str, text: &[u8]) -> Result<()> {
+    write_new(path, option, |mut file| Ok(file.write_all(text)?)).with_context(|| {
+        format!("cannot write {}; make room, or give another place with {option}", path.display())
+    })
+}
+
+/// A line of JSON for each.
+pub(crate) fn json_lines(lines: &[impl Serialize]) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    Ok(text)
 }
 
 /// Writes to standard output. Where nobody reads it, everything ends: `nbuf size ... | head -1`.

@@ -10,6 +10,8 @@ use nbuf::sys::process;
 use nbuf::workload::command;
 use nbuf::workload::record::{self, perf, recorder};
 
+use crate::shell::quoted;
+
 /// Where `sudo` looks for programs unless it was told otherwise.
 const SUDO_PATH: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -139,13 +141,17 @@ impl Circumstances {
         }
         if why.is_empty() {
             why.push(
-                "root has its capabilities here, so a security module or a user namespace \
-                      refuses"
+                "root has its capabilities here, so a filter of system calls, a security module or a user \
+                 namespace refuses"
                     .to_owned(),
             );
         }
-        let add: Vec<_> =
+        let mut add: Vec<String> =
             CAPABILITIES.iter().map(|(n, _)| format!("--cap-add {}", n.to_uppercase())).collect();
+        if missing.is_empty() {
+            // What it has is not what it lacks.
+            add = vec!["--security-opt seccomp=unconfined".to_owned()];
+        }
         let command = self.command_line();
         let _ = write!(
             text,
@@ -192,16 +198,6 @@ impl Circumstances {
 fn lacking(set: u64) -> Vec<&'static str> {
     let has = |bit: u32| set >> bit & 1 == 1;
     CAPABILITIES.into_iter().filter(|&(_, bit)| !has(bit)).map(|(name, _)| name).collect()
-}
-
-/// A word as a shell must be given it.
-fn quoted(word: &std::ffi::OsStr) -> String {
-    let text = word.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%^".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -286,11 +282,11 @@ mod tests {
         check(
             &Circumstances { is_root: true, effective: ALL, ..ordinary() },
             &expect![[r#"
-            not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root has its capabilities here, so a security module or a user namespace refuses. Start the container with
-                docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
-            or with --privileged, and be root in it; or record from outside it, on the host:
-                sudo nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all sh -c 'echo '\''x'\'''
-        "#]],
+                not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root has its capabilities here, so a filter of system calls, a security module or a user namespace refuses. Start the container with
+                    docker run --security-opt seccomp=unconfined ...
+                or with --privileged, and be root in it; or record from outside it, on the host:
+                    sudo nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all sh -c 'echo '\''x'\'''
+            "#]],
         );
     }
 }

@@ -1,8 +1,9 @@
 //! The nbuf experiment on images that somebody made: `NBUF_UNIX_IMAGES=DIR cargo test -p nbuf-pdp11
 //! --test acceptance`. Without them the test says so.
 //!
-//! What is expected was measured with SIMH 3.8 on images of the same two repositories: 3913 requests
-//! with those of the restoration of 2009, 3889 with those of its fork of 2024.
+//! What is expected was measured with SIMH 3.8 on images of the same two repositories. How many requests
+//! there are depends on the order in which the host that built them listed its directories: 3913 or
+//! 3889 were seen, and an entry that is passed more is a request more.
 
 #[path = "../../nbuf/tests/support/mod.rs"]
 mod support;
@@ -19,8 +20,30 @@ use support::skip;
 const HITS: [usize; 6] = [1510, 2262, 2511, 2618, 2866, 2989];
 /// Seconds that a first model of the hardware took.
 const HARDWARE_SECONDS: [f64; 6] = [132.0, 101.2, 91.9, 81.6, 61.1, 56.8];
-/// Lost wakeups in SIMH.
+/// Lost wakeups in SIMH at 1 to 6 buffers, where images of 2009 lay when it was first measured.
 const LOST: [u64; 6] = [131, 42, 15, 0, 1, 0];
+/// The same for images whose hash is known: made of both repositories on one machine, counted in SIMH
+/// 3.8 with a probe at its WAIT. The second are the fork's.
+const LOST_THERE: [(u64, [u64; 6]); 2] = [
+    (0xdefb_e8be_26da_c98a, [132, 42, 16, 2, 1, 0]),
+    (0x66bb_1eec_32f0_56c7, [114, 29, 13, 5, 2, 2]),
+];
+
+/// FNV-1a, to tell images apart.
+fn hash(images: &Images) -> u64 {
+    let bytes = images.drum.iter().chain(&images.pack);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Lost wakeups to be expected at so many buffers, and how many more or less. Which steps of the arm
+/// end in the window depends on where files lie, so that images of another machine are held against
+/// SIMH itself by the test `beside_simh`.
+fn lost(images: u64, at: usize) -> (u64, u64) {
+    let known = LOST_THERE.iter().find(|(hash, _)| *hash == images);
+    known.map_or((LOST[at], 5 + LOST[at] / 4), |(_, lost)| (lost[at], 5))
+}
 
 fn hits(sample: &Sample) -> usize {
     sample.asked.iter().filter(|asked| asked.is_hit).count()
@@ -41,6 +64,7 @@ fn the_experiment_comes_out_as_it_does_elsewhere() {
     };
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     let images = Images { drum: read("rf0.dsk"), pack: read("rk0.dsk") };
+    let of = hash(&images);
     let built = stages::build(&images, 0..=7, &mut |_| ()).unwrap();
     let sizes: Vec<_> = (0..=7).map(|n| stages::kernel_object(&built, n).unwrap().len()).collect();
     assert_eq!(sizes, [36432, 36432, 36432, 36432, 36432, 36432, 36432, 36916]);
@@ -58,21 +82,28 @@ fn the_experiment_comes_out_as_it_does_elsewhere() {
             assert_eq!(sample.object, own, "every kernel assembles the same");
             let first = first.get_or_insert_with(|| stream(&sample));
             assert!(stream(&sample) == *first, "nbuf {n}, {}: other requests", timing.name);
-            check(&sample, &timing, n, at);
+            check(&sample, &timing, n, (at, lost(of, at)));
         }
         let hardware = Timing::hardware(60);
         assert!(assemble(&hardware) == assemble(&hardware), "two runs are the same");
     }
     let requests = first.unwrap().len();
-    assert!([3913, 3889].contains(&requests), "{requests} requests");
+    // 3913 as both repositories come out on one machine; 3889 was seen of the fork on another.
+    let is_known = LOST_THERE.iter().any(|(hash, _)| *hash == of);
+    assert!(
+        if is_known { requests == 3913 } else { (3700..4200).contains(&requests) },
+        "{requests}"
+    );
     the_impossible_kernels(&built);
 }
 
-fn check(sample: &Sample, timing: &Timing, n: u16, at: usize) {
-    let requests = sample.asked.len();
-    let fewer = 3913 - requests;
+fn check(sample: &Sample, timing: &Timing, n: u16, (at, lost): (usize, (u64, u64))) {
+    // Every entry that is passed in a directory is one request more, and a hit but where a block
+    // begins: with one buffer 1510 of 3913, 1486 of 3889.
     if n == 1 {
-        assert_eq!(hits(sample), 1510 - fewer);
+        let misses = sample.asked.len() - hits(sample);
+        assert!((2401..=2405).contains(&misses), "{misses} misses");
+        assert!(sample.asked.len() != 3913 || misses == 2403, "{misses} misses");
     }
     // SIMH had 8.48 million at least; other images, and discs that take no time, save some thousands.
     assert!((8_450_000..9_500_000).contains(&sample.instructions), "{}", sample.instructions);
@@ -85,10 +116,8 @@ fn check(sample: &Sample, timing: &Timing, n: u16, at: usize) {
         "instant" => assert_eq!(sample.lost_wakeups, 0),
         "simh" => {
             near(hits(sample), HITS[at], 3, "hits");
-            // Which steps of the arm end in the window depends on where files lie: on the images of
-            // 2009 it is 132 at one buffer, on those of the fork made on one machine 114.
-            let off = sample.lost_wakeups.abs_diff(LOST[at]);
-            assert!(off <= 5 + LOST[at] / 4, "{n}: {}", sample.lost_wakeups);
+            let (want, off) = lost;
+            assert!(sample.lost_wakeups.abs_diff(want) <= off, "{n}: {}", sample.lost_wakeups);
         }
         _ => {
             let seconds = sample.ticks as f64 / timing.second_ticks as f64;

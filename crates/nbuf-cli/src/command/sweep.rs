@@ -9,8 +9,9 @@ use nbuf::experiment::result::SweepDocument;
 use nbuf::experiment::sweep::{Parameter, rows};
 use nbuf::sys::signal::Signals;
 use nbuf::units::Nanos;
-use nbuf::workload::command::{Command, Ended, Job, Nobody, run as run_command};
+use nbuf::workload::command::{Command, Ended, Job, Nobody, discarding, run as run_command};
 
+use crate::fail::Senseless;
 use crate::output::print;
 use crate::show::progress;
 use crate::show::sweep as shown;
@@ -67,7 +68,8 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let parts = args.command.iter().chain(&args.prepare);
     if !parts.into_iter().any(|part| args.param.is_in(part)) {
         let name = &args.param.name;
-        bail!("nothing varies: write {{{name}}} where the value is to stand");
+        let what = format!("nothing varies: write {{{name}}} where the value is to stand");
+        return Err(Senseless(what).into());
     }
     let signals = Signals::block().context("cannot listen for Ctrl-C")?;
     let mut seconds = vec![Vec::new(); args.param.values.len()];
@@ -147,8 +149,9 @@ fn over(
 }
 
 fn once(arguments: Vec<OsString>, signals: &Signals) -> Result<Ended> {
-    let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-    let standard = [Some(null()?), Some(null()?), None];
+    let input: OwnedFd = File::open("/dev/null")?.into();
+    let output = discarding(std::io::stdout())?;
+    let standard = [Some(input), Some(output), None];
     let command = Command { arguments, account: caller::account() };
     Ok(run_command(&command, Job { standard, ..Job::default() }, &mut Nobody, signals)?)
 }

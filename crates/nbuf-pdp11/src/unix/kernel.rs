@@ -193,7 +193,9 @@ pub struct Meters {
     pub asked: Vec<Asked>,
     /// Waits for a free buffer.
     pub buffer_waits: u64,
-    /// WAITs after their event that the clock ended.
+    /// WAITs after their event, whatever ended them.
+    pub late_sleeps: u64,
+    /// Of these, those that the clock ended.
     pub lost_wakeups: u64,
     wakeup_is_past: bool,
 }
@@ -216,6 +218,7 @@ impl Meters {
             instructions: 0,
             asked: Vec::new(),
             buffer_waits: 0,
+            late_sleeps: 0,
             lost_wakeups: 0,
             wakeup_is_past: false,
         }
@@ -249,7 +252,10 @@ impl Meters {
             }
             Hook::Miss => {}
             Hook::Full => self.buffer_waits += 1,
-            Hook::Wait => self.wakeup_is_past = kernel.wakeup_is_past(machine),
+            Hook::Wait => {
+                self.wakeup_is_past = kernel.wakeup_is_past(machine);
+                self.late_sleeps += u64::from(self.wakeup_is_past);
+            }
         }
     }
 }

@@ -48,20 +48,21 @@ pub struct SweepRow {
     pub post_seconds: Option<f64>,
     /// Instructions executed.
     pub instructions: u64,
-    /// Calls of the buffer allocator; 0 in a kernel that is not known.
-    pub requests: u64,
+    /// Calls of the buffer allocator. This and what follows is not counted in a kernel that is not
+    /// known.
+    pub requests: Option<u64>,
     /// Of these, how many found their block.
-    pub hits: u64,
+    pub hits: Option<u64>,
     /// The others.
-    pub misses: u64,
+    pub misses: Option<u64>,
     /// Hits of calls that want to read.
-    pub read_hits: u64,
+    pub read_hits: Option<u64>,
     /// Hits of calls that want to write.
-    pub write_hits: u64,
+    pub write_hits: Option<u64>,
     /// Sleeps after their event that only the clock ended.
-    pub lost_wakeups: u64,
+    pub lost_wakeups: Option<u64>,
     /// Sleeps for want of a free buffer.
-    pub buffer_waits: u64,
+    pub buffer_waits: Option<u64>,
     /// What the discs did.
     pub disc: DiscOperations,
     /// Where the time went.
@@ -118,6 +119,6 @@ pub struct ScanRow {
     pub rk_units: u64,
     /// Simulated seconds.
     pub seconds: f64,
-    /// Sleeps after their event that only the clock ended.
-    pub lost_wakeups: u64,
+    /// Sleeps after their event that only the clock ended; not counted in a kernel that is not known.
+    pub lost_wakeups: Option<u64>,
 }

@@ -29,6 +29,9 @@ pub enum StageError {
         /// What it did.
         trouble: Box<Trouble>,
     },
+    /// A disc does not hold what the experiment needs.
+    #[error("there is no {0}")]
+    NoFile(&'static str),
     /// A kernel was not made.
     #[error("the guest made no /usr/sys/nbuf.{0}: the images hold other sources than are known")]
     NoKernel(u16),
@@ -51,6 +54,14 @@ pub fn build(
     numbers: RangeInclusive<u16>,
     say: &mut dyn FnMut(&str),
 ) -> Result<Images, StageError> {
+    let on_drum = [("usr", "folder /usr on the drum"), ("bin/as", "/bin/as on the drum")];
+    let on_pack =
+        [("sys/u0.s", "sys/u0.s on the pack"), ("boot/msys2.s", "boot/msys2.s on the pack")];
+    for (image, files) in [(&images.drum, on_drum), (&images.pack, on_pack)] {
+        for (path, name) in files {
+            files::read(image, path).ok_or(StageError::NoFile(name))?;
+        }
+    }
     let mut guest = Guest::boot(images.clone(), Slot::Warm, &Timing::instant());
     let mut old = 6;
     let steps = |guest: &mut Guest| -> Result<(), Trouble> {
@@ -107,7 +118,9 @@ pub struct Sample {
     pub asked: Vec<Asked>,
     /// Waits for a free buffer.
     pub buffer_waits: u64,
-    /// WAITs after their event that the clock ended.
+    /// WAITs after their event, whatever ended them.
+    pub late_sleeps: u64,
+    /// Of these, those that the clock ended.
     pub lost_wakeups: u64,
     /// What the drum did.
     pub drum: Tally,
@@ -158,6 +171,7 @@ pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample
         idle_ticks: guest.machine.waited().idle_ticks - before.machine.waited().idle_ticks,
     };
     let (instructions, ticks) = (guest.meters.instructions, end - before.machine.now());
+    let late_sleeps = guest.meters.late_sleeps - before.meters.late_sleeps;
     let lost_wakeups = guest.meters.lost_wakeups - before.meters.lost_wakeups;
     let buffer_waits = guest.meters.buffer_waits - before.meters.buffer_waits;
     guest.rest(2);
@@ -168,6 +182,7 @@ pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample
         instructions: instructions - before.meters.instructions,
         asked,
         buffer_waits,
+        late_sleeps,
         lost_wakeups,
         drum,
         pack,

@@ -112,6 +112,7 @@ fn row(nbuf: u16, samples: &[Sample], timing: &Timing, before: &[SweepRow]) -> S
     let is_write = |caller| caller == Caller::Write;
     let (all, write_hits) = (hits(&|_| true), hits(&is_write));
     let (requests, time) = (sample.asked.len() as u64, seconds(sample.ticks));
+    let counted = |number: u64| sample.buffers.is_ok().then_some(number);
     let against = |row: Option<&SweepRow>| row.map_or(1.0, |row| row.seconds / time);
     let post = (1..=6).contains(&nbuf).then(|| POST_SECONDS[usize::from(nbuf) - 1]);
     SweepRow {
@@ -123,13 +124,13 @@ fn row(nbuf: u16, samples: &[Sample], timing: &Timing, before: &[SweepRow]) -> S
         against_previous: against(before.last()) - 1.0,
         post_seconds: post,
         instructions: sample.instructions,
-        requests,
-        hits: all,
-        misses: requests - all,
-        read_hits: all - write_hits,
-        write_hits,
-        lost_wakeups: sample.lost_wakeups,
-        buffer_waits: sample.buffer_waits,
+        requests: counted(requests),
+        hits: counted(all),
+        misses: counted(requests - all),
+        read_hits: counted(all - write_hits),
+        write_hits: counted(write_hits),
+        lost_wakeups: counted(sample.lost_wakeups),
+        buffer_waits: counted(sample.buffer_waits),
         disc: DiscOperations {
             drum_reads: sample.drum.reads,
             drum_writes: sample.drum.writes,
@@ -179,7 +180,8 @@ pub fn scan(
         let timing = Timing::simh(host_mips, units);
         let sample = stages::assemble(&installed, nbuf, &timing)?;
         let seconds = sample.ticks as f64 / timing.second_ticks as f64;
-        rows.push(ScanRow { rk_units: units, seconds, lost_wakeups: sample.lost_wakeups });
+        let lost_wakeups = sample.buffers.is_ok().then_some(sample.lost_wakeups);
+        rows.push(ScanRow { rk_units: units, seconds, lost_wakeups });
     }
     Ok(rows)
 }

@@ -30,9 +30,12 @@ pub(super) struct Corners {
     pub(super) ceiling: usize,
 }
 
+/// A size, and what it leaves to be filled.
+type Point = (Bytes, u64);
+
 /// Sizes with what they leave to be filled, ascending; made to fall only: what a size promises,
 /// no larger size may break.
-pub(super) struct Falls(pub(super) Vec<(Bytes, u64)>);
+pub(super) struct Falls(pub(super) Vec<Point>);
 
 impl Falls {
     /// The upper edge of the band at the sizes that were simulated.
@@ -44,12 +47,38 @@ impl Falls {
     }
 
     /// Points in the order of their sizes.
-    pub(super) fn from_points(mut points: Vec<(Bytes, u64)>) -> Self {
+    pub(super) fn from_points(mut points: Vec<Point>) -> Self {
         let mut highest = 0;
         for (_, left) in points.iter_mut().rev() {
             highest = highest.max(*left);
             *left = highest;
         }
+        Self(points)
+    }
+
+    /// A curve by the sizes at which it falls, the first of them where it begins: of these, only the
+    /// points that the three sizes follow from. A curve may fall at every page, and a list of all
+    /// points would take more memory than it took to count them.
+    pub(super) fn from_steps(steps: impl Iterator<Item = Point> + Clone) -> Self {
+        let Some(first) = steps.clone().next() else { return Self(Vec::new()) };
+        let last = steps.clone().last().unwrap_or(first);
+        let ends = Self(vec![first, last]);
+        let (nearly_most, nearly_least) = (ends.nearly_most(), ends.nearly_least());
+        let (mut before, mut floor) = (first, last);
+        let (mut points, mut is_at_ceiling) = (Vec::new(), false);
+        for step in steps {
+            if before.1 as f64 >= nearly_most && (step.1 as f64) < nearly_most {
+                floor = (Bytes(step.0.0 - 1), before.1);
+            }
+            if !is_at_ceiling {
+                extend(&mut points, step);
+                is_at_ceiling = step.1 as f64 <= nearly_least;
+            }
+            before = step;
+        }
+        points.extend([floor, last]);
+        points.sort_unstable();
+        points.dedup();
         Self(points)
     }
 
@@ -74,32 +103,77 @@ impl Falls {
 
     /// The three sizes of a curve that gains.
     pub(super) fn corners(&self) -> Corners {
-        let nearly_least = self.least() as f64 + ALMOST_NONE * (self.most() - self.least()) as f64;
+        let nearly_least = self.nearly_least();
         let ceiling = self.0.partition_point(|&(_, fills)| fills as f64 > nearly_least);
-        let nearly_most = ALMOST_ALL * self.most() as f64;
+        let nearly_most = self.nearly_most();
         let useless = self.0.partition_point(|&(_, fills)| fills as f64 >= nearly_most);
         Corners { floor: useless.saturating_sub(1), knee: self.knee(ceiling), ceiling }
     }
 
+    /// What is left where nothing more is to be gained.
+    fn nearly_least(&self) -> f64 {
+        self.least() as f64 + ALMOST_NONE * (self.most() - self.least()) as f64
+    }
+
+    /// What is left where almost nothing is saved.
+    fn nearly_most(&self) -> f64 {
+        ALMOST_ALL * self.most() as f64
+    }
+
     /// Where the hull of the points up to `top` stops being worth its memory.
     fn knee(&self, top: usize) -> usize {
-        let slope = |from: usize, to: usize| {
-            let (size, fills) = self.0[from];
-            let (larger, fewer) = self.0[to];
-            (fills - fewer) as f64 / (larger.0 - size.0) as f64
-        };
-        let mut hull: Vec<usize> = vec![0];
-        for point in 1..=top {
-            while let [.., before, last] = hull[..]
-                && slope(before, last) <= slope(last, point)
-            {
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        let worth = WORTH * slope(0, top);
+        let mut hull = Vec::new();
+        self.0[..=top].iter().for_each(|&point| extend(&mut hull, point));
+        let worth = WORTH * slope(self.0[0], self.0[top]);
         let edges = hull.windows(2);
         let worthy = edges.take_while(|edge| slope(edge[0], edge[1]) >= worth);
-        worthy.last().map_or(top, |edge| edge[1])
+        worthy.last().map_or(top, |edge| self.0.partition_point(|point| point.0 < edge[1].0))
+    }
+}
+
+/// What a byte saves between two sizes.
+fn slope((size, fills): Point, (larger, fewer): Point) -> f64 {
+    (fills - fewer) as f64 / (larger.0 - size.0) as f64
+}
+
+/// Takes the next point into a lower hull.
+fn extend(hull: &mut Vec<Point>, point: Point) {
+    while let [.., before, last] = hull[..]
+        && slope(before, last) <= slope(last, point)
+    {
+        hull.pop();
+    }
+    hull.push(point);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_steps_have_the_three_sizes_of_all_points(
+            falls in prop::collection::vec((1..40_u64, 0..5000_u64), 1..60),
+        ) {
+            let (mut size, mut left) = (1, falls.iter().map(|fall| fall.1).sum::<u64>() + 9);
+            let mut steps = vec![(Bytes(size), left)];
+            for (further, fall) in falls {
+                (size, left) = (size + further, left - fall);
+                steps.push((Bytes(size), left));
+            }
+            let at = |size: u64| steps[steps.partition_point(|step| step.0.0 <= size) - 1].1;
+            let all = Falls::from_points((1..=size).map(|size| (Bytes(size), at(size))).collect());
+            let few = Falls::from_steps(steps.iter().copied());
+            prop_assert_eq!(all.gains(), few.gains());
+            if all.gains() {
+                let sizes = |falls: &Falls| {
+                    let Corners { floor, knee, ceiling } = falls.corners();
+                    [floor, knee, ceiling].map(|at| falls.0[at].0)
+                };
+                prop_assert_eq!(sizes(&all), sizes(&few));
+            }
+        }
     }
 }

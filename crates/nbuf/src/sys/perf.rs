@@ -36,6 +36,21 @@ pub fn open(id: u64, pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<Event>
     open_known(attributes(id, wakeup_bytes), pid, cpu)
 }
 
+/// Opens an event that never happens, on all of a processor: who may do that may open tracepoints, as far as
+/// rights and filters of calls go. Costs nothing, unlike a tracepoint.
+///
+/// # Errors
+/// As [`open`].
+pub fn probe(cpu: i32) -> io::Result<()> {
+    let attr = b::perf_event_attr {
+        type_: b::PERF_TYPE_SOFTWARE,
+        size: u32::try_from(size_of::<b::perf_event_attr>()).unwrap_or(0),
+        config: b::PERF_COUNT_SW_DUMMY.into(),
+        ..Default::default()
+    };
+    open_with(&attr, -1, cpu).map(drop)
+}
+
 /// The same for the calling thread and nobody that it starts, enabled at once. Its samples are read
 /// with those of another event, of which they wake nobody.
 pub fn open_on_this_thread(id: u64, cpu: i32) -> io::Result<Event> {

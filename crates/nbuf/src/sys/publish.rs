@@ -32,9 +32,7 @@ impl Unfinished {
         match rustix::fs::open(parent, flags | OFlags::TMPFILE, mode) {
             Ok(file) => Ok(Self { file: file.into(), temporary: None }),
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                let mut name = path.as_os_str().to_owned();
-                name.push(format!(".part-{}", std::process::id()));
-                let name = PathBuf::from(name);
+                let name = temporary(path);
                 let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
                 let file = rustix::fs::open(&name, flags, mode)?;
                 Ok(Self { file: file.into(), temporary: Some(name) })
@@ -68,6 +66,35 @@ impl Unfinished {
         }
         Ok(())
     }
+}
+
+impl Unfinished {
+    /// Brings the file onto the disc and puts it in the place of what has that name, at once: whoever
+    /// opens the name finds the one or the other, whole.
+    pub fn replace(mut self, path: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        let name = if let Some(name) = self.temporary.take() {
+            name
+        } else {
+            // A name has to be taken before it can be changed.
+            let unnamed = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+            let name = temporary(path);
+            linkat(CWD, unnamed, CWD, &name, AtFlags::SYMLINK_FOLLOW)?;
+            name
+        };
+        let renamed = std::fs::rename(&name, path);
+        if renamed.is_err() {
+            self.temporary = Some(name);
+        }
+        renamed
+    }
+}
+
+/// Where a file is for the time being.
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".part-{}", std::process::id()));
+    PathBuf::from(name)
 }
 
 impl Drop for Unfinished {
@@ -105,6 +132,9 @@ mod tests {
             assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "first");
             drop(make("third"));
+            make("fourth").replace(&path).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "fourth");
+            assert!(make("fifth").replace(Path::new("/nowhere/at/all")).is_err());
             assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "named: {named}");
         }
     }

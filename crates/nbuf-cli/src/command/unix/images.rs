@@ -11,7 +11,7 @@ use nbuf_pdp11::unix::guest::Images;
 pub(super) const WHERE: &str = "\
 Images:
   rf0.dsk and rk0.dsk, the drum and the pack of Unix as of June 1972, are built by either of
-    git clone https://github.com/jserv/unix-v1        (the fork, easier; make -C build install)
+    git clone https://github.com/jserv/unix-v1        (the fork, easier; then make -C unix-v1)
     git clone https://github.com/DoctorWkt/unix-jun72 (the restoration of 2009)
   as their README says; then
     nbuf unix boot --images unix-v1/images
@@ -24,7 +24,7 @@ Exit status:
   130  Ctrl-C ended it; what was measured by then is shown";
 
 const DRUM: (&str, usize, usize) = ("rf0.dsk", 988 * 512, 524_288);
-const PACK: (&str, usize, usize) = ("rk0.dsk", 4000 * 512, 2_494_464);
+const PACK: (&str, usize, usize) = ("rk0.dsk", 4864 * 512, 2_494_464);
 
 /// Reads both.
 pub(super) fn read(folder: &Path) -> Result<Images> {

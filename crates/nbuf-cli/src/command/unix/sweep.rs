@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nbuf::sys::signal::Signals;
 use nbuf::units::even;
 use nbuf::workload::format::native;
@@ -150,6 +150,11 @@ fn tell(arguments: &Sweep, plan: &Plan, outcome: &experiment::Outcome) -> Result
         write(path, "--html", shown::page(document).as_bytes())?;
     }
     if let Some(path) = &arguments.trace {
+        if outcome.asked.is_empty() {
+            bail!(
+                "--trace: no request was seen, since the kernel is not the one that is known: leave it out"
+            );
+        }
         let trace = experiment::trace(&outcome.asked, &plan.timing);
         write_new(path, "--trace", |file| Ok(native::write(&trace, file)?))
             .with_context(|| format!("cannot write {}", path.display()))?;

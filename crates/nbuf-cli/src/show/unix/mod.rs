@@ -41,6 +41,11 @@ fn times(rows: &[SweepRow]) -> ([&'static str; 7], Vec<[String; 7]>) {
     (header, lines.collect())
 }
 
+/// A number, or a dash where nothing was counted.
+fn counted(number: Option<u64>) -> String {
+    number.map_or_else(|| "-".to_owned(), grouped)
+}
+
 /// What the post could not see.
 fn counts(rows: &[SweepRow]) -> ([&'static str; 10], Vec<[String; 10]>) {
     let header = [
@@ -59,13 +64,13 @@ fn counts(rows: &[SweepRow]) -> ([&'static str; 10], Vec<[String; 10]>) {
         let disc = &row.disc;
         [
             row.nbuf.to_string(),
-            grouped(row.requests),
-            grouped(row.hits),
-            grouped(row.misses),
-            grouped(row.read_hits),
-            grouped(row.write_hits),
-            grouped(row.lost_wakeups),
-            grouped(row.buffer_waits),
+            counted(row.requests),
+            counted(row.hits),
+            counted(row.misses),
+            counted(row.read_hits),
+            counted(row.write_hits),
+            counted(row.lost_wakeups),
+            counted(row.buffer_waits),
             format!("{}/{}", disc.drum_reads, disc.drum_writes),
             format!("{}/{}", disc.pack_reads, disc.pack_writes),
         ]
@@ -144,10 +149,17 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
 pub(crate) fn scan(nbuf: u16, rows: &[ScanRow]) -> String {
     let lines = rows
         .iter()
-        .map(|row| [grouped(row.rk_units), digits(row.seconds), grouped(row.lost_wakeups)]);
+        .map(|row| [grouped(row.rk_units), digits(row.seconds), counted(row.lost_wakeups)]);
     let buffers = count(u64::from(nbuf), "buffer", "buffers");
     let title = format!("as u*.s with {buffers} under simh, by the time of the pack's controller");
-    block(&title, (["rk-time", "seconds", "lost wakeups"], lines.collect()))
+    let table = block(&title, (["rk-time", "seconds", "lost wakeups"], lines.collect()));
+    let is_known = rows.iter().all(|row| row.lost_wakeups.is_some());
+    table
+        + if is_known {
+            ""
+        } else {
+            "  the kernel is not the one that is known: lost wakeups are not counted\n"
+        }
 }
 
 /// The rows for a spreadsheet.
@@ -164,7 +176,7 @@ pub(crate) fn csv(document: &SweepDocument) -> String {
             "{},{},{},{},{post}",
             row.nbuf, row.seconds, row.speedup, row.against_previous
         );
-        let whole = [
+        let counted = [
             row.requests,
             row.hits,
             row.misses,
@@ -172,11 +184,8 @@ pub(crate) fn csv(document: &SweepDocument) -> String {
             row.write_hits,
             row.lost_wakeups,
             row.buffer_waits,
-            disc.drum_reads,
-            disc.drum_writes,
-            disc.pack_reads,
-            disc.pack_writes,
         ];
+        let discs = [disc.drum_reads, disc.drum_writes, disc.pack_reads, disc.pack_writes];
         let parts = [
             time.cpu,
             time.drum_latency,
@@ -186,7 +195,10 @@ pub(crate) fn csv(document: &SweepDocument) -> String {
             time.overlap,
             time.idle,
         ];
-        for number in whole {
+        for number in counted {
+            let _ = write!(out, ",{}", number.map(|number| number.to_string()).unwrap_or_default());
+        }
+        for number in discs {
             let _ = write!(out, ",{number}");
         }
         for part in parts {

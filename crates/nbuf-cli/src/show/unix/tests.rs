@@ -15,13 +15,13 @@ fn document() -> SweepDocument {
         speedup,
         against_previous,
         post_seconds: Some(3.215),
-        requests: 3913,
-        hits: 1510,
-        misses: 2403,
-        read_hits: 475,
-        write_hits: 1035,
-        lost_wakeups: 16,
-        buffer_waits: 2756,
+        requests: Some(3913),
+        hits: Some(1510),
+        misses: Some(2403),
+        read_hits: Some(475),
+        write_hits: Some(1035),
+        lost_wakeups: Some(16),
+        buffer_waits: Some(2756),
         disc: DiscOperations {
             drum_reads: 1355,
             drum_writes: 1066,
@@ -68,7 +68,7 @@ fn the_table_has_what_the_post_has_and_what_it_could_not_see() {
          001000  tstb 025135
     "#]]
     .assert_eq(&table(&document(), 100));
-    let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: 880 }];
+    let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: Some(880) }];
     expect![[r#"
         as u*.s with 1 buffer under simh, by the time of the pack's controller
           rk-time  seconds  lost wakeups
@@ -85,4 +85,16 @@ fn the_page_has_both_curves_and_the_spreadsheet_all_columns() {
     let csv = csv(&document());
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert_eq!(columns, [23, 23, 23]);
+}
+
+#[test]
+fn what_was_not_counted_is_no_nought() {
+    let row = SweepRow { nbuf: 2, seconds: 1.0, ..SweepRow::default() };
+    let document = SweepDocument { rows: vec![row], ..SweepDocument::default() };
+    let shown = table(&document, 100);
+    let line = shown.lines().skip_while(|line| !line.contains("requests")).nth(1).unwrap();
+    assert_eq!(line.split_whitespace().filter(|&cell| cell == "-").count(), 7, "{line}");
+    assert!(csv(&document).contains(",,,,,,,,0,0,0,0,"), "{}", csv(&document));
+    let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: None }];
+    assert!(scan(1, &rows).contains("lost wakeups are not counted"));
 }

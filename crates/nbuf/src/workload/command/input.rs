@@ -3,10 +3,29 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, fstat, major, minor};
 use rustix::termios::isatty;
+
+/// `/dev/null` (`Documentation/admin-guide/devices.txt`).
+const NULL: (u32, u32) = (1, 3);
+
+/// What discards the output of a run that repeats one whose output was `recorded`.
+///
+/// GNU tar and grep know `/dev/null` and read less when that is their output, which makes them
+/// other programs than the recorded one. `/dev/zero` takes everything as well, and they do not know
+/// it. Who had `/dev/null` has it again.
+pub fn discarding(recorded: impl AsFd) -> io::Result<OwnedFd> {
+    let is_null = fstat(recorded).is_ok_and(|stat| {
+        FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
+            && (major(stat.st_rdev), minor(stat.st_rdev)) == NULL
+    });
+    let open = |name| File::options().write(true).open(name);
+    let zero = if is_null { open("/dev/null") } else { open("/dev/zero") };
+    // A container may have fewer devices.
+    Ok(zero.or_else(|_| open("/dev/null"))?.into())
+}
 
 /// What our standard input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
