@@ -31,6 +31,8 @@ impl Order for Lru {
         self.list.unlink(arena, slot);
     }
 
+    fn passes(&mut self, _micros: u32) {}
+
     fn reclaim_begins(&mut self, pages: u32) {
         self.wanted = pages;
     }

@@ -13,6 +13,7 @@ mod folio;
 mod lru;
 mod model;
 mod readahead;
+mod statistics;
 mod stream;
 mod two_lists;
 mod walk;

@@ -3,15 +3,13 @@
 //! A folio starts inactive; its second read activates it; a folio that comes back sooner than the
 //! active list is long starts active. Reclaim looks at growing shares of both lists, in whole folios:
 //! the tail of the inactive list leaves, and the active list feeds the inactive one when that is the
-//! shorter. Below 1 GiB the lists are balanced 1:1, above by the square root of the size.
-//!
-//! The kernel also deactivates when it notices activated refaults. It notices by statistics of the
-//! group that are up to two seconds old unless somebody reads `memory.stat`, and then hardly ever
-//! sees a change between two reclaims: that rule is left out, and verification keeps the
-//! statistics fresh (docs/decisions/0003-fresh-statistics.md).
+//! shorter (below 1 GiB the lists are balanced 1:1, above by the square root of the size) or pages
+//! have come back since it was done last, which says that what is active is of yesterday. All of that
+//! is decided by statistics that are not fresh ([`super::statistics`]).
 
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
+use super::statistics::{Figures, Statistics};
 
 /// Stamps are this wide.
 const AGE_MASK: u32 = u32::MAX >> 1;
@@ -22,6 +20,10 @@ pub(super) struct TwoLists {
     inactive: List,
     /// Evictions and activations so far, in pages: the clock refaults are measured with.
     age: u32,
+    /// Pages that came back to the active list so far, and how many reclaim was told of last.
+    came_back: u32,
+    came_back_told: u32,
+    statistics: Statistics,
     reclaim: Reclaim,
 }
 
@@ -44,14 +46,25 @@ struct Reclaim {
     active: u32,
     /// Pages of the inactive list before the active one has its turn, as long as that is not over.
     chunk: u32,
-    /// Whether the active list is to be looked at however short it is.
+    /// Whether the active list is to be looked at however short it is, because pages came back or
+    /// because nothing else is left.
+    renewed: bool,
     forced: bool,
     done: bool,
 }
 
 impl TwoLists {
-    fn inactive_is_low(&self) -> bool {
-        let (inactive, active) = (u64::from(self.inactive.pages), u64::from(self.active.pages));
+    fn told(&mut self) -> Figures {
+        self.statistics.told(Figures {
+            active: self.active.pages,
+            inactive: self.inactive.pages,
+            came_back: self.came_back,
+        })
+    }
+
+    fn inactive_is_low(&mut self) -> bool {
+        let Figures { active, inactive, .. } = self.told();
+        let (inactive, active) = (u64::from(inactive), u64::from(active));
         let gibibytes = (inactive + active) >> 18;
         let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
         inactive * ratio < active
@@ -89,12 +102,12 @@ impl TwoLists {
 
     /// Begins the step at this priority (`get_scan_count`).
     fn begin_step(&mut self, priority: u32) {
-        let low = self.inactive_is_low();
+        let deactivates = self.inactive_is_low() || self.reclaim.renewed || self.reclaim.forced;
         let reclaim = &mut self.reclaim;
         reclaim.priority = priority;
         reclaim.found_now = 0;
         reclaim.inactive = self.inactive.pages >> priority;
-        reclaim.active = if low || reclaim.forced { self.active.pages >> priority } else { 0 };
+        reclaim.active = if deactivates { self.active.pages >> priority } else { 0 };
         reclaim.chunk = 0;
     }
 
@@ -147,10 +160,11 @@ impl Order for TwoLists {
         let pages = arena.pages(slot);
         // `workingset_refault`
         let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
-        if distance.is_some_and(|distance| distance <= self.active.pages) {
+        if distance.is_some_and(|distance| distance <= self.told().active) {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
+            self.came_back = self.came_back.wrapping_add(pages);
         } else {
             self.inactive.push_front(arena, slot);
         }
@@ -178,8 +192,16 @@ impl Order for TwoLists {
         }
     }
 
+    fn passes(&mut self, micros: u32) {
+        self.statistics.passes(micros);
+    }
+
     fn reclaim_begins(&mut self, pages: u32) {
-        self.reclaim = Reclaim { wanted: pages, ..Reclaim::default() };
+        // `prepare_scan_control`, `snapshot_refaults`
+        let came_back = self.told().came_back;
+        let renewed = came_back != self.came_back_told;
+        self.came_back_told = came_back;
+        self.reclaim = Reclaim { wanted: pages, renewed, ..Reclaim::default() };
         self.begin_step(PRIORITY);
         self.reclaim.chunk = self.reclaim.inactive.min(CHUNK_PAGES);
         self.reclaim.inactive -= self.reclaim.chunk;
@@ -244,6 +266,33 @@ mod tests {
         // One page of 4096 is looked at, and its folio goes; the next step finds it.
         assert_eq!(reclaim(&mut lists, &mut arena, 32), 256);
         assert!(lists.active.pages < 4096 - 256, "a step looks at both lists");
+    }
+
+    #[test]
+    fn what_came_back_is_held_against_the_active_list_once_it_is_told() {
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        for at in 0..4096 {
+            let slot = arena.insert(at, 0);
+            lists.inserted(&mut arena, slot, None);
+            if at < 64 {
+                lists.read(&mut arena, slot);
+                lists.read(&mut arena, slot);
+            }
+        }
+        reclaim(&mut lists, &mut arena, 32);
+        assert_eq!(lists.active.pages, 64, "the inactive list is long enough");
+        lists.passes(20_000);
+        lists.told();
+        let slot = arena.insert(4096, 0);
+        lists.inserted(&mut arena, slot, Some(lists.age));
+        reclaim(&mut lists, &mut arena, 1024);
+        assert_eq!(lists.active.pages, 65, "not told yet");
+        lists.passes(20_000);
+        reclaim(&mut lists, &mut arena, 1024);
+        let left = lists.active.pages;
+        assert!(left < 65, "{left}");
+        reclaim(&mut lists, &mut arena, 32);
+        assert_eq!(lists.active.pages, left);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) trait Order {
     fn mapped(&mut self, arena: &mut Arena, slot: Slot);
     /// It is gone.
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
+    /// So much time passes, about.
+    fn passes(&mut self, micros: u32);
     /// Room for so many pages is about to be asked for.
     fn reclaim_begins(&mut self, pages: u32);
     /// The next folio to go, and a stamp of 31 bits to remember of its pages; `None` when it is
@@ -88,6 +90,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
         for (at, touch) in stream.touches().enumerate() {
             self.bring_close(at);
             self.clock.begins(&touch, stream.task_of(touch.stream));
+            self.order.passes(touch.work_us);
             match touch.kind {
                 TouchKind::Read => self.read(&touch),
                 TouchKind::Write => self.write(&touch),
