@@ -1,12 +1,21 @@
-//! Any bytes as a trace of any format: the first byte chooses the row of the table, the second where
-//! the rest is cut. All of it is read or told of, and the cut changes nothing. Everything that tells
-//! formats apart looks at it too.
+//! Any bytes as a trace of any format: the first byte chooses the row of the table, or the environment
+//! variable `NBUF_FORMAT` names it; the second byte says where the rest is cut. All of it is read or
+//! told of, and the cut changes nothing. Everything that tells formats apart looks at it too.
 
 #![no_main]
+
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use nbuf::workload::format::{Batch, FORMATS, Format, Head, Parameters, guess};
 use nbuf::workload::request::Request;
+
+/// The one format to try, where it was named.
+static ONLY: LazyLock<Option<&Format>> = LazyLock::new(|| {
+    let name = std::env::var("NBUF_FORMAT").ok()?;
+    let format = FORMATS.iter().find(|format| format.name == name);
+    Some(format.unwrap_or_else(|| panic!("there is no format {name}")))
+});
 
 /// Parameters for the formats that need some.
 fn parameters(format: &Format) -> Parameters {
@@ -18,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     let [row, cut, input @ ..] = bytes else {
         return;
     };
-    let format = &FORMATS[usize::from(*row) % FORMATS.len()];
+    let format = ONLY.unwrap_or(&FORMATS[usize::from(*row) % FORMATS.len()]);
     let cut = usize::from(*cut).min(input.len());
     let whole = read(format, &[input]);
     let pieces = read(format, &[&input[..cut], &input[cut..]]);

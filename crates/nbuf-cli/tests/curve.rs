@@ -61,7 +61,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     )
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
-    let cases: [(&[&str], i32, &str); 18] = [
+    let cases: [(&[&str], i32, &str); 22] = [
         (&["missing"], 125, "cannot open missing"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),
@@ -77,6 +77,10 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
             "keys and whole requests have no bytes",
         ),
         (&["--policy", "best", "keys.txt"], 2, "invalid value 'best'"),
+        (&["--policy", "best:busy=1", "keys.txt"], 2, "there is no policy `best`"),
+        (&["--policy", "lru:busy=1", "keys.txt"], 2, "lru has no parameter: write lru alone"),
+        (&["--policy", "v1:busy=-1", "keys.txt"], 2, "`busy=-1` is no parameter of v1: write v1:b"),
+        (&["--policy", "v1:k=1", "keys.txt"], 2, "`k=1` is no parameter of v1: write v1:busy=N"),
         (&["--page", "1000", "blocks.log"], 2, "write a power of two"),
         (&["--sample", "0", "keys.txt"], 2, "write a share of the keys"),
         (&["--sample", "0.1", "--policy", "fifo", "keys.txt"], 125, "--sample draws lru only"),
@@ -237,6 +241,10 @@ fn every_face_shows_the_same_curve() {
     assert!(knee.starts_with("lru: floor "), "{knee}");
     // Two sizes of fifo are no curve.
     assert!(knee.ends_with("\nfifo: no knee is known of it\n"), "{knee}");
+    let with_target = ["--knee", "--policy", "lru", "--target", "hit=0.5"];
+    let knee = curve(&place, &[&["--from", "keys", "keys.txt"], &with_target[..]].concat());
+    let knee = String::from_utf8(knee.stdout).unwrap();
+    assert!(knee.contains("; --target hit=0.5 needs "), "{knee}");
 }
 
 #[test]
@@ -278,4 +286,54 @@ fn ctrl_c_shows_what_was_read_by_then() {
     let said = document["cautions"][0].as_str().unwrap();
     assert!(said.contains("the reading was ended after"), "{said}");
     assert_eq!(document["curves"][0]["distinct_pages"], 3);
+}
+
+#[test]
+fn the_parameter_of_a_policy_is_part_of_its_name() {
+    let place = Place::new();
+    keys(&place);
+    let policies = "lru,v1:busy=0,v1:busy=1,v1:busy=200,v1,v1:busy=0";
+    let arguments = ["--from", "keys", "--policy", policies, "--size", "110,150", "keys.txt"];
+    let document = document(&place, &arguments);
+    let curves = document["curves"].as_array().unwrap();
+    let names: Vec<_> = curves.iter().map(|curve| curve["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lru", "v1:busy=0", "v1:busy=1", "v1:busy=200", "v1"]);
+    let points = |at: usize| curves[at]["points"].clone();
+    assert_eq!((points(0), points(2)), (points(1), points(4)));
+    assert_ne!(points(0), points(3));
+}
+
+#[test]
+fn parts_add_up_to_the_whole_at_every_size_that_is_shown() {
+    let place = Place::new();
+    blocks(&place);
+    for sizes in [&[][..], &["--size", "7,33,111,150,199"]] {
+        for part in [["--by", "file"], ["--by", "op"], ["--window", "700"]] {
+            let document = document(&place, &[sizes, &part, &["blocks.log"]].concat());
+            let curve = &document["curves"][0];
+            let name = if part[0] == "--by" { "groups" } else { "windows" };
+            let parts = curve[name].as_array().unwrap();
+            assert!(parts.len() > 1, "{part:?}");
+            for (at, point) in curve["points"].as_array().unwrap().iter().enumerate() {
+                let sum = |what: &str| -> u64 {
+                    parts.iter().map(|part| part["points"][at][what].as_u64().unwrap()).sum()
+                };
+                let whole = |what: &str| point[what].as_u64().unwrap();
+                assert_eq!(sum("accesses"), whole("accesses"), "{part:?} {sizes:?}");
+                assert_eq!(sum("misses"), whole("misses"), "{part:?} {sizes:?} {}", point["pages"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_told_beside_short_answers_too() {
+    let place = Place::new();
+    fs::write(place.path("cut.txt"), "1 2\n".repeat(9) + &"3\n".repeat(100)).unwrap();
+    for short in ["--knee", "--csv", "--json"] {
+        let output = curve(&place, &["-q", "--from", "lirs", short, "cut.txt"]);
+        let (out, said) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+        let told = if short == "--json" { out.to_string() } else { said.clone() };
+        assert!(told.contains("left out: cut.txt, line 1"), "{short}: {out}{said}");
+    }
 }

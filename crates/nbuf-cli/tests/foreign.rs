@@ -122,6 +122,9 @@ fn generated_traces_are_the_same_everywhere_and_pass_through_pipes() {
     stdout(&nbuf(directory.path(), &file));
     let whole = fs::read(directory.path().join("z")).unwrap();
     assert_eq!(whole, stdout_bytes(&generate));
+    let keys = stdout_bytes(&[&generate[..], &["--to", "u32le"]].concat());
+    let (records, _) = whole.as_chunks::<24>();
+    assert_eq!(keys, records.iter().flat_map(|record| record[4..8].to_vec()).collect::<Vec<_>>());
 }
 
 fn stdout_bytes(arguments: &[&str]) -> Vec<u8> {

@@ -18,7 +18,7 @@ mod sieve;
 mod stack;
 
 pub(super) use optimum::optimum;
-pub(super) use plain::plain;
+pub(super) use plain::{plain, plain_of};
 pub(super) use stack::stack;
 
 use super::policy::Row;

@@ -7,8 +7,10 @@
 //!
 //! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
 
+mod any;
 mod arc;
 mod car;
+mod choice;
 mod clock;
 mod clock_pro;
 mod fifo;
@@ -28,8 +30,10 @@ mod two_queue;
 mod v1;
 mod w_tiny_lfu;
 
+pub use any::AnyPolicy;
 pub use arc::Arc;
 pub use car::Car;
+pub use choice::{Choice, ChoiceError, Parameter};
 pub use clock::Clock;
 pub use clock_pro::ClockPro;
 pub use fifo::Fifo;
@@ -140,70 +144,6 @@ pub trait Policy {
     }
 }
 
-/// A policy chosen at run time: the same calls behind a pointer.
-pub trait AnyPolicy: Send {
-    /// See [`Policy::touch`].
-    fn touch(&mut self, access: Access) -> bool;
-    /// See [`Policy::fill`].
-    fn fill(
-        &mut self,
-        access: Access,
-        cause: Cause,
-        may_go: &mut dyn FnMut(u32) -> bool,
-    ) -> Outcome;
-    /// See [`Policy::access`].
-    fn access(&mut self, access: Access) -> Outcome;
-    /// See [`Policy::remove`].
-    fn remove(&mut self, page: u32) -> bool;
-    /// See [`Policy::contains`].
-    fn contains(&self, page: u32) -> bool;
-    /// See [`Policy::len`].
-    fn len(&self) -> u32;
-    /// See [`Policy::is_empty`].
-    fn is_empty(&self) -> bool;
-    /// See [`Policy::check`].
-    fn check(&self) -> Result<(), String>;
-}
-
-impl<P: Policy + Send> AnyPolicy for P {
-    fn touch(&mut self, access: Access) -> bool {
-        Policy::touch(self, access)
-    }
-
-    fn fill(
-        &mut self,
-        access: Access,
-        cause: Cause,
-        may_go: &mut dyn FnMut(u32) -> bool,
-    ) -> Outcome {
-        Policy::fill(self, access, cause, may_go)
-    }
-
-    fn access(&mut self, access: Access) -> Outcome {
-        Policy::access(self, access)
-    }
-
-    fn remove(&mut self, page: u32) -> bool {
-        Policy::remove(self, page)
-    }
-
-    fn contains(&self, page: u32) -> bool {
-        Policy::contains(self, page)
-    }
-
-    fn len(&self) -> u32 {
-        Policy::len(self)
-    }
-
-    fn is_empty(&self) -> bool {
-        Policy::is_empty(self)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        Policy::check(self)
-    }
-}
-
 /// A row of the table of policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -217,6 +157,8 @@ pub struct Row {
     pub page_bytes: u64,
     /// Memory that it costs once, whatever the sizes.
     pub once_bytes: u64,
+    /// What can be set of it, if anything.
+    pub parameter: Option<&'static Parameter>,
     /// One cache of so many pages, at least one.
     pub build: fn(capacity: u32, seed: u64) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes, fed in one pass; see [`engine::engine`].
@@ -257,10 +199,13 @@ pub const POLICIES: &[Row] = &[
     row::<S3Fifo>("s3-fifo", "a small FIFO filters a larger", "Yang et al. 2023", 9),
     row::<WTinyLfu>("w-tinylfu", "frequency admits", "Einziger et al. 2017", 9),
     row::<TwoLists>("two-lists", "the kernel's, a page at a time", "Weiner 2014", 13),
-    row::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16),
+    Row {
+        parameter: Some(&V1::BUSY),
+        ..row::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16)
+    },
     Row {
         engine: engine::optimum,
-        once_bytes: 30,
+        once_bytes: 7,
         ..row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 1)
     },
 ];
@@ -282,6 +227,7 @@ const fn row<P: Policy + Send + 'static>(
         citation,
         page_bytes,
         once_bytes: 0,
+        parameter: None,
         build: |capacity, seed| Box::new(P::new(capacity, seed)),
         engine: engine::plain::<P>,
     }

@@ -9,7 +9,7 @@
 //! Invariant: the pages among the topmost `n` marks are what an LRU cache of `n` pages holds, the
 //! holes among them are its empty frames.
 //!
-//! Cost: about 25 ns an access over a million pages, O(1) on top of the stack; about 15 bytes a
+//! Cost: about 25 ns an access over a million pages, O(1) on top of the stack; about 10 bytes a
 //! page, none an access: when the stamps run out, the stack is packed. Not for other policies,
 //! and not for readahead: those are simulated size by size.
 

@@ -28,6 +28,29 @@ pub enum Pattern {
     Scan,
 }
 
+/// Keys of `zipf` at most: they take 1.5 GiB.
+const ZIPF_KEYS_MAX: u32 = 1 << 27;
+
+/// Keys that would not fit into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{keys} keys are too many for zipf, which takes 12 bytes of memory for each: write {ZIPF_KEYS_MAX} or fewer"
+)]
+pub struct TooManyKeys {
+    /// How many were asked for.
+    pub keys: u32,
+}
+
+impl Pattern {
+    /// Whether so many keys fit into memory: to be asked before they are made.
+    pub fn must_fit(self, keys: u32) -> Result<(), TooManyKeys> {
+        match self {
+            Self::Zipf { .. } if keys > ZIPF_KEYS_MAX => Err(TooManyKeys { keys }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The cumulative distribution of ranks, and where in it to begin to look.
 #[derive(Clone, Debug)]
 struct Ranks {
@@ -123,6 +146,17 @@ mod tests {
         for (rank, count) in (1_u32..).zip(counts) {
             let want = 1_000_000.0 / f64::from(rank) / sum;
             assert!((f64::from(count) - want).abs() < 5.0 * want.sqrt(), "{rank}: {count}, {want}");
+        }
+    }
+
+    #[test]
+    fn only_zipf_remembers_its_keys() {
+        let zipf = Pattern::Zipf { alpha: 1.0 };
+        assert_eq!(zipf.must_fit(ZIPF_KEYS_MAX), Ok(()));
+        let said = zipf.must_fit(u32::MAX).unwrap_err().to_string();
+        assert!(said.contains("4294967295 keys") && said.contains("134217728 or fewer"), "{said}");
+        for pattern in [Pattern::Uniform, Pattern::Loop, Pattern::Scan] {
+            assert_eq!(pattern.must_fit(u32::MAX), Ok(()));
         }
     }
 

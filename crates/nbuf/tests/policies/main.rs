@@ -1,6 +1,7 @@
-//! Every policy of the table: legal (a referee), itself (strips, naive twins, counts of another
-//! program), sound under whatever a cache may ask of it, and counted rightly by its engine.
+//! Every policy of the table: legal (a referee), itself (strips, naive twins, counts of other
+//! programs), sound under whatever a cache may ask of it, and counted rightly by its engine.
 
+mod caffeine;
 mod engines;
 mod naive;
 mod operations;
@@ -66,7 +67,17 @@ fn the_tiny_trace_is_the_one_that_was_counted_elsewhere() {
 fn the_document_has_a_line_for_each_policy() {
     let document = include_str!("../../../../docs/policies.md");
     for row in nbuf::cache::policy::POLICIES {
-        let line = format!("| {} | {} | {} |\n", row.name, row.summary, row.citation);
+        let bytes = match (row.once_bytes, row.page_bytes) {
+            (0, each) => each.to_string(),
+            (once, 0) => format!("{once} once"),
+            (once, each) => format!("{once} once, {each}"),
+        };
+        let line = format!("| {} | {} | {} | {bytes} |\n", row.name, row.summary, row.citation);
         assert!(document.contains(&line), "docs/policies.md lacks {line}");
+        if let Some(parameter) = row.parameter {
+            let (name, summary, usually) = (parameter.name, parameter.summary, parameter.default);
+            let line = format!("| `{}:{name}` | {summary} | {usually} |\n", row.name);
+            assert!(document.contains(&line), "docs/policies.md lacks {line}");
+        }
     }
 }

@@ -406,8 +406,8 @@ fn twin(name: &str, capacity: usize) -> Twin {
     }
 }
 
-/// Policies whose rules are too long for a second copy to prove anything: strips, counts of another
-/// program and properties speak for them. Chance has no twin.
+/// Policies whose rules are too long for a second copy to prove anything: strips, counts of other
+/// programs and properties speak for them. W-TinyLFU has its twin beside those counts; chance has none.
 const WITHOUT: [&str; 4] = ["lirs", "clock-pro", "w-tinylfu", "random"];
 
 fn check(capacity: u32, pages: &[u32]) {

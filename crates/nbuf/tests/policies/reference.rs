@@ -4,7 +4,8 @@
 //! The samples are not part of the repository: the environment variable `NBUF_TRACES` names their
 //! folder, otherwise it is `shared/traces` beside the repository. Equal is expected, to the last
 //! miss; LIRS demotes one page less often than the other program, which is explained in
-//! `docs/policies.md`, and must agree to a thousandth.
+//! `docs/policies.md`, and must agree to a thousandth. A third program counted two more policies on
+//! the same traces: [`super::caffeine`].
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,6 +26,7 @@ const LIRS_PAGES_MIN: u64 = 50;
 fn check(trace: &str, keys: &[u64]) {
     let mut pages = Vec::new();
     Interner::new().intern(keys, &mut pages);
+    super::caffeine::check(trace, &pages);
     let mut lines = COUNTS.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap();
     let rows: Vec<_> = lines.filter(|row| row[0] == trace).collect();

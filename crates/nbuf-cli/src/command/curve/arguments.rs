@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use nbuf::cache::policy::POLICIES;
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, Size, SizeList};
 use nbuf::workload::format::Parameters;
 use nbuf::workload::pages::{Whole, Writes};
+
+use super::policies::{PolicyParser, Wanted};
 
 /// What would caches of other sizes and policies hit?
 ///
@@ -26,10 +26,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<Parameters>,
 
-    /// Policies, or `all` [default: lru,opt; lru with --window and --by]
+    /// Policies, or `all`; one with a parameter as v1:busy=3 [default: lru,opt; lru with --window
+    /// and --by]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
-        value_parser = policies())]
-    pub(super) policy: Vec<String>,
+        value_parser = PolicyParser)]
+    pub(super) policy: Vec<Wanted>,
 
     /// Cache sizes: pages (10000), 64MiB, 10% of the distinct pages, ranges 1000..500000 (sixteen
     /// in equal ratios) or 64MiB..1GiB:64MiB
@@ -146,6 +147,7 @@ const HELP: &str = "\
 Examples:
   nbuf curve trace.parquet
   nbuf curve --policy all --size 1%..100% trace.csv.zst
+  nbuf curve --policy lru,v1:busy=0,v1:busy=3 --page 512 --size 1..8:1 trace.parquet
   nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
   nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
   nbuf curve --target hit=0.95 --json trace.parquet > curve.json
@@ -153,6 +155,7 @@ Examples:
 
 Exit status:
   0    the curve was drawn
+  2    the command line makes no sense
   125  nbuf failed, and says why
   130  ended by Ctrl-C; what had been read by then is shown";
 
@@ -183,11 +186,6 @@ impl From<Part> for By {
             Part::Op => Self::Op,
         }
     }
-}
-
-fn policies() -> PossibleValuesParser {
-    let names = POLICIES.iter().map(|row| row.name).chain(["all"]);
-    PossibleValuesParser::new(names.collect::<Vec<_>>())
 }
 
 /// A page: a power of two from a sector to a gibibyte.

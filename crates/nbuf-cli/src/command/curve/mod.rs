@@ -1,23 +1,25 @@
 //! `nbuf curve`: what caches of other sizes and policies would hit.
 
 mod arguments;
+mod policies;
 mod reading;
 mod sampled;
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
-use nbuf::cache::policy::{self, POLICIES, Row};
 use nbuf::experiment::grid::{Grid, Names, Plan};
-use nbuf::experiment::result::{CurveDocument, PolicyCurve, TraceSummary};
+use nbuf::experiment::result::{CurveCorners, CurveDocument, PolicyCurve, TraceSummary};
 use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
 use nbuf::workload::request::Unit;
 
 use arguments::AccessUnit;
 pub(crate) use arguments::Args;
+use policies::policies;
 use reading::Reading;
 
+use crate::fail::say;
 use crate::output::{must_be_possible, print, write_new};
 use crate::patience::Patience;
 use crate::show::curve as shown;
@@ -82,8 +84,15 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     for grid in &mut grids {
         again |= grid.again()?;
     }
+    let mut left_out = Vec::new();
     if again {
         reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
+        let mut dropped: Vec<_> = grids.iter_mut().flat_map(Grid::drop_unequal).collect();
+        dropped.sort_unstable();
+        dropped.dedup();
+        if !dropped.is_empty() {
+            left_out.push(format!("{} left out: {}", listed(&dropped), reading.unequal()));
+        }
     }
     let names = Names { objects: reading.source.objects(), target: args.target };
     let tally = grids.first().map(Grid::tally).unwrap_or_default();
@@ -93,7 +102,16 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
         detail(format_args!("{} distinct pages", grid.distinct_pages()));
         curves.extend(grid.finish(&names)?);
     }
-    Ok(Drawn { curves, tally, span_ns, left_out: Vec::new() })
+    Ok(Drawn { curves, tally, span_ns, left_out })
+}
+
+/// Names of policies with their verb.
+fn listed(names: &[String]) -> String {
+    match names {
+        [name] => format!("{name} is"),
+        [names @ .., last] => format!("{} and {last} are", names.join(", ")),
+        [] => String::new(),
+    }
 }
 
 fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Result<Drawn> {
@@ -122,27 +140,6 @@ fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Resu
 fn pages(args: &Args, reading: &Reading<'_>) -> Vec<u64> {
     let has_pages = reading.source.detected().unit == Unit::Bytes && args.unit == AccessUnit::Page;
     if has_pages { args.page.clone() } else { vec![0] }
-}
-
-/// The policies asked for; LRU, and the optimum beside it where the whole is looked at.
-fn policies(args: &Args) -> Vec<&'static Row> {
-    if args.policy.iter().any(|name| name == "all") {
-        return POLICIES.iter().collect();
-    }
-    let split = args.window.is_some() || args.by.is_some();
-    let default = if split { &["lru"][..] } else { &["lru", "opt"] };
-    let names: Vec<&str> = if args.policy.is_empty() {
-        default.to_vec()
-    } else {
-        args.policy.iter().map(String::as_str).collect()
-    };
-    let mut rows: Vec<&Row> = Vec::new();
-    for row in names.into_iter().filter_map(policy::find) {
-        if rows.iter().all(|known| known.name != row.name) {
-            rows.push(row);
-        }
-    }
-    rows
 }
 
 fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
@@ -198,6 +195,10 @@ fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
     if args.json {
         return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
     }
+    if args.csv || args.knee {
+        // These have no room for what must not go unsaid.
+        document.cautions.iter().for_each(say);
+    }
     if args.csv {
         return print(shown::csv(document).as_bytes());
     }
@@ -209,23 +210,24 @@ fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
     print(shown::plot(document, width, colour).as_bytes())
 }
 
-/// The three sizes of every curve, a line each.
+/// The three sizes of every curve, a line each, and what came of a target.
 fn knee(document: &CurveDocument) -> String {
     let line = |curve: &PolicyCurve| {
         let name = &curve.policy;
-        let Some(corners) = curve.corners else {
-            return format!("{name}: no knee is known of it\n");
-        };
         let size = |pages: u64| match curve.page_bytes {
             0 => pages.to_string(),
             bytes => format!("{pages}p ({})", Bytes(pages.saturating_mul(bytes))),
         };
-        format!(
-            "{name}: floor {}, knee {}, ceiling {}\n",
-            size(corners.floor_pages),
-            size(corners.knee_pages),
-            size(corners.ceiling_pages)
-        )
+        let corners = curve.corners.map_or("no knee is known of it".to_owned(), |corners| {
+            let CurveCorners { floor_pages, knee_pages, ceiling_pages } = corners;
+            let [floor, knee, ceiling] = [floor_pages, knee_pages, ceiling_pages].map(size);
+            format!("floor {floor}, knee {knee}, ceiling {ceiling}")
+        });
+        let target = curve.target.as_ref().map_or_else(String::new, |target| {
+            let what = if target.met { "needs" } else { "is not met, nearest with" };
+            format!("; --target {} {what} {}", target.target, size(target.pages))
+        });
+        format!("{name}: {corners}{target}\n")
     };
     document.curves.iter().map(line).collect()
 }

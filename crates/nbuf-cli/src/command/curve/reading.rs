@@ -17,6 +17,10 @@ pub(super) struct Reading<'a> {
     pub(super) source: Source,
     /// Requests read the first time.
     pub(super) requests: u64,
+    /// Requests read the last time.
+    requests_last: u64,
+    /// What to say of the reading that was ended.
+    ended: Option<String>,
     fresh: bool,
 }
 
@@ -25,7 +29,7 @@ impl<'a> Reading<'a> {
     pub(super) fn open(args: &'a Args, patience: &'a Patience) -> Result<Self> {
         let source = source(args)?;
         note(format_args!("{}: {}", named(args), source.detected()));
-        Ok(Self { args, patience, source, requests: 0, fresh: true })
+        Ok(Self { args, patience, source, requests: 0, requests_last: 0, ended: None, fresh: true })
     }
 
     /// Whether it can be read more than once.
@@ -49,8 +53,26 @@ impl<'a> Reading<'a> {
             requests += batch.requests.len() as u64;
             take(&batch.requests);
         }
-        self.requests = self.requests.max(requests);
+        if first {
+            self.requests = requests;
+        }
+        self.requests_last = requests;
+        if self.patience.is_over() && self.ended.is_none() {
+            let what = if first { "the reading" } else { "reading the trace again" };
+            self.ended = Some(format!("{what} was ended after {requests} requests"));
+        }
         Ok(())
+    }
+
+    /// Why the last reading was not the first once more.
+    pub(super) fn unequal(&self) -> String {
+        if self.patience.is_over() {
+            return "the second reading was ended".to_owned();
+        }
+        format!(
+            "the trace changed while it was read; it had {} requests at first, and {} later",
+            self.requests, self.requests_last
+        )
     }
 
     /// What a reader must be told of what was read.
@@ -64,9 +86,7 @@ impl<'a> Reading<'a> {
             };
             cautions.push(format!("left out: {}{others}", self.source.describe(first)));
         }
-        if self.patience.is_over() {
-            cautions.push(format!("the reading was ended after {} requests", self.requests));
-        }
+        cautions.extend(self.ended.clone());
         cautions
     }
 }

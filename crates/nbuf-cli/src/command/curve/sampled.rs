@@ -9,6 +9,7 @@ use nbuf::workload::request::Request;
 
 use super::Args;
 use super::arguments::Rate;
+use super::policies::Wanted;
 use super::reading::Reading;
 use crate::voice::detail;
 
@@ -35,7 +36,7 @@ pub(super) fn run(
     page_bytes: u64,
     rate: Rate,
 ) -> Result<Outcome> {
-    if args.policy.iter().any(|policy| policy != "lru") {
+    if !args.policy.iter().all(Wanted::is_lru) {
         bail!(
             "--sample draws lru only: a small cache of another policy is not a sample of a large \
                one; leave --policy or --sample out"

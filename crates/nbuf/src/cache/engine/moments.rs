@@ -11,6 +11,23 @@ const WORD: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Moments(Vec<Vec<u64>>);
 
+/// How many moments of a set are before any other.
+pub(super) struct Ranks {
+    words: Vec<u64>,
+    /// Moments before each word.
+    before: Vec<u32>,
+}
+
+impl Ranks {
+    /// The moments of the set that are before this one.
+    #[inline]
+    pub(super) fn of(&self, moment: u32) -> u32 {
+        let at = moment as usize;
+        let before_it = (1 << (at % WORD)) - 1;
+        self.before[at / WORD] + (self.words[at / WORD] & before_it).count_ones()
+    }
+}
+
 impl Moments {
     /// No moment of so many.
     pub(super) fn new(moments: usize) -> Self {
@@ -75,6 +92,18 @@ impl Moments {
         })
     }
 
+    /// The order of its moments.
+    pub(super) fn ranks(mut self) -> Ranks {
+        let words = self.0.swap_remove(0);
+        let mut sum = 0;
+        let count = |word: &u64| {
+            sum += word.count_ones();
+            sum - word.count_ones()
+        };
+        let before = words.iter().map(count).collect();
+        Ranks { words, before }
+    }
+
     /// The last moment below a bit that is set, on a level.
     #[inline]
     fn descend(&self, height: usize, mut at: usize) -> u32 {
@@ -96,7 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn equals_a_sorted_set(
-            moments in 1..10_000_u32,
+            moments in 1..5000_u32,
             steps in prop::collection::vec((any::<bool>(), any::<u32>(), any::<u32>()), 0..200),
         ) {
             let mut set = Moments::new(moments as usize);
@@ -113,7 +142,11 @@ mod tests {
                 let until = until % moments;
                 prop_assert_eq!(set.last_until(until), model.range(..=until).last().copied());
             }
-            prop_assert!(set.iter().eq(model));
+            prop_assert!(set.iter().eq(model.iter().copied()));
+            let ranks = set.ranks();
+            for moment in 0..moments {
+                prop_assert_eq!(ranks.of(moment) as usize, model.range(..moment).count());
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 //! The tracks of a cache are those of the next smaller one and some more. An interval goes to the
 //! first group of tracks with a free one; what ended there last moves to the next group that has a
 //! later one still free, and so on. Invariant: the groups up to a size hold the ends of its tracks.
-//! Cost: about 10 ns an access and size; 30 bytes a page, and half a byte for each size.
+//! Cost: about 10 ns an access and size; 7 bytes a page, and one for each size.
 
 use super::moments::Moments;
 use super::{Accesses, Count, Engine};
@@ -21,8 +21,6 @@ type Moment = u32;
 
 /// When a page begins that was never used, or is no more.
 const NEVER: Moment = Moment::MAX;
-/// In the list of pages by moments: none.
-const NOBODY: u32 = u32::MAX;
 
 /// Moments to begin with.
 const MOMENTS_MIN: usize = 1 << 16;
@@ -44,8 +42,6 @@ struct Group {
 pub(super) struct Optimum {
     /// The moment after the last use of a page: an interval that began with that use.
     since: Vec<Moment>,
-    /// The page used just before a moment.
-    page_before: Vec<u32>,
     /// The present moment, and those for which there is room.
     now: Moment,
     room: usize,
@@ -71,7 +67,6 @@ pub(in crate::cache) fn optimum(sizes_pages: &[u64], _seed: u64) -> Box<dyn Engi
     let counts = vec![0; sizes.len() + 1];
     Box::new(Optimum {
         since: Vec::new(),
-        page_before: vec![NOBODY],
         now: 0,
         room: MOMENTS_MIN,
         groups: groups.collect(),
@@ -140,7 +135,6 @@ impl Optimum {
         }
         let end = self.now;
         self.now += 1;
-        self.page_before.push(page);
         let since = std::mem::replace(&mut self.since[index], self.now);
         if since == NEVER {
             self.groups.len()
@@ -185,40 +179,22 @@ impl Optimum {
     /// Numbers the moments that are needed anew, without gaps, in the same order.
     #[cold]
     fn pack(&mut self) {
-        let mut needed = vec![false; self.now as usize + 1];
-        for (moment, &page) in (0..).zip(&self.page_before) {
-            needed[moment as usize] = self.since.get(page as usize) == Some(&moment);
-        }
+        let mut needed = Moments::new(self.room);
+        let since = self.since.iter().filter(|&&since| since != NEVER);
+        since.for_each(|&since| needed.insert(since));
         for group in &self.groups {
-            group.ends.iter().for_each(|end| needed[end as usize] = true);
+            group.ends.iter().for_each(|end| needed.insert(end));
         }
-        let old_pages = std::mem::replace(&mut self.page_before, vec![NOBODY]);
-        let mut renumbered = vec![0; needed.len()];
-        for (old, _) in needed.iter().enumerate().filter(|&(_, &needed)| needed) {
-            let page = old_pages[old];
-            let new = self.page_before.len();
-            let moment = u32::try_from(new).expect("fewer moments than before");
-            renumbered[old] = moment;
-            if let Some(since) = self.since.get_mut(page as usize)
-                && *since as usize == old
-            {
-                *since = moment;
-                self.page_before.push(page);
-            } else {
-                self.page_before.push(NOBODY);
-            }
+        let ranks = needed.ranks();
+        for since in self.since.iter_mut().filter(|since| **since != NEVER) {
+            *since = ranks.of(*since);
         }
-        // The present is needed only where the page before it is still there; else it is the next.
-        let present = renumbered[self.now as usize] as usize;
-        let now = if present > 0 { present } else { self.page_before.len() };
-        if present == 0 {
-            self.page_before.push(NOBODY);
-        }
-        self.now = u32::try_from(now).expect("fewer moments than before");
-        self.room = (now * MOMENTS_PER_NEED).max(MOMENTS_MIN);
+        // The page used just before is the only one that may have been used until now.
+        self.now = ranks.of(self.now);
+        self.room = (self.now as usize * MOMENTS_PER_NEED).max(MOMENTS_MIN);
         for group in &mut self.groups {
             let mut ends = Moments::new(self.room);
-            group.ends.iter().for_each(|end| ends.insert(renumbered[end as usize]));
+            group.ends.iter().for_each(|end| ends.insert(ranks.of(end)));
             group.ends = ends;
         }
     }

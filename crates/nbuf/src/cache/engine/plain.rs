@@ -20,10 +20,18 @@ pub(in crate::cache) fn plain<P: Policy + Send + 'static>(
     sizes_pages: &[u64],
     seed: u64,
 ) -> Box<dyn Engine> {
+    plain_of(sizes_pages, |capacity| P::new(capacity, seed))
+}
+
+/// An engine out of what `build` makes for each size.
+pub(in crate::cache) fn plain_of<P: Policy + Send + 'static>(
+    sizes_pages: &[u64],
+    build: impl Fn(u32) -> P,
+) -> Box<dyn Engine> {
     let sizes = sizes_pages.iter().map(|&pages| {
         // No trace has more pages than numbers.
         let capacity = u32::try_from(pages).unwrap_or(u32::MAX);
-        let policy = (capacity > 0).then(|| P::new(capacity, seed));
+        let policy = (capacity > 0).then(|| build(capacity));
         Size { policy, count: Count { pages, ..Count::default() } }
     });
     Box::new(Plain(sizes.collect()))

@@ -1,12 +1,14 @@
-//! CLOCK-Pro: LIRS on one clock with three hands, so that a hit only sets a mark.
+//! CLOCK-Pro: LIRS on a clock with three hands, so that a hit only sets a mark.
 //!
 //! Pages are hot or cold. A cold page is on trial after its fill: used in that time, even when it is
 //! gone by then, it becomes hot. The cold hand seeks what goes, the hot hand cools hot pages and ends
 //! trials, the trial hand keeps the pages that are gone to one cache. How many cold pages there
-//! should be grows with every success of a trial and falls with every failure. The hot hand is the
-//! back of the queue: passing a page is moving it to the front. Invariant: some page is cold when the
-//! cache is full. Cost: a hit writes one byte. S. Jiang, F. Chen, X. Zhang, *CLOCK-Pro: An Effective
-//! Improvement of the CLOCK Replacement*, 2005. Not where LIRS is not.
+//! should be grows with every success of a trial and falls with every failure. Invariant: each hand is
+//! at the oldest page of its kind, and some page is cold when the cache is full. Cost: a hit writes
+//! one byte. S. Jiang, F. Chen, X. Zhang, *CLOCK-Pro: An Effective Improvement of the CLOCK
+//! Replacement*, 2005. What the paper leaves open is done as in the authors' program: the first pages
+//! are hot, and a page becomes hot only if the hot hand finds another to cool before it comes to it.
+//! Not where LIRS is not.
 
 use super::super::queue::Queues;
 use super::super::table::Table;
@@ -22,6 +24,7 @@ const COLD: State = 2;
 const TRIAL: State = 3;
 /// On trial, and gone.
 const GONE: State = 4;
+const KINDS: usize = 5;
 const KIND_MASK: State = 7;
 /// Used since a hand passed.
 const USED: State = 8;
@@ -30,16 +33,27 @@ const USED: State = 8;
 #[derive(Clone, Debug)]
 pub struct ClockPro {
     capacity: u32,
-    /// How many cold pages there should be, from 1 to all.
+    /// How many cold pages there should be, from 1 to all but one.
     cold_target: u32,
-    hot: u32,
-    cold: u32,
-    gone: u32,
+    /// Pages of each kind; of those that are absent, nothing that means anything.
+    counts: [u32; KINDS],
+    /// The newest page in front.
     ring: Queues<1>,
     states: Table<State>,
-    /// The pages that two hands look at next; none where they start from the back.
+    /// The oldest hot page.
+    hot_hand: Option<u32>,
+    /// Not after the oldest page that is there and cold.
     cold_hand: Option<u32>,
+    /// Not after the oldest page on trial.
     trial_hand: Option<u32>,
+}
+
+fn is_cold(kind: State) -> bool {
+    matches!(kind, COLD | TRIAL)
+}
+
+fn is_on_trial(kind: State) -> bool {
+    matches!(kind, TRIAL | GONE)
 }
 
 impl ClockPro {
@@ -47,128 +61,151 @@ impl ClockPro {
         self.states.get(page) & KIND_MASK
     }
 
-    /// Gives a page another kind, and wipes its mark.
+    fn count(&self, kind: State) -> u32 {
+        self.counts[usize::from(kind)]
+    }
+
+    fn cold(&self) -> u32 {
+        self.count(COLD) + self.count(TRIAL)
+    }
+
+    /// Gives a page another kind where it is, and wipes its mark.
     fn change(&mut self, page: u32, kind: State) {
         let old = std::mem::replace(self.states.at(page), kind) & KIND_MASK;
         for (kind, change) in [(old, u32::MAX), (kind, 1)] {
-            let count = match kind {
-                HOT => &mut self.hot,
-                COLD | TRIAL => &mut self.cold,
-                GONE => &mut self.gone,
-                _ => continue,
-            };
+            let count = &mut self.counts[usize::from(kind)];
             *count = count.wrapping_add(change);
         }
     }
 
-    fn pass_hands(&mut self, page: u32) {
+    fn leave(&mut self, page: u32) {
         let newer = self.ring.newer(page);
-        for hand in [&mut self.cold_hand, &mut self.trial_hand] {
+        for hand in [&mut self.hot_hand, &mut self.cold_hand, &mut self.trial_hand] {
             if *hand == Some(page) {
                 *hand = newer;
             }
         }
-    }
-
-    fn leave(&mut self, page: u32) {
-        self.pass_hands(page);
         self.ring.unlink(RING, page);
         self.change(page, ABSENT);
     }
 
-    fn move_to_front(&mut self, page: u32) {
-        self.pass_hands(page);
-        self.ring.move_to_front(RING, page);
-    }
-
-    /// A trial ends without a use.
-    fn end_trial(&mut self, page: u32) {
-        self.cold_target = (self.cold_target - 1).max(1);
-        if self.kind(page) == GONE {
+    /// Puts a page in front, from wherever it was. The first of its kind has the hand.
+    fn enter(&mut self, page: u32, kind: State) {
+        if self.kind(page) != ABSENT {
             self.leave(page);
-        } else {
-            *self.states.at(page) ^= TRIAL ^ COLD;
         }
+        if is_cold(kind) && self.cold() == 0 {
+            self.cold_hand = Some(page);
+        }
+        if is_on_trial(kind) && self.count(TRIAL) + self.count(GONE) == 0 {
+            self.trial_hand = Some(page);
+        }
+        self.ring.push_front(RING, page);
+        self.change(page, kind);
     }
 
-    /// A page was used on trial: it is hot, and there should be more room for trials.
-    fn heat(&mut self, page: u32) {
-        self.cold_target = (self.cold_target + 1).min(self.capacity);
-        self.change(page, HOT);
-        while self.hot > self.capacity - self.cold_target {
-            self.cool();
-        }
+    /// From a hand on, the oldest page of a kind.
+    fn oldest(&self, hand: Option<u32>, is_of_kind: fn(State) -> bool) -> Option<u32> {
+        let mut pages = std::iter::successors(hand, |&page| self.ring.newer(page));
+        pages.find(|&page| is_of_kind(self.kind(page)))
     }
 
-    /// Turns the hot hand until a page that was hot is cold.
-    fn cool(&mut self) {
-        while let Some(page) = self.ring.last(RING) {
+    /// A trial had success, or failed.
+    fn learn(&mut self, is_success: bool) {
+        let target = if is_success { self.cold_target + 1 } else { self.cold_target - 1 };
+        self.cold_target = target.clamp(1, (self.capacity - 1).max(1));
+    }
+
+    /// The hot or the trial hand passes a page: if it was on trial, that is over.
+    fn end_trial(&mut self, page: u32) {
+        let was_used = self.states.get(page) & USED != 0;
+        match self.kind(page) {
+            GONE => self.leave(page),
+            TRIAL => {
+                self.change(page, COLD);
+                *self.states.at(page) |= if was_used { USED } else { 0 };
+            }
+            _ => return,
+        }
+        self.learn(was_used);
+    }
+
+    /// A page was used on trial. Whether it becomes hot.
+    fn succeed(&mut self, page: u32) -> bool {
+        self.learn(true);
+        *self.states.at(page) &= !USED;
+        while self.count(HOT) >= self.capacity - self.cold_target {
+            if !is_on_trial(self.kind(page)) || !self.cool(page) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Turns the hot hand until a page that was hot is cold, or to the page that this is done for.
+    /// Whether one was cooled.
+    fn cool(&mut self, for_page: u32) -> bool {
+        let mut cooled = false;
+        while let Some(page) = self.hot_hand.filter(|&page| !cooled && page != for_page) {
             match self.states.get(page) {
                 HOT => {
-                    self.change(page, COLD);
-                    self.move_to_front(page);
-                    return;
+                    self.enter(page, COLD);
+                    cooled = true;
                 }
-                state if state & KIND_MASK == HOT => *self.states.at(page) = HOT,
-                state if state & KIND_MASK == COLD => {}
-                _ => self.end_trial(page),
+                state if state & KIND_MASK == HOT => self.enter(page, HOT),
+                _ => self.pass_hot_hand(page),
             }
-            if self.ring.contains(page) {
-                self.move_to_front(page);
-            }
+        }
+        self.settle_hot_hand();
+        cooled
+    }
+
+    fn pass_hot_hand(&mut self, page: u32) {
+        self.hot_hand = self.ring.newer(page);
+        self.end_trial(page);
+    }
+
+    /// Turns the hot hand to a hot page, from the oldest page of all where it was nowhere.
+    fn settle_hot_hand(&mut self) {
+        let from = self.hot_hand.or_else(|| self.ring.last(RING));
+        self.hot_hand = from.filter(|_| self.count(HOT) > 0);
+        while let Some(page) = self.hot_hand.filter(|&page| self.kind(page) != HOT) {
+            self.pass_hot_hand(page);
         }
     }
 
-    /// Turns the trial hand until one page that is gone is forgotten.
-    fn forget(&mut self) {
-        let before = self.gone;
-        while self.gone == before {
-            let Some(page) = self.trial_hand.or_else(|| self.ring.last(RING)) else { return };
-            self.trial_hand = self.ring.newer(page);
-            if matches!(self.kind(page), TRIAL | GONE) {
-                self.end_trial(page);
-            }
-        }
-    }
-
-    /// Lets a page go that is there; on trial, it is remembered.
+    /// Lets a page go that is there. On trial it is remembered, and others are forgotten for it.
     fn drop_resident(&mut self, page: u32) {
-        if self.kind(page) == TRIAL {
-            self.change(page, GONE);
-            if self.gone > self.capacity {
-                self.forget();
-            }
-        } else {
+        if self.kind(page) != TRIAL {
             self.leave(page);
+            return self.settle_hot_hand();
+        }
+        self.change(page, GONE);
+        while self.count(GONE) > self.capacity
+            && let Some(page) = self.oldest(self.trial_hand, is_on_trial)
+        {
+            self.trial_hand = Some(page);
+            self.end_trial(page);
         }
     }
 
     /// Turns the cold hand to a cold page that was not used. If that may not go, the oldest that
     /// may goes, cold or hot.
     fn evict(&mut self, may_go: &mut impl FnMut(u32) -> bool) -> Option<u32> {
-        loop {
-            let page = self.cold_hand.or_else(|| self.ring.last(RING))?;
-            match self.states.get(page) {
-                COLD | TRIAL => {
-                    let victim = if may_go(page) { page } else { self.other_victim(may_go)? };
-                    self.drop_resident(victim);
-                    return Some(victim);
-                }
-                _ => self.cold_hand = self.ring.newer(page),
+        while let Some(page) = self.oldest(self.cold_hand, is_cold) {
+            self.cold_hand = Some(page);
+            let state = self.states.get(page);
+            if state & USED == 0 {
+                let others = self.ring.oldest_first(RING).filter(|&page| self.contains(page));
+                let victim = std::iter::once(page).chain(others).find(|&page| may_go(page))?;
+                self.drop_resident(victim);
+                return Some(victim);
             }
-            let used = self.states.get(page);
-            if used == TRIAL | USED {
-                self.move_to_front(page);
-                self.heat(page);
-            } else if used == COLD | USED {
-                self.move_to_front(page);
-                *self.states.at(page) = TRIAL;
-            }
+            let heats = state == TRIAL | USED && self.succeed(page);
+            self.enter(page, if heats { HOT } else { TRIAL });
+            self.settle_hot_hand();
         }
-    }
-
-    fn other_victim(&self, may_go: &mut impl FnMut(u32) -> bool) -> Option<u32> {
-        self.ring.oldest_first(RING).find(|&page| self.contains(page) && may_go(page))
+        None
     }
 }
 
@@ -176,12 +213,11 @@ impl Policy for ClockPro {
     fn new(capacity: u32, _seed: u64) -> Self {
         Self {
             capacity: at_least_one(capacity),
-            cold_target: capacity,
-            hot: 0,
-            cold: 0,
-            gone: 0,
+            cold_target: 1,
+            counts: [0; KINDS],
             ring: Queues::default(),
             states: Table::default(),
+            hot_hand: None,
             cold_hand: None,
             trial_hand: None,
         }
@@ -213,16 +249,12 @@ impl Policy for ClockPro {
                 return Outcome::Bypassed;
             }
         }
+        let has_room = evicted.is_none() && self.count(HOT) < self.capacity - self.cold_target;
         // Making room may have ended its trial.
-        let on_trial = self.kind(page) == GONE;
-        if on_trial {
-            self.leave(page);
-        }
-        self.ring.push_front(RING, page);
-        self.change(page, TRIAL);
-        if on_trial && cause == Cause::Demand {
-            self.heat(page);
-        }
+        let heats =
+            cause == Cause::Demand && (has_room || self.kind(page) == GONE && self.succeed(page));
+        self.enter(page, if heats { HOT } else { TRIAL });
+        self.settle_hot_hand();
         Outcome::Filled { evicted }
     }
 
@@ -230,6 +262,7 @@ impl Policy for ClockPro {
         let there = self.contains(page);
         if self.kind(page) != ABSENT {
             self.leave(page);
+            self.settle_hot_hand();
         }
         there
     }
@@ -240,14 +273,22 @@ impl Policy for ClockPro {
     }
 
     fn len(&self) -> u32 {
-        self.hot + self.cold
+        self.count(HOT) + self.cold()
     }
 
     fn check(&self) -> Result<(), String> {
         holds(self.len() <= self.capacity, || format!("{} pages", self.len()))?;
-        holds(self.gone <= self.capacity, || format!("{} pages that are gone", self.gone))?;
-        let hot_limit = self.capacity - self.cold_target;
-        holds(self.hot <= hot_limit, || format!("{} hot pages of {hot_limit}", self.hot))?;
+        let gone = self.count(GONE);
+        holds(gone <= self.capacity, || format!("{gone} pages that are gone"))?;
+        let hot = self.count(HOT);
+        holds(hot < self.capacity, || format!("{hot} hot pages, none cold"))?;
+        let oldest = |is_of_kind| self.oldest(self.ring.last(RING), is_of_kind);
+        let hot_hand = oldest(|kind| kind == HOT);
+        let cold_hand = self.oldest(self.cold_hand, is_cold);
+        let trial_hand = self.oldest(self.trial_hand, is_on_trial);
+        holds(self.hot_hand == hot_hand, || format!("a hot page {hot_hand:?} is older"))?;
+        holds(cold_hand == oldest(is_cold), || format!("cold pages before {cold_hand:?}"))?;
+        holds(trial_hand == oldest(is_on_trial), || format!("trials before {trial_hand:?}"))?;
         let placed = self.states.map(|state| u8::from(state & KIND_MASK != ABSENT));
         self.ring.check_places(&placed)
     }

@@ -9,12 +9,13 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
+use crate::cache::engine;
 
 const ORDER: u32 = 0;
 
 /// Accesses for which a filled buffer is busy, unless told otherwise.
-const BUSY_ACCESSES: u64 = 1;
+const BUSY_ACCESSES: u32 = 1;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -28,6 +29,16 @@ pub struct V1 {
 }
 
 impl V1 {
+    /// The parameter.
+    pub const BUSY: Parameter = Parameter {
+        name: "busy",
+        summary: "the accesses for which a filled buffer is busy",
+        default: BUSY_ACCESSES,
+        engine: |sizes_pages, busy| {
+            engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, busy.into()))
+        },
+    };
+
     /// So many buffers, each busy for so many accesses after it was filled.
     pub fn with_busy(buffers: u32, busy_accesses: u64) -> Self {
         let capacity = at_least_one(buffers);
@@ -48,7 +59,7 @@ impl V1 {
 
 impl Policy for V1 {
     fn new(capacity: u32, _seed: u64) -> Self {
-        Self::with_busy(capacity, BUSY_ACCESSES)
+        Self::with_busy(capacity, BUSY_ACCESSES.into())
     }
 
     fn touch(&mut self, access: Access) -> bool {

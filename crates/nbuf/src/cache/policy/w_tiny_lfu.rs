@@ -78,7 +78,7 @@ impl WTinyLfu {
 
 impl Policy for WTinyLfu {
     fn new(capacity: u32, _seed: u64) -> Self {
-        let window_limit = (at_least_one(capacity) / 100).max(1);
+        let window_limit = at_least_one(capacity).div_ceil(100);
         let main = u64::from(capacity - window_limit);
         Self {
             capacity,

@@ -1,6 +1,6 @@
 //! From counts to curves: which sizes are shown, where a curve bends, and what its parts are.
 
-use super::stack::{ASKS, By, Group, Stacked};
+use super::stack::{ASKS, By, Group, Part, Stacked};
 use super::target::target;
 use super::{Grid, LRU};
 use crate::cache::engine::Count;
@@ -9,7 +9,7 @@ use crate::experiment::result::{
     CurveCorners, CurveGroup, CurvePoint, CurveWindow, PolicyCurve, SampleFacts,
 };
 use crate::experiment::target::Target;
-use crate::meter::bins::{Histogram, edges};
+use crate::meter::bins::edges;
 use crate::meter::sampled::Estimate;
 use crate::units::{Bytes, SizeList, SizeListError, even, whole};
 
@@ -44,6 +44,11 @@ pub(super) fn sizes(distinct: u64) -> Vec<u64> {
     sizes
 }
 
+/// The smallest size from this one on at which parts are counted exactly.
+pub(super) fn edge_from(size: u64, distinct: u64) -> u64 {
+    edges(distinct.max(1)).find(|&edge| edge >= size).unwrap_or(size).min(distinct.max(size))
+}
+
 /// Sizes for a trace of which nothing is known beforehand.
 pub(super) fn blind_sizes() -> Vec<u64> {
     BLIND_BITS.map(|bits| 1 << bits).collect()
@@ -60,15 +65,15 @@ impl Grid {
         let mut curves = Vec::new();
         for cell in &self.cells {
             let mut curve = match &stacked {
-                Some(stacked) if cell.row.name == LRU => {
+                Some(stacked) if cell.choice.row().name == LRU => {
                     lru_curve(stacked, &sizes, self.plan.by, names)
                 }
                 _ => counted(&cell.counts, distinct, self.plan.sizes.is_none()),
             };
-            cell.row.name.clone_into(&mut curve.policy);
+            curve.policy = cell.choice.to_string();
             curve.page_bytes = self.plan.page_bytes;
             curve.distinct_pages = distinct;
-            let exact = stacked.as_ref().filter(|_| cell.row.name == LRU);
+            let exact = stacked.as_ref().filter(|_| cell.choice.row().name == LRU);
             curve.target = names.target.map(|wanted| {
                 let at = |pages| exact.map(|stacked| stacked.misses.at(pages));
                 target(wanted, &curve, span, &at)
@@ -107,16 +112,9 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
 /// Where the exact LRU curve bends.
 pub(super) fn lru_corners(stacked: &Stacked) -> Option<CurveCorners> {
     let misses = &stacked.misses;
-    // Both sides of every step: the count is the same from one change up to just below the next.
-    let mut last = (1, misses.at(1));
     let changes = misses.changes().filter(|&(pages, _)| pages > 1);
-    let sides = changes.flat_map(|change| {
-        let before = (change.0 - 1, last.1);
-        let is_new = before.0 > last.0;
-        last = change;
-        is_new.then_some(before).into_iter().chain([change])
-    });
-    corners(std::iter::once((1, misses.at(1))).chain(sides))
+    let points = std::iter::once((1, misses.at(1))).chain(changes);
+    corners_of(&Falls::from_steps(points.map(|(pages, left)| (Bytes(pages), left))))
 }
 
 fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {
@@ -128,7 +126,7 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
             pages,
             accesses: all.accesses,
             misses,
-            requests: Some(requests.map_or(all.accesses, |requests| requests.requests)),
+            requests: Some(requests.map_or(all.accesses, |requests| requests.accesses)),
             request_misses: Some(requests.map_or(misses, |requests| requests.at(pages))),
             ..CurvePoint::default()
         }
@@ -136,13 +134,13 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
     let window = |window: &super::stack::Window| CurveWindow {
         from_ns: window.from_ns,
         requests: window.requests,
-        points: part(&window.depths, sizes),
-        corners: part_corners(&window.depths, all.distinct),
+        points: part(&window.part, sizes, &stacked.sizes),
+        corners: part_corners(&window.part, all.distinct),
     };
     let group = |group: &Group| CurveGroup {
         name: name(group.which, by, names),
-        points: part(&group.depths, sizes),
-        corners: part_corners(&group.depths, all.distinct),
+        points: part(&group.part, sizes, &stacked.sizes),
+        corners: part_corners(&group.part, all.distinct),
     };
     let mut groups: Vec<CurveGroup> = stacked.groups.iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.points.first().map(|point| point.accesses)));
@@ -168,25 +166,28 @@ fn name(which: Option<u32>, by: Option<By>, names: &Names<'_>) -> String {
     }
 }
 
-fn part(depths: &Histogram, sizes: &[u64]) -> Vec<CurvePoint> {
-    let misses = depths.misses_at(sizes);
+fn part(part: &Part, sizes: &[u64], known: &[u64]) -> Vec<CurvePoint> {
+    let misses = part.misses_known(sizes, known);
     let point = |(&pages, misses): (&u64, u64)| CurvePoint {
         pages,
-        accesses: depths.accesses(),
+        accesses: part.accesses(),
         misses,
         ..CurvePoint::default()
     };
     sizes.iter().zip(misses).map(point).collect()
 }
 
-fn part_corners(depths: &Histogram, distinct: u64) -> Option<CurveCorners> {
+fn part_corners(part: &Part, distinct: u64) -> Option<CurveCorners> {
     let sizes: Vec<u64> = edges(distinct.max(1)).collect();
-    corners(sizes.iter().copied().zip(depths.misses_at(&sizes)))
+    corners(sizes.iter().copied().zip(part.misses_at(&sizes)))
 }
 
 /// Where a curve bends, if any size saves something.
 fn corners(points: impl Iterator<Item = (u64, u64)>) -> Option<CurveCorners> {
-    let falls = Falls::from_points(points.map(|(pages, left)| (Bytes(pages), left)).collect());
+    corners_of(&Falls::from_points(points.map(|(pages, left)| (Bytes(pages), left)).collect()))
+}
+
+fn corners_of(falls: &Falls) -> Option<CurveCorners> {
     falls.gains().then(|| {
         let corners = falls.corners();
         let size = |at: usize| falls.0[at].0.0;

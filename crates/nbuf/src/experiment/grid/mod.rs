@@ -4,18 +4,19 @@
 //! and every policy take the same batch. Sizes that are shares of the distinct pages, or are not
 //! given at all, need the pages to be counted first: the trace is read twice, if it can be.
 //!
-//! Invariant: nothing an access is kept. Cost: at most 40 bytes a distinct page for exact LRU at all
+//! Invariant: nothing an access is kept. Cost: at most 34 bytes a distinct page for exact LRU at all
 //! sizes, and what [`Grid::page_bytes`] says with the rest.
 
 mod curves;
+mod memory;
 mod stack;
 mod target;
 
 use rayon::prelude::*;
 
-use crate::cache::engine::{self, Accesses, Count, Engine};
+use crate::cache::engine::{Accesses, Count, Engine};
 use crate::cache::interner::Interner;
-use crate::cache::policy::Row;
+use crate::cache::policy::Choice;
 use crate::units::{SizeList, SizeListError};
 use crate::workload::pages::{KeyRange, Pages, Step, Tally, Whole, Writes};
 use crate::workload::request::{Request, Unit};
@@ -24,10 +25,6 @@ pub use curves::{Names, sampled_curve, sampled_sizes};
 pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
 
-/// Bytes a distinct page that exact LRU at all sizes takes at most.
-const LRU_PAGE_BYTES: u64 = 40;
-/// What its number alone costs a page.
-const INTERNER_PAGE_BYTES: u64 = 24;
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
 /// Sizes of one policy at which running them one by one costs less than a stack.
@@ -37,7 +34,7 @@ const FEW_SIZES: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The policies, in the order of the report.
-    pub policies: Vec<&'static Row>,
+    pub policies: Vec<Choice>,
     /// The sizes; some sixteen of equal ratios where there are none.
     pub sizes: Option<SizeList>,
     /// Bytes of a page.
@@ -64,7 +61,7 @@ pub struct Plan {
 
 /// One policy and what it needs.
 struct Cell {
-    row: &'static Row,
+    choice: Choice,
     engine: Option<Box<dyn Engine>>,
     counts: Vec<Count>,
 }
@@ -78,6 +75,10 @@ pub struct Grid {
     stacked: Option<Stacked>,
     cells: Vec<Cell>,
     accesses: u64,
+    /// Accesses of the first reading, when there is a second.
+    first: Option<u64>,
+    /// Distinct pages of the first reading, when it is over.
+    distinct: Option<u64>,
     tally: Option<Tally>,
     span: Option<(i64, i64)>,
     step: Step,
@@ -89,7 +90,7 @@ impl Grid {
     /// could tell, and there is none.
     pub fn new(plan: Plan) -> Result<Self, SizeListError> {
         let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
-        let cell = |&row| Cell { row, engine: None, counts: Vec::new() };
+        let cell = |&choice| Cell { choice, engine: None, counts: Vec::new() };
         let mut grid = Self {
             pages: Pages::new(plan.unit, plan.page_bytes, plan.writes, plan.whole),
             interner: Interner::new(),
@@ -97,13 +98,15 @@ impl Grid {
             stacked: None,
             cells: plan.policies.iter().map(cell).collect(),
             accesses: 0,
+            first: None,
+            distinct: None,
             tally: None,
             span: None,
             step: Step::default(),
             numbers: Vec::new(),
             plan,
         };
-        let others = grid.plan.policies.iter().any(|row| row.name != LRU);
+        let others = grid.plan.policies.iter().any(|choice| choice.row().name != LRU);
         if relative && others && !grid.plan.again {
             return Err(SizeListError::Once);
         }
@@ -113,9 +116,10 @@ impl Grid {
             _ => None,
         };
         let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
-        if grid.plan.policies.iter().any(|row| row.name == LRU) && (split || !few) {
+        if grid.plan.policies.iter().any(|choice| choice.row().name == LRU) && (split || !few) {
             let several = grid.plan.unit == Unit::Bytes && grid.plan.whole == Whole::No;
-            grid.stack = Some(Stack::new(several, grid.plan.every, grid.plan.by));
+            let known = given.as_deref().unwrap_or_default();
+            grid.stack = Some(Stack::new(several, known, grid.plan.every, grid.plan.by));
         }
         match given {
             Some(sizes) => grid.start(&sizes),
@@ -148,34 +152,37 @@ impl Grid {
             return Ok(false);
         }
         self.tally = Some(self.pages.tally());
+        self.distinct = Some(self.interner.pages().into());
+        let wanted = self.accesses > 0 && self.cells.iter().any(|cell| self.waits(cell));
+        if !wanted {
+            // Nobody asks for a number any more, and what is done with the counts takes room.
+            self.interner = Interner::new();
+        }
         self.stacked = self.stack.take().map(Stack::finish);
-        let waiting = |cell: &Cell| cell.engine.is_none();
-        let stacked = self.stacked.is_some();
-        let wanted =
-            self.cells.iter().any(|cell| waiting(cell) && !(stacked && cell.row.name == LRU));
-        if !wanted || self.accesses == 0 {
+        if !wanted {
             return Ok(false);
         }
         let sizes = self.sizes()?;
         self.start(&sizes);
+        self.first = Some(self.accesses);
         self.accesses = 0;
         Ok(true)
     }
 
-    /// Memory that a distinct page takes in all, about.
-    pub fn page_bytes(&self) -> u64 {
-        let sizes = match &self.plan.sizes {
-            Some(list) => list.pages(self.plan.page_bytes, 1 << 20).map_or(1, |sizes| sizes.len()),
-            None => curves::sizes(1 << 20).len(),
-        };
-        let others = self.cells.iter().filter(|cell| self.stack.is_none() || cell.row.name != LRU);
-        let others: u64 = others.map(|cell| engine::bytes(cell.row, &vec![1; sizes], 1)).sum();
-        others + if self.stack.is_some() { LRU_PAGE_BYTES } else { INTERNER_PAGE_BYTES }
+    /// After the second reading: if it was not the first once more, because it was ended or the
+    /// trace has changed, the policies that wanted it are taken out and named. Beside the others,
+    /// their counts would be those of another trace.
+    pub fn drop_unequal(&mut self) -> Vec<String> {
+        if self.first.is_none_or(|accesses| accesses == self.accesses) {
+            return Vec::new();
+        }
+        let dropped = self.cells.extract_if(.., |cell| cell.engine.is_some());
+        dropped.map(|cell| cell.choice.to_string()).collect()
     }
 
-    /// Distinct pages so far.
+    /// Distinct pages so far, in the first reading.
     pub fn distinct_pages(&self) -> u64 {
-        u64::from(self.interner.pages())
+        self.distinct.unwrap_or(self.interner.pages().into())
     }
 
     /// What was seen on the first reading.
@@ -195,22 +202,32 @@ impl Grid {
             return list.pages(self.plan.page_bytes, distinct);
         }
         let mut sizes = curves::sizes(distinct);
-        // The knee is what people ask for: every policy is shown there.
-        let stacked = self.stacked.as_ref().and_then(curves::lru_corners);
-        sizes.extend(stacked.map(|corners| corners.knee_pages));
+        // The knee is what people ask for: every policy is shown there. Parts are exact a little
+        // above it, and what they are parts of is shown where they are.
+        let corners = self.stacked.as_ref().and_then(curves::lru_corners);
+        let is_split = self.plan.every.is_some() || self.plan.by.is_some();
+        sizes.extend(corners.map(|corners| match corners.knee_pages {
+            knee if is_split => curves::edge_from(knee, distinct),
+            knee => knee,
+        }));
         sizes.sort_unstable();
         sizes.dedup();
         Ok(sizes)
+    }
+
+    /// Whether a policy is to be counted on the second reading.
+    fn waits(&self, cell: &Cell) -> bool {
+        cell.engine.is_none() && !(self.stack.is_some() && cell.choice.row().name == LRU)
     }
 
     /// Gives an engine to every policy that the stack does not count.
     fn start(&mut self, sizes: &[u64]) {
         let stacked = self.stack.is_some() || self.stacked.is_some();
         for cell in &mut self.cells {
-            if cell.engine.is_some() || stacked && cell.row.name == LRU {
+            if cell.engine.is_some() || stacked && cell.choice.row().name == LRU {
                 continue;
             }
-            cell.engine = Some(engine::engine(cell.row, sizes, self.plan.seed));
+            cell.engine = Some(cell.choice.engine(sizes, self.plan.seed));
         }
     }
 

@@ -4,7 +4,7 @@
 //! a file, a task or an operation found their pages at. A request hits when its deepest page does.
 
 use crate::meter::bins::Histogram;
-use crate::meter::distance::{Distances, Misses};
+use crate::meter::distance::{Depths, Distances, Misses};
 use crate::workload::pages::Step;
 use crate::workload::request::{Ask, Request};
 
@@ -36,7 +36,16 @@ pub enum By {
 pub(super) struct Window {
     pub(super) from_ns: i64,
     pub(super) requests: u64,
-    pub(super) depths: Histogram,
+    pub(super) part: Part,
+}
+
+/// What is counted of a part of the accesses: by depth in bins, and exactly at the sizes that were
+/// known when it began.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    depths: Histogram,
+    /// Hits by the first of those sizes that has them.
+    hits: Vec<u64>,
 }
 
 /// What was counted for a group.
@@ -44,7 +53,7 @@ pub(super) struct Window {
 pub(super) struct Group {
     /// Number of the object or task, or of the operation as [`ASKS`] has them; the others last.
     pub(super) which: Option<u32>,
-    pub(super) depths: Histogram,
+    pub(super) part: Part,
 }
 
 /// Operations in the order of their numbers.
@@ -57,18 +66,14 @@ pub(super) struct Stack {
     distances: Distances,
     /// Of the accesses of a step.
     depths: Vec<Option<u32>>,
-    requests: Option<RequestDepths>,
+    /// Requests by the depth of their deepest page.
+    requests: Option<Depths>,
+    /// The sizes at which parts are counted exactly, ascending.
+    sizes: Vec<u64>,
     every: Option<Every>,
     windows: Vec<Window>,
     by: Option<By>,
     groups: Groups,
-}
-
-/// Requests by the depth of their deepest page.
-#[derive(Debug, Default)]
-struct RequestDepths {
-    hits: Vec<u64>,
-    requests: u64,
 }
 
 #[derive(Debug, Default)]
@@ -78,12 +83,16 @@ struct Groups {
 }
 
 impl Stack {
-    /// `several`: requests may have more than one page.
-    pub(super) fn new(several: bool, every: Option<Every>, by: Option<By>) -> Self {
+    /// `several`: requests may have more than one page. `sizes`: what is known to be asked for.
+    pub(super) fn new(several: bool, sizes: &[u64], every: Option<Every>, by: Option<By>) -> Self {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
         Self {
+            sizes,
             distances: Distances::new(),
             depths: Vec::new(),
-            requests: several.then(RequestDepths::default),
+            requests: several.then(Depths::default),
             every,
             windows: Vec::new(),
             by,
@@ -105,17 +114,18 @@ impl Stack {
             let end = step.ends.get(at).map_or(at + 1, |&end| end as usize);
             let request = &requests[request as usize];
             if let Some(every) = self.every {
-                turn(&mut self.windows, every, request.time_ns);
+                turn(&mut self.windows, &self.sizes, every, request.time_ns);
             }
-            let group = self.by.map(|by| self.groups.find(by, request));
+            let group = self.by.map(|by| self.groups.find(by, request, &self.sizes));
             let mut deepest = Some(0);
             for &depth in &depths[from..end] {
                 deepest = deepest.zip(depth).map(|(a, b)| a.max(b));
+                let first = depth.map(|depth| first_size(&self.sizes, depth));
                 if let Some(window) = self.windows.last_mut() {
-                    window.depths.add(depth);
+                    window.part.add(depth, first);
                 }
                 if let Some(group) = group {
-                    self.groups.all[group].depths.add(depth);
+                    self.groups.all[group].part.add(depth, first);
                 }
             }
             if let Some(depths) = &mut self.requests {
@@ -126,6 +136,11 @@ impl Stack {
         self.depths = depths;
     }
 
+    /// How many things are counted at every depth: accesses, and requests where they are others.
+    pub(super) fn counts(&self) -> u64 {
+        1 + u64::from(self.requests.is_some())
+    }
+
     pub(super) fn remove(&mut self, pages: &[u32]) {
         for &page in pages {
             self.distances.remove(page);
@@ -133,9 +148,11 @@ impl Stack {
     }
 
     pub(super) fn finish(self) -> Stacked {
+        let peak = self.distances.peak().into();
         Stacked {
             misses: self.distances.finish(),
-            requests: self.requests.map(RequestDepths::finish),
+            requests: self.requests.map(|requests| requests.finish(peak)),
+            sizes: self.sizes,
             windows: self.windows,
             groups: self.groups.all,
         }
@@ -143,7 +160,7 @@ impl Stack {
 }
 
 /// Begins a new window where `time_ns` or the number of requests asks for one.
-fn turn(windows: &mut Vec<Window>, every: Every, time_ns: i64) {
+fn turn(windows: &mut Vec<Window>, sizes: &[u64], every: Every, time_ns: i64) {
     let over = windows.last().is_none_or(|window| match every {
         Every::Requests(most) => window.requests >= most,
         Every::Nanoseconds(most) => {
@@ -161,15 +178,54 @@ fn turn(windows: &mut Vec<Window>, every: Every, time_ns: i64) {
             }
             _ => time_ns,
         };
-        windows.push(Window { from_ns, requests: 0, depths: Histogram::default() });
+        windows.push(Window { from_ns, requests: 0, part: Part::new(sizes) });
     }
     if let Some(window) = windows.last_mut() {
         window.requests += 1;
     }
 }
 
+impl Part {
+    fn new(sizes: &[u64]) -> Self {
+        Self { depths: Histogram::default(), hits: vec![0; sizes.len()] }
+    }
+
+    /// An access at this depth, which the `first` of the sizes hits, if any does.
+    fn add(&mut self, depth: Option<u32>, first: Option<usize>) {
+        self.depths.add(depth);
+        if let Some(hits) = first.and_then(|first| self.hits.get_mut(first)) {
+            *hits += 1;
+        }
+    }
+
+    pub(super) fn accesses(&self) -> u64 {
+        self.depths.accesses()
+    }
+
+    /// What LRU caches miss of it, by its bins.
+    pub(super) fn misses_at(&self, sizes_pages: &[u64]) -> Vec<u64> {
+        self.depths.misses_at(sizes_pages)
+    }
+
+    /// The same, exactly at the sizes that were `known`.
+    pub(super) fn misses_known(&self, sizes_pages: &[u64], known: &[u64]) -> Vec<u64> {
+        let mut misses = self.misses_at(sizes_pages);
+        for (misses, size) in misses.iter_mut().zip(sizes_pages) {
+            if let Ok(at) = known.binary_search(size) {
+                *misses = self.accesses() - self.hits[..=at].iter().sum::<u64>();
+            }
+        }
+        misses
+    }
+}
+
+/// Which of the sizes is the first that hits at this depth.
+fn first_size(sizes: &[u64], depth: u32) -> usize {
+    sizes.partition_point(|&size| size < depth.into())
+}
+
 impl Groups {
-    fn find(&mut self, by: By, request: &Request) -> usize {
+    fn find(&mut self, by: By, request: &Request, sizes: &[u64]) -> usize {
         let which = match by {
             By::File => request.object,
             By::Task => request.task,
@@ -183,7 +239,7 @@ impl Groups {
         }
         let which_one = (self.all.len() < GROUPS_MAX).then_some(which);
         if which_one.is_some() || self.all.len() == GROUPS_MAX {
-            self.all.push(Group { which: which_one, depths: Histogram::default() });
+            self.all.push(Group { which: which_one, part: Part::new(sizes) });
         }
         let at = self.all.len() - 1;
         if which_one.is_some() {
@@ -193,48 +249,13 @@ impl Groups {
     }
 }
 
-impl RequestDepths {
-    fn add(&mut self, deepest: Option<u32>) {
-        self.requests += 1;
-        if let Some(depth) = deepest {
-            let depth = depth as usize;
-            if depth >= self.hits.len() {
-                self.hits.resize(depth + 1, 0);
-            }
-            self.hits[depth] += 1;
-        }
-    }
-
-    fn finish(mut self) -> RequestMisses {
-        let mut misses = self.requests;
-        for hits in &mut self.hits {
-            misses -= *hits;
-            *hits = misses;
-        }
-        RequestMisses { at: self.hits, requests: self.requests }
-    }
-}
-
-/// Requests that miss at every size.
-#[derive(Debug)]
-pub(super) struct RequestMisses {
-    at: Vec<u64>,
-    pub(super) requests: u64,
-}
-
-impl RequestMisses {
-    pub(super) fn at(&self, size: u64) -> u64 {
-        let last = self.at.len().saturating_sub(1);
-        let size = usize::try_from(size).unwrap_or(last).min(last);
-        self.at.get(size).copied().unwrap_or(self.requests)
-    }
-}
-
 /// All that a stack has counted.
 #[derive(Debug)]
 pub(super) struct Stacked {
     pub(super) misses: Misses,
-    pub(super) requests: Option<RequestMisses>,
+    pub(super) requests: Option<Misses>,
+    /// The sizes at which parts are exact.
+    pub(super) sizes: Vec<u64>,
     pub(super) windows: Vec<Window>,
     pub(super) groups: Vec<Group>,
 }

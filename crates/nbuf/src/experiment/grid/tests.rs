@@ -8,7 +8,7 @@ use crate::workload::request::Ask;
 
 fn plan(policies: &str, sizes: Option<&str>) -> Plan {
     Plan {
-        policies: policies.split(',').map(|name| policy::find(name).unwrap()).collect(),
+        policies: policies.split(',').map(|name| name.parse().unwrap()).collect(),
         sizes: sizes.map(|sizes| sizes.parse().unwrap()),
         page_bytes: 4096,
         unit: Unit::Bytes,
@@ -214,4 +214,66 @@ fn an_empty_trace_has_no_misses() {
             assert_eq!((curve.distinct_pages, curve.corners), (0, None));
         }
     }
+}
+
+/// The names of the curves after a second reading of so many of 200 requests.
+fn after_second(policies: &str, count: u64) -> (Vec<String>, Vec<String>) {
+    let mut grid = Grid::new(plan(policies, None)).unwrap();
+    grid.take(&requests(200));
+    assert!(grid.again().unwrap());
+    grid.take(&requests(count));
+    let dropped = grid.drop_unequal();
+    let distinct = grid.distinct_pages();
+    let curves = grid.finish(&Names { objects: &[], target: None }).unwrap();
+    assert!(curves.iter().all(|curve| curve.distinct_pages == distinct), "{curves:?}");
+    (dropped, curves.into_iter().map(|curve| curve.policy).collect())
+}
+
+#[test]
+fn a_second_reading_that_is_not_the_first_says_nothing() {
+    assert_eq!(
+        after_second("fifo,lru,opt", 200),
+        (vec![], vec!["fifo".into(), "lru".into(), "opt".into()])
+    );
+    for count in [0, 199, 201] {
+        assert_eq!(
+            after_second("fifo,lru,opt", count),
+            (vec!["fifo".into(), "opt".into()], vec!["lru".into()])
+        );
+    }
+}
+
+/// Requests to keys of which some are wanted much more often than others.
+fn skewed() -> Vec<Request> {
+    let request = |key: u64| Request {
+        time_ns: 0,
+        offset: key,
+        length_bytes: 1,
+        object: 0,
+        task: 0,
+        ask: Ask::Read,
+    };
+    (0..2000_u64).map(|at| request(at * at % 311 % (at % 97 + 1))).collect()
+}
+
+#[test]
+fn keys_may_be_called_anything() {
+    let plain = skewed();
+    let rename = |key: u64| key.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5bd1_e995;
+    let renamed: Vec<Request> =
+        plain.iter().map(|plain| Request { offset: rename(plain.offset), ..*plain }).collect();
+    let names: Vec<&str> = policy::POLICIES.iter().map(|row| row.name).collect();
+    let run = |requests| run(Plan { unit: Unit::Keys, ..plan(&names.join(","), None) }, requests);
+    assert_eq!(run(&plain), run(&renamed));
+}
+
+#[test]
+fn a_parameter_makes_another_policy_of_the_same_row() {
+    let plan = plan("lru,v1:busy=0,v1,v1:busy=1,v1:busy=9", Some("3..40:1"));
+    let curves = run(Plan { unit: Unit::Keys, ..plan }, &skewed());
+    let names: Vec<&str> = curves.iter().map(|curve| &curve.policy[..]).collect();
+    assert_eq!(names, ["lru", "v1:busy=0", "v1", "v1:busy=1", "v1:busy=9"]);
+    assert_eq!(curves[0].points, curves[1].points);
+    assert_eq!(curves[2].points, curves[3].points);
+    assert_ne!(curves[0].points, curves[4].points);
 }

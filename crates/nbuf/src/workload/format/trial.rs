@@ -6,8 +6,8 @@ use super::table::{Head, Likeness, Parser};
 /// Bytes that are tried: a parser that takes all of them is not mistaken.
 const TRIAL_BYTES: usize = 1 << 14;
 
-/// Bytes that a text does not have.
-fn is_binary(bytes: &[u8]) -> bool {
+/// Whether there are bytes that a text does not have.
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte < 32 && !b"\n\r\t\x0c".contains(byte))
 }
 

@@ -11,6 +11,7 @@ use super::batch::{Batch, Fault};
 use super::fixed::{each_checked, little, seconds_ns};
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
+use super::trial::is_binary;
 use crate::workload::request::{Ask, Unit};
 
 /// Records that a beginning must have to be taken for one of these.
@@ -115,8 +116,12 @@ impl<const SIZE: usize> Parser for Twr<SIZE> {
     }
 }
 
-/// Times that do not go back, and operations that exist.
+/// Times that do not go back, and operations that exist. A text that says the same again and again
+/// has both: an end of line is an operation too.
 fn looks<const SIZE: usize>(head: Head) -> Likeness {
+    if !is_binary(head.bytes) {
+        return Likeness::No;
+    }
     let (records, rest) = head.bytes.as_chunks::<SIZE>();
     let is_right = |record: &[u8; SIZE]| {
         let (length, operation, _) = parts(record);
@@ -128,4 +133,23 @@ fn looks<const SIZE: usize>(head: Head) -> Likeness {
         return Likeness::No;
     }
     Likeness::Likely
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FORMATS;
+    use super::super::table::guess;
+    use super::*;
+
+    #[test]
+    fn a_text_of_one_key_is_none_of_these() {
+        for line in ["7\n", "1234\n", "17\r\n", "123456789\n"] {
+            let bytes = line.repeat(20_000);
+            for bytes in [&bytes[..], &bytes[..20 * 22 * 34]] {
+                let head = Head { bytes: bytes.as_bytes(), is_whole: true };
+                let found = guess(FORMATS, head, "").map(|guess| guess.format.name);
+                assert_eq!(found, Some("lirs"), "{line:?}");
+            }
+        }
+    }
 }

@@ -1,0 +1,142 @@
+//! A policy as it is asked for: a row of the table and, where the row has a parameter, its value.
+//!
+//! Written as `lru`, `v1` or `v1:busy=3`. Invariant: what is displayed is read as the same again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{POLICIES, Row, find};
+use crate::cache::engine::Engine;
+
+/// What can be set of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// As it is written before the `=`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub summary: &'static str,
+    /// What it is where nobody says.
+    pub default: u32,
+    /// Caches of several sizes with this value.
+    pub(super) engine: fn(sizes_pages: &[u64], value: u32) -> Box<dyn Engine>,
+}
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    row: &'static Row,
+    value: Option<(&'static Parameter, u32)>,
+}
+
+/// Why a text names no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// No such row.
+    #[error("there is no policy `{0}`: write one of {names}", names = names())]
+    Unknown(String),
+    /// A parameter where there is none.
+    #[error("{0} has no parameter: write {0} alone")]
+    None(&'static str),
+    /// Another parameter, or no number.
+    #[error(
+        "`{text}` is no parameter of {policy}: write {policy}:{name}=N, {summary}, up to {max}",
+        max = u32::MAX
+    )]
+    Wrong {
+        /// What was written.
+        text: String,
+        /// The policy.
+        policy: &'static str,
+        /// Its parameter.
+        name: &'static str,
+        /// What that is.
+        summary: &'static str,
+    },
+}
+
+impl Choice {
+    /// The row of the policy.
+    pub fn row(&self) -> &'static Row {
+        self.row
+    }
+
+    /// Caches of several sizes, fed in one pass; see [`crate::cache::engine::engine`].
+    pub fn engine(&self, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+        match self.value {
+            Some((parameter, value)) => (parameter.engine)(sizes_pages, value),
+            None => (self.row.engine)(sizes_pages, seed),
+        }
+    }
+}
+
+impl From<&'static Row> for Choice {
+    fn from(row: &'static Row) -> Self {
+        Self { row, value: None }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        let row = find(name).ok_or_else(|| ChoiceError::Unknown(name.to_owned()))?;
+        let Some(rest) = rest else { return Ok(row.into()) };
+        let parameter = row.parameter.ok_or(ChoiceError::None(row.name))?;
+        let value = rest.split_once('=').filter(|(name, _)| *name == parameter.name);
+        // The parser of the library would take a sign.
+        let value = value.filter(|(_, value)| value.bytes().all(|byte| byte.is_ascii_digit()));
+        let value = value.and_then(|(_, value)| value.parse().ok());
+        let value = value.ok_or_else(|| ChoiceError::Wrong {
+            text: rest.to_owned(),
+            policy: row.name,
+            name: parameter.name,
+            summary: parameter.summary,
+        })?;
+        Ok(Self { row, value: Some((parameter, value)) })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row.name)?;
+        match self.value {
+            Some((parameter, value)) => write!(f, ":{}={value}", parameter.name),
+            None => Ok(()),
+        }
+    }
+}
+
+fn names() -> String {
+    POLICIES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_displayed_is_what_was_read() {
+        for row in POLICIES {
+            assert_eq!(row.name.parse::<Choice>().unwrap().to_string(), row.name);
+        }
+        for text in ["v1:busy=0", "v1:busy=3", "v1:busy=4294967295"] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_is_none_is_told_in_one_line() {
+        for text in ["lirs:busy=1", "v1:", "v1:busy", "v1:busy=", "v1:busy=+1", "v1:busy=-1"] {
+            let error = text.parse::<Choice>().unwrap_err().to_string();
+            assert!(!error.contains('\n') && error.contains("write "), "{error}");
+        }
+        let wrong = |text: &str| text.parse::<Choice>().is_err();
+        assert!(
+            ["v1:k=1", "v1:busy=4294967296", "v2:busy=1", "", ":busy=1"].iter().all(|t| wrong(t))
+        );
+    }
+}
