@@ -5,6 +5,7 @@ mod support;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -41,6 +42,23 @@ fn blocks(place: &Place) {
     fs::write(place.path("blocks.log"), text + "/a close\n").unwrap();
 }
 
+/// A trace of 30 keys that have no times, 300 requests of which the last writes.
+fn keys(place: &Place) {
+    let mut text = "key,op\n".to_owned();
+    for at in 0..300 {
+        let op = if at == 299 { "set" } else { "get" };
+        writeln!(text, "{},{op}", 1_000_000 + at * 7 % 30).unwrap();
+    }
+    fs::write(place.path("keys.csv"), text).unwrap();
+}
+
+/// Runs a shell script here, `nbuf` being `$0`.
+fn shell(place: &Place, script: &str) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, NBUF]).current_dir(place.path("."));
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
 #[test]
 fn a_pipe_gives_what_its_file_gives() {
     let place = Place::new();
@@ -52,11 +70,7 @@ fn a_pipe_gives_what_its_file_gives() {
     let mut of_file_again = of_file.clone();
     of_file_again["workload"] = "-".into();
     // A redirected file is no pipe to the kernel; a real one comes from another program.
-    let piped = Command::new("sh")
-        .args(["-c", &format!("cat blocks.log | {NBUF} replay - --size 20 --json")])
-        .current_dir(place.path("."))
-        .output()
-        .unwrap();
+    let piped = shell(&place, "cat blocks.log | $0 replay - --size 20 --json");
     for output in [command.output().unwrap(), piped] {
         assert_eq!(document(&output), of_file_again);
     }
@@ -143,15 +157,130 @@ fn a_real_file_is_written_to_only_by_leave() {
         ("file:/dev/null", "is no regular file"),
         ("file:.", "is no regular file"),
         ("file:small", "ends at 1 B"),
-        ("file:nowhere/at/all", "nowhere/at/all"),
+        ("file:nowhere/at/all", "nowhere/at/all: No such file"),
+        ("file:", "write --disc file:PATH"),
     ] {
         let asked = ["uniform:keys=50,requests=200", "--size", "5", "--destroy", "--disc", disc];
         refused(&place, &asked, want);
+        let told = replay(&place, &asked).stderr;
+        assert_eq!(String::from_utf8_lossy(&told).lines().count(), 1, "{disc}");
+    }
+    // More than any file system holds.
+    for requests in ["10000000000", "18446744073709551615"] {
+        let scan = format!("scan:requests={requests}");
+        refused(&place, &[&scan, "--unit", "1GiB", "--size", "5", "--disc", "file:huge"], "huge: ");
+        assert!(!place.path("huge").exists());
     }
     refused(&place, &["uniform", "--size", "5", "--destroy"], "--destroy is for a real file");
     let few = "uniform:keys=50,requests=200";
     let range = [few, "--size", "0..20:10", "--disc", "file:made"];
     refused(&place, &range, "give one --size");
+}
+
+#[test]
+fn a_pipe_writes_over_nothing_either() {
+    let place = Place::new();
+    blocks(&place);
+    // One that writes only when it has been read for long.
+    let mut late = "fio version 2 iolog\n/a add\n/a open\n".to_owned();
+    for at in 0..40_000_u64 {
+        let action = if at < 39_999 { "read" } else { "write" };
+        writeln!(late, "/a {action} {} 512", at % 50 * 512).unwrap();
+    }
+    fs::write(place.path("late.log"), late).unwrap();
+    fs::write(place.path("precious"), vec![7; 50 * 4096]).unwrap();
+    for trace in ["blocks.log", "late.log"] {
+        let script =
+            format!("cat {trace} | $0 replay - --cpu free --closed --size 60 --disc file:precious");
+        let output = shell(&place, &script);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{trace}: {told}");
+        assert!(told.contains("give it up with --destroy"), "{trace}: {told}");
+        assert!(output.stdout.is_empty(), "{trace}: {output:?}");
+        assert_eq!(fs::read(place.path("precious")).unwrap(), vec![7; 50 * 4096]);
+        let given = document(&shell(&place, &format!("{script} --destroy --json")));
+        assert_eq!(given["requests"][1]["failed"], 0, "{given:#}");
+        fs::write(place.path("precious"), vec![7; 50 * 4096]).unwrap();
+    }
+}
+
+#[test]
+fn keys_take_a_unit_each_of_the_disc() {
+    let place = Place::new();
+    keys(&place);
+    let of = |more: &[&'static str]| [&["keys.csv", "--size", "10"], more].concat();
+    fs::write(place.path("small"), vec![7; 100_000]).unwrap();
+    let small = of(&["--destroy", "--disc", "file:small"]);
+    refused(&place, &small, "this takes 120 KiB of a disc, and small ends at 97.7 KiB");
+    assert_eq!(fs::read(place.path("small")).unwrap(), vec![7; 100_000]);
+    refused(&place, &of(&["--unit", "64KiB", "--disc", "rs11"]), "and rs11 ends at 512 KiB");
+
+    let real = document(&replay(&place, &of(&["--disc", "file:made", "--json"])));
+    assert_eq!(fs::metadata(place.path("made")).unwrap().len(), 30 * 4096);
+    let modelled = document(&replay(&place, &of(&["--disc", "null", "--json", "--figures"])));
+    assert_eq!(real["requests"], modelled["requests"]);
+    let tracks = &modelled["figures"]["tracks"];
+    let [pieces, bytes] = ["tracks", "track_bytes"].map(|field| tracks[field].as_u64().unwrap());
+    assert!((30 * 4096..31 * 4096).contains(&(pieces * bytes)), "{tracks}");
+}
+
+/// A signal comes while nothing is asked of a real file for an hour.
+#[test]
+fn ctrl_c_is_heard_in_front_of_a_real_file() {
+    let place = Place::new();
+    let hours = "offset,size,time\n0,4096,0\n4096,4096,3600\n8192,4096,7200\n";
+    fs::write(place.path("hours.csv"), hours).unwrap();
+    let think = ["--set", "think_ms=3600000", "--set", "compute_us=0", "--users", "1"];
+    for workload in [&["hours.csv"][..], &[&["tools"], &think[..]].concat()] {
+        let mut command = Command::new(NBUF);
+        command.arg("replay").args(workload).args(["--size", "5", "--json", "--disc", "file:made"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path("."));
+        let mut child = command.spawn().unwrap();
+        // What it says of the file it says after it has begun to listen.
+        let mut told = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("is made") {
+            line.clear();
+            assert!(told.read_line(&mut line).unwrap() > 0, "it ended before");
+        }
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let said = document["cautions"][0].as_str().unwrap();
+        assert!(said.starts_with("it was ended after"), "{said}");
+        assert!(document["elapsed_seconds"].as_f64().unwrap() < 3_600.0, "{document:#}");
+        fs::remove_file(place.path("made")).unwrap();
+    }
+}
+
+#[test]
+fn what_would_change_nothing_is_refused() {
+    let place = Place::new();
+    blocks(&place);
+    for (options, want) in [
+        (&["--policy", "lru", "--size", "8", "--lists", "3"][..], "are for max-iv"),
+        (&["--size", "8", "--address", "plain"], "are for max-iv"),
+        (&["--positions", "3"], "are for max-iv"),
+        (&["--policy", "none", "--size", "8"], "--size is for a cache"),
+        (&["--policy", "none", "--size", "0..8:4"], "--size is for a cache"),
+        (&["--writes", "evict"], "--writes is for a cache"),
+        (&["--writes", "fill", "--policy", "max-iv", "--size", "8"], "--writes is for a cache"),
+        (&["--policy", "max-iv", "--size", "0"], "hits nothing: write 1 or more"),
+        (&["--policy", "lru", "--size", "4095B"], "hits nothing: write 1 or more"),
+    ] {
+        refused(&place, &[&["blocks.log"], options].concat(), want);
+    }
+    for options in [
+        &["--size", "0"][..],
+        &["--policy", "none", "--size", "0"],
+        &["--policy", "lru", "--size", "0..8:4"],
+        &["--policy", "max-iv", "--size", "8", "--lists", "3", "--positions", "3"],
+    ] {
+        let output = replay(&place, &[&["blocks.log"], options].concat());
+        assert!(output.status.success(), "{options:?}: {output:?}");
+    }
 }
 
 #[test]

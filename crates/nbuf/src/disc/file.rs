@@ -75,15 +75,18 @@ pub struct FileDisc {
 }
 
 impl FileDisc {
-    /// A new file of zeros, of this size; one that is there already is an error. It stays when the disc goes.
+    /// A new file of zeros, of this size; one that is there already is an error. It stays when the disc goes;
+    /// one that cannot be so large, or that would be empty, does not.
     pub fn create(path: &Path, size_bytes: u64) -> Result<Self, FileError> {
-        let make = || {
-            let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-            file.set_len(size_bytes)?;
-            Ok(file)
-        };
-        let file = make().map_err(|error| kernel(path, error))?;
-        Self::over(file, path, Contents::Destroy)
+        let mut new = OpenOptions::new();
+        let file = new.read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|error| kernel(path, error))?;
+        let sized = file.set_len(size_bytes).map_err(|error| kernel(path, error));
+        let disc = sized.and_then(|()| Self::over(file, path, Contents::Destroy));
+        if disc.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        disc
     }
 
     /// A file that is there.
@@ -333,6 +336,19 @@ mod tests {
         check(&folder.path().join("absent"), "No such file");
         std::fs::write(folder.path().join("empty"), "").unwrap();
         check(&folder.path().join("empty"), "is empty");
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disc");
+        for (size_bytes, want) in [(u64::MAX, "disc: "), (0, "is empty")] {
+            let said = FileDisc::create(&path, size_bytes).unwrap_err().to_string();
+            assert!(said.contains(want) && !path.exists(), "{said}");
+        }
+        std::fs::write(&path, "precious").unwrap();
+        assert!(FileDisc::create(&path, u64::MAX).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     }
 
     #[test]

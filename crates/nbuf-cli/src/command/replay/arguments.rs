@@ -9,6 +9,8 @@ use nbuf::experiment::replay::Cpu;
 use nbuf::units::{Bytes, Nanos, Size, SizeList};
 use nbuf::workload::format::Parameters;
 
+use super::users::{self, number, setting};
+
 /// How long would it take behind this cache, in front of that disc?
 ///
 /// Replays a trace in any of the formats that `nbuf trace formats` lists, or requests that are made up,
@@ -43,9 +45,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub(super) unit: Option<CachingUnit>,
 
-    /// What a write does to it
-    #[arg(long, value_name = "WHAT", default_value = "fill")]
-    pub(super) writes: WritesDo,
+    /// What a write does to it [default: fill]
+    #[arg(long, value_name = "WHAT")]
+    pub(super) writes: Option<WritesDo>,
 
     /// What is behind it; a name that does not exist lists those that do
     #[arg(
@@ -81,29 +83,28 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CPU")]
     pub(super) cpu: Option<Cpu>,
 
-    /// With max-iv: how the address of a sector is composed
-    #[arg(long, value_name = "ORDER", default_value = "sector-low")]
-    pub(super) address: Order,
+    /// With max-iv: how the address of a sector is composed [default: sector-low]
+    #[arg(long, value_name = "ORDER")]
+    pub(super) address: Option<Order>,
 
-    /// With max-iv: how many hash lists there are
-    #[arg(long, value_name = "N", default_value = "251",
-        value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub(super) lists: u32,
+    /// With max-iv: how many hash lists there are [default: 251]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub(super) lists: Option<u32>,
 
     /// With max-iv: take in only sectors before this position of their file
     #[arg(long, value_name = "N")]
     pub(super) positions: Option<u32>,
 
     /// With tools: how many users there are [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| number("users", text))]
     pub(super) users: Option<u32>,
 
     /// With tools: how many commands each of them types [default: 40]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| number("commands", text))]
     pub(super) commands: Option<u32>,
 
     /// With tools: one of the numbers that say what the users do; they stand below
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::users::setting)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, u32)>,
 
     /// Six figures: tracks in cache, hash queue lengths, and distributions of these, of hit rates, service
@@ -173,7 +174,7 @@ pub(super) enum Order {
 fn help() -> String {
     let mut text = EXAMPLES.to_owned();
     text += "\nNumbers of tools, for --set, and where they come from in the paper (LBL-15552):\n";
-    text += &super::users::help();
+    text += &users::help();
     text + STATUSES
 }
 
@@ -189,6 +190,7 @@ Examples:
 const STATUSES: &str = "
 Exit status:
   0    all was replayed
+  2    the command line makes no sense
   125  nbuf failed, and says why
   130  ended by Ctrl-C; what had been replayed by then is shown";
 

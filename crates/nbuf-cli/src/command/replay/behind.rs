@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use nbuf::disc::file::{Contents, FileDisc};
 use nbuf::disc::table::Shape;
-use nbuf::disc::{self, Disc};
+use nbuf::disc::{self, Disc, UnknownDisc};
 use nbuf::units::Bytes;
 
 use crate::voice::note;
@@ -34,6 +34,9 @@ impl Behind {
     /// What this text asks for.
     pub(super) fn of(text: &str, destroy: bool) -> Result<Self> {
         if let Some(path) = text.strip_prefix("file:") {
+            if path.is_empty() {
+                bail!("--disc file: has no name behind it: write --disc file:PATH");
+            }
             if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
                 bail!("{path} is no regular file: name one with --disc, or one that is not there");
             }
@@ -43,7 +46,12 @@ impl Behind {
         if destroy {
             bail!("--destroy is for a real file: name it with --disc file:PATH");
         }
-        Ok(Self::Modelled(disc::named(text)?))
+        let named = disc::named(text).map_err(|error| match error {
+            // The library has it as a type of its own.
+            UnknownDisc::Name { .. } => anyhow!("{error}, file:PATH"),
+            error => error.into(),
+        });
+        named.map(Self::Modelled)
     }
 
     /// Whether it takes real time.
@@ -117,9 +125,10 @@ impl Behind {
                 path.display()
             );
         };
-        let bytes = bytes.next_multiple_of(SECTOR_BYTES.into());
+        let bytes = bytes.checked_next_multiple_of(SECTOR_BYTES.into()).unwrap_or(u64::MAX);
+        let disc = FileDisc::create(path, bytes)?;
         note(format_args!("{} is made, of {}, and stays", path.display(), Bytes(bytes)));
-        Ok(Box::new(FileDisc::create(path, bytes)?))
+        Ok(Box::new(disc))
     }
 }
 

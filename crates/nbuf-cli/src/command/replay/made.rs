@@ -5,8 +5,6 @@ use nbuf::experiment::replay::Feed;
 use nbuf::workload::request::{Ask, Request};
 use nbuf::workload::synthetic::{Keys, Pattern};
 
-use crate::patience::Patience;
-
 /// Requests of a batch.
 const BATCH: u64 = 4096;
 
@@ -39,7 +37,8 @@ impl Made {
                 )));
             }
         }
-        Some(Ok(made))
+        let fits = made.pattern.must_fit(made.keys).map_err(|error| error.to_string());
+        Some(fits.map(|()| made))
     }
 
     fn set(&mut self, option: &str) -> Option<()> {
@@ -72,7 +71,7 @@ impl Made {
     }
 
     /// The requests, each of a unit of so many bytes.
-    pub(super) fn feed(&self, unit_bytes: u32, seed: u64, patience: &Patience) -> MadeFeed {
+    pub(super) fn feed(&self, unit_bytes: u32, seed: u64) -> MadeFeed {
         MadeFeed {
             made: *self,
             keys: Keys::new(self.pattern, self.keys, seed),
@@ -81,7 +80,6 @@ impl Made {
             spread: self.spread(),
             unit_bytes,
             count: 0,
-            patience: patience.clone(),
         }
     }
 
@@ -111,22 +109,11 @@ pub(super) struct MadeFeed {
     spread: u64,
     unit_bytes: u32,
     count: u64,
-    patience: Patience,
-}
-
-impl MadeFeed {
-    /// Whether it was ended before its end.
-    pub(super) fn is_cut(&self) -> bool {
-        self.count < self.made.requests
-    }
 }
 
 impl Feed for MadeFeed {
     fn next(&mut self, requests: &mut Vec<Request>) {
         requests.clear();
-        if self.patience.is_over() {
-            return;
-        }
         for _ in 0..BATCH.min(self.made.requests - self.count) {
             let key = self.keys.next().unwrap_or(0);
             let place =
@@ -157,7 +144,14 @@ mod tests {
         let made = parse("zipf:keys=7,alpha=0.5,requests=9,writes=0.25").unwrap().unwrap();
         let pattern = Pattern::Zipf { alpha: 0.5 };
         assert_eq!(made, Made { pattern, keys: 7, requests: 9, writes: 0.25 });
-        for wrong in ["zipf:keys=0", "loop:alpha=1", "scan:x", "scan:writes=2", "uniform:keys=-1"] {
+        for wrong in [
+            "zipf:keys=0",
+            "zipf:keys=4000000000",
+            "loop:alpha=1",
+            "scan:x",
+            "scan:writes=2",
+            "uniform:keys=-1",
+        ] {
             assert_eq!(parse(wrong), Some(None), "{wrong}");
         }
     }

@@ -4,6 +4,8 @@ mod arguments;
 mod behind;
 mod made;
 mod setting;
+mod trace;
+mod until;
 mod users;
 mod workload;
 
@@ -16,7 +18,8 @@ use rayon::prelude::*;
 
 pub(crate) use arguments::Args;
 use setting::Setting;
-use workload::{Outcome, Workload, named};
+use trace::named;
+use workload::{Outcome, Workload};
 
 use crate::output::{must_be_possible, print, write_new};
 use crate::patience::Patience;
@@ -33,6 +36,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let mut sizes = setting.sizes(args)?;
     let patience = Patience::listen()?;
     let workload = Workload::open(args, &setting, &patience)?;
+    if patience.is_over() {
+        note("ended before anything was replayed: there is nothing to show");
+        return Ok(patience.status());
+    }
     if sizes.len() > 1 {
         if setting.is_real() {
             bail!("a real file takes real time, one size after the other: give one --size");

@@ -8,7 +8,7 @@ use nbuf::disc::table::Shape;
 use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
 
 use super::Args;
-use super::arguments::{CachingUnit, Order};
+use super::arguments::{CachingUnit, Order, WritesDo};
 use super::behind::Behind;
 
 /// A cache of more units than this is not simulated.
@@ -46,6 +46,7 @@ impl Setting {
         if args.size.is_none() && policy != "none" {
             bail!("a cache has a size: say how large with --size, such as --size 64MiB");
         }
+        must_matter(args, &policy)?;
         let is_max_iv = policy == "max-iv";
         let default = if is_max_iv { CachingUnit::Sector } else { CachingUnit::Chunk(CHUNK_BYTES) };
         let unit = args.unit.unwrap_or(default);
@@ -54,15 +55,15 @@ impl Setting {
         let cpu = args.cpu.clone().or_else(|| Cpu::named(cpu));
         let Some(cpu) = cpu else { bail!("there is no such processor") };
         let (sector_bytes, moves_bytes) = (shape.sector_bytes, behind.is_real());
-        let addressing = addressing(args.address, shape);
-        let lists = args.lists;
+        let addressing = addressing(args.address.unwrap_or(Order::SectorLow), shape);
+        let lists = args.lists.unwrap_or(Rules::DEFAULT.lists);
         Ok(Self {
             policy,
             unit,
             unit_bytes,
             machine: Machine { cpu, sector_bytes, moves_bytes },
             behind,
-            writes: args.writes.into(),
+            writes: args.writes.unwrap_or(WritesDo::Fill).into(),
             rules: Rules { lists, positions: args.positions, ..Rules::DEFAULT },
             addressing,
             seed: args.seed,
@@ -72,10 +73,19 @@ impl Setting {
     /// The sizes that were asked for, in units.
     pub(super) fn sizes(&self, args: &Args) -> Result<Vec<u64>> {
         let sizes = match &args.size {
-            Some(_) if self.policy == "none" => vec![0],
             Some(sizes) => sizes.pages_or_none(self.unit_bytes.into())?,
             None => vec![0],
         };
+        match (&args.policy, &sizes[..]) {
+            (Some(policy), [0]) if policy != "none" => bail!(
+                "a cache of less than one unit hits nothing: write 1 or more, a range from nothing such \
+                 as 0..768:32, or --policy none"
+            ),
+            (Some(policy), sizes) if policy == "none" && sizes != [0] => {
+                bail!("--size is for a cache: leave it out, or name another --policy than none");
+            }
+            _ => {}
+        }
         let most = if self.policy == "max-iv" { SECTORS_MAX } else { UNITS_MAX };
         if sizes.last().is_some_and(|&size| size > most) {
             bail!("more than {most} units are not simulated: write a smaller --size");
@@ -139,6 +149,21 @@ impl Setting {
             }
         }
     }
+}
+
+/// Refuses what would change nothing.
+fn must_matter(args: &Args, policy: &str) -> Result<()> {
+    let is_max_iv = policy == "max-iv";
+    let has_own = args.lists.is_some() || args.address.is_some() || args.positions.is_some();
+    if has_own && !is_max_iv {
+        bail!("--lists, --address and --positions are for max-iv: write --policy max-iv");
+    }
+    if args.writes.is_some() && (is_max_iv || policy == "none") {
+        bail!(
+            "--writes is for a cache without rules of its own: write --policy lru, or leave it out"
+        );
+    }
+    Ok(())
 }
 
 fn unit_bytes(unit: CachingUnit, is_max_iv: bool, shape: Shape) -> Result<u32> {

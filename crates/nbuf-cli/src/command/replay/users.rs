@@ -7,6 +7,7 @@ use nbuf::workload::synthetic::tools::{self, PARAMETERS, Parameters, User};
 
 use super::Args;
 use super::setting::Setting;
+use super::until::UntilOver;
 use super::workload::Outcome;
 use crate::patience::Patience;
 
@@ -111,35 +112,24 @@ impl Present {
         patience: &Patience,
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
-        let mut crowd = UntilOver { crowd: &mut self.crowd, patience, is_cut: false };
+        let mut crowd = UntilOver::new(&mut self.crowd, patience);
         let seen = setting.replay(size_units, &mut crowd, watch)?;
         Ok(Outcome::of(seen, crowd.is_cut))
     }
 }
 
-/// They, until somebody loses patience.
-struct UntilOver<'a> {
-    crowd: &'a mut Any,
-    patience: &'a Patience,
-    is_cut: bool,
-}
-
-impl Crowd for UntilOver<'_> {
+impl Crowd for Any {
     fn count(&self) -> u32 {
-        match &self.crowd {
-            Any::Tools(users) => Crowd::count(users),
-            Any::Shot(workers) => Crowd::count(workers),
+        match self {
+            Self::Tools(users) => Crowd::count(users),
+            Self::Shot(workers) => Crowd::count(workers),
         }
     }
 
     fn next(&mut self, process: u32) -> Next {
-        if self.patience.is_over() {
-            self.is_cut = true;
-            return Next::End;
-        }
-        match &mut self.crowd {
-            Any::Tools(users) => Crowd::next(users, process),
-            Any::Shot(workers) => Crowd::next(workers, process),
+        match self {
+            Self::Tools(users) => Crowd::next(users, process),
+            Self::Shot(workers) => Crowd::next(workers, process),
         }
     }
 }
@@ -148,9 +138,15 @@ impl Crowd for UntilOver<'_> {
 pub(super) fn setting(text: &str) -> Result<(String, u32), String> {
     let wrong = || "write name=value, such as think_ms=2000; --help lists the names".to_owned();
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
-    let value =
-        value.parse().map_err(|_| format!("{value} is no whole number up to 4294967295"))?;
-    Ok((name.to_owned(), value))
+    Ok((name.to_owned(), number(name, value)?))
+}
+
+/// What one of the numbers of the tools is set to, if it may be.
+pub(super) fn number(name: &str, text: &str) -> Result<u32, String> {
+    let wrong = |_| format!("{text} is no whole number from 0 to 4294967295");
+    let value = text.parse().map_err(wrong)?;
+    Parameters::DEFAULT.clone().set(name, value).map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 /// What may be set, for the help.

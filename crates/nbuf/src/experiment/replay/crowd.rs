@@ -20,6 +20,12 @@ pub trait Crowd {
 
     /// What comes next for one of them.
     fn next(&mut self, process: u32) -> Next;
+
+    /// Whether nobody wants anything any more, not even what was to come later. Asked where time is
+    /// waited for: from now and then to the end, which then comes at once.
+    fn is_over(&mut self) -> bool {
+        false
+    }
 }
 
 impl<P: Process> Crowd for Vec<P> {

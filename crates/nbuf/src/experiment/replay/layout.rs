@@ -5,7 +5,7 @@
 //! gets a slot of a unit, in the order in which they appear, whatever the size of their values.
 //!
 //! Invariant: no two objects share a unit. Cost: 8 bytes an object, or those of an
-//! [`Interner`](crate::cache::interner::Interner) for keys.
+//! [`Interner`](crate::cache::interner::Interner) for keys, in the survey and in each layout.
 
 use crate::cache::front::Span;
 use crate::cache::interner::Interner;
@@ -26,11 +26,13 @@ pub enum LayoutError {
 }
 
 /// What was learned of a trace on a first reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Survey {
     unit: Unit,
     /// Where each object ends, by its number.
     ends: Vec<u64>,
+    /// The keys, in the order in which they appear.
+    keys: Interner,
     /// Requests that will be made.
     pub requests: u64,
     /// Of these, those that write.
@@ -51,6 +53,7 @@ impl Survey {
         Self {
             unit,
             ends,
+            keys: Interner::new(),
             requests,
             writes,
             left_out,
@@ -62,6 +65,7 @@ impl Survey {
 
     /// Takes requests, in order.
     pub fn take(&mut self, requests: &[Request]) {
+        let mut keys = Vec::new();
         for request in requests {
             let first = *self.first_ns.get_or_insert(request.time_ns);
             self.has_times |= request.time_ns != first;
@@ -72,11 +76,27 @@ impl Survey {
             };
             self.requests += 1;
             self.writes += u64::from(request.ask == Ask::Write);
+            if self.unit == Unit::Keys {
+                keys.push(request.offset);
+                continue;
+            }
             let object = request.object as usize;
             if self.ends.len() <= object {
                 self.ends.resize(object + 1, 0);
             }
             self.ends[object] = self.ends[object].max(end);
+        }
+        self.keys.intern(&keys, &mut Vec::new());
+    }
+
+    /// How much of a disc all objects or keys take, in units of so many bytes, to the end of the last.
+    pub fn bytes(&self, unit_bytes: u64) -> u64 {
+        match self.unit {
+            Unit::Keys => u64::from(self.keys.pages()).saturating_mul(unit_bytes.max(1)),
+            Unit::Bytes => {
+                let whole = |&end: &u64| whole(end, unit_bytes.max(1));
+                self.ends.iter().map(whole).fold(0, u64::saturating_add)
+            }
         }
     }
 
@@ -93,7 +113,6 @@ pub struct Layout {
     unit_bytes: u64,
     /// Where each object begins; nothing where the trace was not surveyed.
     begins: Option<Vec<u64>>,
-    bytes: u64,
     keys: Interner,
     numbers: Vec<u32>,
 }
@@ -105,23 +124,19 @@ impl Layout {
         let mut bytes = 0_u64;
         let begin = |&end: &u64| {
             let begin = bytes;
-            bytes = bytes.saturating_add(end.div_ceil(unit_bytes).saturating_mul(unit_bytes));
+            bytes = bytes.saturating_add(whole(end, unit_bytes));
             begin
         };
         let begins = survey.ends.iter().map(begin).collect();
-        Self { begins: Some(begins), bytes, ..Self::blind(survey.unit, unit_bytes) }
+        let keys = survey.keys.clone();
+        Self { begins: Some(begins), keys, ..Self::blind(survey.unit, unit_bytes) }
     }
 
     /// Of a trace that nobody has seen.
     pub fn blind(unit: Unit, unit_bytes: u64) -> Self {
         let unit_bytes = unit_bytes.max(1);
         let (keys, numbers) = (Interner::new(), Vec::new());
-        Self { unit, unit_bytes, begins: None, bytes: 0, keys, numbers }
-    }
-
-    /// How much of a disc all objects take, to the end of the last unit; 0 where nobody knows.
-    pub fn bytes(&self) -> u64 {
-        if self.unit == Unit::Bytes { self.bytes } else { 0 }
+        Self { unit, unit_bytes, begins: None, keys, numbers }
     }
 
     /// Where a request lies; nothing where it is not to be made.
@@ -151,6 +166,11 @@ impl Layout {
         let offset_bytes = u64::from(self.numbers[0]).saturating_mul(self.unit_bytes);
         Span { offset_bytes, length_bytes: u32::try_from(self.unit_bytes).unwrap_or(u32::MAX) }
     }
+}
+
+/// So many bytes, to the end of the last unit.
+fn whole(bytes: u64, unit_bytes: u64) -> u64 {
+    bytes.div_ceil(unit_bytes).saturating_mul(unit_bytes)
 }
 
 /// Where a request ends in its object; nothing where it is not to be made.
@@ -195,7 +215,7 @@ mod tests {
                     continue;
                 };
                 placed += 1;
-                prop_assert!(span.end() <= layout.bytes());
+                prop_assert!(span.end() <= survey.bytes(unit_bytes));
                 for unit in span.offset_bytes / unit_bytes..=(span.end() - 1) / unit_bytes {
                     let owner = owners.entry(unit).or_insert(request.object);
                     prop_assert_eq!(*owner, request.object, "unit {}", unit);
@@ -209,15 +229,24 @@ mod tests {
 
     #[test]
     fn keys_get_slots_as_they_appear() {
-        let mut layout = Layout::blind(Unit::Keys, 4096);
-        let offsets = [u64::MAX, 7, u64::MAX, 0].map(|key| {
-            let placed = layout.place(&request(3, key, 0, Ask::Read)).unwrap();
-            placed.map(|span| (span.offset_bytes, span.length_bytes))
-        });
-        assert_eq!(
-            offsets,
-            [Some((0, 4096)), Some((4096, 4096)), Some((0, 4096)), Some((8192, 4096))]
-        );
+        let keys = [u64::MAX, 7, u64::MAX, 0];
+        let mut survey = Survey::new(Unit::Keys);
+        // A flush has no key.
+        survey.take(&[request(0, 99, 0, Ask::Flush), request(3, keys[0], 0, Ask::Write)]);
+        survey.take(&[7, u64::MAX, 0].map(|key| request(3, key, 0, Ask::Read)));
+        let blind = Layout::blind(Unit::Keys, 4096);
+        for mut layout in [blind, Layout::of(&survey, 4096)] {
+            let offsets = keys.map(|key| {
+                let placed = layout.place(&request(3, key, 0, Ask::Read)).unwrap();
+                placed.map(|span| (span.offset_bytes, span.length_bytes))
+            });
+            assert_eq!(
+                offsets,
+                [Some((0, 4096)), Some((4096, 4096)), Some((0, 4096)), Some((8192, 4096))]
+            );
+        }
+        assert_eq!(survey.bytes(4096), 3 * 4096);
+        assert_eq!((survey.requests, survey.writes, survey.left_out), (4, 1, 1));
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::disc::{Disc, DiscError, Spent};
 use crate::units::Nanos;
 use crate::workload::process::{Ask, Step};
 
+/// How long a real disc is waited for before the crowd is asked whether it is over.
+const PATIENCE: Nanos = Nanos(100_000_000);
+
 /// Runs a crowd to its end. Costs as much memory as there are processes.
 pub fn replay<D, C, W>(
     machine: &Machine,
@@ -91,13 +94,23 @@ impl<D: Disc + ?Sized, C: Crowd + ?Sized, W: Watch + ?Sized> Run<'_, D, C, W> {
         loop {
             let until = self.events.next_at();
             // A real disc lets time go by also where nothing is under way.
-            if (self.under_way > 0 || self.machine.moves_bytes)
-                && let Some(completion) = self.disc.next_completion(until)
-            {
-                now = completion.at.max(now);
-                self.tick(now);
-                self.completed(now, completion)?;
-                continue;
+            if self.under_way > 0 || self.machine.moves_bytes {
+                let is_waiting = self.machine.moves_bytes && until < Nanos::MAX;
+                let look = if is_waiting { until.min(now + PATIENCE) } else { until };
+                if let Some(completion) = self.disc.next_completion(look) {
+                    now = completion.at.max(now);
+                    self.tick(now);
+                    self.completed(now, completion)?;
+                    continue;
+                }
+                if look < until {
+                    now = look;
+                    self.tick(now);
+                    if self.under_way == 0 && self.crowd.is_over() {
+                        break;
+                    }
+                    continue;
+                }
             }
             let Some(event) = self.events.pop() else { break };
             now = event.at.max(now);
@@ -233,4 +246,83 @@ impl<D: Disc + ?Sized, C: Crowd + ?Sized, W: Watch + ?Sized> Run<'_, D, C, W> {
 pub(super) fn demand(ask: &Ask) -> Demand {
     let &Ask { operation, offset_bytes, length_bytes, position } = ask;
     Demand { operation, offset_bytes, length_bytes, position }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::front::{Nothing, Operation};
+    use crate::disc::{Completion, Request};
+    use crate::experiment::replay::Cpu;
+
+    /// Real, as far as anybody can see: it says until when it was waited for. Nothing takes time.
+    #[derive(Default)]
+    struct Waited {
+        until: Vec<u64>,
+        done: Option<Completion>,
+    }
+
+    impl Disc for Waited {
+        fn size_bytes(&self) -> u64 {
+            1 << 20
+        }
+
+        fn submit(&mut self, now: Nanos, request: Request) {
+            let spent = Spent::default();
+            self.done = Some(Completion { request, at: now, spent, outcome: Ok(()) });
+        }
+
+        fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+            if self.done.is_none() && until < Nanos::MAX {
+                self.until.push(until.0 / 1_000_000);
+            }
+            self.done.take()
+        }
+
+        fn under_way(&self) -> usize {
+            self.done.iter().len()
+        }
+    }
+
+    /// One process that asks at 50 and at 330 ms, and is over when that was asked so often.
+    struct Listed {
+        steps: std::vec::IntoIter<Step>,
+        is_over_after: u32,
+    }
+
+    impl Crowd for Listed {
+        fn count(&self) -> u32 {
+            1
+        }
+
+        fn next(&mut self, _: u32) -> Next {
+            self.steps.next().map_or(Next::End, Next::Step)
+        }
+
+        fn is_over(&mut self) -> bool {
+            self.is_over_after -= 1;
+            self.is_over_after == 0
+        }
+    }
+
+    #[test]
+    fn who_waits_in_real_time_can_lose_patience() {
+        let (operation, offset_bytes, length_bytes) = (Operation::Read, 0, 512);
+        let ask = Step::Ask(Ask { operation, offset_bytes, length_bytes, position: 0 });
+        let at = |time| Step::Until(Nanos::from_millis(time));
+        let check = |is_over_after, want: (u64, u64), waits: &[u64]| {
+            let steps = vec![at(50.0), ask, at(330.0), ask].into_iter();
+            let mut crowd = Listed { steps, is_over_after };
+            let cpu = Cpu::named("free").expect("a row of the table");
+            let machine = Machine { cpu, sector_bytes: 512, moves_bytes: true };
+            let mut disc = Waited::default();
+            let seen = replay(&machine, &mut Nothing, &mut disc, &mut crowd, &mut ()).unwrap();
+            assert_eq!((seen.requests(), seen.elapsed.0 / 1_000_000), want);
+            disc.until.dedup();
+            assert_eq!(disc.until, waits);
+        };
+        check(9, (2, 330), &[0, 50, 150, 250, 330]);
+        check(1, (1, 150), &[0, 50, 150]);
+        check(2, (1, 250), &[0, 50, 150, 250]);
+    }
 }
