@@ -86,6 +86,7 @@ fn tables_are_in_the_form_of_the_course() {
     assert!(header.contains("test") && header.contains("iMac 2011"), "{text}");
     let row = text.lines().find(|line| line.contains("r01-byte")).unwrap();
     assert!(row.contains("2,200,000"), "the iMac's: {row}");
+    assert!(text.contains("no noise floor was measured"), "{text}");
     let csv = bench(&place, &["r01-byte", "--csv"]);
     let csv = String::from_utf8(csv.stdout).unwrap();
     assert!(
@@ -171,4 +172,27 @@ fn a_full_disc_is_said_in_a_line() {
     assert!(said.starts_with("nbuf: no room for 10.0 MiB in "), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!Path::new(&place.path("p.html")).exists());
+}
+
+#[test]
+fn a_page_that_finds_no_room_does_not_cost_the_report() {
+    if !process::is_root() {
+        return skip("mounting a small tmpfs needs root");
+    }
+    let place = Place::new();
+    let (disc, small) = (place.path("disc"), place.path("small"));
+    fs::create_dir(&disc).unwrap();
+    fs::create_dir(&small).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=8k nbuf-test {1} && {NBUF} -q bench --rows --quick --size 1MiB --dir {0} \
+         r02-block4096 --html {1}/p.html; status=$?; ls {1}; exit $status",
+        disc.display(),
+        small.display()
+    );
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    let [told, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(told.contains("r02-block4096") && !told.contains("p.html"), "{told}");
+    assert!(said.contains("small/p.html") && said.contains("--html"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }

@@ -59,15 +59,56 @@ fn an_interrupted_writer_leaves_no_part_of_a_file() {
     let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.ends_with(" bytes/s\n") && place.path("part").exists(), "{line}");
+    assert!(line.ends_with(" bytes/s\n") && !place.path("part").exists(), "{line}");
     signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(stderr).unwrap();
     assert_eq!(
         (status.code(), stderr.as_str()),
-        (Some(130), "nbuf: interrupted; removed part, which was not all written\n")
+        (Some(130), "nbuf: interrupted; part: it was not made\n")
     );
-    assert!(!place.path("part").exists());
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
+}
+
+#[test]
+fn killed_or_unheard_a_writer_leaves_what_was_there() {
+    let place = Place::new();
+    assert_eq!(run(&place, &["writer", "-n", "100000", "-b", "512", "old"]).0, 0);
+    let before = fs::read(place.path("old")).unwrap();
+    for name in ["old", "new"] {
+        // Strides leave holes, which nobody would take for ours.
+        let mut writer =
+            place.nbuf(["writer", "-n", "1TiB", "-s", "1MiB", "-b", "4096", "-p", "1MiB", name]);
+        let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
+        child.wait().unwrap();
+        // Who stops listening is no failure, and has no half of a file.
+        let mut writer = place.nbuf(["writer", "-n", "300000000", "-b4096", "-p1000000", name]);
+        let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+        assert_eq!((status.code(), stderr.as_slice()), (Some(0), &b""[..]));
+    }
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 1);
+    assert!(fs::read(place.path("old")).unwrap() == before);
+    assert_eq!(run(&place, &["writer", "-n", "7", "old"]).0, 0);
+}
+
+#[test]
+fn a_file_that_is_whole_stays_when_standard_output_is_full() {
+    let place = Place::new();
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    let mut writer = place.nbuf(["writer", "-n", "100000", "-b", "512", "file"]);
+    let Output { status, stderr, .. } = writer.stdout(full()).output().unwrap();
+    let said = String::from_utf8(stderr).unwrap();
+    assert_eq!((status.code(), said.lines().count()), (Some(125), 1), "{said}");
+    assert!(said.contains("standard output") && !said.contains("file"), "{said}");
+    assert_eq!(fs::metadata(place.path("file")).unwrap().len(), 100_000);
+    let (status, _, said) = run(&place, &["writer", "--force", "/proc/version"]);
+    assert_eq!(status, 125);
+    assert!(said.contains("cannot write /proc/version") && !said.contains("removed"), "{said}");
 }
 
 #[test]
@@ -109,7 +150,10 @@ fn a_full_disc_leaves_nothing_half_written() {
     let script = "mount -t tmpfs -o size=64k none small || exit 77
         for options in '-b 4096' '-S 1' '-b 4096 -S 1' '-y 1 -b 512'; do
             $NBUF writer -n 1000000 $options small/data; echo $?; ls small
-        done";
+        done
+        ln -s small/real link
+        $NBUF writer -n 1000000 -b 4096 link; echo $?; ls small; readlink link
+        $NBUF writer -n 1000 link; $NBUF writer -n 1000000 -b 4096 link; echo $?; wc -c <small/real";
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
     let output = command.env("NBUF", support::NBUF).current_dir(place.path("")).output().unwrap();
@@ -119,7 +163,12 @@ fn a_full_disc_leaves_nothing_half_written() {
         support::skip(&format!("no tmpfs of one's own: {wrong}"));
         return;
     }
-    assert_eq!(said, "125\n".repeat(4), "{wrong}");
-    assert_eq!(wrong.lines().filter(|line| line.contains("removed it")).count(), 4, "{wrong}");
-    assert_eq!(wrong.lines().count(), 4, "{wrong}");
+    let (first, rest) = said.split_at(5 * 4);
+    assert_eq!(first, "125\n".repeat(5), "{wrong}");
+    let rest: Vec<&str> = rest.lines().collect();
+    assert!(rest[1].starts_with("1000 bytes, "), "{rest:?}");
+    assert_eq!([rest[0], rest[2], rest[3]], ["small/real", "125", "1000"]);
+    assert_eq!(wrong.lines().filter(|line| line.contains("it was not made")).count(), 5, "{wrong}");
+    assert!(wrong.lines().last().unwrap().contains("it is as it was"), "{wrong}");
+    assert_eq!(wrong.lines().count(), 6, "{wrong}");
 }

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use nbuf::experiment::result::{PingDocument, PingOutcome};
+use nbuf::experiment::result::{PingDocument, PingOutcome, PingSampleLine};
 use nbuf::path::wake::WAKES;
 use nbuf::sys::process::signal;
 use support::{Need, Place, is_alive, requires, until};
@@ -21,8 +21,9 @@ fn document(output: &Output) -> PingDocument {
 #[test]
 fn the_document_has_a_row_for_each_mechanism_and_placement() {
     let place = Place::new();
-    let arguments = ["ping", "--quick", "--json", "--only", "pipe,spin", "--html", "p.html"];
-    let output = place.nbuf(arguments).output().unwrap();
+    let wanted = ["ping", "--quick", "--json", "--only", "pipe,spin"];
+    let arguments = [&wanted[..], &["--html", "p.html", "--samples-out", "s.jsonl"]].concat();
+    let output = place.nbuf(&arguments).output().unwrap();
     let document = document(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(document.schema, PingDocument::SCHEMA);
@@ -45,7 +46,12 @@ fn the_document_has_a_row_for_each_mechanism_and_placement() {
     assert_eq!(marks, [60.0, 10_000.0]);
     let page = std::fs::read_to_string(place.path("p.html")).unwrap();
     assert!(page.contains("class=\"rates\"") && page.ends_with("</html>\n"));
-    let again = place.nbuf(arguments).output().unwrap();
+    let lines = std::fs::read_to_string(place.path("s.jsonl")).unwrap();
+    let lines: Vec<PingSampleLine> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let samples: u64 = document.rows.iter().map(|row| row.samples).sum();
+    assert!(samples > 0 && lines.len() as u64 == samples, "{samples}");
+    let again = place.nbuf(&arguments).output().unwrap();
     assert_eq!(again.status.code(), Some(125));
     assert!(String::from_utf8(again.stderr).unwrap().contains("p.html exists"));
 }

@@ -11,7 +11,7 @@ use nbuf::path::{Direction, Error, Moved, Order, PATHS, Path, Pattern, Request, 
 use nbuf::sys::seccomp;
 
 /// Small blocks, odd ones, pages, and one larger than the file.
-const BLOCKS: [u64; 6] = [1, 3, 512, 1000, 4096, 1 << 20];
+const BLOCKS: [u64; 7] = [1, 3, 512, 1000, 4096, 9000, 1 << 20];
 const SIZES: [u64; 4] = [1, 4096, 12_345, 65_536];
 const ORDERS: [Order; 5] = [
     Order::Sequential,

@@ -12,8 +12,8 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-use nbuf::experiment::ping::{Plan, machine, run, serve};
-use nbuf::experiment::result::{PingDocument, PingOutcome, PingRow};
+use nbuf::experiment::ping::{Listener, Plan, machine, run, serve};
+use nbuf::experiment::result::{PingDocument, PingOutcome, PingRow, PingSampleLine};
 use nbuf::path::wake::{Member, Placement, ROUNDS, Row, Setting, Tally, WAKES, Waits, Wake};
 use nbuf::sys::seccomp;
 
@@ -98,11 +98,37 @@ fn measured(names: &[&str], mode: &'static str, allowed: Duration) -> PingDocume
         command.arg(mode);
         command
     };
-    let mut steps = 0;
-    let document = run(&plan, machine(), None, &start, &mut |_, _| steps += 1).unwrap();
-    assert_eq!(steps, plan.steps());
+    let mut heard = Heard::default();
+    let document = run(&plan, machine(), None, &start, &mut heard).unwrap();
+    assert_eq!(heard.steps, plan.steps());
     assert_eq!(document.rows.len(), names.len() * 3);
+    for row in &document.rows {
+        let is_of_row = |line: &&PingSampleLine| {
+            (&line.mechanism, &line.placement) == (&row.mechanism, &row.placement)
+        };
+        let lines: Vec<&PingSampleLine> = heard.lines.iter().filter(is_of_row).collect();
+        let clean = lines.iter().filter(|line| line.is_clean).count() as u64;
+        assert_eq!((lines.len() as u64, clean), (row.samples, row.clean), "{row:?}");
+    }
     document
+}
+
+/// What a listener hears.
+#[derive(Default)]
+struct Heard {
+    steps: usize,
+    lines: Vec<PingSampleLine>,
+}
+
+impl Listener for Heard {
+    fn step(&mut self, done: usize, _: &str) {
+        assert_eq!(done, self.steps);
+        self.steps += 1;
+    }
+
+    fn sample(&mut self, line: &PingSampleLine) {
+        self.lines.push(line.clone());
+    }
 }
 
 const PATIENT: Duration = Duration::from_mins(1);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use nbuf::clock::Stopwatch;
 use nbuf::path::option_driven::{Loop, Means};
-use nbuf::path::{Direction, Order, Pattern, ours};
+use nbuf::path::ours::Draft;
+use nbuf::path::{Direction, Order, Pattern};
 use nbuf::sys::signal::Signals;
 use nbuf::units::{Bytes, Size};
 
@@ -35,7 +36,9 @@ struct Common {
 
 /// Write a file as the CS61 course's `writer` does, and say how fast.
 ///
-/// The file is made, or written over if all of it is what `nbuf writer` writes.
+/// The file is made, or replaced if all of it is what `nbuf writer` writes. It gets its name when it is
+/// whole: whatever ends the writing before, nothing has the name, or what had it. That takes room for
+/// both, and a directory that may be written to.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   nbuf writer -b 512              # w04-block
@@ -100,43 +103,46 @@ pub(crate) fn write(arguments: &Writer) -> Result<u8> {
     }
     let name = || format!("cannot write {}", path.display());
     let signals = Signals::block().context("cannot listen for Ctrl-C")?;
-    let (file, _) = ours::open(path, *force, waits).with_context(name)?;
-    let ended = run(file, pattern, means(*stdio), common, Some(&signals));
-    if let Ok(Some(signal)) = ended {
-        let _ = std::fs::remove_file(path);
-        note(format_args!("interrupted; removed {}, which was not all written", path.display()));
-        return Ok(u8::try_from(128 + signal).unwrap_or(exit::OURS));
-    }
-    if let Err(error) = ended {
-        let cause = error.downcast_ref::<io::Error>();
-        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
-            // Nobody listens any more, which says nothing of the file.
-            return Err(error);
+    let draft = Draft::begin(path, *force).with_context(name)?;
+    let file = draft.file(waits).with_context(name)?;
+    let left = if draft.replaces() { "it is as it was" } else { "it was not made" };
+    let whole = || format!("{}; {left}; make room or name another", name());
+    let look = looks(&pattern, *stdio, waits);
+    match run(file, pattern, means(*stdio), common, Some((&signals, look))) {
+        Ok(Ended::Signal(signal)) => {
+            note(format_args!("interrupted; {}: {left}", path.display()));
+            Ok(u8::try_from(128 + signal).unwrap_or(exit::OURS))
         }
-        // Half of it is worth nothing, and it was made or taken for this.
-        let _ = std::fs::remove_file(path);
-        return Err(error)
-            .with_context(|| format!("{}, and removed it; make room or name another", name()));
+        Ok(Ended::All(line)) => {
+            draft.publish().with_context(whole)?;
+            // Whoever does not hear this has his file all the same.
+            print(line.as_bytes())?;
+            Ok(0)
+        }
+        Err(Failure::Moving(error)) => Err(error).with_context(whole),
+        Err(Failure::Telling(error)) => {
+            if error.downcast_ref::<io::Error>().is_none() {
+                note(format_args!("{}: {left}", path.display()));
+            }
+            Err(error)
+        }
     }
-    Ok(0)
 }
 
 pub(crate) fn read(arguments: &Reader) -> Result<u8> {
     let Reader { common, stdio, file: path } = arguments;
     let pattern = pattern(common, Direction::Read)?;
     let file = open(path, &pattern)?;
-    run(file, pattern, means(*stdio), common, None)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(0)
+    let ended = run(file, pattern, means(*stdio), common, None);
+    tell_read(ended, || format!("cannot read {}", path.display()))
 }
 
 pub(crate) fn read_mapped(arguments: &Memreader) -> Result<u8> {
     let Memreader { common, file: path } = arguments;
     let pattern = pattern(common, Direction::Read)?;
     let file = open(path, &pattern)?;
-    run(file, pattern, Means::Mapping, common, None)
-        .with_context(|| format!("cannot map {}", path.display()))?;
-    Ok(0)
+    let ended = run(file, pattern, Means::Mapping, common, None);
+    tell_read(ended, || format!("cannot map {}", path.display()))
 }
 
 /// More writes that wait than this take minutes at least.
@@ -199,36 +205,81 @@ fn open(path: &Path, pattern: &Pattern) -> Result<File> {
 /// Bytes, or operations if they are small, between two looks for a signal: a look costs a call.
 const LOOK_BYTES: u64 = 1 << 20;
 const LOOK_OPERATIONS: u64 = 1 << 10;
+/// What stdio gathers before it asks the disc.
+const STDIO_BYTES: u64 = 4096;
 
-/// All of it, with a line at the end and on the way; or until a signal comes, which it gives.
+/// Operations between two looks for a signal. Where each call waits for the disc, a look costs
+/// nothing beside it, and Ctrl-C would have to wait for all of them.
+fn looks(pattern: &Pattern, stdio: u8, waits: bool) -> u64 {
+    let bytes = match (waits, stdio) {
+        (true, 1) => STDIO_BYTES,
+        (true, _) => 1,
+        (false, _) => LOOK_BYTES,
+    };
+    (bytes / pattern.block_bytes.max(1)).clamp(1, LOOK_OPERATIONS)
+}
+
+/// How a run ended.
+enum Ended {
+    /// All was moved; this is to be said.
+    All(String),
+    /// A signal came.
+    Signal(i32),
+}
+
+/// Why a run failed: of the file, or of standard output.
+enum Failure {
+    Moving(anyhow::Error),
+    Telling(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Moving(error.into())
+    }
+}
+
+/// Says what came of reading.
+fn tell_read(ended: Result<Ended, Failure>, what: impl FnOnce() -> String) -> Result<u8> {
+    match ended {
+        Ok(Ended::All(line)) => print(line.as_bytes()).map(|()| 0),
+        // Nobody listened for one.
+        Ok(Ended::Signal(_)) => Ok(0),
+        Err(Failure::Moving(error)) => Err(error).with_context(what),
+        Err(Failure::Telling(error)) => Err(error),
+    }
+}
+
+/// All of it, with lines on the way; or until a signal comes, for which it looks every so many
+/// operations.
 fn run(
     file: File,
     pattern: Pattern,
     means: Means,
     common: &Common,
-    signals: Option<&Signals>,
-) -> Result<Option<i32>> {
+    signals: Option<(&Signals, u64)>,
+) -> Result<Ended, Failure> {
     let every = bytes(common.print, "-p")?;
-    let look = (LOOK_BYTES / pattern.block_bytes.max(1)).clamp(1, LOOK_OPERATIONS);
     let mut steps = Loop::new(file, pattern, means)?;
     let mut next = every;
     let clock = Stopwatch::start();
     steps.begin()?;
     for operation in 0..pattern.operations() {
-        if operation % look == 0
-            && let Some(signal) = signals.and_then(Signals::next)
+        if let Some((signals, look)) = signals
+            && operation % look == 0
+            && let Some(signal) = signals.next()
         {
-            return Ok(Some(signal.number));
+            return Ok(Ended::Signal(signal.number));
         }
         steps.step()?;
         if every > 0 && steps.moved_bytes() >= next {
-            print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())?;
+            let line = line(steps.moved_bytes(), clock.elapsed());
+            print(line.as_bytes()).map_err(Failure::Telling)?;
             next = (steps.moved_bytes() / every + 1).saturating_mul(every);
         }
     }
     steps.end()?;
-    print(line(steps.moved_bytes(), clock.elapsed()).as_bytes())?;
-    Ok(None)
+    Ok(Ended::All(line(steps.moved_bytes(), clock.elapsed())))
 }
 
 fn line(bytes: u64, elapsed: Duration) -> String {
@@ -237,3 +288,25 @@ fn line(bytes: u64, elapsed: Duration) -> String {
 }
 
 const NS_PER_SECOND: u128 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_the_disc_looks_up_each_time() {
+        let check = |block_bytes, stdio, waits, want| {
+            let size_bytes = 10 << 20;
+            let (direction, order) = (Direction::Write, Order::Sequential);
+            let pattern = Pattern { direction, order, block_bytes, size_bytes };
+            assert_eq!(looks(&pattern, stdio, waits), want, "{block_bytes} {stdio} {waits}");
+        };
+        check(1, 0, true, 1);
+        check(4096, 0, true, 1);
+        check(1, 1, true, 1024);
+        check(512, 1, true, 8);
+        check(1, 0, false, 1024);
+        check(65536, 0, false, 16);
+        check(4 << 20, 1, false, 1);
+    }
+}

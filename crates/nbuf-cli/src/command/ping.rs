@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use nbuf::experiment::ping::{self, Plan};
-use nbuf::experiment::result::PingDocument;
+use nbuf::experiment::ping::{self, Listener, Plan};
+use nbuf::experiment::result::{PingDocument, PingSampleLine};
 use nbuf::path::wake::{Placement, Row, WAKES};
 use nbuf::sys::signal::Signals;
 
-use crate::output::{must_be_possible, print, write_new};
+use crate::output::{json_lines, keep, must_be_possible, print};
 use crate::show::ping as shown;
-use crate::show::progress;
+use crate::show::progress::{self, Bar};
 use crate::show::terminal::Terminal;
 use crate::voice::note;
 
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long)]
     quick: bool,
     /// Name the mechanisms, and measure nothing
-    #[arg(long, conflicts_with_all = ["only", "placement", "quick", "json", "html"])]
+    #[arg(long, conflicts_with_all = ["only", "placement", "quick", "json", "html", "samples_out"])]
     list: bool,
     /// One JSON document on standard output
     #[arg(long)]
@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Also write the table and all histograms as one page, refused when it exists
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write a line of JSON for each sample into this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    samples_out: Option<PathBuf>,
 }
 
 /// A mechanism of the table.
@@ -74,8 +77,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         print(shown::list(WAKES).as_bytes())?;
         return Ok(0);
     }
-    if let Some(path) = &args.html {
-        must_be_possible(path, "--html")?;
+    for (path, option) in [(&args.html, "--html"), (&args.samples_out, "--samples-out")] {
+        if let Some(path) = path {
+            must_be_possible(path, option)?;
+        }
     }
     let plan = plan(args);
     let program = std::env::current_exe().context("cannot find this program to start it again")?;
@@ -87,17 +92,38 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let signals = Signals::block().context("cannot listen for Ctrl-C")?;
     let steps = plan.steps();
     note(format_args!(
-        "{steps} processes, one after the other; Ctrl-C ends it and leaves what was measured"
+        "measures at most about {:.0} s, in {steps} processes, one after the other; Ctrl-C ends it and leaves \
+         what was measured",
+        plan.seconds_max()
     ));
-    let bar = progress::bar("", steps);
-    let document = ping::run(&plan, ping::machine(), Some(&signals), &start, &mut |done, what| {
-        bar.say(what);
-        bar.set(done, steps);
-    })?;
-    bar.clear();
-    tell(args, &document)?;
+    let keeps = args.samples_out.is_some();
+    let mut told = Told { bar: progress::bar("", steps), steps, keeps, lines: Vec::new() };
+    let document = ping::run(&plan, ping::machine(), Some(&signals), &start, &mut told);
+    told.bar.clear();
+    tell(args, &document?, &told.lines)?;
     let ended = signals.next().map(|signal| 128 + signal.number);
     Ok(ended.and_then(|status| u8::try_from(status).ok()).unwrap_or(0))
+}
+
+/// What is heard while it runs.
+struct Told {
+    bar: Bar,
+    steps: usize,
+    keeps: bool,
+    lines: Vec<PingSampleLine>,
+}
+
+impl Listener for Told {
+    fn step(&mut self, done: usize, what: &str) {
+        self.bar.say(what);
+        self.bar.set(done, self.steps);
+    }
+
+    fn sample(&mut self, line: &PingSampleLine) {
+        if self.keeps {
+            self.lines.push(line.clone());
+        }
+    }
 }
 
 fn plan(args: &Args) -> Plan {
@@ -112,18 +138,18 @@ fn plan(args: &Args) -> Plan {
     plan
 }
 
-fn tell(args: &Args, document: &PingDocument) -> Result<()> {
-    if let Some(path) = &args.html {
-        let page = shown::page(document);
-        let cannot = || format!("cannot write {}", path.display());
-        write_new(path, "--html", |mut file| Ok(io::Write::write_all(&mut file, page.as_bytes())?))
-            .with_context(cannot)?;
+fn tell(args: &Args, document: &PingDocument, lines: &[PingSampleLine]) -> Result<()> {
+    let printed = if args.json {
+        print((serde_json::to_string_pretty(document)? + "\n").as_bytes())
+    } else {
+        print(shown::table(document, Terminal::of_output().width).as_bytes())
+    };
+    let page = |path: &PathBuf| keep(path, "--html", shown::page(document).as_bytes());
+    let mut kept = args.html.as_ref().map_or(Ok(()), page);
+    if let Some(path) = &args.samples_out {
+        kept = kept.and(keep(path, "--samples-out", &json_lines(lines)?));
     }
-    if args.json {
-        let text = serde_json::to_string_pretty(document)? + "\n";
-        return print(text.as_bytes());
-    }
-    print(shown::table(document, Terminal::of_output().width).as_bytes())
+    kept.and(printed)
 }
 
 /// Measures one mechanism for a parent that asks on standard input.

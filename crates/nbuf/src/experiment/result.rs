@@ -40,7 +40,7 @@ pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
-    PingSaid, PingSample, PingTask,
+    PingSaid, PingSample, PingSampleLine, PingTask,
 };
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,

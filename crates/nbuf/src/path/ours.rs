@@ -2,17 +2,19 @@
 //!
 //! A file is ours if all of it is what [`Data`] gives for its offsets, or if it is empty: then
 //! nothing of anybody's is lost. That needs no mark beside the file, works on every file system, and
-//! holds for a copy of it, too. A file with strides that was left half-written is nobody's. Cost: the
+//! holds for a copy of it, too. It is never in part: a [`Draft`] gets its name when it is whole. Cost: the
 //! file is read until a byte differs.
 
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
 use super::data::Data;
+use crate::sys::publish::Unfinished;
 
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
@@ -28,31 +30,80 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
-/// Opens a file for writing, made or emptied, and says whether it was there. With `force`, whatever
-/// is in it; a directory or a device never.
-pub fn open(path: &Path, force: bool, waits: bool) -> Result<(File, bool), Error> {
-    // Opening a pipe would wait, opening a device may do something.
-    if let Ok(metadata) = std::fs::metadata(path) {
-        regular(metadata.file_type())?;
+/// A file that is being written, which gets its name when it is whole.
+///
+/// Until then nothing has the name, or what had it before, whatever ends the writing: a full disc, a
+/// signal, a reader that goes away, a kill. Cost: room for both while an old one is written over.
+#[derive(Debug)]
+pub struct Draft {
+    unfinished: Unfinished,
+    /// The name, with links followed.
+    path: PathBuf,
+    /// What is replaced.
+    old: Option<Metadata>,
+}
+
+impl Draft {
+    /// Begins one under a name that nothing has, or something of ours; with `force`, whatever is in it.
+    /// A directory or a device never.
+    pub fn begin(path: &Path, force: bool) -> Result<Self, Error> {
+        let path = followed(path)?;
+        // Opening a pipe would wait, opening a device may do something.
+        let old = match std::fs::metadata(&path) {
+            Ok(metadata) => {
+                regular(metadata.file_type())?;
+                Some(metadata)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        if old.is_some() {
+            let mut options = File::options();
+            options.write(true).read(!force).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+            let file = options.open(&path)?;
+            regular(file.metadata()?.file_type())?;
+            if !force && !is_ours(&file)? {
+                return Err(Error::NotOurs);
+            }
+        }
+        Ok(Self { unfinished: Unfinished::create(&path)?, path, old })
     }
-    let mut flags = OFlags::NONBLOCK;
-    flags.set(OFlags::SYNC, waits);
-    let mut options = File::options();
-    options.write(true).custom_flags(flags.bits().cast_signed());
-    match options.clone().create_new(true).open(path) {
-        Ok(file) => return Ok((file, false)),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error.into()),
+
+    /// The file to write to; one that `waits` is open with `O_SYNC`.
+    pub fn file(&self, waits: bool) -> io::Result<File> {
+        let mut flags = OFlags::empty();
+        flags.set(OFlags::SYNC, waits);
+        let name = format!("/proc/self/fd/{}", self.unfinished.file().as_raw_fd());
+        File::options().write(true).custom_flags(flags.bits().cast_signed()).open(name)
     }
-    // A dangling link is followed: what it names is made.
-    let file = options.create(true).read(true).open(path)?;
-    regular(file.metadata()?.file_type())?;
-    if !force && !is_ours(&file)? {
-        return Err(Error::NotOurs);
+
+    /// Whether something has the name now, which stays if this is given up.
+    pub fn replaces(&self) -> bool {
+        self.old.is_some()
     }
-    file.set_len(0)?;
-    io::Seek::rewind(&mut &file)?;
-    Ok((file, true))
+
+    /// Gives the file its name, with the rights of the one it replaces.
+    pub fn publish(self) -> io::Result<()> {
+        let Some(old) = self.old else { return self.unfinished.publish(&self.path) };
+        let file = self.unfinished.file();
+        file.set_permissions(old.permissions())?;
+        // Only root gives files away; a file of one's own needs no giving.
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+        self.unfinished.replace(&self.path)
+    }
+}
+
+/// As many links as the kernel follows.
+const LINKS_MAX: usize = 40;
+
+/// The name at the end of links. A dangling link is followed: what it names is made.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = std::fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
 }
 
 fn regular(kind: FileType) -> Result<(), Error> {
@@ -88,7 +139,9 @@ fn is_ours(mut file: &File) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
     use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -104,23 +157,51 @@ mod tests {
             [(b"", true), (&whole, true), (&whole[..7], true), (&changed, false), (b"x", false)];
         for (content, is_taken) in cases {
             std::fs::write(&path, content).unwrap();
-            let opened = open(&path, false, false);
-            assert_eq!(opened.is_ok(), is_taken, "{} bytes", content.len());
-            let left = std::fs::read(&path).unwrap();
-            assert!(if is_taken { left.is_empty() } else { left == content });
+            let draft = Draft::begin(&path, false);
+            assert_eq!(draft.is_ok(), is_taken, "{} bytes", content.len());
+            // Given up, it leaves what was there.
+            drop(draft);
+            assert!(std::fs::read(&path).unwrap() == content);
         }
-        let (mut file, was_there) = open(&path, true, false).unwrap();
-        file.write_all(b"new").unwrap();
-        assert!(was_there);
+        std::fs::write(&path, "others'").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        write(Draft::begin(&path, true).unwrap(), "new");
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        let (_, was_there) = open(&directory.path().join("other"), false, true).unwrap();
-        assert!(!was_there);
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    fn write(draft: Draft, text: &str) {
+        draft.file(true).unwrap().write_all(text.as_bytes()).unwrap();
+        draft.publish().unwrap();
+    }
+
+    #[test]
+    fn links_stay_and_what_they_name_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let [link, next, real] = ["link", "next", "real"].map(|name| directory.path().join(name));
+        symlink("next", &link).unwrap();
+        symlink(&real, &next).unwrap();
+        for text in ["", "once", "twice"] {
+            let draft = Draft::begin(&link, true).unwrap();
+            assert_eq!(draft.replaces(), text == "twice");
+            if text.is_empty() {
+                drop(draft);
+                assert!(!real.exists());
+                continue;
+            }
+            write(draft, text);
+            assert_eq!(std::fs::read_to_string(&real).unwrap(), text);
+        }
+        assert!(link.is_symlink() && next.is_symlink());
+        symlink("round", directory.path().join("round")).unwrap();
+        assert!(matches!(Draft::begin(&directory.path().join("round"), true), Err(Error::Io(_))));
     }
 
     #[test]
     fn what_is_no_file_is_left_alone() {
         for (path, what) in [("/", "a directory"), ("/dev/null", "a device")] {
-            let error = open(Path::new(path), true, false).unwrap_err().to_string();
+            let error = Draft::begin(Path::new(path), true).unwrap_err().to_string();
             assert_eq!(error, format!("it is {what}; name a file"));
         }
     }

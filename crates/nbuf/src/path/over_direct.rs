@@ -1,7 +1,8 @@
 //! Bytes of any offset and length over whole blocks that go past the cache, with a buffer of one
 //! block: what a program needs between itself and a device that has only blocks (on VMS it is RMS).
 //!
-//! A block that is written in part is read first, and written when another one is wanted. Where the
+//! Whole blocks in the middle of an operation do not go through the buffer: they are one call, into or
+//! out of the memory of whoever asked. A block that is written in part is read first, and written when another one is wanted. Where the
 //! file's last block is in part, the file is cut to its length as the pass ends.
 
 use std::io;
@@ -22,7 +23,11 @@ pub(super) fn open(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
     let block = Block::new(direct, request.pattern.end_bytes());
     let longest = request.pattern.longest_bytes();
     match request.pattern.direction {
-        Direction::Read => Steps::open(request, Reads(block, Aligned::new(longest))),
+        // An operation lies in it as it lies in its first block, so that whole blocks are aligned.
+        Direction::Read => {
+            let buffer = Aligned::new(longest + block.buffer.bytes().len());
+            Steps::open(request, Reads(block, buffer))
+        }
         Direction::Write => Steps::open(request, Writes(block, Data::new(longest))),
     }
 }
@@ -77,21 +82,50 @@ impl Block {
         Part { number: offset_bytes >> self.shift, within, length }
     }
 
-    /// Has a block in memory, with what is in the file if it is wanted.
+    /// Bytes of the whole blocks that lie at the beginning of what is left of an operation.
     #[inline]
-    fn hold(&mut self, number: u64, is_wanted: bool) -> io::Result<()> {
-        if self.held == Some(number) { Ok(()) } else { self.fetch(number, is_wanted) }
+    fn whole(&self, within: usize, left: usize) -> usize {
+        if within == 0 { left >> self.shift << self.shift } else { 0 }
     }
 
-    fn fetch(&mut self, number: u64, is_wanted: bool) -> io::Result<()> {
+    /// Reads whole blocks past the buffer.
+    fn read_whole(&self, offset_bytes: u64, to: &mut [u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < to.len() {
+            match pread(&self.direct.file, &mut to[done..], offset_bytes + done as u64)? {
+                0 => return Err(ended()),
+                more => done += more,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes whole blocks past the buffer, which forgets what it had of them.
+    fn write_whole(&mut self, offset_bytes: u64, from: &[u8]) -> io::Result<()> {
+        let blocks = offset_bytes >> self.shift..(offset_bytes + from.len() as u64) >> self.shift;
+        if self.held.is_some_and(|held| blocks.contains(&held)) {
+            (self.held, self.is_changed) = (None, false);
+        }
+        let file = &self.direct.file;
+        let done = pwrite(file, from, offset_bytes)?;
+        if done != from.len() {
+            rest_of(from, done, |part, done| pwrite(file, part, offset_bytes + done))?;
+        }
+        Ok(())
+    }
+
+    /// Has a block in memory, with what is in the file.
+    #[inline]
+    fn hold(&mut self, number: u64) -> io::Result<()> {
+        if self.held == Some(number) { Ok(()) } else { self.fetch(number) }
+    }
+
+    fn fetch(&mut self, number: u64) -> io::Result<()> {
         self.write_back()?;
         self.held = None;
-        self.filled = 0;
         let buffer = self.buffer.bytes_mut();
-        if is_wanted {
-            self.filled = pread(&self.direct.file, &mut *buffer, number << self.shift)?;
-            buffer[self.filled..].fill(0);
-        }
+        self.filled = pread(&self.direct.file, &mut *buffer, number << self.shift)?;
+        buffer[self.filled..].fill(0);
         self.held = Some(number);
         Ok(())
     }
@@ -132,12 +166,19 @@ impl Step for Reads {
     #[inline]
     fn step(&mut self, Operation { offset_bytes, length_bytes }: Operation) -> io::Result<u8> {
         let Self(block, buffer) = self;
-        let buffer = &mut buffer.bytes_mut()[..length_bytes];
+        let begin = block.part(offset_bytes, length_bytes).within;
+        let buffer = &mut buffer.bytes_mut()[begin..begin + length_bytes];
         let mut done = 0;
         while done < length_bytes {
-            let Part { number, within, length } =
-                block.part(offset_bytes + done as u64, length_bytes - done);
-            block.hold(number, true)?;
+            let (at, left) = (offset_bytes + done as u64, length_bytes - done);
+            let Part { number, within, length } = block.part(at, left);
+            let whole = block.whole(within, left);
+            if whole > 0 {
+                block.read_whole(at, &mut buffer[done..done + whole])?;
+                done += whole;
+                continue;
+            }
+            block.hold(number)?;
             if within + length > block.filled {
                 return Err(ended());
             }
@@ -160,9 +201,15 @@ impl Step for Writes {
         let data = data.at(offset_bytes, length_bytes);
         let mut done = 0;
         while done < length_bytes {
-            let Part { number, within, length } =
-                block.part(offset_bytes + done as u64, length_bytes - done);
-            block.hold(number, length < 1 << block.shift)?;
+            let (at, left) = (offset_bytes + done as u64, length_bytes - done);
+            let Part { number, within, length } = block.part(at, left);
+            let whole = block.whole(within, left);
+            if whole > 0 {
+                block.write_whole(at, &data[done..done + whole])?;
+                done += whole;
+                continue;
+            }
+            block.hold(number)?;
             let to = &mut block.buffer.bytes_mut()[within..within + length];
             to.copy_from_slice(&data[done..done + length]);
             block.is_changed = true;
@@ -173,5 +220,47 @@ impl Step for Writes {
 
     fn end(&mut self) -> io::Result<()> {
         self.0.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::super::{Order, Pattern, row};
+    use super::*;
+
+    /// Calls of this thread that read or wrote: others run other tests.
+    fn calls_so_far() -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+        let count = |line: &str| line.strip_prefix("sysc")?[3..].trim().parse::<u64>().ok();
+        text.lines().filter_map(count).sum()
+    }
+
+    #[test]
+    fn the_blocks_in_the_middle_of_an_operation_are_one_call() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.set_len(4 << 20).unwrap();
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let calls = |direction, block_bytes: u64| {
+            let (order, size_bytes) = (Order::Sequential, 2 << 20);
+            let pattern = Pattern { direction, order, block_bytes, size_bytes };
+            let file = std::path::Path::new(&path);
+            let request = Request { file, pattern, grows: false, depth: 1 };
+            let mut path = row("bytes-over-direct").unwrap().open(&request).ok()?;
+            let before = calls_so_far();
+            let moved = path.run(0..u64::MAX).unwrap();
+            let after = calls_so_far();
+            path.finish().unwrap();
+            assert_eq!(moved.bytes, 2 << 20);
+            Some(after - before)
+        };
+        // Two of 256 blocks, or three with odd ends; and the looks.
+        let Some(whole) = calls(Direction::Read, 1 << 20) else { return };
+        assert!(whole < 2 + 5, "{whole} calls");
+        for direction in [Direction::Read, Direction::Write] {
+            let odd = calls(direction, (1 << 20) - 1000).unwrap();
+            assert!(odd < 3 * 5 + 5, "{direction:?}: {odd} calls");
+        }
     }
 }

@@ -108,7 +108,7 @@ pub const PATHS: &[Row] = &[
     alone(
         "bytes-over-direct",
         BOTH,
-        "any bytes, over whole blocks of O_DIRECT and a buffer of one",
+        "any bytes, over whole blocks of O_DIRECT and a buffer of one for parts of them",
         over_direct::open,
     ),
     alone(

@@ -8,7 +8,7 @@ use nbuf::experiment::bench::advise;
 use nbuf::experiment::bench::asked::Asked;
 use nbuf::experiment::bench::measure::Bench;
 use nbuf::experiment::bench::table::COURSE_BYTES;
-use nbuf::experiment::bench::{Error, place};
+use nbuf::experiment::bench::{Error, observed, place};
 use nbuf::meter::probe::ceiling;
 use nbuf::path;
 use nbuf::workload::format::native;
@@ -96,6 +96,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
 fn of_trace(path: &PathBuf) -> Result<Asked> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let trace = native::read(file).with_context(|| format!("cannot read {}", path.display()))?;
-    Asked::of_trace(&trace)
-        .with_context(|| format!("{} has no reads and no writes; give --pattern", path.display()))
+    let found = observed::of_trace(&trace).with_context(|| {
+        format!("{} has no reads and no writes; give --pattern", path.display())
+    })?;
+    if found.is_pages {
+        note(format_args!(
+            "the trace has whole pages{}: blocks smaller than a page look the same; if yours are, give \
+             --pattern with their size",
+            if found.repeats > 0 { ", some again and again" } else { "" }
+        ));
+    }
+    Ok(found.asked)
 }

@@ -21,7 +21,7 @@ says was done is held against the label of each row; differences below the noise
 are not called differences.
 
 Exit status:
-  0    all that the machine allows was measured
+  0    all that the machine allows was measured, or all that --quick had time for
   1    a row did not do what its name says, and has no number
   2    the command line makes no sense
   125  nbuf itself failed, and says why on standard error
@@ -47,11 +47,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "GROUP,...", value_delimiter = ',')]
     pub(super) group: Vec<Group>,
 
-    /// End within a minute: the course's tests, what is compared in memory, the lines of four paths
+    /// End within a minute: the course's tests, what is compared in memory, the lines of four paths; what
+    /// is not reached is named
     #[arg(long)]
     pub(super) quick: bool,
 
-    /// Only the rows: no noise floor, no comparisons, no lines
+    /// Only the rows: no comparisons, no lines, and so no noise floor
     #[arg(long)]
     pub(super) rows: bool,
 

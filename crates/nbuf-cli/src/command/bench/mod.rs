@@ -7,8 +7,8 @@ mod arguments;
 mod compare;
 mod select;
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::bench::measure::Effort;
@@ -25,12 +25,14 @@ use nbuf::sys::signal::Signals;
 pub(crate) use arguments::Arguments;
 use arguments::Verb;
 
-use crate::output::{must_be_possible, print, write_new};
+use crate::output::{json_lines, keep, must_be_possible, print};
 use crate::show::bench as shown;
 use crate::show::progress::{self, Bar};
 use crate::show::terminal::Terminal;
 use crate::voice::note;
 
+/// When `--quick` begins nothing more: what is under way then, and the report, end within the minute.
+const QUICK: Duration = Duration::from_secs(54);
 /// Ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         return compare::run(a, b, arguments.json);
     }
     if arguments.list {
-        print(shown::list(&select::all()).as_bytes())?;
+        print(shown::list(&select::all(), Terminal::of_output().width).as_bytes())?;
         return Ok(0);
     }
     for (path, option) in [(&arguments.html, "--html"), (&arguments.samples_out, "--samples-out")] {
@@ -63,14 +65,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let document = document?;
     tell(arguments, &document, pings.as_ref(), &told)?;
     let is_false = document.refused.iter().any(|refused| refused.is_contradiction);
-    Ok(if document.is_complete { u8::from(is_false) } else { INTERRUPTED })
+    let is_ended = document.is_complete || !document.not_reached.is_empty();
+    Ok(if is_ended { u8::from(is_false) } else { INTERRUPTED })
 }
 
 /// Children of this program, and Ctrl-C.
 fn watch() -> Result<Watch> {
     let program = std::env::current_exe().context("cannot find this program to run it again")?;
     let signals = Some(Signals::block()?);
-    Ok(Watch { program, verb: child::VERB, grace_ns: Watch::GRACE_NS, signals })
+    Ok(Watch { program, verb: child::VERB, signals })
 }
 
 /// The directory that was asked for, or one on a disc.
@@ -112,19 +115,26 @@ fn plan(arguments: &Arguments) -> Result<Plan> {
         effort: if arguments.quick { Effort::QUICK } else { Effort::FULL },
         has_floor: !arguments.rows,
         versus,
-        memory: Design::MEMORY,
+        memory: if arguments.quick { Design::MEMORY.brief() } else { Design::MEMORY },
         device: Design::DEVICE,
         models,
         model_bytes: arguments.size.unwrap_or(COURSE_BYTES),
+        time_max: arguments.quick.then_some(QUICK),
     })
 }
 
 /// What will be written, and for how long, before it begins.
 fn announce(plan: &Plan) {
     let price = plan.price();
+    let most = match price.seconds_max {
+        most if most > price.seconds * 1.1 => format!(" ({most:.0} s on a noisy machine)"),
+        _ => String::new(),
+    };
     note(format_args!(
-        "measures about {:.0} s with files of {} in {}, which have no name and go at the end",
+        "measures about {:.0} s{most} and writes about {} in all, into files of {} in {}, which have no name and \
+         go at the end",
         price.seconds.max(1.0),
+        price.written,
         price.files,
         plan.directory.display()
     ));
@@ -157,34 +167,30 @@ impl Listener for Told {
     }
 }
 
-/// Shows the document as was asked.
+/// Shows the document as was asked: first on standard output, which no full disc takes away.
 fn tell(
     arguments: &Arguments,
     document: &BenchDocument,
     pings: Option<&PingDocument>,
     told: &Told,
 ) -> Result<()> {
+    let printed = if arguments.json {
+        print((serde_json::to_string_pretty(document)? + "\n").as_bytes())
+    } else if arguments.csv {
+        print(shown::csv(document).as_bytes())
+    } else {
+        print(shown::report(document, Terminal::of_output().width).as_bytes())
+    };
+    let mut kept = Ok(());
     if let Some(path) = &arguments.samples_out {
-        let mut text = Vec::new();
-        for line in &told.lines {
-            serde_json::to_writer(&mut text, line)?;
-            text.push(b'\n');
-        }
-        keep(path, "--samples-out", &text)?;
+        kept = keep(path, "--samples-out", &json_lines(&told.lines)?);
     }
     if let Some(path) = &arguments.html {
-        keep(path, "--html", shown::page(document, pings).as_bytes())?;
-        note(format_args!("the page is {}", path.display()));
+        let page = keep(path, "--html", shown::page(document, pings).as_bytes());
+        if page.is_ok() {
+            note(format_args!("the page is {}", path.display()));
+        }
+        kept = kept.and(page);
     }
-    if arguments.json {
-        return print((serde_json::to_string_pretty(document)? + "\n").as_bytes());
-    }
-    if arguments.csv {
-        return print(shown::csv(document).as_bytes());
-    }
-    print(shown::report(document, Terminal::of_output().width).as_bytes())
-}
-
-fn keep(path: &Path, option: &str, text: &[u8]) -> Result<()> {
-    write_new(path, option, |mut file| Ok(file.write_all(text)?))
+    kept.and(printed)
 }

@@ -1,13 +1,11 @@
-//! What stands below the table: what was refused, what differs, and the line of each path.
+//! What stands below the table: what was refused, and what differs.
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{BenchComparison, BenchDocument, BenchModel, ModelPoint};
-use nbuf::units::{Bytes, whole};
+use nbuf::experiment::result::{BenchComparison, BenchDocument};
 
-use super::super::report::table::{fits, indent, plain, right};
-use super::super::text::{clean, grouped, wrap};
-use super::words::{percent, ratio, time, times};
+use super::super::text::{clean, wrap};
+use super::words::{percent, ratio, times};
 
 /// Tests without a number, and why.
 pub(super) fn refused(document: &BenchDocument, width: usize) -> String {
@@ -71,62 +69,4 @@ pub(super) fn comparisons(document: &BenchDocument, width: usize) -> String {
         wrap(&mut text, &line, width);
     }
     text
-}
-
-/// The lines of times.
-pub(super) fn models(document: &BenchDocument, width: usize) -> String {
-    if document.models.is_empty() {
-        return String::new();
-    }
-    let mut table = plain();
-    table.set_header(["path", "state", "a, a call", "b, a KiB", "half bandwidth", "off the line"]);
-    for model in &document.models {
-        table.add_row([
-            format!("{} {}", clean(&model.path), clean(&model.direction)),
-            model.state.name().to_owned(),
-            time(model.base_ns),
-            time(model.byte_ns * 1024.0),
-            half(model),
-            odd(model),
-        ]);
-    }
-    right(&mut table, &[2, 3, 4]);
-    let drawn = indent(&table.to_string());
-    let mut text = String::from("\nTime of an operation: a + b x block\n");
-    if fits(&drawn, width) {
-        text.push_str(&drawn);
-    } else {
-        for model in &document.models {
-            let line = format!(
-                "{} {} {}: {} and {} a KiB; half bandwidth at {}; off the line: {}",
-                model.path,
-                model.direction,
-                model.state.name(),
-                time(model.base_ns),
-                time(model.byte_ns * 1024.0),
-                half(model),
-                odd(model)
-            );
-            wrap(&mut text, &line, width);
-        }
-    }
-    text
-}
-
-/// The block with which half of the time is for the bytes.
-pub(super) fn half(model: &BenchModel) -> String {
-    model.half_bandwidth_bytes.map_or("-".into(), |bytes| format!("{} B", grouped(whole(bytes))))
-}
-
-/// The blocks that the line misses, and by how much.
-pub(super) fn odd(model: &BenchModel) -> String {
-    let odd: Vec<String> = model
-        .points
-        .iter()
-        .filter(|point| point.is_odd())
-        .map(|ModelPoint { block_bytes, residual_percent, .. }| {
-            format!("{} {residual_percent:+.0} %", Bytes(*block_bytes))
-        })
-        .collect();
-    if odd.is_empty() { "nothing".to_owned() } else { odd.join(", ") }
 }

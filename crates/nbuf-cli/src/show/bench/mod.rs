@@ -4,6 +4,7 @@ mod advice;
 mod compare;
 mod csv;
 mod lines;
+mod model;
 mod page;
 mod table;
 mod words;
@@ -25,7 +26,8 @@ pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
     let mut text = table::rows(document, width);
     text.push_str(&lines::refused(document, width));
     text.push_str(&lines::comparisons(document, width));
-    text.push_str(&lines::models(document, width));
+    text.push_str(&model::lines(document, width));
+    text.push_str(&model::points(document, width));
     text.push_str("\nMachine\n");
     for line in machine(document) {
         wrap(&mut text, &line, width);
@@ -72,6 +74,9 @@ fn machine(document: &BenchDocument) -> Vec<String> {
         lines.push(format!("{clean} of {all} samples of the rows were clean"));
     }
     lines.extend(floors(document));
+    if document.noise_floor.is_none() && document.noise_floor_device.is_none() {
+        lines.push("no noise floor was measured, and nothing is compared".to_owned());
+    }
     lines.push(format!("took {:.0} s", machine.seconds));
     lines
 }

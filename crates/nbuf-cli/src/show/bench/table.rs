@@ -1,12 +1,14 @@
 //! The table in the form of the course: test, description, rate; beside it the two machines of the
 //! course, and how many samples were clean.
 
+use std::fmt::Write as _;
+
 use comfy_table::Table;
 use nbuf::experiment::bench::table::Test;
 use nbuf::experiment::result::{BenchDocument, BenchRow, Trust};
 
 use super::super::report::table::{fits, indent, plain, right};
-use super::super::text::clean;
+use super::super::text::{clean, wrap};
 use super::words::{rate, times};
 
 /// Columns that go first where there is too little room.
@@ -23,12 +25,41 @@ pub(super) fn rows(document: &BenchDocument, width: usize) -> String {
         return String::new();
     }
     let tables = [Room::Wide, Room::Middle, Room::Narrow].map(|room| drawn(document, room));
-    let fitting = tables.iter().find(|table| fits(table, width)).unwrap_or(&tables[2]);
-    let mut text = String::from("Bytes a second\n") + fitting;
+    let mut text = String::from("Bytes a second\n");
+    match tables.iter().find(|table| fits(table, width)) {
+        Some(table) => text.push_str(table),
+        None => document.rows.iter().for_each(|row| wrap(&mut text, &line(row), width)),
+    }
     if document.rows.iter().any(|row| row.trust != Trust::Clean) {
-        text.push_str("  ? few clean samples; ! hardly any clean: the median of all samples\n");
+        wrap(
+            &mut text,
+            "? few clean samples; ! hardly any clean: the median of all samples",
+            width,
+        );
     }
     text
+}
+
+/// A row where no table fits.
+fn line(row: &BenchRow) -> String {
+    let mut line = format!("{}: {}", clean(&row.test), rate(row.bytes_per_second));
+    line.push_str(mark(row));
+    let _ = write!(line, ", {}/{} clean", row.clean, row.samples);
+    for (name, reference) in [("iMac", row.imac_2011), ("ThinkPad", row.thinkpad_2007)] {
+        if let Some(reference) = reference {
+            let _ = write!(line, ", {} x {name}", times(row.bytes_per_second / reference));
+        }
+    }
+    line
+}
+
+/// How far a row is to be trusted.
+fn mark(row: &BenchRow) -> &'static str {
+    match row.trust {
+        Trust::Clean => "",
+        Trust::Few => "?",
+        Trust::Contended => "!",
+    }
 }
 
 fn drawn(document: &BenchDocument, room: Room) -> String {
@@ -59,12 +90,7 @@ fn cells(row: &BenchRow, room: Room, has_course: bool) -> Vec<String> {
     if room == Room::Wide {
         cells.push(clean(&row.about));
     }
-    let mark = match row.trust {
-        Trust::Clean => "",
-        Trust::Few => "?",
-        Trust::Contended => "!",
-    };
-    cells.push(rate(row.bytes_per_second) + mark);
+    cells.push(rate(row.bytes_per_second) + mark(row));
     cells.push(format!("{}/{}", row.clean, row.samples));
     if has_course {
         let columns = [row.imac_2011, row.thinkpad_2007];
@@ -78,12 +104,49 @@ fn cells(row: &BenchRow, room: Room, has_course: bool) -> Vec<String> {
 }
 
 /// The tests that there are.
-pub(crate) fn list(tests: &[Test]) -> String {
+pub(crate) fn list(tests: &[Test], width: usize) -> String {
     let mut table = plain();
     table.set_header(["test", "description"]);
+    let about = |test: &Test| if test.is_course() { test.about.clone() } else { test.pattern() };
     for test in tests {
-        let about = if test.is_course() { test.about.clone() } else { test.pattern() };
-        table.add_row([test.name.clone(), about]);
+        table.add_row([test.name.clone(), about(test)]);
     }
-    indent(&table.to_string())
+    let drawn = indent(&table.to_string());
+    // A pipe counts as so wide, and wants a line for each.
+    if width >= 80 || fits(&drawn, width) {
+        return drawn;
+    }
+    tests.iter().fold(String::new(), |mut text, test| {
+        wrap(&mut text, &format!("{}: {}", test.name, about(test)), width);
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_table_fits_there_is_a_list() {
+        let row = BenchRow {
+            test: "r09-stridestdioblock4096".to_owned(),
+            bytes_per_second: 3.9e9,
+            samples: 82,
+            clean: 60,
+            imac_2011: Some(2.6e9),
+            thinkpad_2007: Some(8e8),
+            trust: Trust::Few,
+            ..BenchRow::default()
+        };
+        let document = BenchDocument { rows: vec![row], ..BenchDocument::default() };
+        for width in [40, 60, 80, 120] {
+            let text = rows(&document, width);
+            assert!(fits(&text, width), "{width}: {text}");
+            let all = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(all.contains("3,900,000,000?") && all.contains("60/82"), "{width}: {text}");
+        }
+        assert!(rows(&document, 40).contains("1.5 x"));
+        let tests = nbuf::experiment::bench::table::course();
+        assert!(fits(&list(&tests, 40), 40) && list(&tests, 40).contains("r01-byte: block size 1"));
+    }
 }

@@ -15,7 +15,7 @@ use nbuf::path::wake::Row;
 use super::report::table::{fits, indent, plain, right};
 use super::text::{clean, grouped, listed, wrap};
 use histogram::{RateAxis, short};
-pub(crate) use page::{page, section};
+pub(crate) use page::{inside, page};
 
 /// Columns of the histogram in a row.
 const BARS: usize = 16;
@@ -216,7 +216,7 @@ fn placements(document: &PingDocument) -> Vec<&str> {
     names
 }
 
-fn uppercased(text: &str) -> String {
+pub(crate) fn uppercased(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()

@@ -50,8 +50,13 @@ pub(crate) fn page(document: &PingDocument) -> String {
     html("nbuf ping: round trips a second", STYLE, &body)
 }
 
+/// What the page of `nbuf bench` has of it: the marks of the thread on `OpenVMS`, too.
+pub(crate) fn inside(document: &PingDocument) -> String {
+    section(document) + "<h3>For comparison</h3>\n" + &references(document)
+}
+
 /// The histograms, and what is to be said of them.
-pub(crate) fn section(document: &PingDocument) -> String {
+fn section(document: &PingDocument) -> String {
     let mut text = grid(document);
     text.push_str(
         "<p class=\"note\">Each histogram is of samples by their rate, all on one axis, which goes up in \

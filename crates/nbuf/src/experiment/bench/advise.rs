@@ -32,7 +32,10 @@ pub fn candidates(asked: &Asked, now: &'static str, size_bytes: u64) -> Vec<Test
     let serves = |row: &&path::Row| {
         let is_other = row.name == "null" || is_synced(row.name) || row.name.starts_with("option");
         let is_past_memory = is_direct(row.name) && asked.state != State::Cold;
-        row.directions.contains(&way) && !is_other && !is_past_memory
+        // A file for each stride is a way for strides only.
+        let is_for_strides = row.name == "stdio-multi";
+        let is_fit = !is_for_strides || matches!(asked.layout, Layout::Strided(_));
+        row.directions.contains(&way) && !is_other && !is_past_memory && is_fit
     };
     let mut tests = Vec::new();
     for row in path::PATHS.iter().filter(serves) {
@@ -75,10 +78,10 @@ pub fn run(
     tried.sort_by(|a, b| b.1.bytes_per_second.total_cmp(&a.1.bytes_per_second));
     let is_device =
         versus::is_device(&test) || tried.iter().any(|(test, _)| versus::is_device(test));
-    let design = if is_device { Design::DEVICE } else { Design::MEMORY };
+    let design = if is_device { Design::DEVICE } else { Design::MEMORY }.brief();
     let same = [test.clone()];
     let floor = pair::floor(bench, &same, &design, &mut || step("noise floor"))?;
-    let Some(floor) = floor else {
+    let Some((floor, design)) = floor else {
         let reason = "it cannot be compared with itself".to_owned();
         return Ok(Err(Refused { test: test.name, reason, is_contradiction: false }));
     };
@@ -131,5 +134,22 @@ fn document(
         is_advised: ways.first().is_some_and(|(_, verdict)| *verdict == Verdict::More),
         ways: ways.into_iter().map(|(comparison, _)| comparison).collect(),
         refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_for_each_stride_is_tried_for_strides_only() {
+        let has = |pattern: &str| {
+            let asked: Asked = pattern.parse().unwrap();
+            let tests = candidates(&asked, "read", 10 << 20);
+            assert!(tests.len() > 5, "{pattern}");
+            tests.iter().any(|test| test.path == "stdio-multi")
+        };
+        assert!(has("512, stride 1 MiB, hot"));
+        assert!(!has("4096, random, hot") && !has("512, sequential, cold"));
     }
 }

@@ -1,12 +1,11 @@
-//! A pattern as a person writes it, or as a recorded trace shows it: `512 B, stride 1 MiB, hot`.
+//! A pattern as a person writes it: `512 B, stride 1 MiB, hot`. What a trace shows is in
+//! [`super::observed`].
 
-use std::collections::HashMap;
 use std::str::FromStr;
 
 use super::table::{Layout, Test, modern};
 use crate::experiment::result::State;
 use crate::units::{Bytes, Size};
-use crate::workload::trace::{Op, Trace};
 
 /// What is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,55 +84,6 @@ fn bytes(text: &str) -> Option<u64> {
 }
 
 impl Asked {
-    /// What most requests of a trace are like: the way, the median size, and how one of a file follows
-    /// the one before. Nothing of a trace without reads and writes.
-    pub fn of_trace(trace: &Trace) -> Option<Self> {
-        let mut lengths = [Vec::new(), Vec::new()];
-        let mut ends: HashMap<(u32, bool), (u64, u64)> = HashMap::new();
-        let (mut follows, mut steps, mut moves) =
-            ([0_u64; 2], [HashMap::new(), HashMap::new()], [0_u64; 2]);
-        let (mut filled, mut asked) = (0_u64, 0_u64);
-        for record in &trace.records {
-            if matches!(record.op, Op::Fill | Op::Readahead) {
-                filled += u64::from(record.length_bytes);
-            }
-            let is_write = match record.op {
-                Op::Read => false,
-                Op::Write => true,
-                _ => continue,
-            };
-            asked += u64::from(record.length_bytes);
-            let way = usize::from(is_write);
-            lengths[way].push(u64::from(record.length_bytes));
-            let (start, end) =
-                (record.offset_bytes, record.offset_bytes + u64::from(record.length_bytes));
-            if let Some((before, ended)) = ends.insert((record.file.0, is_write), (start, end)) {
-                moves[way] += 1;
-                follows[way] += u64::from(start == ended);
-                *steps[way].entry(start.wrapping_sub(before)).or_insert(0_u64) += 1;
-            }
-        }
-        let is_write = lengths[1].len() > lengths[0].len();
-        let way = usize::from(is_write);
-        let block_bytes = crate::experiment::statistics::median_count(lengths[way].iter().copied());
-        let often = |count: u64| count * 2 > moves[way] || moves[way] == 0;
-        let common = steps[way].iter().max_by_key(|(_, count)| **count);
-        let layout = match common {
-            _ if often(follows[way]) => Layout::Sequential,
-            Some((&step, &count)) if often(count) && step < 1 << 40 && step > 0 => {
-                Layout::Strided(step)
-            }
-            _ => Layout::Random,
-        };
-        let state = match is_write {
-            true => State::Overwrite,
-            // More was fetched from the disc than half of what was asked for.
-            false if filled * 2 > asked => State::Cold,
-            false => State::Hot,
-        };
-        (block_bytes > 0).then_some(Self { block_bytes, layout, is_write, state })
-    }
-
     /// The test that does it by this path.
     pub fn test(&self, path: &'static str, block_bytes: u64, size_bytes: u64) -> Test {
         let device = super::table::is_direct(path);
@@ -146,7 +96,6 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::trace::{FileId, Record};
 
     #[test]
     fn patterns_as_people_write_them() {
@@ -173,39 +122,5 @@ mod tests {
             let error = text.parse::<Asked>().unwrap_err().to_string();
             assert!(error.starts_with(part), "{text}: {error}");
         }
-    }
-
-    fn record(op: Op, offset_bytes: u64, length_bytes: u32) -> Record {
-        Record {
-            time_ns: 0,
-            offset_bytes,
-            file_bytes: 1 << 30,
-            length_bytes,
-            file: FileId(0),
-            task: 1,
-            request: 0,
-            op,
-        }
-    }
-
-    #[test]
-    fn patterns_as_traces_show_them() {
-        let check = |records: Vec<Record>, want: Option<(u64, Layout, State)>| {
-            let mut trace = Trace::default();
-            for record in records {
-                trace.records.push(record);
-            }
-            let found = Asked::of_trace(&trace);
-            assert_eq!(found.map(|asked| (asked.block_bytes, asked.layout, asked.state)), want);
-        };
-        let every = |op, step: u64| (0..50).map(move |n| record(op, n * step, 512)).collect();
-        check(Vec::new(), None);
-        check(every(Op::Read, 512), Some((512, Layout::Sequential, State::Hot)));
-        check(every(Op::Read, 8192), Some((512, Layout::Strided(8192), State::Hot)));
-        check(every(Op::Write, 512), Some((512, Layout::Sequential, State::Overwrite)));
-        let wild = (0..50_u64).map(|n| record(Op::Read, n * n * 7919 % 100_003, 4096));
-        check(wild.clone().collect(), Some((4096, Layout::Random, State::Hot)));
-        let cold = wild.flat_map(|r| [record(Op::Fill, r.offset_bytes, 4096), r]);
-        check(cold.collect(), Some((4096, Layout::Random, State::Cold)));
     }
 }

@@ -6,7 +6,7 @@
 //! and looks again. Only the slice is timed. Invariant: a child outlives its parent by no instant.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io;
 use std::path::Path as FilePath;
 use std::time::Duration;
 
@@ -18,8 +18,10 @@ use crate::experiment::result::{BenchLine, BenchSample, BenchTask, State};
 use crate::meter::probe::contention::Contention;
 use crate::meter::probe::traffic::Counters;
 use crate::path::{self, Direction, Order, Path, Pattern, Request};
-use crate::sys::cache;
-use crate::units::{PAGE_BYTES, whole};
+use crate::units::whole;
+
+use super::pages::{Pages, is_in_memory};
+use super::table::is_whole;
 
 /// Decides the order of random patterns: the same for all paths, so that they do the same.
 const SEED: u64 = 61;
@@ -34,9 +36,6 @@ const DELAY_PART_ASLEEP: u64 = 20;
 const COLD_BYTES: u64 = 8 << 20;
 const COLD_OPERATIONS: u64 = 4096;
 const COLD_OPERATIONS_RANDOM: u64 = 8;
-/// How long pages may take to go, and how long to wait between two tries.
-const DROP_TIME: Duration = Duration::from_millis(500);
-const DROP_PAUSE: Duration = Duration::from_millis(1);
 
 /// The pattern of a task.
 pub fn pattern(task: &BenchTask) -> Pattern {
@@ -93,7 +92,7 @@ impl From<io::Error> for Stop {
 struct Bench<'a> {
     task: &'a BenchTask,
     path: Box<dyn Path>,
-    file: File,
+    pages: Pages,
     contention: Contention,
     counters: Counters,
     /// Operations of a pass.
@@ -109,10 +108,7 @@ impl<'a> Bench<'a> {
         let Some(row) = path::row(&task.path) else {
             return Err(Stop::Refused(format!("there is no path `{}`", task.path)));
         };
-        let file = File::open(&task.file)?;
-        if task.state == State::Hot {
-            io::copy(&mut &file, &mut io::sink())?;
-        }
+        let pages = Pages::of(File::open(&task.file)?, task.size_bytes);
         let request = Request {
             file: FilePath::new(&task.file),
             pattern: pattern(task),
@@ -129,7 +125,7 @@ impl<'a> Bench<'a> {
             return Err(Stop::Refused("there is nothing to do".to_owned()));
         }
         let slice = first_slice(task).min(pass);
-        Ok(Self { task, path, file, contention, counters, pass, next: 0, slice })
+        Ok(Self { task, path, pages, contention, counters, pass, next: 0, slice })
     }
 
     fn samples(&mut self, tell: &mut dyn FnMut(&BenchLine) -> io::Result<()>) -> Result<(), Stop> {
@@ -146,6 +142,7 @@ impl<'a> Bench<'a> {
             tell(&BenchLine::Sample(sample)).map_err(Stop::Untold)?;
         }
         self.path.finish()?;
+        self.pages.leave();
         Ok(())
     }
 
@@ -182,8 +179,7 @@ impl<'a> Bench<'a> {
         let operations = sample.operations.max(1);
         let pass_ns = whole(sample.elapsed_ns as f64 * (self.pass as f64 / operations as f64));
         // What fetches all of a file at its first touch takes that long for any part of it.
-        let is_whole = ["populate", "willneed"].iter().any(|word| self.task.path.contains(word));
-        if is_whole || pass_ns <= aim_ns * PASS_SAMPLES {
+        if is_whole(&self.task.path) || pass_ns <= aim_ns * PASS_SAMPLES {
             return self.pass;
         }
         // Slices of one length, so that none is a rest.
@@ -201,7 +197,11 @@ impl<'a> Bench<'a> {
         }
         let operations = self.next..(self.next + self.slice).min(self.pass);
         self.next = operations.end;
-        let resident_before_pages = self.bring_back()?;
+        let resident_before_pages = if is_in_memory(self.task.state) {
+            self.pages.bring_back()?
+        } else {
+            self.pages.resident()
+        };
         let rung_before = self.path.rung();
         let before = self.contention.read()?;
         let traffic_before = self.counters.read()?;
@@ -227,52 +227,22 @@ impl<'a> Bench<'a> {
             faults_minor: after.usage.faults_minor,
             faults_major: after.usage.faults_major,
             resident_before_pages,
-            resident_after_pages: self.resident(),
-            file_pages: self.task.size_bytes.div_ceil(PAGE_BYTES),
+            resident_after_pages: self.pages.resident(),
+            file_pages: self.pages.all(),
             completions: rung.map(|(after, before)| after.saturating_sub(before)),
         };
         sample.is_clean = is_clean(&sample);
         Ok(sample)
     }
 
-    /// Pages of the file in memory; 0 where the kernel does not tell.
-    fn resident(&self) -> u64 {
-        cache::resident_pages(&self.file).unwrap_or_else(|_| {
-            cache::resident_map(&self.file)
-                .map_or(0, |map| map.iter().filter(|&&there| there).count() as u64)
-        })
-    }
-
-    /// The pages in memory before a sample. The kernel may have taken some of a hot file
-    /// (some reclaim before there is need): they are read again.
-    fn bring_back(&self) -> Result<u64, Stop> {
-        let resident = self.resident();
-        let all = self.task.size_bytes.div_ceil(PAGE_BYTES);
-        if self.task.state != State::Hot || resident >= all {
-            return Ok(resident);
-        }
-        (&self.file).rewind()?;
-        io::copy(&mut &self.file, &mut io::sink())?;
-        Ok(self.resident())
-    }
-
-    /// Makes the file cold. What is being read ahead just now cannot be dropped before it has come.
+    /// Makes the file cold.
     fn drop_pages(&self) -> Result<(), Stop> {
-        rustix::fs::fdatasync(&self.file).map_err(io::Error::from)?;
-        let clock = Stopwatch::start();
-        loop {
-            cache::drop_pages(&self.file)?;
-            let left = self.resident();
-            if left == 0 {
-                return Ok(());
-            }
-            if clock.elapsed() > DROP_TIME {
-                return Err(Stop::Refused(format!(
-                    "the file cannot be made cold: {left} of its pages stay in memory (tmpfs keeps \
-                     all; give a directory on a disc with --dir)"
-                )));
-            }
-            std::thread::sleep(DROP_PAUSE);
+        match self.pages.drop_all()? {
+            0 => Ok(()),
+            left => Err(Stop::Refused(format!(
+                "the file cannot be made cold: {left} of its pages stay in memory (tmpfs keeps \
+                 all; give a directory on a disc with --dir)"
+            ))),
         }
     }
 }
@@ -286,11 +256,12 @@ fn first_slice(task: &BenchTask) -> u64 {
     }
 }
 
-/// Whether nothing else had the processor.
+/// Whether nothing else had the processor. Where the kernel does not tell how long a thread waited
+/// for one, that is not known of any sample, and none is called clean.
 pub(super) fn is_clean(sample: &BenchSample) -> bool {
     let part = if sample.switches_voluntary > 0 { DELAY_PART_ASLEEP } else { DELAY_PART };
-    let delay = sample.run_delay_ns.unwrap_or(0);
-    sample.switches_involuntary == 0 && delay.saturating_mul(part) < sample.elapsed_ns.max(1)
+    let is_short = |delay: u64| delay.saturating_mul(part) < sample.elapsed_ns.max(1);
+    sample.switches_involuntary == 0 && sample.run_delay_ns.is_some_and(is_short)
 }
 
 fn nanoseconds(elapsed: Duration) -> u64 {
@@ -370,7 +341,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_clean_when_nothing_else_had_the_processor() {
-        let sample = BenchSample { elapsed_ns: 1_000_000, ..BenchSample::default() };
+        let sample =
+            BenchSample { elapsed_ns: 1_000_000, run_delay_ns: Some(0), ..BenchSample::default() };
         let check = |sample: BenchSample, want| assert_eq!(is_clean(&sample), want, "{sample:?}");
         check(sample, true);
         check(BenchSample { run_delay_ns: Some(9_000), ..sample }, true);
@@ -379,5 +351,6 @@ mod tests {
         check(BenchSample { run_delay_ns: Some(11_000), ..asleep }, true);
         check(BenchSample { run_delay_ns: Some(51_000), ..asleep }, false);
         check(BenchSample { switches_involuntary: 1, ..sample }, false);
+        check(BenchSample { run_delay_ns: None, ..sample }, false);
     }
 }

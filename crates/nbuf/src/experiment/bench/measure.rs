@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::child::pattern;
+use super::pages::is_in_memory;
 use super::place::Prepared;
 use super::table::{Layout, Test};
 use super::watch::{Heard, Watch};
 use super::{Error, proof, versus};
+use crate::clock::Stopwatch;
 use crate::experiment::result::{
     BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, State, Trust,
 };
@@ -47,13 +50,10 @@ impl Effort {
         sample_ns: 1_000_000,
         time_ns_max: 60_000_000,
     };
-
-    /// How long a row takes at most, without the start of its processes.
-    pub const fn row_ns_max(&self) -> u64 {
-        self.processes * self.time_ns_max
-    }
 }
 
+/// How much later than its end a run may wait for a process that hangs.
+const LATE: Duration = Duration::from_secs(2);
 /// Rates above this many times what the processor copies in its caches are refused.
 const CEILING: f64 = 2.0;
 /// A median of fewer clean samples is not taken.
@@ -72,17 +72,50 @@ pub struct Bench<'a> {
     pub copy_rate: f64,
     /// Is told of each sample.
     pub tell: &'a mut dyn FnMut(&BenchSampleLine),
+    /// When nothing new is begun any more.
+    pub deadline: Option<Deadline>,
     files: BTreeMap<(Role, u64), Prepared>,
     /// Processes so far.
     processes: u64,
 }
 
-/// What a file is for. Reads never see one that was written to.
+/// The end of a run that has one.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// Since when.
+    pub clock: Stopwatch,
+    /// How long.
+    pub most: Duration,
+}
+
+impl Deadline {
+    /// What is left; nothing when it is over.
+    fn left(&self) -> Option<Duration> {
+        self.most.checked_sub(self.clock.elapsed())
+    }
+}
+
+/// What a file is for. Reads never see one that was written to; tests of what is in memory none that came
+/// into memory in another way, page by page, or went out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
+pub(super) enum Role {
     Read,
+    ReadDevice,
     Overwrite,
+    OverwriteDevice,
     Grow,
+}
+
+impl Role {
+    pub(super) fn of(test: &Test) -> Self {
+        match (test.is_write, test.grows, is_in_memory(test.state)) {
+            (false, _, true) => Self::Read,
+            (false, _, false) => Self::ReadDevice,
+            (true, true, _) => Self::Grow,
+            (true, false, true) => Self::Overwrite,
+            (true, false, false) => Self::OverwriteDevice,
+        }
+    }
 }
 
 impl<'a> Bench<'a> {
@@ -93,16 +126,13 @@ impl<'a> Bench<'a> {
         copy_rate: f64,
         tell: &'a mut dyn FnMut(&BenchSampleLine),
     ) -> Self {
-        Self { watch, directory, copy_rate, tell, files: BTreeMap::new(), processes: 0 }
+        let (files, deadline) = (BTreeMap::new(), None);
+        Self { watch, directory, copy_rate, tell, deadline, files, processes: 0 }
     }
 
     /// The file of a test, made when it is first asked for.
     pub fn file(&mut self, test: &Test) -> Result<&Prepared, Error> {
-        let role = match (test.is_write, test.grows()) {
-            (false, _) => Role::Read,
-            (true, true) => Role::Grow,
-            (true, false) => Role::Overwrite,
-        };
+        let role = Role::of(test);
         let size = if role == Role::Grow { 0 } else { test.size_bytes };
         let directory = &self.directory;
         match self.files.entry((role, size)) {
@@ -115,7 +145,15 @@ impl<'a> Bench<'a> {
 
     /// Runs a test in one fresh process.
     pub fn process(&mut self, test: &Test, effort: &Effort) -> Result<(BenchTask, Heard), Error> {
+        let grace = match self.deadline.map(|deadline| deadline.left()) {
+            Some(None) => return Err(Error::Late),
+            Some(Some(left)) => Watch::GRACE.min(left + LATE),
+            None => Watch::GRACE,
+        };
         let file = self.file(test)?;
+        if is_in_memory(test.state) {
+            file.refresh()?;
+        }
         let task = BenchTask {
             file: file.path(),
             clean: effort.clean,
@@ -127,7 +165,7 @@ impl<'a> Bench<'a> {
         if test.is_write {
             file.settle();
         }
-        let heard = self.watch.run(&task)?;
+        let heard = self.watch.run(&task, grace)?;
         let process = self.processes;
         self.processes += 1;
         for &sample in &heard.samples {
@@ -212,9 +250,10 @@ impl<'a> Bench<'a> {
 ///
 /// A device answers in its own time. What begins cold brings readahead under way first, which here fetches
 /// eight mebibytes for the first byte: a short sample would measure that alone.
-fn lengths(test: &Test) -> u64 {
+pub(super) fn lengths(test: &Test) -> u64 {
     match test.state {
-        State::Cold if test.layout == Layout::Random => 10,
+        // What nobody can read ahead brings little under way.
+        State::Cold if test.layout != Layout::Sequential => 10,
         State::Cold => 40,
         _ if versus::is_device(test) => 3,
         _ => 1,
@@ -248,6 +287,25 @@ mod tests {
 
     fn sample(elapsed_ns: u64, is_clean: bool) -> BenchSample {
         BenchSample { operations: 1, bytes: 1000, elapsed_ns, is_clean, ..BenchSample::default() }
+    }
+
+    #[test]
+    fn hot_tests_have_files_of_their_own() {
+        let role = |is_write, state| {
+            Role::of(&super::super::table::modern(
+                "read",
+                is_write,
+                (Layout::Random, 4096),
+                state,
+                1,
+            ))
+        };
+        assert_eq!(role(false, State::Hot), Role::Read);
+        assert_eq!(role(false, State::Cold), Role::ReadDevice);
+        assert_eq!(role(false, State::Device), Role::ReadDevice);
+        assert_eq!(role(true, State::Overwrite), Role::Overwrite);
+        assert_eq!(role(true, State::Synced), Role::OverwriteDevice);
+        assert_eq!(role(true, State::Append), Role::Grow);
     }
 
     #[test]

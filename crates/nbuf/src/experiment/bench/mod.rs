@@ -9,11 +9,15 @@
 pub mod advise;
 pub mod asked;
 pub mod child;
+mod cs61;
 pub mod measure;
 pub mod model;
+pub mod observed;
+mod pages;
 pub mod pair;
 pub mod place;
 pub mod plan;
+pub mod price;
 pub mod proof;
 pub mod session;
 pub mod table;
@@ -44,12 +48,20 @@ pub enum Error {
         /// How large.
         size: Bytes,
     },
+    /// A file that was made is lost.
+    #[error(
+        "a file of the tests cannot be written again ({0}); run it again, or elsewhere with --dir"
+    )]
+    File(#[source] io::Error),
     /// A child cannot be started or heard.
     #[error("a process for a test cannot be run ({0}); try again when the machine has room")]
     Child(#[source] io::Error),
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+    /// The time is over that the run was given.
+    #[error("the time of the run is over")]
+    Late,
 }
 
 impl Error {

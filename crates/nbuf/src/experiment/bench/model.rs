@@ -18,6 +18,9 @@ pub const BLOCKS: [u64; 9] = [1, 16, 64, 512, 4096, 16384, 65536, 262_144, 1 << 
 pub const EFFORT: Effort =
     Effort { processes: 3, clean: 7, samples_max: 20, sample_ns: 700_000, time_ns_max: 40_000_000 };
 
+/// Processes of a line.
+pub const PROCESSES: u64 = BLOCKS.len() as u64 * EFFORT.processes;
+
 /// Paths and states that have a line.
 pub fn subjects() -> Vec<(&'static str, bool, State)> {
     let wanted = [
@@ -39,6 +42,11 @@ pub fn subjects() -> Vec<(&'static str, bool, State)> {
     wanted.into_iter().filter(is_there).collect()
 }
 
+/// What a line is called where there is none.
+pub(super) fn name(path: &str, state: State) -> String {
+    format!("model {path} {}", state.name())
+}
+
 /// Measures a line. Sizes that the path refuses are left out; nothing where fewer than three remain.
 pub fn line(
     bench: &mut Bench<'_>,
@@ -55,8 +63,7 @@ pub fn line(
             Err(refused) => reason = refused.reason,
         }
     }
-    let name = format!("model {path} {}", state.name());
-    let none = Refused { test: name, reason, is_contradiction: false };
+    let none = Refused { test: name(path, state), reason, is_contradiction: false };
     if measured.len() < 3 {
         return Ok(Err(none));
     }

@@ -6,7 +6,8 @@
 //! clean samples: what disturbs makes it slower, never faster, and many short processes leave less
 //! noise than a few long ones (`docs/experiments/cs61.md` has the figures of other designs). What comes
 //! from a device varies by itself, and its number is the median. The floor is measured in the same run,
-//! with as many pairs.
+//! with as many pairs. Where the machine is so noisy that the floor lies above what was aimed at, both get
+//! more of them.
 
 use super::Error;
 use super::measure::{Bench, Effort};
@@ -20,6 +21,8 @@ use crate::experiment::statistics::{Floor, Ratio, Spread, Turn, abba};
 pub struct Design {
     /// Pairs of fresh processes.
     pub pairs: usize,
+    /// Up to so many, by doubling, while the floor is above [`AIM_PERCENT`].
+    pub pairs_max: usize,
     /// What each process does.
     pub effort: Effort,
     /// Comparisons of a test with itself, for the floor.
@@ -32,6 +35,7 @@ impl Design {
     /// For what is in memory.
     pub const MEMORY: Self = Self {
         pairs: 64,
+        pairs_max: 256,
         effort: Effort {
             processes: 1,
             clean: 4,
@@ -45,6 +49,7 @@ impl Design {
     /// For what comes from a device.
     pub const DEVICE: Self = Self {
         pairs: 12,
+        pairs_max: 12,
         effort: Effort {
             processes: 1,
             clean: 6,
@@ -57,6 +62,26 @@ impl Design {
     };
 }
 
+impl Design {
+    /// The same, and no more pairs whatever the noise: for who has no time.
+    #[must_use]
+    pub const fn brief(self) -> Self {
+        Self { pairs_max: self.pairs, ..self }
+    }
+
+    /// Times that the floor is measured at most, each time with twice the pairs.
+    pub fn rounds(&self) -> usize {
+        std::iter::successors(Some(self.pairs), |pairs| self.next(*pairs)).count()
+    }
+
+    /// How many pairs come after so many.
+    fn next(&self, pairs: usize) -> Option<usize> {
+        pairs.checked_mul(2).filter(|&more| more > pairs && more <= self.pairs_max)
+    }
+}
+
+/// The floor for which more pairs are made, in percent.
+pub const AIM_PERCENT: f64 = 1.5;
 /// For the bootstrap.
 const SEED: u64 = 0xabba;
 /// Fewer clean samples than this are not better than all.
@@ -72,8 +97,25 @@ pub fn compare(
     b: &Test,
     design: &Design,
 ) -> Result<Outcome, Error> {
-    let mut pairs = Vec::with_capacity(design.pairs);
-    for turns in abba(design.pairs) {
+    let mut rates = Vec::with_capacity(design.pairs);
+    Ok(match pairs(bench, [a, b], design, &mut rates)? {
+        Some(reason) => Err(reason),
+        None => ratio(&rates),
+    })
+}
+
+fn ratio(rates: &[(f64, f64)]) -> Outcome {
+    Ratio::of(rates, SEED).ok_or_else(|| "no pair gave two rates".to_owned())
+}
+
+/// Adds what is missing to the pairs that a design wants; why it cannot.
+fn pairs(
+    bench: &mut Bench<'_>,
+    [a, b]: [&Test; 2],
+    design: &Design,
+    all: &mut Vec<(f64, f64)>,
+) -> Result<Option<String>, Error> {
+    for turns in abba(design.pairs.saturating_sub(all.len())) {
         let mut rates = [0.0; 2];
         for turn in turns {
             let (test, place) = match turn {
@@ -82,28 +124,43 @@ pub fn compare(
             };
             let (task, heard) = bench.process(test, &design.effort)?;
             if let Some(reason) = refusal(&task, &heard) {
-                return Ok(Err(format!("{}: {reason}", test.name)));
+                return Ok(Some(format!("{}: {reason}", test.name)));
             }
             rates[place] = rate(&heard.samples, design.takes_best);
         }
-        pairs.push((rates[0], rates[1]));
+        all.push((rates[0], rates[1]));
     }
-    Ok(Ratio::of(&pairs, SEED).ok_or_else(|| "no pair gave two rates".to_owned()))
+    Ok(None)
 }
 
-/// The floor: tests against themselves, in turn. `step` is told after each comparison.
+/// The floor: tests against themselves, in turn; and the design that it holds for, which is the given
+/// one with as many pairs as it took. `step` is told after each comparison of each round, and of those of
+/// the rounds that were not needed.
 pub fn floor(
     bench: &mut Bench<'_>,
     tests: &[Test],
     design: &Design,
     step: &mut dyn FnMut(),
-) -> Result<Option<Floor>, Error> {
-    let mut ratios = Vec::with_capacity(design.same);
-    for test in tests.iter().cycle().take(design.same) {
-        ratios.extend(compare(bench, test, test, design)?);
-        step();
+) -> Result<Option<(Floor, Design)>, Error> {
+    let tests = || tests.iter().cycle().take(design.same);
+    let mut all: Vec<Vec<(f64, f64)>> = vec![Vec::new(); tests().count()];
+    let mut design = *design;
+    loop {
+        let mut ratios = Vec::with_capacity(all.len());
+        for (test, rates) in tests().zip(&mut all) {
+            if pairs(bench, [test, test], &design, rates)?.is_none() {
+                ratios.extend(ratio(rates));
+            }
+            step();
+        }
+        let floor = Floor::of(&ratios);
+        let is_noisy = floor.is_some_and(|floor| floor.percent() > AIM_PERCENT);
+        let Some(more) = design.next(design.pairs).filter(|_| is_noisy) else {
+            (1..design.rounds()).for_each(|_| tests().for_each(|_| step()));
+            return Ok(floor.map(|floor| (floor, design)));
+        };
+        design.pairs = more;
     }
-    Ok(Floor::of(&ratios))
 }
 
 /// What a row of the table would be refused for is refused here, too.
@@ -128,6 +185,20 @@ fn rate(samples: &[BenchSample], takes_best: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_doubled_up_to_their_most() {
+        let check = |pairs, pairs_max, want| {
+            let design = Design { pairs, pairs_max, ..Design::MEMORY };
+            assert_eq!(design.rounds(), want, "{pairs} {pairs_max}");
+            assert_eq!(design.brief().rounds(), 1);
+        };
+        check(64, 256, 3);
+        check(64, 255, 2);
+        check(12, 12, 1);
+        check(12, 0, 1);
+        check(0, 10, 1);
+    }
 
     #[test]
     fn a_process_gives_its_best_or_its_median_of_what_is_clean() {

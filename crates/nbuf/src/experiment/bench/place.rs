@@ -7,7 +7,7 @@
 //! Cost: what is written is written twice, into memory and to the disc, and waited for.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::Error;
+use super::pages::Pages;
 use crate::path::data::Data;
 use crate::sys::extents::Extents;
 use crate::sys::process;
@@ -38,8 +39,8 @@ impl Prepared {
     /// A file of this many bytes of data, all of it on the disc. Of 0 bytes, one that is to grow.
     pub fn make(directory: &Path, size_bytes: u64) -> Result<Self, Error> {
         let unusable = |cause| Error::of_directory(directory, size_bytes, cause);
-        let mut file = nameless(directory).map_err(unusable)?;
-        fill(&mut file, size_bytes).map_err(unusable)?;
+        let file = nameless(directory).map_err(unusable)?;
+        fill(&file, size_bytes).map_err(unusable)?;
         check_layout(&file, size_bytes).map_err(unusable)?;
         // So that children have it under the same number.
         fcntl_setfd(&file, FdFlags::empty()).map_err(|cause| unusable(cause.into()))?;
@@ -54,6 +55,20 @@ impl Prepared {
     /// What a child opens.
     pub fn path(&self) -> String {
         format!("/proc/self/fd/{}", self.file.as_raw_fd())
+    }
+
+    /// Has all of its pages in memory, as they came when it was made: where some are missing, all are
+    /// dropped and written again.
+    pub fn refresh(&self) -> Result<(), Error> {
+        let unusable = Error::File;
+        let file = self.file.try_clone().map_err(unusable)?;
+        let pages = Pages::of(file, self.size_bytes);
+        if pages.resident() >= pages.all() {
+            return Ok(());
+        }
+        pages.drop_all().map_err(unusable)?;
+        (&self.file).rewind().map_err(unusable)?;
+        fill(&self.file, self.size_bytes).map_err(unusable)
     }
 
     /// Waits until the disc has what tests have written, so that the next one does not pay for it.
@@ -111,7 +126,7 @@ fn momentary(directory: &Path) -> PathBuf {
     directory.join(format!("{PREFIX}{pid}-{ticks}"))
 }
 
-fn fill(file: &mut File, size_bytes: u64) -> io::Result<()> {
+fn fill(mut file: &File, size_bytes: u64) -> io::Result<()> {
     let data = Data::new(PIECE_BYTES);
     let mut at = 0;
     while at < size_bytes {

@@ -1,15 +1,13 @@
-//! What is to be measured, and what that costs: told before it begins.
+//! What is to be measured, in order: rows, floors and comparisons, lines.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::measure::Effort;
-use super::model;
 use super::pair::Design;
 use super::table::Test;
-use super::versus::{Versus, is_device};
-use crate::experiment::result::State;
-use crate::units::Bytes;
+use super::versus::{self, Versus};
+use crate::experiment::result::{BenchDocument, State};
 
 /// What is to be measured.
 #[derive(Clone, Debug)]
@@ -32,59 +30,16 @@ pub struct Plan {
     pub models: Vec<(&'static str, bool, State)>,
     /// The file of the lines.
     pub model_bytes: u64,
+    /// When nothing new is begun any more; what was not reached is named.
+    pub time_max: Option<Duration>,
 }
-
-/// What a plan costs, told before it begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Price {
-    /// Files that are there at the same time.
-    pub files: Bytes,
-    /// Seconds, about.
-    pub seconds: f64,
-}
-
-/// What a process costs besides its samples: to start, to prepare its file, to find its slice.
-const START_NS: u64 = 12_000_000;
 
 impl Plan {
-    /// What it costs. Files that grow are as large as what they grow to.
-    pub fn price(&self) -> Price {
-        let sides = self.versus.iter().flat_map(|versus| [&versus.a, &versus.b]);
-        let files: BTreeSet<(bool, bool, u64)> = self
-            .tests
-            .iter()
-            .chain(sides)
-            .map(|test| (test.is_write, test.grows(), test.size_bytes))
-            .chain(self.models.iter().map(|model| (model.1, false, self.model_bytes)))
-            .collect();
-        let design = |needs| if needs { &self.device } else { &self.memory };
-        let compare = |design: &Design| {
-            // A process that is not disturbed takes half of what it may.
-            design.pairs as u64 * 2 * (design.effort.time_ns_max / 2 + START_NS)
-        };
-        let floors: u64 = [false, true]
-            .into_iter()
-            .filter(|&needs| self.needs_floor(needs))
-            .map(|needs| compare(design(needs)) * design(needs).same as u64)
-            .sum();
-        let pairs: u64 =
-            self.versus.iter().map(|versus| compare(design(versus.needs_device()))).sum();
-        let row = |effort: &Effort| effort.processes * (effort.time_ns_max / 4 + START_NS);
-        let points = (self.models.len() * model::BLOCKS.len()) as u64;
-        let slow = self.tests.iter().filter(|test| is_device(test)).count() as u64;
-        let slowly = self.effort.row_ns_max() * slow;
-        let rows =
-            self.tests.len() as u64 * row(&self.effort) + points * row(&model::EFFORT) + slowly;
-        Price {
-            files: Bytes(files.iter().map(|file| file.2).sum()),
-            seconds: (rows + floors + pairs) as f64 / 1e9,
-        }
-    }
-
     /// Steps that progress is told in.
     pub fn steps(&self) -> usize {
-        let floors = usize::from(self.needs_floor(false)) * self.memory.same
-            + usize::from(self.needs_floor(true)) * self.device.same;
+        let of = |design: &Design| design.same * design.rounds();
+        let floors = usize::from(self.needs_floor(false)) * of(&self.memory)
+            + usize::from(self.needs_floor(true)) * of(&self.device);
         self.tests.len() + floors + self.versus.len() + self.models.len()
     }
 
@@ -92,5 +47,44 @@ impl Plan {
     pub(super) fn needs_floor(&self, of_device: bool) -> bool {
         let is_compared = self.versus.iter().any(|versus| versus.needs_device() == of_device);
         is_compared || self.has_floor && !of_device
+    }
+
+    /// What the floor of a kind is measured on.
+    pub(super) fn floor_tests(&self, needs_device: bool) -> Vec<Test> {
+        let first = self.versus.iter().find(|versus| versus.needs_device() == needs_device);
+        versus::same(needs_device, first.map(|first| first.a.size_bytes))
+    }
+
+    /// What a document has nothing of, by name.
+    pub(super) fn missing(&self, document: &BenchDocument) -> Vec<String> {
+        let is_refused = |name: &str| document.refused.iter().any(|refused| refused.test == name);
+        let mut missing = Vec::new();
+        for test in &self.tests {
+            if document.rows.iter().all(|row| row.test != test.name) && !is_refused(&test.name) {
+                missing.push(test.name.clone());
+            }
+        }
+        for versus in &self.versus {
+            let (name, label) = (versus.name(), [versus.a.label(), versus.b.label()]);
+            let is_there = document.comparisons.iter().any(|found| {
+                found.question == versus.question
+                    && found.pattern == versus.b.shape()
+                    && [&found.a, &found.b] == [&label[0], &label[1]]
+            });
+            if !is_there && !is_refused(&name) {
+                missing.push(name);
+            }
+        }
+        for &(path, is_write, state) in &self.models {
+            let direction = if is_write { "write" } else { "read" };
+            let name = super::model::name(path, state);
+            let is_there = document.models.iter().any(|model| {
+                model.path == path && model.direction == direction && model.state == state
+            });
+            if !is_there && !is_refused(&name) {
+                missing.push(name);
+            }
+        }
+        missing
     }
 }

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::measure::Bench;
+use super::measure::{Bench, Deadline};
 use super::pair;
 use super::plan::Plan;
 use super::table::Test;
-use super::versus::{self, Versus};
+use super::versus::Versus;
 use super::watch::Watch;
 use super::{Error, model, place};
 use crate::clock::{self, Stopwatch};
@@ -17,6 +17,7 @@ use crate::experiment::result::{
 };
 use crate::experiment::statistics::{Finding, Floor, Verdict};
 use crate::meter::probe::ceiling;
+use crate::meter::probe::contention::Contention;
 use crate::meter::probe::machine::{Load, Surroundings};
 use crate::units::Bytes;
 
@@ -53,6 +54,7 @@ pub fn run(
     let shared = std::cell::RefCell::new(listener);
     let mut tell = |line: &BenchSampleLine| shared.borrow_mut().sample(line);
     let mut bench = Bench::new(watch, plan.directory.clone(), copy_rate, &mut tell);
+    bench.deadline = plan.time_max.map(|most| Deadline { clock, most });
     let mut step = |what: &str| {
         shared.borrow_mut().step(done, what);
         done += 1;
@@ -64,6 +66,13 @@ pub fn run(
         Ok(()) => document.is_complete = true,
         Err(Error::Interrupted) => {
             document.cautions.push("interrupted: only what was measured before is here".to_owned());
+        }
+        Err(Error::Late) => {
+            document.not_reached = plan.missing(&document);
+            document.cautions.push(format!(
+                "not reached in the time that was given: {}",
+                document.not_reached.join("; ")
+            ));
         }
         Err(error) => return Err(error),
     }
@@ -123,9 +132,9 @@ fn comparisons(
         if !plan.needs_floor(needs_device) {
             continue;
         }
-        let same = versus::same(needs_device, versus.first().map(|first| first.a.size_bytes));
+        let same = plan.floor_tests(needs_device);
         let floor = pair::floor(bench, &same, design, &mut || step("noise floor"))?;
-        let Some(floor) = floor else {
+        let Some((floor, design)) = floor else {
             document.cautions.push("no noise floor could be measured: nothing is compared".into());
             continue;
         };
@@ -137,12 +146,12 @@ fn comparisons(
         }
         for versus in versus {
             step(versus.question);
-            match pair::compare(bench, &versus.a, &versus.b, design)? {
+            match pair::compare(bench, &versus.a, &versus.b, &design)? {
                 Ok(ratio) => {
                     document.comparisons.push(answer(versus, ratio.judge(floor.magnitude)));
                 }
                 Err(reason) => document.refused.push(Refused {
-                    test: format!("{}, {}", versus.question, versus.b.shape()),
+                    test: versus.name(),
                     reason,
                     is_contradiction: false,
                 }),
@@ -168,8 +177,8 @@ fn answer(versus: &Versus, finding: Finding) -> BenchComparison {
     BenchComparison {
         question: versus.question.to_owned(),
         pattern: versus.b.shape(),
-        a: format!("{} {}", versus.a.path, versus.a.state.name()),
-        b: format!("{} {}", versus.b.path, versus.b.state.name()),
+        a: versus.a.label(),
+        b: versus.b.label(),
         ratio: finding.ratio.middle,
         low: finding.ratio.low,
         high: finding.ratio.high,
@@ -207,6 +216,14 @@ fn models(
 /// What must be said of the whole.
 fn cautions(document: &mut BenchDocument) {
     let machine = &document.machine;
+    let reading = Contention::of_thread().read();
+    if reading.is_ok_and(|reading| reading.run_delay_ns.is_none()) {
+        document.cautions.push(
+            "this kernel does not tell how long a thread waits for a processor (schedstat): of no sample \
+             is it known whether it was clean"
+                .to_owned(),
+        );
+    }
     let largest = document.rows.iter().map(|row| row.size_bytes).max().unwrap_or(0);
     if largest > 0 && largest <= machine.cache_bytes {
         document.cautions.push(format!(
@@ -219,5 +236,45 @@ fn cautions(document: &mut BenchDocument) {
             "a hypervisor took {:.1} % of the time, which no sample can see",
             machine.stolen_percent
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::Effort;
+    use super::super::pair::Design;
+    use super::super::{table, versus};
+    use super::*;
+    use crate::experiment::result::State;
+
+    struct Deaf;
+
+    impl Listener for Deaf {
+        fn step(&mut self, _: usize, _: &str) {}
+        fn sample(&mut self, _: &BenchSampleLine) {}
+    }
+
+    #[test]
+    fn what_the_time_does_not_suffice_for_is_named() {
+        let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let plan = Plan {
+            directory: directory.path().to_owned(),
+            tests: table::course()[9..11].to_vec(),
+            effort: Effort::QUICK,
+            has_floor: true,
+            versus: versus::all(Some(4096))[..1].to_vec(),
+            memory: Design::MEMORY,
+            device: Design::DEVICE,
+            models: vec![("read", false, State::Hot)],
+            model_bytes: 4096,
+            time_max: Some(Duration::ZERO),
+        };
+        // Nobody is to be started.
+        let watch = Watch { program: "/nowhere/at/all".into(), verb: "", signals: None };
+        let document = run(&plan, &watch, &mut Deaf).unwrap();
+        assert!(!document.is_complete && document.rows.is_empty());
+        let want = ["r01-byte", "r02-block", &plan.versus[0].name(), "model read hot"];
+        assert_eq!(document.not_reached, want);
+        assert!(document.cautions[0].contains("r02-block; "), "{:?}", document.cautions);
     }
 }

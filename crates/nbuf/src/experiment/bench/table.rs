@@ -1,11 +1,11 @@
-//! The tests by their names: the twenty-six of the CS61 course with the rates of its two machines,
-//! and the ways that have come since.
+//! The tests by their names: what a test is, and the ways that have come since the course.
 //!
-//! Adding a test is a line here. Source of names, patterns and rates: the course's table, "CS61 I/O
-//! benchmarks", lecture 18 of 2012.
+//! Adding a path adds its tests. Those of the course are in `cs61`.
 
 use crate::experiment::result::{BenchTask, State};
 use crate::path::{self, Direction};
+
+pub use super::cs61::course;
 
 /// The stride of the course.
 pub const STRIDE_BYTES: u64 = 1 << 20;
@@ -57,6 +57,8 @@ pub struct Test {
     pub depth: u32,
     /// What the file is like.
     pub state: State,
+    /// Whether it writes from nothing.
+    pub grows: bool,
     /// The rates of the iMac of 2011 and of the `ThinkPad` of 2007, where it is one of the course's.
     pub rates: Option<[f64; 2]>,
 }
@@ -67,7 +69,7 @@ impl Test {
         BenchTask {
             path: self.path.to_owned(),
             is_write: self.is_write,
-            grows: self.grows(),
+            grows: self.grows,
             stride_bytes: match self.layout {
                 Layout::Strided(bytes) => bytes,
                 Layout::Sequential | Layout::Random => 0,
@@ -86,15 +88,17 @@ impl Test {
         self.rates.is_some()
     }
 
-    /// Whether it writes from nothing. The course does, synchronously too.
-    pub fn grows(&self) -> bool {
-        let is_new = self.state == State::Append || self.state == State::Synced && self.is_course();
-        self.is_write && is_new
+    /// The way and the state, as comparisons have them: `read hot`.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.path, self.state.name())
     }
 
     /// The pattern in words, with the state: `read random, 4096 B, hot`.
     pub fn pattern(&self) -> String {
-        format!("{}, {}", self.shape(), self.state.name())
+        // The state says so itself where it is one of memory.
+        let is_new = self.grows && self.state != State::Append;
+        let end = if is_new { ", append" } else { "" };
+        format!("{}, {}{end}", self.shape(), self.state.name())
     }
 
     /// The pattern alone: `read random, 4096 B`.
@@ -106,85 +110,7 @@ impl Test {
     }
 }
 
-/// One of the course's: name, path, layout, block, and the two rates.
-type Line = (&'static str, &'static str, Layout, u64, [f64; 2]);
-
-const SEQ: Layout = Layout::Sequential;
 const FAR: Layout = Layout::Strided(STRIDE_BYTES);
-
-/// The twenty-six, in the order of the course.
-#[rustfmt::skip]
-const COURSE: [Line; 26] = [
-    ("w01-syncbyte",             "write-sync",  SEQ, 1,    [2_600.0, 27.0]),
-    ("w02-syncblock",            "write-sync",  SEQ, 512,  [750_000.0, 14_000.0]),
-    ("w02-syncblock4096",        "write-sync",  SEQ, 4096, [16_000_000.0, 110_000.0]),
-    ("w03-byte",                 "read",        SEQ, 1,    [900_000.0, 480_000.0]),
-    ("w04-block",                "read",        SEQ, 512,  [320_000_000.0, 160_000_000.0]),
-    ("w04-block4096",            "read",        SEQ, 4096, [980_000_000.0, 450_000_000.0]),
-    ("w05-stdiobyte",            "stdio",       SEQ, 1,    [53_000_000.0, 31_000_000.0]),
-    ("w06-stdioblock",           "stdio",       SEQ, 512,  [790_000_000.0, 420_000_000.0]),
-    ("w06-stdioblock4096",       "stdio",       SEQ, 4096, [970_000_000.0, 450_000_000.0]),
-    ("r01-byte",                 "read",        SEQ, 1,    [2_200_000.0, 1_400_000.0]),
-    ("r02-block",                "read",        SEQ, 512,  [980_000_000.0, 410_000_000.0]),
-    ("r02-block4096",            "read",        SEQ, 4096, [4_000_000_000.0, 640_000_000.0]),
-    ("r04-stdiobyte",            "stdio",       SEQ, 1,    [180_000_000.0, 70_000_000.0]),
-    ("r05-stdioblock",           "stdio",       SEQ, 512,  [3_100_000_000.0, 940_000_000.0]),
-    ("r05-stdioblock4096",       "stdio",       SEQ, 4096, [3_400_000_000.0, 1_400_000_000.0]),
-    ("r06-stridebyte",           "read",        FAR, 1,    [1_400_000.0, 940_000.0]),
-    ("r07-strideblock",          "read",        FAR, 512,  [640_000_000.0, 330_000_000.0]),
-    ("r07-strideblock4096",      "read",        FAR, 4096, [3_100_000_000.0, 560_000_000.0]),
-    ("r08-stridestdiobyte",      "stdio",       FAR, 1,    [900_000.0, 610_000.0]),
-    ("r09-stridestdioblock",     "stdio",       FAR, 512,  [410_000_000.0, 230_000_000.0]),
-    ("r09-stridestdioblock4096", "stdio",       FAR, 4096, [2_600_000_000.0, 800_000_000.0]),
-    ("r10-stridestdiomulti",     "stdio-multi", FAR, 1,    [63_000_000.0, 20_000_000.0]),
-    ("r11-mmapbyte",             "mmap",        SEQ, 1,    [620_000_000.0, 310_000_000.0]),
-    ("r12-mmapblock",            "mmap",        SEQ, 512,  [2_200_000_000.0, 840_000_000.0]),
-    ("r12-mmapblock4096",        "mmap",        SEQ, 4096, [2_300_000_000.0, 620_000_000.0]),
-    ("r13-mmapstridebyte",       "mmap",        FAR, 1,    [160_000_000.0, 200_000_000.0]),
-];
-
-/// The twenty-six.
-pub fn course() -> Vec<Test> {
-    COURSE
-        .iter()
-        .map(|&(name, path, layout, block_bytes, rates)| {
-            let is_write = name.starts_with('w');
-            let state = match (is_write, path) {
-                (_, "write-sync") => State::Synced,
-                (true, _) => State::Append,
-                (false, _) => State::Hot,
-            };
-            let about = about(path, layout, block_bytes);
-            let size_bytes = COURSE_BYTES;
-            let name = name.to_owned();
-            let rates = Some(rates);
-            Test {
-                name,
-                about,
-                path,
-                is_write,
-                layout,
-                block_bytes,
-                size_bytes,
-                depth: 1,
-                state,
-                rates,
-            }
-        })
-        .collect()
-}
-
-fn about(path: &str, layout: Layout, block_bytes: u64) -> String {
-    let how = match path {
-        "write-sync" => "system calls, O_SYNC",
-        "read" => "system calls",
-        "stdio" => "stdio",
-        "stdio-multi" => "stdio, 10 files (one per stride)",
-        _ => "memory-mapped I/O",
-    };
-    let order = if layout == FAR { "stride 2^20" } else { "sequential" };
-    format!("block size {block_bytes}, {order}, {how}")
-}
 
 /// A test of a path in a pattern, named after what it does.
 pub fn modern(
@@ -212,10 +138,28 @@ pub fn modern(
         size_bytes: MODERN_BYTES,
         depth,
         state,
+        grows: is_write && state == State::Append,
         rates: None,
     };
+    if is_whole(path) {
+        // A pass is a sample, and one of the larger file would never be left alone.
+        test.size_bytes = COURSE_BYTES;
+    }
     test.about = test.pattern();
     test
+}
+
+/// The same test from nothing, of a path that does not write into memory.
+fn appended(mut test: Test) -> Test {
+    test.name.push_str("-append");
+    test.grows = true;
+    test.about = test.pattern();
+    test
+}
+
+/// Whether a path fetches all of a file as it begins, so that any part of a pass takes as long as all.
+pub fn is_whole(path: &str) -> bool {
+    ["populate", "willneed"].iter().any(|word| path.contains(word))
 }
 
 /// The ways that have come since: every path that the course does not have, and those it has in
@@ -243,9 +187,24 @@ pub fn is_synced(path: &str) -> bool {
     path.contains("sync")
 }
 
-/// Blocks in the patterns that are measured: a page at random, and in sequence.
+/// Paths that are measured with strides from the disc, too: those that differ there.
+const STRIDED_COLD: [&str; 10] = [
+    "read",
+    "pread",
+    "stdio",
+    "buffered",
+    "mmap",
+    "mmap-sequential",
+    "mmap-random",
+    "mmap-willneed",
+    "pool",
+    "io_uring",
+];
+
+/// Blocks in the patterns that are measured: a page at random, in sequence, and with strides.
 const PAGE_RANDOM: (Layout, u64) = (Layout::Random, 4096);
 const PAGE_SEQUENTIAL: (Layout, u64) = (Layout::Sequential, 4096);
+const PAGE_STRIDED: (Layout, u64) = (FAR, 4096);
 
 fn reads(tests: &mut Vec<Test>, row: &'static path::Row) {
     let has_order = |layout| layout != Layout::Random || !row.name.starts_with("option");
@@ -255,13 +214,17 @@ fn reads(tests: &mut Vec<Test>, row: &'static path::Row) {
         }
     };
     if is_direct(row.name) {
-        for blocks in [PAGE_RANDOM, PAGE_SEQUENTIAL, (Layout::Sequential, 1 << 20)] {
+        for blocks in [PAGE_RANDOM, PAGE_STRIDED, PAGE_SEQUENTIAL, (Layout::Sequential, 1 << 20)] {
             add(blocks, State::Device, 1);
         }
     } else {
         add(PAGE_SEQUENTIAL, State::Hot, 1);
         if row.name != "null" {
+            add(PAGE_STRIDED, State::Hot, 1);
             add(PAGE_RANDOM, State::Hot, 1);
+            if STRIDED_COLD.contains(&row.name) {
+                add(PAGE_STRIDED, State::Cold, 1);
+            }
             add(PAGE_SEQUENTIAL, State::Cold, 1);
             add(PAGE_RANDOM, State::Cold, 1);
         }
@@ -281,17 +244,23 @@ fn reads(tests: &mut Vec<Test>, row: &'static path::Row) {
     }
 }
 
+/// Paths past memory, or that wait, that are measured from nothing too: a file system takes another way
+/// where a file becomes longer. `write-sync` is the course's `w02-syncblock4096`.
+const APPENDED: [&str; 3] = ["write-dsync", "direct", "direct-dsync"];
+
 fn writes(tests: &mut Vec<Test>, row: &'static path::Row) {
-    let mut add = |blocks, state| tests.push(modern(row.name, true, blocks, state, 1));
-    if is_synced(row.name) {
-        add(PAGE_SEQUENTIAL, State::Synced);
-    } else if is_direct(row.name) {
-        add(PAGE_SEQUENTIAL, State::Device);
-    } else {
-        add(PAGE_SEQUENTIAL, State::Overwrite);
-        if !row.name.starts_with("mmap") {
-            add(PAGE_SEQUENTIAL, State::Append);
-        }
+    let test = |state| modern(row.name, true, PAGE_SEQUENTIAL, state, 1);
+    let state = if is_synced(row.name) { State::Synced } else { State::Device };
+    if APPENDED.contains(&row.name) {
+        tests.push(appended(test(state)));
+    }
+    if is_synced(row.name) || is_direct(row.name) {
+        tests.push(test(state));
+        return;
+    }
+    tests.push(test(State::Overwrite));
+    if !row.name.starts_with("mmap") {
+        tests.push(test(State::Append));
     }
 }
 
@@ -300,29 +269,6 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-
-    #[test]
-    fn the_course_has_twenty_six_tests_in_its_own_words() {
-        let tests = course();
-        let names: HashSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
-        assert_eq!((tests.len(), names.len()), (26, 26));
-        for test in &tests {
-            let name = &test.name;
-            assert_eq!(
-                test.block_bytes == 1,
-                name.contains("byte") || name.contains("multi"),
-                "{name}"
-            );
-            assert_eq!(test.block_bytes == 4096, name.ends_with("4096"), "{name}");
-            assert_eq!(test.layout == FAR, name.contains("stride"), "{name}");
-            assert_eq!(test.path.starts_with("stdio"), name.contains("stdio"), "{name}");
-            assert_eq!(test.path == "mmap", name.contains("mmap"), "{name}");
-            assert_eq!(test.state == State::Synced, name.contains("sync"), "{name}");
-            assert_eq!(test.is_write, name.starts_with('w'), "{name}");
-            let [imac, thinkpad] = test.rates.unwrap();
-            assert!(imac > thinkpad || name == "r13-mmapstridebyte", "the iMac is newer: {name}");
-        }
-    }
 
     #[test]
     fn every_test_has_a_path_that_can_do_it_and_a_name_of_its_own() {
@@ -334,5 +280,29 @@ mod tests {
             assert!(test.depth <= row.depth_max, "{}", test.name);
             assert!(names.insert(test.name.clone()), "{} twice", test.name);
         }
+    }
+
+    #[test]
+    fn strides_and_appends_are_measured_where_they_differ() {
+        let tests = modern_all();
+        let find = |name: &str| {
+            let found = tests.iter().find(|test| test.name == name);
+            found.unwrap_or_else(|| panic!("no {name}"))
+        };
+        for path in ["read", "mmap", "io_uring", "stdio"] {
+            assert_eq!(find(&format!("r-{path}-stride-4096-hot")).layout, FAR);
+            assert_eq!(find(&format!("r-{path}-stride-4096-cold")).state, State::Cold);
+        }
+        assert_eq!(find("r-direct-stride-4096-device").layout, FAR);
+        for name in [
+            "w-direct-seq-4096-device-append",
+            "w-direct-dsync-seq-4096-synced-append",
+            "w-write-dsync-seq-4096-synced-append",
+        ] {
+            assert!(find(name).grows && find(name).about.ends_with(", append"), "{name}");
+        }
+        assert!(!find("w-direct-seq-4096-device").grows);
+        // A pass of them is a sample, and has to be short.
+        assert!(tests.iter().all(|test| !is_whole(test.path) || test.size_bytes == COURSE_BYTES));
     }
 }

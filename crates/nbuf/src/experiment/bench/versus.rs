@@ -21,6 +21,11 @@ pub struct Versus {
 }
 
 impl Versus {
+    /// The question and the pattern.
+    pub fn name(&self) -> String {
+        format!("{}, {}", self.question, self.b.shape())
+    }
+
     /// Whether a device takes part, whose noise is another one.
     pub fn needs_device(&self) -> bool {
         is_device(&self.a) || is_device(&self.b)
@@ -56,7 +61,10 @@ const LINES: &[Line] = &[
     (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, SEQ, 4096, 32),
     (QIO,    [("io_uring", Hot), ("io_uring-registered", Hot)],           false, FAR, 512, 32),
     (QIO,    [("io_uring", Cold), ("io_uring-registered", Cold)],         false, RND, 4096, 32),
+    (QIO,    [("io_uring", Cold), ("io_uring-registered", Cold)],         false, FAR, 4096, 32),
     (DIRECT, [("read", Hot), ("direct", Device)],                    false, RND, 4096, 1),
+    (DIRECT, [("read", Hot), ("direct", Device)],                    false, FAR, 4096, 1),
+    (DIRECT, [("read", Cold), ("direct", Device)],                   false, FAR, 4096, 1),
     (DIRECT, [("read", Cold), ("direct", Device)],                   false, RND, 4096, 1),
     (DIRECT, [("read", Cold), ("direct", Device)],                   false, SEQ, 4096, 1),
     (DIRECT, [("read", Cold), ("direct", Device)],                   false, SEQ, 1 << 20, 1),
@@ -64,11 +72,15 @@ const LINES: &[Line] = &[
     (MAP,    [("read", Hot), ("mmap", Hot)],                         false, SEQ, 4096, 1),
     (MAP,    [("read", Hot), ("mmap", Hot)],                         false, RND, 4096, 1),
     (MAP,    [("read", Hot), ("mmap", Hot)],                         false, FAR, 1, 1),
+    (MAP,    [("read", Hot), ("mmap", Hot)],                         false, FAR, 4096, 1),
+    (MAP,    [("read", Cold), ("mmap", Cold)],                       false, FAR, 4096, 1),
     (MAP,    [("read", Cold), ("mmap", Cold)],                       false, SEQ, 4096, 1),
     (MAP,    [("read", Cold), ("mmap", Cold)],                       false, RND, 4096, 1),
     (BYTES,  [("read", Hot), ("bytes-over-direct", Device)],              false, SEQ, 1000, 1),
     (BYTES,  [("read", Cold), ("bytes-over-direct", Device)],             false, SEQ, 1000, 1),
     (BYTES,  [("read", Cold), ("bytes-over-direct", Device)],             false, RND, 1000, 1),
+    (BYTES,  [("read", Hot), ("bytes-over-direct", Device)],              false, FAR, 1000, 1),
+    (BYTES,  [("read", Cold), ("bytes-over-direct", Device)],             false, FAR, 1000, 1),
     (LOOPS,  [("read", Hot), ("option-driven", Hot)],                 false, SEQ, 1, 1),
     (LOOPS,  [("read", Hot), ("option-driven", Hot)],                 false, SEQ, 4096, 1),
     (LOOPS,  [("stdio", Hot), ("option-driven-stdio", Hot)],               false, SEQ, 1, 1),
@@ -124,4 +136,23 @@ pub fn same(needs_device: bool, size_bytes: Option<u64>) -> Vec<Test> {
             Test { size_bytes, ..test }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_question_of_the_thread_is_asked_in_each_order() {
+        let all = all(None);
+        for question in [QIO, DIRECT, MAP, BYTES] {
+            for layout in [SEQ, FAR, RND] {
+                let is_asked = |v: &Versus| v.question == question && v.b.layout == layout;
+                assert!(all.iter().any(is_asked), "{question}: {layout:?}");
+            }
+            let is_cold =
+                |v: &Versus| v.question == question && v.b.layout == FAR && v.needs_device();
+            assert!(all.iter().any(is_cold), "{question}");
+        }
+    }
 }

@@ -30,8 +30,6 @@ pub struct Watch {
     pub program: PathBuf,
     /// The hidden verb that does.
     pub verb: &'static str,
-    /// What a child may take beyond its time: to start, to prepare, for one last operation.
-    pub grace_ns: u64,
     /// Ctrl-C, where it is heard.
     pub signals: Option<Signals>,
 }
@@ -46,16 +44,16 @@ pub struct Heard {
 }
 
 impl Watch {
-    /// The grace of real children.
-    pub const GRACE_NS: u64 = 20_000_000_000;
+    /// What a child is given beyond its time: to start, to prepare, for one last operation.
+    pub const GRACE: Duration = Duration::from_secs(20);
 
-    /// Runs a task in a fresh process.
-    pub fn run(&self, task: &BenchTask) -> Result<Heard, Error> {
+    /// Runs a task in a fresh process, which may take so much longer than its time.
+    pub fn run(&self, task: &BenchTask, grace: Duration) -> Result<Heard, Error> {
         let task = BenchTask { parent: std::process::id(), ..task.clone() };
         let mut command = Command::new(&self.program);
         command.arg(self.verb).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(Error::Child)?;
-        let heard = self.hear(&mut child, &task);
+        let heard = self.hear(&mut child, &task, grace);
         let is_ending = heard.as_ref().is_ok_and(|heard| heard.is_ended);
         let status = end(&mut child, is_ending).map_err(Error::Child)?;
         let mut heard = heard?;
@@ -69,7 +67,7 @@ impl Watch {
         Ok(Heard { samples: heard.samples, refused: heard.refused })
     }
 
-    fn hear(&self, child: &mut Child, task: &BenchTask) -> Result<Hearing, Error> {
+    fn hear(&self, child: &mut Child, task: &BenchTask, grace: Duration) -> Result<Hearing, Error> {
         let mut input = child.stdin.take().ok_or_else(no_pipe)?;
         let line = serde_json::to_vec(task).map_err(|error| Error::Child(error.into()))?;
         // A child that is gone already says why by its status.
@@ -77,7 +75,8 @@ impl Watch {
         drop(input);
         let mut output = child.stdout.take().ok_or_else(no_pipe)?;
         let clock = Stopwatch::start();
-        let deadline_ns = task.time_ns_max.saturating_add(self.grace_ns);
+        let deadline_ns =
+            task.time_ns_max.saturating_add(u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX));
         let mut hearing = Hearing::default();
         loop {
             let spent = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -192,8 +191,8 @@ mod tests {
     use super::*;
 
     fn heard(program: &str, verb: &'static str) -> Result<Heard, Error> {
-        let watch = Watch { program: program.into(), verb, grace_ns: 50_000_000, signals: None };
-        watch.run(&BenchTask::default())
+        let watch = Watch { program: program.into(), verb, signals: None };
+        watch.run(&BenchTask::default(), Duration::from_millis(50))
     }
 
     #[test]

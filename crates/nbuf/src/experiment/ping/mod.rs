@@ -21,7 +21,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::result::{
-    PingDocument, PingMachine, PingOutcome, PingReference, PingRow, PingSample, PingTask,
+    PingDocument, PingMachine, PingOutcome, PingReference, PingRow, PingSample, PingSampleLine,
+    PingTask,
 };
 use crate::path::wake::{Placement, Row, Waits};
 use crate::sys::signal::Signals;
@@ -84,6 +85,11 @@ impl Plan {
         }
     }
 
+    /// How long it takes at most, where nothing hangs: told before it begins.
+    pub fn seconds_max(&self) -> f64 {
+        self.time_max.as_secs_f64() * self.steps() as f64 + 1.0
+    }
+
     /// Rows, and steps that there will be at most.
     pub fn steps(&self) -> usize {
         let rows = self.mechanisms.len() * self.placements.len();
@@ -100,15 +106,35 @@ struct Progress<'a> {
     processes: u64,
 }
 
+/// Who hears of a run while it goes.
+pub trait Listener {
+    /// So many steps are done, and this comes next.
+    fn step(&mut self, done: usize, what: &str);
+    /// A sample was taken.
+    fn sample(&mut self, line: &PingSampleLine);
+}
+
+impl Progress<'_> {
+    /// What is told of the samples of the last process, before which there were so many.
+    fn lines(&self, before: usize) -> impl Iterator<Item = PingSampleLine> {
+        self.samples.iter().skip(before).map(|&sample| PingSampleLine {
+            mechanism: self.row.name.to_owned(),
+            placement: self.placement.name().to_owned(),
+            process: self.processes.saturating_sub(1),
+            is_clean: contention::is_clean(sample.elapsed_ns, sample.foreign_ns),
+            sample,
+        })
+    }
+}
+
 /// Measures all that is planned, or what there is time for until a signal comes. `start` makes the
-/// command whose process calls [`serve`] on its standard streams; `done` hears of each step, and what
-/// comes next.
+/// command whose process calls [`serve`] on its standard streams.
 pub fn run(
     plan: &Plan,
     machine: PingMachine,
     signals: Option<&Signals>,
     start: &dyn Fn() -> Command,
-    done: &mut dyn FnMut(usize, &str),
+    listener: &mut dyn Listener,
 ) -> Result<PingDocument, Error> {
     let mut rows: Vec<Progress<'_>> = Vec::new();
     for row in &plan.mechanisms {
@@ -124,12 +150,16 @@ pub fn run(
     let mut interrupted = false;
     'all: for _ in 0..plan.processes {
         for progress in &mut rows {
-            done(step, &format!("{}, {}", progress.row.name, progress.placement.name()));
+            listener.step(step, &format!("{}, {}", progress.row.name, progress.placement.name()));
             step += 1;
             // What was refused or hung once is not asked again.
-            if matches!(progress.told.outcome, PingOutcome::NotMeasured | PingOutcome::Measured)
-                && !once(plan, &machine, signals, start, progress)?
-            {
+            if !matches!(progress.told.outcome, PingOutcome::NotMeasured | PingOutcome::Measured) {
+                continue;
+            }
+            let had = progress.samples.len();
+            let goes_on = once(plan, &machine, signals, start, progress)?;
+            progress.lines(had).for_each(|line| listener.sample(&line));
+            if !goes_on {
                 interrupted = true;
                 break 'all;
             }

@@ -26,8 +26,11 @@ pub struct BenchDocument {
     pub models: Vec<BenchModel>,
     /// What a reader must be told.
     pub cautions: Vec<String>,
-    /// Whether all that was asked for was tried: not where Ctrl-C came before.
+    /// Whether all that was asked for was tried: not where Ctrl-C came before, or the end of the time.
     pub is_complete: bool,
+    /// What was not tried before the end of the time, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_reached: Vec<String>,
 }
 
 impl BenchDocument {

@@ -195,6 +195,22 @@ pub enum PingSaid {
     Done,
 }
 
+/// A line of `--samples-out`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PingSampleLine {
+    /// The mechanism.
+    pub mechanism: String,
+    /// The placement.
+    pub placement: String,
+    /// The process, counted from 0 for each row.
+    pub process: u64,
+    /// Whether nobody else had the processors.
+    pub is_clean: bool,
+    /// The sample.
+    #[serde(flatten)]
+    pub sample: PingSample,
+}
+
 /// One batch of round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PingSample {

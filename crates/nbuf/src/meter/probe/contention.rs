@@ -66,16 +66,24 @@ impl Reading {
     }
 }
 
-/// The second number: nanoseconds on the run queue.
+/// The second number: nanoseconds on the run queue. A kernel that does not account them shows zeros, also
+/// for the times that the thread got a processor, which no thread that reads this can have.
 fn delay(text: &str) -> Option<u64> {
+    let turns = text.split_ascii_whitespace().nth(2)?;
+    if turns.parse::<u64>().ok()? > 0 { waited(text) } else { None }
+}
+
+fn waited(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn delay_of_all() -> Option<u64> {
+    // Whether it is accounted at all; another thread may be too new to have had a turn.
+    delay(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)?;
     let tasks = fs::read_dir("/proc/self/task").ok()?.flatten();
     tasks
         .map(|task| {
-            fs::read_to_string(task.path().join("schedstat")).map_or(Some(0), |t| delay(&t))
+            fs::read_to_string(task.path().join("schedstat")).map_or(Some(0), |t| waited(&t))
         })
         .sum()
 }
@@ -89,6 +97,8 @@ mod tests {
         assert_eq!(delay("162356 3421 9\n"), Some(3421));
         assert_eq!(delay(""), None);
         assert_eq!(delay("0 x 0"), None);
+        assert_eq!(delay("0 0 0\n"), None);
+        assert_eq!(delay("0 0 1\n"), Some(0));
     }
 
     #[test]

@@ -3,13 +3,18 @@
 //!
 //! Pages that somebody has mapped, dirty pages, and pages in use just now stay. What stays is a
 //! free hit for the next run, so it is looked up page by page. Of files that one may not write to, the
-//! kernel tells root only. Others ask for the pages of those that their own processes have mapped, as
+//! kernel tells their owners and root only (`can_do_cachestat`, `mm/filemap.c`). Others ask for the pages of those that their own processes have mapped, as
 //! everybody has the C library, without waiting for any; and take the rest to be gone.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::process::geteuid;
+use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::sys::cache;
 use crate::units::PAGE_BYTES;
@@ -30,11 +35,13 @@ impl Residency {
     /// Drops every file of the list from the page cache and says what stayed.
     pub fn drop_files<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self::default();
-        let root = rustix::process::geteuid().is_root();
-        let mapped = if root { HashSet::new() } else { mapped() };
+        let owner_of_all = owns_all();
+        let mapped = LazyCell::new(mapped);
         for (number, path) in (0..).zip(paths) {
             match open(path) {
-                Some(file) if root || is_ours(path) => found.drop_file(number, &file),
+                Some(file) if owner_of_all || is_ours(path, &file) => {
+                    found.drop_file(number, &file);
+                }
                 Some(file) => found.drop_closed(number, &file, mapped.contains(path)),
                 None => found.unopened += 1,
             }
@@ -80,9 +87,15 @@ impl Residency {
     }
 }
 
-/// Whether we may write to a file. Of others the kernel says that all of them is in memory.
-fn is_ours(path: &str) -> bool {
-    File::options().write(true).open(path).is_ok()
+/// Whether we count as the owner of every file. Root does not, where its capabilities are taken away.
+fn owns_all() -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
+}
+
+/// Whether we own a file or may write to it. Of others the kernel says that all of them is in memory.
+fn is_ours(path: &str, file: &File) -> bool {
+    let owner = file.metadata().is_ok_and(|metadata| metadata.uid() == geteuid().as_raw());
+    owner || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
 /// Files that processes have mapped whose mappings we may see.

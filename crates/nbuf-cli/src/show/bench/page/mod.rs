@@ -14,8 +14,8 @@ use nbuf::experiment::result::{BenchDocument, BenchRow, PingDocument};
 
 use super::super::html::{closing, document as html, table};
 use super::super::markup::escape;
-use super::super::ping;
-use super::lines::{half, odd};
+use super::super::ping::{self, uppercased};
+use super::model::{half, odd, without};
 use super::words::{percent, rate, time};
 
 const STYLE: &str = concat!(
@@ -60,7 +60,7 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         ("What differs", versus::section(document)),
         ("Time of an operation against its block", line::section(document)),
         ("Lines through the times", models(document)),
-        ("How often threads wake each other", pings.map(ping::section).unwrap_or_default()),
+        ("How often threads wake each other", pings.map(ping::inside).unwrap_or_default()),
         ("Proof", proof(document)),
         ("Without a number", refused(document)),
         ("Machine and cautions", facts(document)),
@@ -79,6 +79,10 @@ fn answer(document: &BenchDocument) -> String {
     let false_rows = document.refused.iter().filter(|refused| refused.is_contradiction).count();
     let (mood, said) = match (false_rows, document.is_complete) {
         (0, true) => ("good", "Every row did what its name says.".to_owned()),
+        (0, false) if !document.not_reached.is_empty() => {
+            let count = document.not_reached.len();
+            ("open", format!("The time was over before {count} parts were measured."))
+        }
         (0, false) => ("open", "Interrupted: only what was measured before is here.".to_owned()),
         (count, _) => ("bad", format!("{count} rows did not do what their names say.")),
     };
@@ -141,7 +145,8 @@ fn models(document: &BenchDocument) -> String {
         return String::new();
     }
     let header = ["path", "state", "a call", "a KiB", "half bandwidth", "off by more than 15 %"];
-    table("models", &header, &[0, 1, 5], &rows)
+    let note = format!("<p class=\"note\">{}.</p>\n", escape(&uppercased(&without(document))));
+    table("models", &header, &[0, 1, 5], &rows) + &note
 }
 
 /// What the kernel counted, row by row.

@@ -1,7 +1,8 @@
 //! The page of `nbuf bench`, of a document that has everything.
 
 use nbuf::experiment::result::{
-    BenchComparison, BenchMachine, BenchModel, ModelPoint, NoiseFloor, PingRow, Refused, State,
+    BenchComparison, BenchMachine, BenchModel, ModelPoint, NoiseFloor, PingReference, PingRow,
+    Refused, State,
 };
 
 use super::*;
@@ -61,7 +62,9 @@ fn document() -> BenchDocument {
 #[test]
 fn the_page_has_everything_and_fetches_nothing() {
     let row = PingRow { mechanism: "pipe<2>".to_owned(), ..PingRow::default() };
-    let pings = PingDocument { rows: vec![row], ..PingDocument::default() };
+    let mark = PingReference { machine: "OpenVMS".to_owned(), ..PingReference::default() };
+    let references = vec![mark];
+    let pings = PingDocument { rows: vec![row], references, ..PingDocument::default() };
     let text = page(&document(), Some(&pings));
     for want in [
         "r01-byte",
@@ -78,6 +81,8 @@ fn the_page_has_everything_and_fetches_nothing() {
         "r-&lt;mmap&gt;",
         "&lt;sequential&gt;",
         "pipe&lt;2&gt;",
+        "OpenVMS",
+        "No line of null, pread, ",
     ] {
         assert!(text.contains(want), "no {want}");
     }
