@@ -162,11 +162,11 @@ fn a_full_disc_stops_the_log_and_not_the_command() {
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", script, support::NBUF]).current_dir(place.path(""));
     let recorded = Recorded::of(command.output().unwrap(), &place.path("r.parquet"));
-    assert_eq!(recorded.stdout, "completed\nstatus 125\n", "{recorded:?}");
+    assert_eq!(recorded.stdout, "completed\nstatus 125\n", "{}", recorded.stderr);
     let told = "the command ran, but there is no trace: the log broke off: \
                 No space left on device (os error 28); make one with \
-                `nbuf trace recover small/t.parquet.log -o small/t.parquet`";
-    assert!(recorded.stderr.contains(told), "{recorded:?}");
+                `nbuf trace recover small/t.parquet.log -o ANOTHER/PLACE.parquet`";
+    assert!(recorded.stderr.contains(told), "{}", recorded.stderr);
     let known = place.path("known");
     let first = bytes(recorded.trace(), &known, Op::Read).unwrap_or(0);
     assert!(first > 3 * 4096, "what fitted is there: {first}");

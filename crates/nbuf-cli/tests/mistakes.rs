@@ -28,13 +28,20 @@ fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     fs::write(place.path("there.parquet"), "").unwrap();
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 19] = [
         (&["size", "-o", "there.parquet", "--"], 125, "exists; move it away"),
         (&["size", "--svg", "no/such/place.svg", "--"], 125, "give another place with --svg"),
         (&["size", "--html", "a/", "--"], 125, "is the name of a directory"),
         (&["size", "--html", "x", "--svg", "x", "--"], 125, "cannot be two files"),
         (&["size", "--trace", "there.parquet"], 125, "there.parquet"),
         (&["size", "--trace", "missing.parquet"], 125, "cannot open missing.parquet"),
+        (&["size", "--html", "-", "--"], 125, "standard output is not for this; name a file"),
+        (&["size", "--svg", "-", "--"], 125, "name a file with --svg (./- for one named -)"),
+        (&["record", "-o", "-", "--"], 125, "name a file with -o"),
+        (&["size", "--max-time", "0", "--"], 2, "nothing can be run in no time"),
+        (&["size", "--readahead", "3", "--"], 2, "a window is of whole pages of 4KiB"),
+        (&["size", "--loop-readahead", "6KiB", "--"], 2, "a window is of whole pages of 4KiB"),
+        (&["size", "--budget", "1.05", "--"], 2, "A.json B.json, which is missing"),
         (&["size", "--max-time", "soon", "--"], 2, "write 90, 90s, 10m or 1h"),
         (&["size", "--samples", "0", "--"], 2, "--samples"),
         (&["size", "--verify-at", "five", "--"], 2, "--verify-at"),
@@ -112,6 +119,24 @@ fn a_trace_that_finds_no_room_costs_itself_alone() {
     assert_eq!(told("there is no small/t.parquet (another place: -o)"), 1, "{ended:?}");
     assert_eq!(told("there is no small/page.html (another place: --html)"), 1, "{ended:?}");
     assert_eq!(told("No space left on device"), 2, "{ended:?}");
+}
+
+#[test]
+fn a_recording_that_finds_no_room_is_sent_to_another_place() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let place = Place::new();
+    place.file("file", 4096);
+    // Where the log took all there was, the trace has no room either.
+    let script = "mkdir small && mount -t tmpfs -o size=64k none small || exit 99
+        \"$0\" record -o small/t.parquet -- \
+            sh -c 'for i in $(seq 100); do dd if=file of=/dev/null bs=1 status=none; done'
+        echo status $?";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, NBUF]).current_dir(place.path(""));
+    let ended = Recorded::of(command.output().unwrap(), &place.path("none"));
+    assert_eq!(ended.stdout, "status 125\n", "{ended:?}");
+    let advice = "`nbuf trace recover small/t.parquet.log -o ANOTHER/PLACE.parquet`";
+    assert!(ended.stderr.contains(advice), "{ended:?}");
 }
 
 #[test]

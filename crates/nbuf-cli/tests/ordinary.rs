@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -139,6 +139,41 @@ fn nobody_verifies_under_real_limits() {
     let shown = Recorded::of(output, &place.path("none"));
     assert!(shown.stdout.contains("\nVerified: pages read from discs\n"), "{shown:?}");
     assert!(shown.stdout.contains("read of directories and inodes"), "{shown:?}");
+}
+
+#[test]
+fn root_may_be_without_its_rights() {
+    let needs = [Need::Tracepoints, Need::Program("setpriv"), Need::Program("unshare")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    let file = place.file("file", 8 << 20);
+    chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
+    let run = |script: &str, options: &[&str]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh", NBUF, "size", "-y"]).args(options);
+        command.args(["--", "cat", "file"]).current_dir(place.path("")).stdin(Stdio::null());
+        Recorded::of(command.output().unwrap(), &place.path("none"))
+    };
+    // The kernel calls all of the file resident then, though it was dropped.
+    let bare = "exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
+    let sized = run(bare, &["--json", "--no-verify", "--capture", "calls"]);
+    assert!(sized.json()["capture"]["accesses"].as_u64() >= Some(2048), "{sized:?}");
+    let sized = run(bare, &["--json", "--force", "--capture", "calls"]);
+    let document = sized.json();
+    assert!(document["curve"][0]["lru_fills"].as_u64() >= Some(2048), "{document:#}");
+
+    let Some(memory) = Hierarchies::of_this_process().memory_v1 else {
+        skip("no memory controller of version 1 to be read only");
+        return;
+    };
+    let mount = memory.ancestors().filter(|path| path.ends_with("memory")).last();
+    let mount = mount.unwrap_or(&memory).display().to_string();
+    let locked = format!("mount -o remount,bind,ro {mount} && exec \"$@\"");
+    let sized = run(&format!("exec unshare -m sh -c '{locked}' sh \"$@\""), &["--json"]);
+    assert_eq!(sized.status, 0, "{sized:?}");
+    assert!(sized.stderr.contains("nothing will be verified"), "{sized:?}");
+    assert_eq!(sized.json()["verify"], Value::Array(Vec::new()));
 }
 
 #[test]

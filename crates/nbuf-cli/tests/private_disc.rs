@@ -19,6 +19,18 @@ fn loops() -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The readahead of every disc that is no loop.
+fn windows() -> Vec<(String, String)> {
+    let devices = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
+    let of = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str().filter(|name| !name.starts_with("loop"))?.to_owned();
+        Some((name, fs::read_to_string(path.join("queue/read_ahead_kb")).ok()?))
+    };
+    let mut windows: Vec<(String, String)> = devices.filter_map(of).collect();
+    windows.sort();
+    windows
+}
+
 fn place() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("data")).unwrap();
@@ -81,7 +93,17 @@ fn what_cannot_be_is_told_in_a_line() {
         (&["--loop", "4MiB", "--data", "data"][..], "give --loop more room"),
         (&["--loop", "64MiB", "--data", "none"], "--data takes a directory"),
         (&["--loop", "64MiB", "--data", "data/file"], "--data takes a directory"),
+        (&["--loop", "64MiB", "--data", "/"], "it is the root of all; --data takes a directory"),
+        (
+            &["--loop", "64MiB", "--data", "data", "-o", "data/t.parquet"],
+            "data/t.parquet would be on the private disc",
+        ),
+        (
+            &["--loop", "64MiB", "--data", ".", "--html", "page.html"],
+            "page.html would be on the private disc",
+        ),
     ];
+    let devices = windows();
     for (options, told) in cases {
         let sized = place.size(options, &["true"]);
         assert_eq!(sized.status, 125, "{sized:?}");
@@ -89,6 +111,7 @@ fn what_cannot_be_is_told_in_a_line() {
         assert_eq!(sized.stderr.lines().count(), 1, "{sized:?}");
         assert_eq!(sized.stdout, "");
     }
+    assert_eq!(windows(), devices, "no disc of the machine is touched");
     for options in [&["--loop", "64MiB"][..], &["--iops", "0"], &["--bps", "0"], &["--data", "."]] {
         assert_eq!(place.size(options, &["true"]).status, 2, "{options:?}");
     }

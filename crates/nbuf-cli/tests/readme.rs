@@ -50,7 +50,7 @@ fn the_first_command_shows_what_the_readme_shows() {
     // What a release build leaves there, in small: the letters of the README's two patterns.
     fs::create_dir_all(place.path("target/release/deps")).unwrap();
     for letter in ["a", "g", "n", "p", "z"] {
-        place.file(&format!("target/release/deps/lib{letter}-1.rlib"), 8 << 20);
+        place.file(&format!("target/release/deps/lib{letter}-1.rlib"), 32 << 20);
     }
     let (command, shown) = block.split_once('\n').unwrap();
     let ran = shell(&place, command);

@@ -25,6 +25,25 @@ fn the_exit_status_is_the_commands() {
 }
 
 #[test]
+fn interrupted_it_ends_as_the_signal_has_it() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    // What takes the signal and ends by itself has its own status.
+    for (number, (trap, want)) in [("", 130), ("trap 'exit 3' INT TERM;", 3)].iter().enumerate() {
+        let (began, trace) = (format!("began{number}"), format!("t{number}.parquet"));
+        let script = format!("{trap} touch {began}; while :; do sleep 0.1; done");
+        let mut command = place.nbuf(["record", "-q", "-o", &trace, "--", "sh", "-c", &script]);
+        let child = command.spawn().unwrap();
+        until("the command runs", || place.path(&began).exists());
+        nbuf::sys::process::signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
+        let recorded = Recorded::of(child.wait_with_output().unwrap(), &place.path(&trace));
+        assert_eq!(recorded.status, *want, "{}", recorded.stderr);
+        let cautions = &recorded.trace().facts.cautions;
+        assert!(cautions.iter().any(|told| told.contains("by signal 2")), "{cautions:?}");
+    }
+}
+
+#[test]
 fn standard_streams_are_the_commands_own() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();

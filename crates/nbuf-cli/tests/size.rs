@@ -125,6 +125,20 @@ fn a_database_is_predicted_at_every_size() {
 }
 
 #[test]
+fn what_looks_for_dev_null_reads_as_it_did() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("tar")]) else { return };
+    let place = Place::new();
+    place.file("big", 8 * MIB);
+    // GNU tar and grep read nothing of a file for it; here their output is that of the test.
+    for command in [&["tar", "cf", "-", "big"][..], &["grep", "-a", "^", "big"]] {
+        let report = place.size(&["--json", "--verify-at", "200%"], command).json();
+        for run in report["verify"].as_array().unwrap() {
+            assert!(run["measured_fills"].as_u64() >= Some(2048), "{command:?}: {run:#}");
+        }
+    }
+}
+
+#[test]
 fn a_command_that_reads_once_is_told_that_cache_buys_nothing() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();

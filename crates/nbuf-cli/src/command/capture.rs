@@ -2,7 +2,7 @@
 
 use nbuf::sys::process;
 use nbuf::workload::record::perf::{self, Perf};
-use nbuf::workload::record::{Backend, events, recorder, traced};
+use nbuf::workload::record::{Backend, recorder, traced};
 
 use crate::fail::{chain, say};
 use crate::permission;
@@ -38,9 +38,9 @@ impl Capture {
     }
 }
 
-/// Root is only asked for what a container may lack: opening an event costs a third of a second.
+/// Root is only asked for what a container may lack: opening a tracepoint costs a third of a second.
 fn tried() -> Result<(), perf::Error> {
-    if process::is_root() { Perf::prepare(&events::SOURCES).map(drop) } else { Perf::probe() }
+    if process::is_root() { Perf::probe_quickly() } else { Perf::probe() }
 }
 
 fn fall_back(error: perf::Error) -> Backend {

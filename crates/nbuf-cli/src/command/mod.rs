@@ -46,7 +46,10 @@ pub(crate) enum Verb {
 /// Does it. The number is the exit status.
 pub(crate) fn run(verb: &Verb) -> Result<u8> {
     match verb {
-        Verb::Size(arguments) => size::run(arguments),
+        Verb::Size(arguments) => {
+            arguments.check()?;
+            size::run(arguments)
+        }
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow};
@@ -21,7 +22,7 @@ use super::capture::Capture;
 use crate::fail::{chain, say};
 use crate::output::{beside, default_path, must_be_free, write_trace};
 use crate::voice::note;
-use crate::{caller, exit, permission};
+use crate::{caller, exit, permission, shell};
 
 const AFTER: &str = "\
 Examples:
@@ -31,7 +32,7 @@ Examples:
 Under sudo the command runs as the user who called sudo, and the trace is that user's.
 
 Exit status:
-  that of the command, 128+n when signal n ended it
+  that of the command, 128+n when signal n ended it or nbuf
   2    the command line makes no sense
   125  nbuf itself failed, and says why on standard error
   126  the command cannot be executed
@@ -95,7 +96,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let trace =
         finish(&log, &output, arguments.anonymize).map_err(|error| kept(&error, &log, &output))?;
     tell(&trace, &output);
-    Ok(exit::command(ended.exit_status))
+    // A command that a signal ended was ended by what we sent it for ours. One that took it and went on
+    // to an end of its own, as interactive ones do, has its own status.
+    let status = match (ended.interrupted, ended.signal) {
+        (Some(signal), Some(_)) => 128 + signal,
+        _ => ended.exit_status,
+    };
+    Ok(exit::command(status))
 }
 
 /// Makes the log, which stands in for the trace until that is whole.
@@ -155,14 +162,32 @@ fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
     permission::explain(error)
 }
 
-/// What failed, what was kept, and what makes a trace of it.
+/// What failed, what was kept, and what makes a trace of it. Where there was no room for the trace
+/// there is none on a second try.
 fn kept(error: &Error, log: &Path, output: &Path) -> Error {
-    let command = recovery(log, output);
+    let is_full = |cause: &(dyn std::error::Error + 'static)| {
+        // A writer in between may have kept no more of the cause than its words.
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        kind == Some(io::ErrorKind::StorageFull)
+            || cause.to_string().contains("No space left on device")
+    };
+    let command = if error.chain().any(is_full) {
+        recovery(log, Path::new("ANOTHER/PLACE.parquet"))
+    } else {
+        recovery(log, output)
+    };
     anyhow!("the command ran, but there is no trace: {}; make one with `{command}`", chain(error))
 }
 
 fn recovery(log: &Path, output: &Path) -> String {
-    format!("nbuf trace recover {} -o {}", log.display(), output.display())
+    shell::line(&[
+        "nbuf".as_ref(),
+        "trace".as_ref(),
+        "recover".as_ref(),
+        log,
+        "-o".as_ref(),
+        output,
+    ])
 }
 
 /// Makes the trace of the log, and removes the log.

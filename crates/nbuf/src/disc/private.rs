@@ -51,6 +51,9 @@ pub enum Error {
         /// What to do.
         hint: &'static str,
     },
+    /// What was mounted is not what the name leads to.
+    #[error("{} still leads to the machine's own disc; give another --data", .0.display())]
+    Beside(PathBuf),
     /// The readahead was refused.
     #[error("cannot set the readahead of the private disc: {0}")]
     Readahead(io::Error),
@@ -61,6 +64,10 @@ pub enum Error {
 pub fn enter(directory: &Path, size: Bytes, readahead: Bytes) -> Result<(), Error> {
     let wrong = |source| Error::Directory { path: directory.to_owned(), source };
     let directory = directory.canonicalize().map_err(wrong)?;
+    if directory == Path::new("/") {
+        // What is mounted over it is below it: its name would lead to the machine's disc as before.
+        return Err(wrong(io::Error::other("it is the root of all")));
+    }
     let inside = std::env::current_dir().ok().filter(|here| here.starts_with(&directory));
     let flags = libc::O_DIRECTORY | libc::O_CLOEXEC;
     let below = File::options().read(true).custom_flags(flags).open(&directory).map_err(wrong)?;
@@ -79,8 +86,8 @@ pub fn enter(directory: &Path, size: Bytes, readahead: Bytes) -> Result<(), Erro
         Command::new("mount").args(["-o", "loop"]).arg(&image_path).arg(&directory),
         mount,
     )?;
+    set_up(private_device(&directory, &below)?, readahead)?;
     let _ = fs::remove_dir(directory.join("lost+found"));
-    set_up(&directory, readahead)?;
     let copy = Command::new("cp").arg("-a").arg(format!("{below_path}/.")).arg(&directory).output();
     said("cp", copy, "give --loop more room")?;
     let written = Command::new("sync").arg("-f").arg(&directory).output();
@@ -103,11 +110,24 @@ fn image(directory: &Path, size: Bytes) -> Result<File, Error> {
     make().map_err(|source| Error::Image { path: directory.to_owned(), size, source })
 }
 
+/// Of loop devices (`LOOP_MAJOR`).
+const LOOP_MAJOR: u32 = 7;
+
+/// The loop device that the directory lies on now. It is looked at before anything is changed, for
+/// nothing may ever be changed on another one.
+fn private_device(directory: &Path, below: &File) -> Result<(u32, u32), Error> {
+    let beside = |_| Error::Beside(directory.to_owned());
+    let now = rustix::fs::stat(directory).map_err(beside)?.st_dev;
+    let before = rustix::fs::fstat(below).map_err(beside)?.st_dev;
+    let (major, minor) = (rustix::fs::major(now), rustix::fs::minor(now));
+    if now == before || major != LOOP_MAJOR {
+        return Err(Error::Beside(directory.to_owned()));
+    }
+    Ok((major, minor))
+}
+
 /// Direct I/O, so that nothing is cached twice, and the readahead.
-fn set_up(directory: &Path, readahead: Bytes) -> Result<(), Error> {
-    let device =
-        rustix::fs::stat(directory).map_err(|error| Error::Readahead(error.into()))?.st_dev;
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+fn set_up((major, minor): (u32, u32), readahead: Bytes) -> Result<(), Error> {
     // A file system that cannot do direct I/O caches twice: slower, and not wrong.
     let loop_device = format!("/dev/block/{major}:{minor}");
     let _ = Command::new("losetup").args(["--direct-io=on", &loop_device]).output();

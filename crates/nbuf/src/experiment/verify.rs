@@ -2,9 +2,8 @@
 //!
 //! Predictions are values made before ([`super::predict`]); nothing here changes them.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use super::fills::{Counter, Meter};
@@ -54,6 +53,8 @@ pub struct Bench<'a> {
     pub until: Until,
     /// What the recorded run had as its input.
     pub input: Input,
+    /// What the recorded run had as its output.
+    pub output: BorrowedFd<'a>,
     /// What counts fills.
     pub meter: Meter,
     /// Steps of the curve: near one, a small error of the size is a large error of the fills.
@@ -103,7 +104,8 @@ impl Bench<'_> {
             limited.map_err(|source| Error::Limit { limit, source })?;
         }
         let mut counter = Counter::prepare(self.meter, &group)?;
-        let standard = [Some(self.input.again()?), Some(null()?), None];
+        let output = command::discarding(self.output)?;
+        let standard = [Some(self.input.again()?), Some(output), None];
         let job = Job { group: Some(&group), standard, until: self.until, deadline };
         let ended = run(self.command, job, &mut counter, signals)?;
         let usage = group.limiter().usage()?;
@@ -215,10 +217,6 @@ fn held((low, high): (u64, u64), fills: u64, lost: u64, step: Option<&Step>) -> 
 
 fn seconds(nanos: u64) -> f64 {
     Duration::from_nanos(nanos).as_secs_f64()
-}
-
-fn null() -> io::Result<OwnedFd> {
-    Ok(File::options().read(true).write(true).open("/dev/null")?.into())
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nbuf::experiment::target::Target;
-use nbuf::units::{Bytes, Size};
+use nbuf::units::{Bytes, PAGE_BYTES, Size};
 
 use crate::command::capture::Capture;
+use crate::fail::Senseless;
 
 /// How much memory does a command need?
 ///
@@ -57,7 +58,7 @@ pub(crate) struct Args {
 
     /// End everything after this long (90, 90s, 10m, 1h) and report what was measured; without it,
     /// a run under a limit is ended after a minute or ten times what was predicted, the longer
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
     pub(super) max_time: Option<Duration>,
 
     /// What a run under a limit may take at the least; for provoking runs that are ended
@@ -146,6 +147,19 @@ pub(super) enum Until {
     Main,
 }
 
+impl Args {
+    /// Refuses what only a look at several options can tell. clap lets a requirement go that another
+    /// argument is in conflict with, as a command is with --compare.
+    pub(crate) fn check(&self) -> Result<(), Senseless> {
+        match self.budget {
+            Some(budget) if self.compare.is_empty() => Err(Senseless(format!(
+                "--budget {budget} is for --compare A.json B.json, which is missing"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 const HELP: &str = "\
 Examples:
   nbuf size -- grep -r unsafe src
@@ -158,6 +172,7 @@ Examples:
 Exit status:
   0    every prediction held (or nothing was verified); B needs no more than A
   1    a prediction did not hold; B needs more than A and the budget allow
+  2    the command line makes no sense
   125  nbuf itself failed
   126  the command cannot be executed
   127  the command was not found
@@ -184,9 +199,20 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| "write 90, 90s, 10m or 1h".into())
 }
 
-/// A readahead window: a size that is none of anything, and that a device can have.
+/// A duration in which something can be done.
+fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing can be run in no time: write 90, 90s, 10m or 1h".into()),
+        some => Ok(some),
+    }
+}
+
+/// A readahead window: whole pages, none of anything, and as many as a device can have.
 fn window(text: &str) -> Result<Bytes, String> {
     match text.parse::<Size>() {
+        Ok(Size::Absolute(window)) if window.0 % PAGE_BYTES != 0 => {
+            Err("a window is of whole pages of 4KiB: write 0 or 128KiB".into())
+        }
         Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
         Ok(Size::Absolute(_)) => Err("no device reads ahead so far: write at most 1GiB".into()),
         Ok(Size::Percent(_)) => Err("a window is no share of anything: write 0 or 128KiB".into()),

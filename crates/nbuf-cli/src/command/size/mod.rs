@@ -10,8 +10,10 @@ mod spool;
 mod workload;
 
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nbuf::experiment::size::{Analysis, Ask};
 use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
@@ -20,7 +22,8 @@ use nbuf::workload::trace::Trace;
 use crate::exit;
 use crate::fail::say;
 use crate::output::print;
-use crate::show::{progress, report};
+use crate::show::progress::{self, Bar};
+use crate::show::report;
 pub(crate) use arguments::Args;
 use arguments::Until;
 use page::Page;
@@ -30,9 +33,6 @@ use workload::Workload;
 pub(crate) fn run(args: &Args) -> Result<u8> {
     if let [a, b] = &args.compare[..] {
         return compare::run(a, b, args.budget.unwrap_or(1.0), &Page::of(args));
-    }
-    if let Some(budget) = args.budget {
-        bail!("--budget {budget} is for --compare A.json B.json, which is missing");
     }
     outputs::check(args)?;
     if let (Some(size), Some(data)) = (args.loop_size, &args.data) {
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     page.show(&report::cautions(&first.cautions, page.width))?;
 
     let verified = prove::verify(args, &analysis, &workload, &signals)?;
-    let last = analysis.report(verified);
+    let mut last = analysis.report(verified);
+    last.cautions.extend(workload.interruption(&last.cautions));
     if !last.verify.is_empty() {
         page.show(&report::verification(&last, page.width))?;
         page.show(&report::cautions(&last.cautions[first.cautions.len()..], page.width))?;
@@ -78,8 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     })
 }
 
-/// Simulates. The first signal meanwhile is heard when that is done, the second at once: nothing of
-/// ours is left in the machine by then.
+/// Simulates. The first signal meanwhile is told at once and heard when that is done, the second ends
+/// everything: nothing of ours is left in the machine by then.
 fn analyse(
     args: &Args,
     trace: Trace,
@@ -89,17 +90,16 @@ fn analyse(
 ) -> Result<Analysis> {
     let bar = progress::bar("simulating", 60);
     let heard = AtomicI32::new(0);
+    let (done, over) = mpsc::channel();
     let (force, target, readahead) = (args.force, args.target, args.readahead);
     let (probed, rate) = (workload.probe(&trace), workload.rate());
     let ask = Ask { force, target, readahead, probed, rate };
-    let analysis = Analysis::of(trace, left, &ask, &|done, total| {
-        bar.set(done, total);
-        while let Some(signal) = signals.next() {
-            if heard.swap(signal.number, Ordering::Relaxed) != 0 {
-                bar.clear();
-                std::process::exit(128 + signal.number);
-            }
-        }
+    let analysis = std::thread::scope(|scope| {
+        let (heard, bar) = (&heard, &bar);
+        scope.spawn(move || hear(signals, heard, &over, bar));
+        let analysis = Analysis::of(trace, left, &ask, &|done, total| bar.set(done, total));
+        drop(done);
+        analysis
     });
     bar.clear();
     let heard = heard.into_inner();
@@ -108,4 +108,20 @@ fn analyse(
         say("interrupted: nothing is verified");
     }
     analysis.context("cannot draw the curve")
+}
+
+/// How often signals are looked for: none waits longer.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Hears signals until nobody can say that it is over any more.
+fn hear(signals: &Signals, heard: &AtomicI32, over: &Receiver<()>, bar: &Bar) {
+    while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        while let Some(signal) = signals.next() {
+            if heard.swap(signal.number, Ordering::Relaxed) != 0 {
+                bar.clear();
+                std::process::exit(128 + signal.number);
+            }
+            bar.suspend(|| say("interrupted: the curve comes first; once more ends it at once"));
+        }
+    }
 }

@@ -12,6 +12,7 @@ use nbuf::units::Bytes;
 use super::Args;
 use super::workload::Workload;
 use crate::output::{must_be_possible, write_new};
+use crate::shell;
 use crate::show::{html, picture};
 use crate::voice::{detail, note};
 
@@ -22,10 +23,27 @@ pub(super) fn check(args: &Args) -> Result<()> {
     for (file, option) in files {
         let Some(file) = file else { continue };
         must_be_possible(file, option)?;
+        must_outlive(file, option, args)?;
         if taken.contains(&file.as_path()) {
             bail!("{} cannot be two files; give another name with {option}", file.display());
         }
         taken.push(file);
+    }
+    Ok(())
+}
+
+/// Refuses files on the private disc, which goes with us.
+fn must_outlive(file: &Path, option: &str, args: &Args) -> Result<()> {
+    let (Some(data), Some(_)) = (&args.data, args.loop_size) else { return Ok(()) };
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
+    // What is wrong with --data is told by who uses it.
+    if data.canonicalize().is_ok_and(|data| parent.starts_with(data)) {
+        bail!(
+            "{} would be on the private disc and go with it; give a place outside of {} with {option}",
+            file.display(),
+            data.display()
+        );
     }
     Ok(())
 }
@@ -62,6 +80,6 @@ fn svg(analysis: &Analysis, report: &SizeReport) -> String {
     let finished = report.verify.iter().filter(|run| run.held.is_some());
     let measured: Vec<(Bytes, u64)> =
         finished.map(|run| (run.cache_bytes, run.measured_fills)).collect();
-    let title = report.command.join(" ");
+    let title = shell::line(&report.command);
     picture::svg(&title, &analysis.curve, report.recommend.as_ref(), &measured)
 }

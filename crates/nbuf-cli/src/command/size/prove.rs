@@ -1,6 +1,8 @@
 //! The second half of `nbuf size`: says what will be run, asks, runs it in random order.
 
+use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -46,7 +48,10 @@ pub(super) fn verify(
         ));
         return Ok(Vec::new());
     }
-    let plan = analysis.plan(&args.verify_at);
+    let mut plan = analysis.plan(&args.verify_at);
+    // A limit that was asked for twice, perhaps in other words, is run once.
+    let mut seen = HashSet::new();
+    plan.retain(|prediction| seen.insert(prediction.limit));
     announce(&plan, args, analysis, workload);
     if !args.yes && !agreed(workload, signals)? {
         if workload.interrupted().is_none() {
@@ -71,12 +76,10 @@ fn rounds(plan: &[Prediction], samples: u16) -> Vec<Prediction> {
     rounds
 }
 
-/// What the runs under each limit come to together. A limit that was asked for twice has its runs
-/// in one place.
+/// What the runs under each limit come to together.
 fn gather(plan: &[Prediction], runs: &[Verified], analysis: &Analysis) -> Vec<Verified> {
     let mut limits: Vec<_> = plan.iter().map(|prediction| prediction.limit).collect();
     limits.sort_unstable();
-    limits.dedup();
     let of = |limit| {
         let same: Vec<Verified> =
             runs.iter().filter(|run| run.limit_bytes == limit).cloned().collect();
@@ -93,6 +96,7 @@ fn measure(
     signals: &Signals,
 ) -> Vec<Verified> {
     let throttle = workload.throttle(analysis);
+    let output = workload.output();
     let bench = Bench {
         command: &workload.command,
         files: &analysis.names,
@@ -100,6 +104,7 @@ fn measure(
         throttle: throttle.as_ref(),
         until: workload.until(),
         input: workload.input,
+        output: output.as_fd(),
         meter: workload.meter(),
         steps: &analysis.steps,
         left_pages: usize::try_from(analysis.shared.pages_up().0).unwrap_or(0),

@@ -15,12 +15,12 @@ use nbuf::experiment::verify;
 use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
 use nbuf::meter::service::Sample;
-use nbuf::sys::cgroup::{self, Group, Hierarchies, Throttle, sweep};
+use nbuf::sys::cgroup::{Group, Hierarchies, Throttle, sweep};
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Input, Until};
 use nbuf::workload::format::native;
-use nbuf::workload::record::perf::{self, Perf};
-use nbuf::workload::record::{Backend, Options, events, record, recorder};
+use nbuf::workload::record::perf::Perf;
+use nbuf::workload::record::{Backend, Options, record};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
@@ -85,7 +85,7 @@ impl<'a> Workload<'a> {
             return Ok(Err(128 + signal));
         }
         let backend = self.args.capture.choose();
-        let group = self.group(backend)?;
+        let group = self.group(backend);
         let options = Options {
             backend,
             group: group.as_ref(),
@@ -112,21 +112,20 @@ impl<'a> Workload<'a> {
 
     /// A private group for the recording. Without one the memory beside the cache is not known.
     /// Who records by system calls, because tracepoints are refused, cannot count fills by them either.
-    fn group(&self, backend: Backend) -> Result<Option<Group>> {
+    fn group(&self, backend: Backend) -> Option<Group> {
         if backend == Backend::Calls && !self.args.no_verify && Perf::probe().is_err() {
             self.meter.set(Meter::BytesRead);
         }
         match Group::create(&self.hierarchies) {
-            Ok(group) => Ok(Some(group)),
-            Err(_) if !self.verifies() => Ok(None),
-            Err(error) if self.meter.get() == Meter::BytesRead => {
+            Ok(group) => Some(group),
+            Err(_) if !self.verifies() => None,
+            Err(error) => {
                 self.cannot_verify.set(true);
                 say(format_args!(
                     "nothing will be verified: {error}; `nbuf doctor` tells what works"
                 ));
-                Ok(None)
+                None
             }
-            Err(error) => Err(refused(error)),
         }
     }
 
@@ -160,6 +159,13 @@ impl<'a> Workload<'a> {
     /// The signal that we were sent, if any.
     pub(super) fn interrupted(&self) -> Option<u8> {
         self.interrupted.get()
+    }
+
+    /// That runs are missing because we were interrupted, unless the recording tells of it.
+    pub(super) fn interruption(&self, told: &[String]) -> Option<String> {
+        let signal = self.interrupted()?;
+        let is_told = told.iter().any(|caution| caution.contains("interrupted"));
+        (!is_told).then(|| format!("interrupted by signal {signal} before every run was made"))
     }
 
     /// Whether something of ours failed on the way.
@@ -242,6 +248,11 @@ impl<'a> Workload<'a> {
         self.time_left().unwrap_or_else(usual)
     }
 
+    /// What the recorded run has as its output.
+    pub(super) fn output(&self) -> Box<dyn AsFd> {
+        if self.args.json { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) }
+    }
+
     /// With `--json` the document has standard output to itself.
     fn stdout(&self) -> Result<Option<OwnedFd>> {
         self.args.json.then(stderr).transpose()
@@ -266,16 +277,6 @@ fn told(ended: &Ended) -> Option<u8> {
         say(format_args!("the command ended with status {status}; it is sized all the same"));
     }
     None
-}
-
-/// No group, and no right to record either: the latter is the one to ask for.
-fn refused(error: cgroup::Error) -> Error {
-    match Perf::prepare(&events::SOURCES) {
-        Err(error @ perf::Error::NotPermitted(_)) => {
-            permission::explain(recorder::Error::Perf(error).into())
-        }
-        _ => error.into(),
-    }
 }
 
 pub(super) fn stderr() -> Result<OwnedFd> {

@@ -1,10 +1,13 @@
 //! The answer in one sentence: the need, what less and more would do, and how well that is proved.
 
+use std::fmt::Write as _;
+
 use nbuf::experiment::result::{Advice, Recommend, SizeReport, Verified};
 use nbuf::experiment::size::MAPPED_SHARE_MAX;
+use nbuf::units::Bytes;
 
 use super::super::markup::escape;
-use super::super::text::count;
+use super::super::text::{count, listed};
 use super::{command, shortened};
 
 /// How far outside the band a count may lie and be called within what was predicted.
@@ -33,7 +36,7 @@ impl<'a> Answer<'a> {
         match &self.report.recommend {
             None => "No recommendation.",
             Some(_) if !self.report.held() => "Not to be relied on.",
-            Some(_) if self.limited() == 0 => "Not proved.",
+            Some(recommend) if !self.held_at(recommend) => "Not proved.",
             Some(_) if self.is_lower_bound() => "A lower bound.",
             Some(_) => "Proved.",
         }
@@ -92,39 +95,59 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Runs that reached their end.
-    fn finished(&self) -> usize {
-        self.report.verify.iter().filter(|run| run.held.is_some()).count()
+    /// Sizes at which the command reached its end and could be judged.
+    fn finished(&self) -> impl Iterator<Item = &'a Verified> {
+        self.report.verify.iter().filter(|run| run.held.is_some())
     }
 
-    /// Those of them that had a limit.
-    fn limited(&self) -> usize {
-        let is_limited = |run: &&Verified| run.held.is_some() && run.limit_bytes.is_some();
-        self.report.verify.iter().filter(is_limited).count()
+    /// Whether it was run with what is recommended, and held there.
+    fn held_at(&self, recommend: &Recommend) -> bool {
+        self.finished().any(|run| run.held == Some(true) && is_at(run, recommend))
+    }
+
+    /// Why it is not proved: the size was not run, or the run says nothing.
+    fn unproved(&self, recommend: &Recommend) -> String {
+        let limit = recommend.limit_bytes;
+        if self.report.verify.iter().any(|run| is_at(run, recommend)) {
+            return format!("not proved, as no run with {limit} could be judged");
+        }
+        let with = |run: &Verified| match run.limit_bytes {
+            Some(limit) => format!("with {limit}"),
+            None => "without a limit".into(),
+        };
+        let ran: Vec<String> = self.finished().map(with).collect();
+        format!("not proved, as it was not run with {limit}, only {}", listed(&ran))
     }
 
     fn proof(&self) -> Vec<String> {
         let verify = &self.report.verify;
-        let finished = self.finished();
-        let runs = |number: usize| count(number as u64, "run", "runs");
+        let finished = self.finished().count();
         let mut parts = Vec::new();
         if self.broken > 0 {
-            let of = runs(finished);
-            let mut part = format!("what was predicted did not hold in {} of {of}", self.broken);
+            let (at, of) = if self.finished().any(is_median) {
+                ("at", count(finished as u64, "size", "sizes"))
+            } else {
+                ("in", runs(self.finished()))
+            };
+            let mut part = format!("what was predicted did not hold {at} {} of {of}", self.broken);
             if self.report.repeatable == Some(false) {
                 part.push_str(", and without a limit it did not do the same again");
             }
             parts.push(part);
         } else if finished > 0 {
-            let (all, within) = (runs(finished), within(verify));
-            let is_need = self.report.held() && self.report.recommend.is_some();
-            parts.push(match (is_need, self.limited()) {
-                // One was killed that should not have been, or there is no need to prove.
-                (false, _) => format!("what was predicted held in {all}"),
-                (true, 1..) => format!("proved by {all}, {within}"),
-                (true, 0) => {
-                    format!("not proved, as none ran under a limit to its end; {all} came {within}")
+            let (mut all, within) = (runs(self.finished()), within(verify));
+            if self.finished().any(is_median) {
+                let _ = write!(all, " at {}", count(finished as u64, "size", "sizes"));
+            }
+            parts.push(match &self.report.recommend {
+                Some(recommend) if self.report.held() && self.held_at(recommend) => {
+                    format!("proved by {all}, {within}")
                 }
+                Some(recommend) if self.report.held() => {
+                    format!("{}; {all}, {within}", self.unproved(recommend))
+                }
+                // One was killed that should not have been, or there is no need to prove.
+                _ => format!("what was predicted held in {all}"),
             });
         } else if self.report.recommend.is_some() && verify.is_empty() {
             parts.push("not proved, because it was not run again under that limit".into());
@@ -134,16 +157,35 @@ impl<'a> Answer<'a> {
             parts.push(format!("with {limit} it was killed for want of memory"));
         }
         let open = || verify.iter().filter(|run| run.held.is_none() && !run.killed);
-        let cut = open().filter(|run| run.timed_out).count();
-        if cut > 0 {
-            parts.push(format!("{} ended before the command was done", runs(cut)));
+        if open().any(|run| run.timed_out) {
+            let cut = runs(open().filter(|run| run.timed_out));
+            parts.push(format!("{cut} ended before the command was done"));
         }
-        let few = open().filter(|run| !run.timed_out).count();
-        if few > 0 {
-            parts.push(format!("{} filled too few pages to judge by", runs(few)));
+        if open().any(|run| !run.timed_out) {
+            let few = runs(open().filter(|run| !run.timed_out));
+            parts.push(format!("{few} filled too few pages to judge by"));
         }
         parts
     }
+}
+
+/// Whether a run was made with what is recommended: the limit in whole pages, or that which is
+/// pasted, in whole MiB.
+fn is_at(run: &Verified, recommend: &Recommend) -> bool {
+    let least = recommend.limit_bytes.pages_down().bytes();
+    let most = Bytes(recommend.limit_bytes.0.next_multiple_of(1 << 20));
+    run.limit_bytes.is_some_and(|limit| (least..=most).contains(&limit))
+}
+
+/// Whether a size was run several times.
+fn is_median(run: &Verified) -> bool {
+    run.samples.len() > 1
+}
+
+/// How many runs were made at some sizes.
+fn runs<'a>(sizes: impl Iterator<Item = &'a Verified>) -> String {
+    let number: usize = sizes.map(|run| run.samples.len().max(1)).sum();
+    count(number as u64, "run", "runs")
 }
 
 /// What less and what more would do. The floor and the ceiling are sizes of cache; what is beside
@@ -151,7 +193,7 @@ impl<'a> Answer<'a> {
 fn around(recommend: &Recommend) -> String {
     let beside = recommend.limit_bytes.saturating_sub(recommend.cache_bytes);
     let (floor, ceiling) = (recommend.floor_bytes + beside, recommend.ceiling_bytes + beside);
-    let same = |size: nbuf::units::Bytes| size.to_string() == recommend.limit_bytes.to_string();
+    let same = |size: Bytes| size.to_string() == recommend.limit_bytes.to_string();
     let below = if same(floor) { "with less".into() } else { format!("below about {floor}") };
     let above = if same(ceiling) { "with more".into() } else { format!("above about {ceiling}") };
     format!("{below} it reads the same pages again and again, {above} nothing is gained")
@@ -161,7 +203,12 @@ fn around(recommend: &Recommend) -> String {
 fn within(verify: &[Verified]) -> String {
     let finished = || verify.iter().filter(|run| run.held.is_some());
     if finished().all(|run| beyond(run) <= NEAR) {
-        let all = if finished().count() == 1 { "" } else { "all " };
+        let all = match (finished().count(), finished().any(is_median)) {
+            (1, false) => "",
+            (1, true) => "the median ",
+            (_, false) => "all ",
+            (_, true) => "all medians ",
+        };
         return format!("{all}within 5 % of what was predicted");
     }
     if finished().any(|run| beyond(run) > NEAR && run.step_bytes.is_some()) {

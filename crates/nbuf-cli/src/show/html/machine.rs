@@ -10,13 +10,14 @@ use nbuf::workload::trace::Device;
 use super::super::markup::escape;
 use super::super::text::grouped;
 use crate::output::date;
+use crate::shell;
 
 pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
     let facts = detail.facts;
     let seconds = |ns: u64| format!("{:.2} s", Duration::from_nanos(ns).as_secs_f64());
     let known = |text: &str| if text.is_empty() { "not known".into() } else { escape(text) };
     let mut rows = vec![
-        ("command", format!("<code>{}</code>", known(&facts.command.join(" ")))),
+        ("command", format!("<code>{}</code>", known(&shell::line(&facts.command)))),
         ("run in", format!("<code>{}</code>", known(&facts.directory))),
     ];
     if facts.started_unix_seconds > 0 {

@@ -21,6 +21,7 @@ use nbuf::units::Bytes;
 
 use super::markup::escape;
 use super::report::aim;
+use crate::shell;
 use answer::Answer;
 
 const STYLE: &str = include_str!("style.css");
@@ -110,9 +111,9 @@ pub(super) fn document(title: &str, style: &str, body: &str) -> String {
     )
 }
 
-/// The command as it was typed, as well as can be told.
+/// The command as a shell would be given it.
 fn command(report: &SizeReport) -> String {
-    match report.command.join(" ") {
+    match shell::line(&report.command) {
         empty if empty.is_empty() => "a recorded command".to_owned(),
         command => command,
     }

@@ -55,25 +55,37 @@ fn row(run: &Verified) -> Vec<String> {
         None => "open",
     };
     vec![
-        limit(run),
-        run.cache_bytes.to_string(),
-        band(run),
+        whole(&limit(run)),
+        whole(&run.cache_bytes.to_string()),
+        range(&band(run)),
         with(grouped(run.measured_fills), spread_of_fills(run)),
         format!("<span class=\"{mood}\">{}</span>", verdict(run)),
-        run.read_bytes.to_string(),
-        run.written_bytes.to_string(),
+        whole(&run.read_bytes.to_string()),
+        whole(&run.written_bytes.to_string()),
         grouped(run.major_faults),
         with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run)),
         format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
     ]
 }
 
-/// A median, and from where to where the runs lie.
+/// A median, and from where to where the runs lie: one thing beside the label of a narrow page.
 fn with(median: String, spread: Option<String>) -> String {
     match spread {
-        Some(spread) => format!("{median} <span class=\"faint\">{spread}</span>"),
+        Some(spread) => {
+            format!("<span>{median} <span class=\"faint\">{}</span></span>", range(&spread))
+        }
         None => median,
     }
+}
+
+/// A range that may end its line in the middle, where the table has no room for it.
+fn range(text: &str) -> String {
+    text.replace("..", "..<wbr/>")
+}
+
+/// A size that stays on one line with its unit.
+fn whole(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 /// What a row cannot say.

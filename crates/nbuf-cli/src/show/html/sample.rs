@@ -51,6 +51,8 @@ pub(super) fn full() -> Sample {
         devices: vec![device("ext4", 1), device("<fuse>", 2)],
         ..Facts::default()
     };
+    let recommend = recommend(&curve, &MEMORY, Bytes(128 << 10)).unwrap();
+    let verify = runs(recommend.limit_bytes);
     let report = SizeReport {
         schema: SizeReport::SCHEMA.into(),
         command: facts.command.clone(),
@@ -69,10 +71,10 @@ pub(super) fn full() -> Sample {
         traffic: Traffic { read_pages: 1_000_000, written_pages: 20, ..Traffic::default() },
         curve: curve.points.clone(),
         footprint_bytes: curve.footprint_bytes,
-        recommend: Some(recommend(&curve, &MEMORY, Bytes(128 << 10)).unwrap()),
+        recommend: Some(recommend),
         target: None,
         readahead: Vec::new(),
-        verify: runs(),
+        verify,
         time: None,
         repeatable: Some(true),
         files: Vec::new(),
@@ -94,8 +96,8 @@ fn device(filesystem: &str, minor: u32) -> Device {
     }
 }
 
-fn runs() -> Vec<Verified> {
-    let limits = [None, Some(80), Some(72), Some(60)].map(|mib| mib.map(|mib| Bytes(mib << 20)));
+fn runs(limit: Bytes) -> Vec<Verified> {
+    let limits = [None, Some(limit), Some(Bytes(72 << 20)), Some(Bytes(60 << 20))];
     let run = |(limit_bytes, (cache_bytes, fills)): (Option<Bytes>, (Bytes, u64))| Verified {
         limit_bytes,
         cache_bytes,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use super::mounts::Mount;
@@ -24,8 +25,19 @@ pub fn facts(command: Vec<String>) -> Facts {
             .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
         memory_total_bytes: memory_total(),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
+        cautions: hidden(Path::new("/proc")).into_iter().collect(),
         ..Facts::default()
     }
+}
+
+/// What is missing without the kernel's account of processes and mounts, as in some containers.
+fn hidden(proc: &Path) -> Option<String> {
+    let is_there = fs::metadata(proc.join("self/mountinfo")).is_ok();
+    (!is_there).then(|| {
+        "/proc is hidden or empty here: which files there are, and where, cannot be told, so that \
+         accesses are missing; mount it (`mount -t proc proc /proc`) and record again"
+            .to_owned()
+    })
 }
 
 /// The interface that a private group of ours is made through.
@@ -111,7 +123,16 @@ fn folio_order_max(filesystem: &str, kernel: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{folio_order_max, parse_list};
+    use std::path::Path;
+
+    use super::{folio_order_max, hidden, parse_list};
+
+    #[test]
+    fn a_machine_that_hides_its_processes_is_told_of() {
+        assert_eq!(hidden(Path::new("/proc")), None);
+        let directory = tempfile::tempdir().unwrap();
+        assert!(hidden(directory.path()).unwrap().contains("accesses are missing"));
+    }
 
     #[test]
     fn processor_lists_have_ranges_and_holes() {
