@@ -3,16 +3,18 @@
 //!
 //! Two passes: a [`Survey`] hears every entry of a log, the [`Normaliser`] then its events, and
 //! packs each record as soon as nothing can change it. Pure: entries in, a trace and its cautions
-//! out. Cost: 40 MB beside the packed records.
+//! out. Cost: 10 MB beside the packed records.
 
 mod survey;
 mod tail;
+mod task;
 mod window;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 pub use survey::Survey;
 use tail::Tail;
+use task::{Demand, Tasks};
 use window::Window;
 
 use super::log::{Event, Kind};
@@ -57,45 +59,13 @@ impl Normaliser {
     }
 }
 
-/// A demand of a task: file, first and last page, request.
-type Demand = (FileId, u64, u64, u32);
-
-/// What is known of a task while its events go by.
-#[derive(Debug, Default)]
-struct Task {
-    last: Option<Demand>,
-    /// Last write: file, where it began so far, and where it ends.
-    written: Option<(FileId, u64, u64)>,
-    /// Numbers of the fills since then, not yet told apart.
-    pending: VecDeque<usize>,
-    /// Pages of the last read.
-    read_pages: u64,
-}
-
-impl Task {
-    /// Where a read that was seen from `first` on began.
-    ///
-    /// The kernel says nothing of a batch whose last folio was not ready (`filemap_get_pages`
-    /// returns early), so that the beginning of a read can be missing. Programs read in steps of
-    /// one size: if a read of the size before this one would have begun at the beginning of the
-    /// file, or where the read before ended, it did.
-    fn request_start(&self, file: FileId, first: u64, last: u64) -> u64 {
-        let Some(start) = (last + 1).checked_sub(self.read_pages) else { return first };
-        let expected = match self.last {
-            Some((before, _, to, _)) if before == file => to + 1,
-            _ => 0,
-        };
-        if start < first && start == expected { start } else { first }
-    }
-}
-
 #[derive(Debug)]
 struct Walk {
     start_ns: u64,
     known: HashMap<Key, KnownFile>,
     ids: HashMap<Key, FileId>,
     names: Vec<(Key, KnownFile)>,
-    tasks: HashMap<u32, Task>,
+    tasks: Tasks,
     records: Tail,
     requests: u32,
     /// The file of the event before: most events are about the same file.
@@ -109,7 +79,7 @@ impl Walk {
             known,
             ids: HashMap::new(),
             names: Vec::new(),
-            tasks: HashMap::new(),
+            tasks: Tasks::default(),
             records: Tail::default(),
             requests: 0,
             recent: None,
@@ -157,8 +127,8 @@ impl Walk {
 
     fn read(&mut self, event: &Event, file: FileId) {
         let (first, last) = (event.index, event.extent.max(event.index));
-        if let Some(task) = self.tasks.get_mut(&event.task)
-            && let Some((before, from, to, _)) = &mut task.last
+        let task = self.tasks.of(event.task);
+        if let Some((before, from, to, _)) = &mut task.last
             && *before == file
             && *to == last
             && (*from + 1..=last).contains(&first)
@@ -167,7 +137,6 @@ impl Walk {
             *from = first;
             return;
         }
-        let task = self.tasks.entry(event.task).or_default();
         let first = task.request_start(file, first, last);
         task.read_pages = last - first + 1;
         self.demand(event, file, Op::Read, pages(first, last));
@@ -175,7 +144,7 @@ impl Walk {
 
     fn write(&mut self, event: &Event, file: FileId) {
         let end = event.index.saturating_add(event.extent);
-        let task = self.tasks.entry(event.task).or_default();
+        let task = self.tasks.of(event.task);
         if let Some((before, from, to)) = &mut task.written
             && *before == file
             && *to == end
@@ -211,7 +180,7 @@ impl Walk {
         let last = offset.saturating_add(length.max(1)) - 1;
         let demanded = (file, offset / PAGE_BYTES, last / PAGE_BYTES, request);
         self.settle(event.task, Some(demanded));
-        self.tasks.entry(event.task).or_default().last = Some(demanded);
+        self.tasks.of(event.task).last = Some(demanded);
         self.keep(record);
     }
 
@@ -220,7 +189,7 @@ impl Walk {
         let bytes = PAGE_BYTES << event.extent.min(18);
         let op = if event.kind == Kind::Add { Op::Readahead } else { Op::Evict };
         let offset_bytes = event.index.saturating_mul(PAGE_BYTES);
-        let task = self.tasks.entry(event.task).or_default();
+        let task = self.tasks.of(event.task);
         let request = task.last.map_or(self.requests, |(.., request)| request);
         if op == Op::Readahead {
             task.pending.push_back(self.records.next_number());
@@ -243,19 +212,19 @@ impl Walk {
     fn keep(&mut self, record: Record) {
         self.records.push(record);
         let Some((number, oldest)) = self.records.overdue() else { return };
-        if oldest.op == Op::Readahead
-            && let Some(task) = self.tasks.get_mut(&oldest.task)
-            && task.pending.front() == Some(&number)
-        {
-            task.pending.pop_front();
-            tell_apart(oldest, [task.last, None]);
+        if oldest.op == Op::Readahead {
+            let task = self.tasks.of(oldest.task);
+            if task.pending.front() == Some(&number) {
+                task.pending.pop_front();
+                tell_apart(oldest, [task.last, None]);
+            }
         }
         self.records.pack_one();
     }
 
     /// Tells the pending fills of a task apart.
     fn settle(&mut self, task: u32, next: Option<Demand>) {
-        let Some(task) = self.tasks.get_mut(&task) else { return };
+        let task = self.tasks.of(task);
         for number in task.pending.drain(..) {
             if let Some(record) = self.records.get_mut(number) {
                 tell_apart(record, [task.last, next]);
@@ -264,8 +233,7 @@ impl Walk {
     }
 
     fn settle_all(&mut self) {
-        let tasks: Vec<u32> = self.tasks.keys().copied().collect();
-        for task in tasks {
+        for task in self.tasks.numbers() {
             self.settle(task, None);
         }
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::workload::trace::{Record, Records};
 
 /// Records that can still be changed.
-pub(super) const TAIL_RECORDS: usize = 1 << 18;
+pub(super) const TAIL_RECORDS: usize = 1 << 16;
 
 /// Records in the making.
 #[derive(Debug, Default)]
