@@ -107,16 +107,15 @@ impl Names {
     }
 
     /// Hands on every name or size that is news.
-    pub fn drain(
-        &mut self,
-        time_ns: u64,
-        mut each: impl FnMut(FileSeen) -> io::Result<()>,
-    ) -> io::Result<()> {
+    ///
+    /// Each bears the time right before that file was looked at: others may be opened without end
+    /// meanwhile, and what is truncated then would have been so small before.
+    pub fn drain(&mut self, mut each: impl FnMut(FileSeen) -> io::Result<()>) -> io::Result<()> {
         let Some(listener) = &mut self.listener else { return Ok(()) };
         let (seen, began) = (&mut self.seen, self.began);
         let mut result = Ok(());
         let drained = listener.drain(|file, _| {
-            if let Some(news) = look(seen, &file, time_ns)
+            if let Some(news) = look(seen, &file, monotonic_ns())
                 && result.is_ok()
             {
                 let new = news.path.is_some() && was_born_since(&file, began);

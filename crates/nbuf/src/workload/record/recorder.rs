@@ -142,7 +142,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let (events, lost) = self.perf.losses()?;
         let now = monotonic_ns();
         let log = &mut self.log;
-        self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
+        self.names.drain(|seen| log.push(&Entry::File(seen)))?;
         self.uncached.drain();
         let wanted = self.touched.iter().copied().chain(self.uncached.direct());
         self.names.look_up(wanted, now, |seen| log.push(&Entry::File(seen)))?;
@@ -219,7 +219,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.take_events()?;
         let now = monotonic_ns();
         let log = &mut self.log;
-        self.names.drain(now, |seen| log.push(&Entry::File(seen)))?;
+        self.names.drain(|seen| log.push(&Entry::File(seen)))?;
         self.uncached.drain();
         if now >= self.memory_due_ns {
             self.memory_due_ns = now + MEMORY_EVERY_NS;
