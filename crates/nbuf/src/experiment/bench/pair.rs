@@ -35,7 +35,7 @@ impl Design {
     /// For what is in memory.
     pub const MEMORY: Self = Self {
         pairs: 64,
-        pairs_max: 256,
+        pairs_max: 512,
         effort: Effort {
             processes: 1,
             clean: 4,
