@@ -10,7 +10,7 @@ use crate::workload::trace::{Facts, Op, Record, Trace};
 pub struct Traffic {
     /// Pages that calls asked to read.
     pub read_pages: u64,
-    /// Pages that calls wrote to.
+    /// Pages that calls wrote to. One that is filled by several writes in sequence counts once.
     pub written_pages: u64,
     /// Pages touched through mappings, to read or to write, as far as that was seen.
     pub mapped_pages: u64,
@@ -38,11 +38,12 @@ impl Traffic {
                 *written = true;
             }
         }
+        let mut ends = vec![0; trace.files.len()];
         for record in &trace.records {
             let pages = pages(&record);
             match record.op {
                 Op::Read => traffic.read_pages += pages,
-                Op::Write => traffic.written_pages += pages,
+                Op::Write => traffic.written_pages += pages - begun_before(&record, &mut ends),
                 Op::Fault | Op::Map => traffic.mapped_pages += pages,
                 Op::Fill | Op::Readahead => {
                     traffic.filled_pages += pages;
@@ -62,6 +63,14 @@ impl Traffic {
         let asked = self.read_pages + self.written_pages + self.mapped_pages;
         self.written_pages as f64 / asked.max(1) as f64
     }
+}
+
+/// How many of a write's pages the write before it counted, 0 or 1, where writes end by file.
+fn begun_before(write: &Record, ends: &mut [u64]) -> u64 {
+    let Some(end) = ends.get_mut(write.file.0 as usize) else { return 0 };
+    let goes_on = *end == write.offset_bytes && !end.is_multiple_of(PAGE_BYTES);
+    *end = write.offset_bytes.saturating_add(write.length_bytes.into());
+    u64::from(goes_on && write.length_bytes > 0)
 }
 
 /// Pages that a record touches.
@@ -99,12 +108,17 @@ mod tests {
             record(Op::Map, 4, 0, 4096),
             record(Op::Evict, 4, 0, 4096),
             record(Op::Read, 5, 0, 0),
+            // These go on in the page where the write before them ended, and one writes it anew.
+            record(Op::Write, 6, 16_388, 8),
+            record(Op::Write, 7, 16_396, 4096),
+            record(Op::Write, 8, 16_396, 8),
         ];
         let facts = Facts { written_bytes: Bytes(4096), ..Facts::default() };
-        let traffic = Traffic::of(&Trace { records: records.into(), facts, ..Trace::default() });
+        let files = vec![String::new()];
+        let traffic = Traffic::of(&Trace { records: records.into(), files, facts });
         let want = Traffic {
             read_pages: 2,
-            written_pages: 2,
+            written_pages: 4,
             mapped_pages: 1,
             filled_pages: 5,
             filled_by_writes_pages: 1,
@@ -112,6 +126,6 @@ mod tests {
             written_bytes: Bytes(4096),
         };
         assert_eq!(traffic, want);
-        assert!((traffic.written_share() - 0.4).abs() < 1e-9);
+        assert!((traffic.written_share() - 4.0 / 7.0).abs() < 1e-9);
     }
 }
