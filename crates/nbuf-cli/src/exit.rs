@@ -1,7 +1,9 @@
 //! Exit statuses: the command's own where there is one, else those that shells and `env` use.
 
-use std::io::ErrorKind;
+use std::io;
 use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::fail;
 
@@ -23,15 +25,28 @@ pub(crate) fn command(status: i32) -> u8 {
 /// reason says what to write instead, and the line with it is all.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
     let status = ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(OURS));
-    if usage.kind() == clap::error::ErrorKind::ValueValidation {
+    if let ErrorKind::ValueValidation | ErrorKind::InvalidValue = usage.kind() {
         let text = usage.render().to_string();
         let line = text.split("\n\n").next().unwrap_or_default();
-        fail::say(line.trim_start_matches("error: "));
+        let line = line.split("\n  [possible values").next().unwrap_or_default();
+        let known = known(usage).map_or_else(String::new, |known| format!(": write {known}"));
+        fail::say(format_args!("{}{known}", line.trim_start_matches("error: ")));
         return status;
     }
     match usage.print() {
         // Nobody reads on: `nbuf --help | head -1`.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => ExitCode::from(OURS),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::from(OURS),
         _ => status,
+    }
+}
+
+/// The words that can stand where another one did, the nearest first.
+fn known(usage: &clap::Error) -> Option<String> {
+    let ContextValue::Strings(all) = usage.get(ContextKind::ValidValue)? else { return None };
+    let all = all.join(", ");
+    match usage.get(ContextKind::SuggestedValue) {
+        _ if all.is_empty() => None,
+        Some(ContextValue::String(near)) => Some(format!("{near}, or another of {all}")),
+        _ => Some(format!("one of {all}")),
     }
 }

@@ -81,7 +81,7 @@ fn a_trace_without_names_names_nothing_and_has_the_same_curve() {
     let output = place.nbuf(anonymize).output().unwrap();
     let done = Recorded::of(output, &place.path("out.parquet"));
     assert_eq!(done.status, 0, "{done:?}");
-    assert_eq!(done.stderr, "nbuf: 300 records of 3 files are in out.parquet\n");
+    assert_eq!(done.stderr, "nbuf: out.parquet has 300 records of 3 files\n");
     names_nothing(&fs::read(place.path("out.parquet")).unwrap(), &WORDS);
     let cautions = &done.trace().facts.cautions;
     assert!(cautions.iter().any(|caution| caution == "1 of 2 events were lost"), "{cautions:?}");

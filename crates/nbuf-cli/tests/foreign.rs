@@ -150,7 +150,7 @@ fn what_cannot_be_read_is_said_and_too_much_of_it_is_an_error() {
     assert!(said.contains("hm.csv, line 4: wanted is a time"), "{said}");
     let strict = ["trace", "stat", "--problems-max", "0", "--from", "msr", "hm.csv"];
     let error = refused(&nbuf(directory.path(), &strict));
-    assert!(error.contains("1 records cannot be read, the first at hm.csv, line 4"), "{error}");
+    assert!(error.contains("1 record cannot be read, the first at hm.csv, line 4"), "{error}");
     fs::write(directory.path().join("q.txt"), "8,0 3 1 0.0 697 G W 223490 + 8 [x]\n").unwrap();
     let none = nbuf(directory.path(), &["trace", "stat", "--from", "blkparse", "q.txt"]);
     let error = refused(&none);

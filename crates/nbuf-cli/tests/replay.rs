@@ -81,7 +81,7 @@ fn a_pipe_gives_what_its_file_gives() {
         .map(|kind| kind["count"].as_u64().unwrap())
         .sum();
     assert_eq!(total, 2_000);
-    refused(&place, &["-", "--size", "0..20:10"], "- is empty");
+    refused(&place, &["-", "--size", "0..20:10"], "standard input is empty");
 }
 
 #[test]
@@ -252,6 +252,31 @@ fn ctrl_c_is_heard_in_front_of_a_real_file() {
         assert!(said.starts_with("it was ended after"), "{said}");
         assert!(document["elapsed_seconds"].as_f64().unwrap() < 3_600.0, "{document:#}");
         fs::remove_file(place.path("made")).unwrap();
+    }
+}
+
+#[test]
+fn a_policy_may_have_its_parameter() {
+    let place = Place::new();
+    let hits = |policy: &str| {
+        let made = ["zipf:keys=100,requests=5000", "--size", "8", "--json", "--policy", policy];
+        let document = document(&replay(&place, &made));
+        assert_eq!(document["policy"], policy);
+        document["unit_hits"].clone()
+    };
+    assert_eq!(hits("v1:busy=0"), hits("lru"));
+    assert_eq!(hits("v1:busy=1"), hits("v1"));
+    assert_ne!(hits("v1:busy=30"), hits("v1"));
+    for (policy, want) in [
+        ("v1:busy=x", "write v1:busy=N"),
+        ("lru:busy=1", "lru has no parameter: write lru alone"),
+        ("opt", "write one of lru, fifo,"),
+        ("max-iv:busy=1", "write max-iv, or another of lru, fifo,"),
+    ] {
+        let output = replay(&place, &["zipf", "--size", "8", "--policy", policy]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(want) && said.lines().count() == 1, "{said}");
     }
 }
 

@@ -9,6 +9,7 @@ mod curve;
 mod doctor;
 mod man;
 mod ping;
+mod policy;
 mod record;
 mod replay;
 mod size;

@@ -103,9 +103,10 @@ impl FromStr for SizeList {
 
     fn from_str(text: &str) -> Result<Self, SizeListError> {
         let items: Vec<Item> = text.split(',').map(item).collect::<Result<_, _>>()?;
-        let nothing =
-            |item: &Item| matches!(item, Item::One(CacheSize::Pages(0) | CacheSize::Bytes(0)));
-        if items.iter().any(nothing) { Err(SizeListError::Zero) } else { Ok(Self(items)) }
+        if items.iter().any(|&item| has_nothing(item)) {
+            return Err(SizeListError::Zero);
+        }
+        Ok(Self(items))
     }
 }
 
@@ -118,6 +119,11 @@ fn item(text: &str) -> Result<Item, SizeListError> {
         None => (rest, None),
     };
     let (from, to) = (from.parse()?, to.parse()?);
+    if let (CacheSize::Percent(from), CacheSize::Percent(to)) = (from, to)
+        && to < from
+    {
+        return Err(SizeListError::Empty(text.trim().to_owned()));
+    }
     let item = Item::Range { from, to, step };
     // What does not hang on the trace can be refused before it is read.
     if !sizes_of(item).any(CacheSize::is_relative) {
@@ -127,6 +133,18 @@ fn item(text: &str) -> Result<Item, SizeListError> {
         })?;
     }
     Ok(item)
+}
+
+/// Whether no cache at all is one of its sizes, whatever the trace. A range without a step begins
+/// with a page.
+fn has_nothing(item: Item) -> bool {
+    let (Item::One(first) | Item::Range { from: first, step: Some(_), .. }) = item else {
+        return false;
+    };
+    match first {
+        CacheSize::Pages(number) | CacheSize::Bytes(number) => number == 0,
+        CacheSize::Percent(share) => share <= 0.0,
+    }
 }
 
 /// The sizes that stand in an item.
@@ -290,6 +308,9 @@ mod tests {
             ("1..5:0", "the range `1..5:0` has no sizes"),
             ("1..99999999:1", "more than 100000 sizes"),
             ("0", "a cache of less than one page"),
+            ("0%", "a cache of less than one page"),
+            ("0..4:1", "a cache of less than one page"),
+            ("5%..1%", "the range `5%..1%` has no sizes"),
             ("4KiB", "a cache of less than one page"),
             ("99999999999999999999", "is not a size"),
         ] {

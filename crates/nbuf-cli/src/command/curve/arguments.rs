@@ -8,7 +8,8 @@ use nbuf::units::{Bytes, Size, SizeList};
 use nbuf::workload::format::Parameters;
 use nbuf::workload::pages::{Whole, Writes};
 
-use super::policies::{PolicyParser, Wanted};
+use super::policies::POLICY;
+use crate::command::policy::Asked;
 
 /// What would caches of other sizes and policies hit?
 ///
@@ -16,7 +17,7 @@ use super::policies::{PolicyParser, Wanted};
 /// what every policy hits at every size: exact LRU at all sizes by default, and the optimum, which
 /// knows the future, beside it.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = HELP, arg_required_else_help = true)]
+#[command(after_long_help = HELP, arg_required_else_help = true, allow_negative_numbers = true)]
 pub(crate) struct Args {
     /// The trace, in one or several files; - is standard input
     #[arg(required = true, value_name = "TRACE")]
@@ -29,8 +30,8 @@ pub(crate) struct Args {
     /// Policies, or `all`; one with a parameter as v1:busy=3 [default: lru,opt; lru with --window
     /// and --by]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
-        value_parser = PolicyParser)]
-    pub(super) policy: Vec<Wanted>,
+        value_parser = POLICY)]
+    pub(super) policy: Vec<Asked>,
 
     /// Cache sizes: pages (10000), 64MiB, 10% of the distinct pages, ranges 1000..500000 (sixteen
     /// in equal ratios) or 64MiB..1GiB:64MiB

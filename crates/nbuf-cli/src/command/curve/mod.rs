@@ -24,6 +24,7 @@ use crate::output::{must_be_possible, print, write_new};
 use crate::patience::Patience;
 use crate::show::curve as shown;
 use crate::show::terminal::Terminal;
+use crate::show::text::count;
 use crate::voice::{detail, note};
 
 /// What was drawn, before it is told.
@@ -37,6 +38,9 @@ struct Drawn {
 pub(crate) fn run(args: &Args) -> Result<u8> {
     if let Some(path) = &args.html {
         must_be_possible(path, "--html")?;
+    }
+    if args.sample.is_some() {
+        sampled::must_be_possible(args)?;
     }
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
@@ -78,7 +82,8 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
         grids.push(Grid::new(plan)?);
     }
     let bytes: u64 = grids.iter().map(Grid::page_bytes).sum();
-    note(format_args!("memory: about {bytes} bytes a distinct page, nothing an access"));
+    let what = if pages(args, reading) == [0] { "key" } else { "page" };
+    note(format_args!("memory: about {bytes} bytes a distinct {what}, nothing an access"));
     reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
     let mut again = false;
     for grid in &mut grids {
@@ -99,7 +104,8 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     let span_ns = grids.first().map_or(0, Grid::span_ns);
     let mut curves = Vec::new();
     for grid in grids {
-        detail(format_args!("{} distinct pages", grid.distinct_pages()));
+        let distinct = grid.distinct_pages();
+        detail(count(distinct, &format!("distinct {what}"), &format!("distinct {what}s")));
         curves.extend(grid.finish(&names)?);
     }
     Ok(Drawn { curves, tally, span_ns, left_out })
@@ -149,9 +155,8 @@ fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
     cautions.extend(left_out);
     if tally.unplaced > 0 {
         cautions.push(format!(
-            "{} requests are left out: they lie past the end of what can be addressed, or are longer \
-             than 4 Mi pages",
-            tally.unplaced
+            "left out: {} past the end of what can be addressed, or longer than 4 Mi pages",
+            count(tally.unplaced, "request", "requests")
         ));
     }
     let unit = match (detected.unit, args.unit) {

@@ -3,10 +3,11 @@
 use anyhow::Result;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::Request;
-use nbuf::workload::source::{Options, Source};
+use nbuf::workload::source::{Options, Source, input_name};
 
 use super::Args;
 use crate::patience::Patience;
+use crate::show::text::count;
 use crate::voice::{detail, note};
 
 /// A trace and how it is read.
@@ -59,7 +60,8 @@ impl<'a> Reading<'a> {
         self.requests_last = requests;
         if self.patience.is_over() && self.ended.is_none() {
             let what = if first { "the reading" } else { "reading the trace again" };
-            self.ended = Some(format!("{what} was ended after {requests} requests"));
+            let requests = count(requests, "request", "requests");
+            self.ended = Some(format!("{what} was ended after {requests}"));
         }
         Ok(())
     }
@@ -70,8 +72,9 @@ impl<'a> Reading<'a> {
             return "the second reading was ended".to_owned();
         }
         format!(
-            "the trace changed while it was read; it had {} requests at first, and {} later",
-            self.requests, self.requests_last
+            "the trace changed while it was read; it had {} at first, and {} later",
+            count(self.requests, "request", "requests"),
+            count(self.requests_last, "request", "requests")
         )
     }
 
@@ -93,7 +96,7 @@ impl<'a> Reading<'a> {
 
 /// The names of the inputs, shortened when there are many.
 pub(super) fn named(args: &Args) -> String {
-    let first = args.traces.first().map(|path| path.display().to_string()).unwrap_or_default();
+    let first = args.traces.first().map(|path| input_name(path)).unwrap_or_default();
     match args.traces.len() {
         0 | 1 => first,
         several => format!("{first} and {} more", several - 1),

@@ -1,6 +1,6 @@
 //! The LRU curve from a sample of the keys.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use nbuf::experiment::grid::{sampled_curve, sampled_sizes};
 use nbuf::experiment::result::{CurvePoint, PolicyCurve, SampleFacts};
 use nbuf::meter::sampled::{Frequent, Sampled};
@@ -9,8 +9,9 @@ use nbuf::workload::request::Request;
 
 use super::Args;
 use super::arguments::Rate;
-use super::policies::Wanted;
+use super::policies::is_lru;
 use super::reading::Reading;
+use crate::fail::Senseless;
 use crate::voice::detail;
 
 /// Keys that are followed exactly.
@@ -29,6 +30,14 @@ pub(super) struct Outcome {
     pub(super) tally: Tally,
 }
 
+/// Refuses what no sample can show, before anything is read.
+pub(super) fn must_be_possible(args: &Args) -> Result<()> {
+    let why = "--sample draws lru only: a small cache of another policy is not a sample of a large \
+               one; leave --policy or --sample out";
+    ensure!(args.policy.iter().all(is_lru), Senseless(why.to_owned()));
+    Ok(())
+}
+
 /// Draws the curve of pages of this size.
 pub(super) fn run(
     args: &Args,
@@ -36,12 +45,6 @@ pub(super) fn run(
     page_bytes: u64,
     rate: Rate,
 ) -> Result<Outcome> {
-    if !args.policy.iter().all(Wanted::is_lru) {
-        bail!(
-            "--sample draws lru only: a small cache of another policy is not a sample of a large \
-               one; leave --policy or --sample out"
-        );
-    }
     let again = reading.again();
     let Rate::Fixed(rate) = rate else {
         if !again {

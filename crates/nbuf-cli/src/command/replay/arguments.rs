@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
 use nbuf::cache::front::Writes;
-use nbuf::cache::policy::POLICIES;
 use nbuf::experiment::replay::Cpu;
 use nbuf::units::{Bytes, Nanos, Size, SizeList};
 use nbuf::workload::format::Parameters;
 
 use super::users::{self, number, setting};
+use crate::command::policy::PolicyParser;
 
 /// How long would it take behind this cache, in front of that disc?
 ///
@@ -19,7 +19,7 @@ use super::users::{self, number, setting};
 /// ratio against size, and says where a cache is worse than none, where it is worth it, and where
 /// more gains nothing.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = help(), arg_required_else_help = true)]
+#[command(after_long_help = help(), arg_required_else_help = true, allow_negative_numbers = true)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag of the command line")]
 pub(crate) struct Args {
     /// The trace, in one or several files; - is standard input. Or requests that are made up: zipf,
@@ -32,8 +32,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<Parameters>,
 
-    /// What the cache keeps; none where there is no --size, else lru
-    #[arg(long, short, value_name = "POLICY", value_parser = policies())]
+    /// What the cache keeps, one with a parameter as v1:busy=3; none where there is no --size, else
+    /// lru
+    #[arg(long, short, value_name = "POLICY",
+        value_parser = POLICY.map(|asked| asked.to_string()))]
     pub(super) policy: Option<String>,
 
     /// How large the cache is: units (512), 2MiB, 0 for none; a range 0..768:32 draws the curve
@@ -204,10 +206,7 @@ impl From<WritesDo> for Writes {
 }
 
 /// The policy that knows the future needs one that does not depend on it.
-fn policies() -> PossibleValuesParser {
-    let names = POLICIES.iter().map(|row| row.name).filter(|name| *name != "opt");
-    PossibleValuesParser::new(["none", "max-iv"].into_iter().chain(names).collect::<Vec<_>>())
-}
+const POLICY: PolicyParser = PolicyParser { words: &["none", "max-iv"], without: &["opt"] };
 
 fn unit(text: &str) -> Result<CachingUnit, String> {
     match text {

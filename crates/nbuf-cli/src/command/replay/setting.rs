@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use nbuf::cache::front::{Addressing, Front, Nothing, SECTOR_BYTES, Sectors, Units};
 use nbuf::cache::max_iv::Rules;
-use nbuf::cache::policy;
+use nbuf::cache::policy::Choice;
 use nbuf::disc::table::Shape;
 use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
 
@@ -140,11 +140,11 @@ impl Setting {
 
     fn cache(&self, size_units: u64, disc_bytes: u64) -> Box<dyn Front> {
         let size = u32::try_from(size_units).unwrap_or(u32::MAX);
-        match (size, policy::find(&self.policy)) {
+        match (size, self.policy.parse::<Choice>()) {
             (0, _) => Box::new(Nothing),
-            (_, None) => Box::new(Sectors::new(size, self.rules, self.addressing)),
-            (_, Some(row)) => {
-                let policy = (row.build)(size, self.seed);
+            (_, Err(_)) => Box::new(Sectors::new(size, self.rules, self.addressing)),
+            (_, Ok(choice)) => {
+                let policy = choice.build(size, self.seed);
                 Box::new(Units::new(policy, self.unit_bytes.into(), disc_bytes, self.writes))
             }
         }

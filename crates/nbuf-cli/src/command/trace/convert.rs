@@ -9,6 +9,7 @@ use nbuf::workload::request::Unit;
 
 use super::input::{Input, each, page};
 use crate::output::{must_be_free, write_new, write_trace};
+use crate::show::text::count;
 use crate::voice::note;
 
 /// Convert traces of any format into nbuf's own, or into oracleGeneral.
@@ -53,34 +54,34 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
         ),
         To::Native => {
             let mut to = ToNative::default();
-            let count = each(&mut source, |_, batch| {
+            let requests = each(&mut source, |_, batch| {
                 to.push(&batch.requests);
                 Ok(true)
             })?;
-            if count == 0 {
+            if requests == 0 {
                 return Err(input.nothing(&source));
             }
             let dropped = to.dropped;
             let format = source.detected().format.name;
             let trace = to.finish(source.objects(), format, source.cautions());
             write_trace(&trace, output).with_context(cannot)?;
-            (format!("{} records", trace.records.len()), dropped)
+            (count(trace.records.len() as u64, "record", "records"), dropped)
         }
         To::OracleGeneral => {
             let mut to = ToOracleGeneral::new(unit, *page);
-            let count = each(&mut source, |_, batch| {
+            let requests = each(&mut source, |_, batch| {
                 to.push(&batch.requests);
                 Ok(true)
             })?;
-            if count == 0 {
+            if requests == 0 {
                 return Err(input.nothing(&source));
             }
             write_new(output, "-o", |file| Ok(to.oracle.write(file)?)).with_context(cannot)?;
-            (format!("{} accesses", to.oracle.len()), to.dropped)
+            (count(to.oracle.len() as u64, "access", "accesses"), to.dropped)
         }
     };
     tell(dropped);
-    note(format_args!("{made} are in {}", output.display()));
+    note(format_args!("{} has {made}", output.display()));
     Ok(0)
 }
 
@@ -88,13 +89,13 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
 fn tell(dropped: Dropped) {
     let Dropped { flushes, discards, empty, cut, objects } = dropped;
     let counts = [
-        (flushes, "flushes were left out: the new form has none"),
-        (discards, "discards were left out: the new form has none"),
-        (empty, "requests of no bytes were left out"),
-        (cut, "requests were too large and were cut off"),
-        (objects, "accesses go to objects that the new form cannot tell apart"),
+        (flushes, "left out, because the new form has none", "flush", "flushes"),
+        (discards, "left out, because the new form has none", "discard", "discards"),
+        (empty, "left out, because of no bytes", "request", "requests"),
+        (cut, "cut off, because too large", "request", "requests"),
+        (objects, "to objects that the new form cannot tell apart", "access", "accesses"),
     ];
-    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-        crate::fail::say(format_args!("{count} {what}"));
+    for (number, what, one, many) in counts.into_iter().filter(|(number, ..)| *number > 0) {
+        crate::fail::say(format_args!("{what}: {}", count(number, one, many)));
     }
 }

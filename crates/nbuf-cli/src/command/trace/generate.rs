@@ -8,6 +8,7 @@ use nbuf::workload::format::OracleGeneral;
 use nbuf::workload::synthetic::{Keys, Pattern};
 
 use crate::output::{must_be_free, to_stdout, write_new};
+use crate::show::text;
 use crate::voice::note;
 
 /// Make a synthetic trace.
@@ -85,7 +86,8 @@ pub(super) fn generate(arguments: &Generate) -> Result<u8> {
     }
     let cannot = || format!("cannot write {}", output.display());
     write_new(output, "-o", |file| Ok(write(made, *to, file)?)).with_context(cannot)?;
-    note(format_args!("{count} requests are in {}", output.display()));
+    let made = text::count(*count as u64, "request", "requests");
+    note(format_args!("{} has {made}", output.display()));
     Ok(0)
 }
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use nbuf::units::{Bytes, Size};
 use nbuf::workload::format::{Batch, Parameters};
-use nbuf::workload::source::{Options, Source};
+use nbuf::workload::source::{Options, Source, input_name};
 
 use crate::fail::say;
+use crate::show::text::count;
 use crate::voice::note;
 
 /// Problems that are said in words.
@@ -41,7 +42,7 @@ impl Input {
             merge: self.merge,
         };
         let source = Source::open(&self.paths, &options)?;
-        note(format_args!("{}: {}", self.paths[0].display(), source.detected()));
+        note(format_args!("{}: {}", input_name(&self.paths[0]), source.detected()));
         Ok(source)
     }
 
@@ -54,7 +55,7 @@ impl Input {
         };
         anyhow::anyhow!(
             "there is no request in {} as {}{takes}: name the right format with --from",
-            self.paths[0].display(),
+            input_name(&self.paths[0]),
             format.name
         )
     }
@@ -65,15 +66,15 @@ pub(super) fn each(
     source: &mut Source,
     mut take: impl FnMut(&Source, &Batch) -> Result<bool>,
 ) -> Result<u64> {
-    let (mut batch, mut count) = (Batch::default(), 0);
+    let (mut batch, mut requests) = (Batch::default(), 0);
     while source.next(&mut batch)? {
-        count += batch.requests.len() as u64;
+        requests += batch.requests.len() as u64;
         if !take(source, &batch)? {
             break;
         }
     }
     tell(source);
-    Ok(count)
+    Ok(requests)
 }
 
 /// Says what could not be read, and what must not be forgotten of a recording.
@@ -86,10 +87,8 @@ fn tell(source: &Source) {
         say(format_args!("{} records could not be read and were left out", problems.count));
     }
     if problems.unused > 0 {
-        note(format_args!(
-            "{} records do not say what they ask and were left out",
-            problems.unused
-        ));
+        let unused = count(problems.unused, "record", "records");
+        note(format_args!("left out, because nothing says what is asked: {unused}"));
     }
     for caution in source.cautions() {
         note(caution);

@@ -23,6 +23,7 @@ use self::generate::Generate;
 use self::head::Head;
 use self::stat::Stat;
 use crate::output::{must_be_free, write_trace};
+use crate::show::text::count;
 use crate::voice::note;
 
 /// Work with traces and with the logs they are made of.
@@ -97,8 +98,8 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
     let what = || format!("cannot write {}; the log is as it was", output.display());
     write_trace(&salvaged.trace, output).with_context(what)?;
     note(tale(&salvaged));
-    let records = salvaged.trace.records.len();
-    note(format_args!("{records} records are in {}", output.display()));
+    let records = salvaged.trace.records.len() as u64;
+    note(format_args!("{} has {}", output.display(), count(records, "record", "records")));
     Ok(0)
 }
 
@@ -109,8 +110,9 @@ fn anonymize(path: &Path, output: &Path) -> Result<u8> {
     let mut trace = native::read(file).with_context(|| format!("{shown}"))?;
     anonymize::anonymize(&mut trace);
     write_trace(&trace, output).with_context(|| format!("cannot write {}", output.display()))?;
-    let (records, files) = (trace.records.len(), trace.files.len());
-    note(format_args!("{records} records of {files} files are in {}", output.display()));
+    let records = count(trace.records.len() as u64, "record", "records");
+    let files = count(trace.files.len() as u64, "file", "files");
+    note(format_args!("{} has {records} of {files}", output.display()));
     Ok(0)
 }
 

@@ -81,15 +81,18 @@ pub(super) fn left_out(trace: &TraceSummary) -> Option<String> {
 /// Accesses to how many pages or keys.
 pub(super) fn accesses(family: &Family<'_>) -> String {
     let (curve, unit) = (family.main(), family.unit);
+    if curve.sample.as_ref().is_some_and(|sample| sample.followed_keys == 0) {
+        return format!("none of the {} are in the sample", unit.plural());
+    }
     let accesses = curve.points.first().map_or(0, |point| point.accesses);
     // Without a point nothing says how many there were.
     let mut text = match accesses {
-        0 if curve.distinct_pages > 0 => String::new(),
+        0 if curve.points.is_empty() => String::new(),
         some => count(some, "access", "accesses") + " to ",
     };
     let about = if curve.sample.is_some() { "about " } else { "" };
     let distinct = curve.distinct_pages;
-    let _ = write!(text, "{about}{} distinct {}", grouped(distinct), unit.plural());
+    let _ = write!(text, "{about}{}", unit.distinct(distinct));
     if let Some(bytes) = unit.bytes(distinct) {
         let _ = write!(text, " of {} ({bytes})", round_size(unit.page_bytes as f64));
     }
@@ -130,12 +133,14 @@ pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
         grouped(followed_keys)
     );
     let judged = match judged_from_pages {
+        // There are none below.
+        Some(0 | 1) => None,
         Some(pages) => {
-            format!("sizes below {} cannot be judged from this sample", unit.full(pages))
+            Some(format!("sizes below {} cannot be judged from this sample", unit.full(pages)))
         }
-        None => "no size can be judged from this sample".to_owned(),
+        None => Some("no size can be judged from this sample".to_owned()),
     };
-    vec![followed, judged]
+    [Some(followed), judged].into_iter().flatten().collect()
 }
 
 /// All of it for a family, as lines of a table.

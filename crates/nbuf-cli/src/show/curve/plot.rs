@@ -170,12 +170,18 @@ impl<'a> Plot<'a> {
     ) -> Vec<Option<usize>> {
         let wide = self.across() * CELL_DOTS_WIDE;
         let high = self.height * CELL_DOTS_HIGH;
+        let height = |share: f64| TOP * CELL_DOTS_HIGH + place(1.0 - share.clamp(0.0, 1.0), high);
         let at = |x: usize| {
             let pages = self.scale.pages(x as f64 / (wide - 1).max(1) as f64);
-            let share = between(&curve.points, pages, &value)?;
-            Some(TOP * CELL_DOTS_HIGH + place(1.0 - share.clamp(0.0, 1.0), high))
+            between(&curve.points, pages, &value).map(height)
         };
-        (0..wide).map(at).collect()
+        let mut heights: Vec<_> = (0..wide).map(at).collect();
+        if let [only] = curve.points.as_slice() {
+            // It lies between two dots.
+            let x = place(self.scale.position(only.pages as f64), wide);
+            heights[x] = Some(height(value(only)));
+        }
+        heights
     }
 
     fn band(&mut self, curve: &PolicyCurve) {

@@ -38,6 +38,15 @@ impl Unit {
         count(number, one, self.plural())
     }
 
+    /// `16,384 distinct pages`
+    pub(super) fn distinct(self, number: u64) -> String {
+        if self.has_bytes() {
+            count(number, "distinct page", "distinct pages")
+        } else {
+            count(number, "distinct key", "distinct keys")
+        }
+    }
+
     /// `64.0 MiB`, or nothing where there are no bytes.
     pub(super) fn bytes(self, pages: u64) -> Option<Bytes> {
         self.has_bytes().then(|| Bytes(pages.saturating_mul(self.page_bytes)))

@@ -8,7 +8,7 @@ use nbuf::units::Bytes;
 use nbuf::workload::trace::Device;
 
 use super::super::markup::escape;
-use super::super::text::grouped;
+use super::super::text::{count, grouped};
 use crate::output::date;
 use crate::shell;
 
@@ -36,10 +36,10 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
     rows.push((
         "seen",
         format!(
-            "{} events; {} page accesses to {} distinct pages ({})",
-            grouped(capture.events),
-            grouped(capture.accesses),
-            grouped(capture.distinct_pages),
+            "{}; {} to {} ({})",
+            count(capture.events, "event", "events"),
+            count(capture.accesses, "page access", "page accesses"),
+            count(capture.distinct_pages, "distinct page", "distinct pages"),
             report.footprint_bytes
         ),
     ));

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{POLICIES, Row, find};
+use super::{AnyPolicy, POLICIES, Row, find};
 use crate::cache::engine::Engine;
 
 /// What can be set of a policy.
@@ -17,6 +17,8 @@ pub struct Parameter {
     pub summary: &'static str,
     /// What it is where nobody says.
     pub default: u32,
+    /// One cache with this value.
+    pub(super) build: fn(capacity: u32, value: u32) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes with this value.
     pub(super) engine: fn(sizes_pages: &[u64], value: u32) -> Box<dyn Engine>,
 }
@@ -58,6 +60,14 @@ impl Choice {
     /// The row of the policy.
     pub fn row(&self) -> &'static Row {
         self.row
+    }
+
+    /// One cache of so many pages, at least one.
+    pub fn build(&self, capacity: u32, seed: u64) -> Box<dyn AnyPolicy> {
+        match self.value {
+            Some((parameter, value)) => (parameter.build)(capacity, value),
+            None => (self.row.build)(capacity, seed),
+        }
     }
 
     /// Caches of several sizes, fed in one pass; see [`crate::cache::engine::engine`].

@@ -15,6 +15,9 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
+    /// There is no such format.
+    #[error("there is no format `{0}`: `nbuf trace formats` lists them")]
+    NoFormat(String),
     /// A parameter is not `name=value`.
     #[error("`{0}` is no parameter: write NAME=VALUE, with commas between several")]
     NotPair(String),
@@ -69,6 +72,9 @@ impl FromStr for Parameters {
 
     fn from_str(text: &str) -> Result<Self, ParameterError> {
         let (format, rest) = text.split_once(':').unwrap_or((text, ""));
+        if super::find(format).is_none() {
+            return Err(ParameterError::NoFormat(format.to_owned()));
+        }
         let mut pairs = Vec::new();
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
             let (name, value) =
@@ -107,6 +113,11 @@ mod tests {
         assert_eq!((parameters.get("key"), parameters.get("size")), (Some("lbn"), Some("size")));
         assert_eq!(parameters.get("time"), None);
         assert_eq!("lirs".parse::<Parameters>().unwrap().pairs, []);
+        let error = "liars".parse::<Parameters>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no format `liars`: `nbuf trace formats` lists them"
+        );
         let error = "csv:key".parse::<Parameters>().unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,7 +1,7 @@
 //! Why an input cannot be read as a trace, and what to do about it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::workload::format::native::ReadError;
 use crate::workload::format::{ParameterError, Problem};
@@ -14,7 +14,7 @@ pub enum SourceError {
     #[error("no trace is named: name a file, or - for standard input")]
     NoInput,
     /// It cannot be opened.
-    #[error("cannot open {}: {source}", path.display())]
+    #[error("cannot open {}: {source}", input_name(path))]
     Open {
         /// Which one.
         path: PathBuf,
@@ -22,25 +22,28 @@ pub enum SourceError {
         source: io::Error,
     },
     /// We may not.
-    #[error("{} may not be read by this user: ask its owner, or read it with sudo", path.display())]
+    #[error(
+        "{} may not be read by this user: ask its owner, or read it with sudo",
+        input_name(path)
+    )]
     Permission {
         /// Which one.
         path: PathBuf,
     },
     /// It is a directory.
-    #[error("{} is a directory: name the files in it", path.display())]
+    #[error("{} is a directory: name the files in it", input_name(path))]
     Directory {
         /// Which one.
         path: PathBuf,
     },
     /// It has no bytes, packed or unpacked.
-    #[error("{} is empty: look whether it was copied", path.display())]
+    #[error("{} is empty: look whether it was copied", input_name(path))]
     Empty {
         /// Which one.
         path: PathBuf,
     },
     /// It breaks off with an error.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}", input_name(path))]
     Read {
         /// Which one.
         path: PathBuf,
@@ -50,7 +53,7 @@ pub enum SourceError {
     /// Nothing came out of what packs it.
     #[error(
         "the {packing} data of {} are cut off or damaged before anything came out of them ({source}): copy the file again",
-        path.display()
+        input_name(path)
     )]
     Packed {
         /// Which one.
@@ -63,7 +66,7 @@ pub enum SourceError {
     /// It looks like no format.
     #[error(
         "{} is {looks} of no known format: name its format with --from, `nbuf trace formats` lists them",
-        path.display()
+        input_name(path)
     )]
     Unknown {
         /// Which one.
@@ -75,7 +78,7 @@ pub enum SourceError {
     #[error("there is no format `{0}`: `nbuf trace formats` lists them")]
     NoFormat(String),
     /// The format cannot be read as was asked.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", input_name(path))]
     Parameter {
         /// Which one.
         path: PathBuf,
@@ -85,7 +88,7 @@ pub enum SourceError {
     /// Inputs of one trace count different things.
     #[error(
         "{} counts {found} and the inputs before it {wanted}: read them apart",
-        path.display()
+        input_name(path)
     )]
     Mixed {
         /// The one that is different.
@@ -97,7 +100,8 @@ pub enum SourceError {
     },
     /// More is wrong with it than was allowed.
     #[error(
-        "{count} records cannot be read, the first at {first}: name the right format with --from, or allow more with --problems-max"
+        "{} cannot be read, the first at {first}: name the right format with --from, or allow more with --problems-max",
+        records(*count)
     )]
     TooManyProblems {
         /// How many so far.
@@ -108,7 +112,7 @@ pub enum SourceError {
     /// A record does not end.
     #[error(
         "{} has a record of more than {bytes} bytes: it is no trace of this format; name the right one with --from",
-        path.display()
+        input_name(path)
     )]
     RecordTooLong {
         /// Which one.
@@ -117,7 +121,7 @@ pub enum SourceError {
         bytes: usize,
     },
     /// The native trace cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", input_name(path))]
     Native {
         /// Which one.
         path: PathBuf,
@@ -138,11 +142,20 @@ impl SourceError {
 }
 
 /// Where a problem is and what it is, in a line; `path` is that of its input.
-pub(super) fn describe(problem: &Problem, path: &std::path::Path) -> String {
+pub(super) fn describe(problem: &Problem, path: &Path) -> String {
     use crate::workload::format::Place;
     let place = match problem.place {
         Place::Line(line) => format!("line {line}"),
         Place::Byte(byte) => format!("byte {byte}"),
     };
-    format!("{}, {place}: {}", path.display(), problem.text)
+    format!("{}, {place}: {}", input_name(path), problem.text)
+}
+
+/// What an input is called: `-` is standard input.
+pub fn input_name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn records(count: u64) -> String {
+    if count == 1 { "1 record".to_owned() } else { format!("{count} records") }
 }

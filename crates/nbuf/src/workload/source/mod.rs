@@ -14,7 +14,7 @@ mod intake;
 mod open;
 mod stream;
 
-pub use error::SourceError;
+pub use error::{SourceError, input_name};
 pub use input::Packing;
 
 use std::collections::VecDeque;

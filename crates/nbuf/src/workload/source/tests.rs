@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::workload::format::Place;
+use crate::workload::format::{Parameters, Place};
 use crate::workload::request::{Ask, Request};
 
 /// All requests of some files.
@@ -155,6 +155,8 @@ fn what_is_no_trace_is_said_in_a_line() {
         path
     };
     let named = |name: &str| Options { format: Some(name.parse().unwrap()), ..Options::default() };
+    let liars = Parameters { format: "liars".to_owned(), ..Parameters::default() };
+    let unknown = Options { format: Some(liars), ..Options::default() };
     let cases = [
         (file("empty", b""), Options::default(), "is empty"),
         (file("empty.gz", &gzip(b"")), Options::default(), "is empty"),
@@ -176,7 +178,7 @@ fn what_is_no_trace_is_said_in_a_line() {
             Options::default(),
             "a text of no",
         ),
-        (file("a", b"1\n"), named("liars"), "there is no format `liars`"),
+        (file("a", b"1\n"), unknown, "there is no format `liars`"),
         (file("b", b"1\n"), named("lirs:x=1"), "`lirs` has no parameter `x`"),
         (file("f.gz", &gzip(b"1\n")[..9]), Options::default(), "the gzip data of"),
         (file("c", b"PAR1PAR1"), Options::default(), "the trace is cut off"),

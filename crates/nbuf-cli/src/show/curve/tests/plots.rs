@@ -1,7 +1,7 @@
 //! Plots at the widths of terminals.
 
 use expect_test::{Expect, expect};
-use nbuf::experiment::result::CurveDocument;
+use nbuf::experiment::result::{CurveDocument, PolicyCurve};
 
 use super::super::{plot, sample};
 
@@ -153,4 +153,19 @@ fn page_sizes_have_a_plot_each() {
     let drawn = plot(&sample::two_page_sizes(), 40, false);
     let titles: Vec<&str> = drawn.lines().filter(|line| line.starts_with("lru")).collect();
     assert_eq!(titles, ["lru hit %, pages of 4 KiB", "lru hit %, pages of 64 KiB"]);
+}
+
+#[test]
+fn a_single_size_is_a_mark() {
+    let mut document = sample::sampled();
+    let curve = &mut document.curves[0];
+    (curve.corners, curve.sample) = (None, None);
+    curve.points.truncate(1);
+    let opt = PolicyCurve { policy: "opt".to_owned(), ..curve.clone() };
+    document.curves.push(opt);
+    for width in 20..130 {
+        let drawn = plot(&document, width, false);
+        let picture = drawn.split('└').next().unwrap();
+        assert_eq!(picture.matches(['●', '◇']).count(), 1, "{drawn}");
+    }
 }

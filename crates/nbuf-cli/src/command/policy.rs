@@ -1,0 +1,73 @@
+//! Policies as they are written on a command line: a name of the table, one with its parameter, or
+//! another word of the verb.
+
+use std::fmt;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use nbuf::cache::policy::{Choice, ChoiceError, POLICIES};
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
+    /// A word that is no policy.
+    Word(&'static str),
+    /// A policy, with its parameter where it has one.
+    Policy(Choice),
+}
+
+/// Names, which help and completions know, and names with a parameter.
+#[derive(Clone)]
+pub(super) struct PolicyParser {
+    /// What else may stand there.
+    pub(super) words: &'static [&'static str],
+    /// Policies that may not.
+    pub(super) without: &'static [&'static str],
+}
+
+impl PolicyParser {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let rows = POLICIES.iter().map(|row| row.name);
+        rows.filter(|name| !self.without.contains(name)).chain(self.words.iter().copied())
+    }
+}
+
+impl TypedValueParser for PolicyParser {
+    type Value = Asked;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Asked, clap::Error> {
+        let text = value.to_str().unwrap_or_default();
+        let (name, has_parameter) = match text.split_once(':') {
+            Some((name, _)) => (name, true),
+            None => (text, false),
+        };
+        let is_known = !self.words.contains(&name) && self.names().any(|known| known == name);
+        if !is_known || !has_parameter {
+            // What is no name is told with those that are.
+            let names = PossibleValuesParser::new(self.names().collect::<Vec<_>>());
+            names.parse_ref(command, argument, value)?;
+        }
+        if let Some(word) = self.words.iter().find(|&&word| word == text) {
+            return Ok(Asked::Word(word));
+        }
+        let read: fn(&str) -> Result<Choice, ChoiceError> = str::parse;
+        read.parse_ref(command, argument, value).map(Asked::Policy)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names().map(PossibleValue::new)))
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Policy(choice) => choice.fmt(f),
+        }
+    }
+}
