@@ -21,7 +21,7 @@ const REPEATS: u32 = 5;
 type Line = fn(u64, u64, &mut Vec<u8>);
 
 /// Text formats: how they are named to the reader, and a line of theirs.
-const TEXTS: [(&str, &str, Line); 5] = [
+const TEXTS: [(&str, &str, Line); 9] = [
     ("csv", "csv:key=2,size=4,time=1,op=3", |number, key, out| {
         let op = if key.is_multiple_of(3) { "w" } else { "r" };
         writeln!(out, "{},{},{op},4096", 1_538_323_200 + number / 1000, key << 12).unwrap();
@@ -43,6 +43,24 @@ const TEXTS: [(&str, &str, Line); 5] = [
         )
         .unwrap();
     }),
+    ("perf", "perf", |number, key, out| {
+        let (seconds, first) = (number / 1000, key << 12);
+        let event = "filemap:mm_filemap_get_pages: dev=254:0 ino=4f8cb";
+        writeln!(out, "cat  9103 [001] {seconds:5}.000000: {event} ofs={first}-{}", first + 4095)
+            .unwrap();
+    }),
+    ("strace", "strace", |number, key, out| {
+        let (seconds, first) = (number / 1000, key << 12);
+        writeln!(out, "697 {seconds}.000000 pread64(3</var/db>, \"x\"..., 4096, {first}) = 4096")
+            .unwrap();
+    }),
+    ("fio", "fio", |number, key, out| {
+        if number == 0 {
+            out.extend(b"fio version 2 iolog\n/var/db add\n/var/db open\n");
+        }
+        writeln!(out, "/var/db read {} 4096", key << 12).unwrap();
+    }),
+    ("keys", "keys", |_, key, out| writeln!(out, "/wiki/{key:x}.html").unwrap()),
 ];
 
 fn main() {
