@@ -5,13 +5,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use nbuf::workload::record::calls::Calls;
-use nbuf::workload::record::events::Body;
+use nbuf::workload::record::events::{Body, TaskIn};
 use nbuf::workload::record::writes::FdInfo;
 
 fuzz_target!(|input: (String, String, Vec<u8>)| {
     let (enter, exit, record) = input;
     let _ = FdInfo::parse(&enter);
-    if let (Ok(calls), Some(body)) = (Calls::parse(&enter, &exit), Body::parse(&record)) {
-        let _ = calls.decode(&body);
+    let calls = Calls::parse(&enter, &exit);
+    for task_in in [TaskIn::Sample, TaskIn::Record] {
+        if let (Ok(calls), Some(body)) = (&calls, Body::parse(&record, task_in)) {
+            let _ = calls.decode(&body);
+        }
     }
 });

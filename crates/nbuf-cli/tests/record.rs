@@ -3,13 +3,14 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use nbuf::workload::trace::Op;
-use support::{Need, Place, Recorded, bytes, is_alive, requires, skip, until};
+use nbuf::workload::trace::{Op, Record};
+use support::{NBUF, Need, Place, Recorded, bytes, is_alive, requires, skip, until};
 
 const PAGE: u64 = 4096;
 
@@ -75,6 +76,27 @@ fn every_page_of_a_file_is_in_the_trace_under_its_path() {
     assert!(!place.path("t.parquet.log").exists(), "the log has served");
     let named = trace.files.iter().filter(|file| file.starts_with("unknown")).count();
     assert_eq!(named, 0, "{:?}", trace.files);
+}
+
+#[test]
+fn a_task_goes_by_its_number_where_nbuf_runs() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let record = "exec \"$0\" record -q -o t.parquet -- sh -c 'echo $$ >pid; exec cat one'";
+    let place = Place::new();
+    let one = place.file("one", 40 * 4096);
+    for namespaces in [&["--mount"][..], &["--mount", "--pid", "--fork", "--mount-proc"]] {
+        let mut command = Command::new("unshare");
+        command.args(namespaces).args(["sh", "-c", record, NBUF]).current_dir(place.path(""));
+        let recorded = Recorded::of(command.output().unwrap(), &place.path("t.parquet"));
+        assert_eq!(recorded.status, 0, "{}", recorded.stderr);
+        let pid = fs::read_to_string(place.path("pid")).unwrap();
+        let trace = recorded.trace();
+        let of_one = |r: &Record| trace.files[r.file.0 as usize] == one.to_string_lossy();
+        let tasks: HashSet<u32> =
+            trace.records.iter().filter(of_one).map(|record| record.task).collect();
+        assert_eq!(tasks, HashSet::from([pid.trim().parse().unwrap()]), "{namespaces:?}");
+        fs::remove_file(place.path("t.parquet")).unwrap();
+    }
 }
 
 #[test]

@@ -25,15 +25,24 @@ pub struct Count {
     pub lost: u64,
 }
 
+/// How a tracepoint is sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Readers are woken after so many bytes.
+    pub wakeup_bytes: u32,
+    /// Whether samples begin with the numbers of process and thread.
+    pub says_task: bool,
+}
+
 /// Opens the tracepoint with number `id` for `pid` on processor `cpu`, disabled until `execve`.
 ///
-/// Samples carry thread, time (`CLOCK_MONOTONIC`) and the raw record, in that order; readers are
-/// woken after `wakeup_bytes`.
+/// Samples carry process and thread if they are to, time (`CLOCK_MONOTONIC`) and the raw record, in
+/// that order.
 ///
 /// # Errors
 /// `EACCES`/`EPERM` without `CAP_PERFMON` or root; `EMFILE`; `ENODEV`; `ESRCH` when the task ended.
-pub fn open(id: u64, pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<Event> {
-    open_known(attributes(id, wakeup_bytes), pid, cpu)
+pub fn open(id: u64, pid: i32, cpu: i32, sampling: Sampling) -> io::Result<Event> {
+    open_known(attributes(id, sampling), pid, cpu)
 }
 
 /// Opens an event that never happens, on all of a processor: who may do that may open tracepoints, as far as
@@ -53,8 +62,8 @@ pub fn probe(cpu: i32) -> io::Result<()> {
 
 /// The same for the calling thread and nobody that it starts, enabled at once. Its samples are read
 /// with those of another event, of which they wake nobody.
-pub fn open_on_this_thread(id: u64, cpu: i32) -> io::Result<Event> {
-    let mut attr = attributes(id, u32::MAX);
+pub fn open_on_this_thread(id: u64, cpu: i32, says_task: bool) -> io::Result<Event> {
+    let mut attr = attributes(id, Sampling { wakeup_bytes: u32::MAX, says_task });
     attr.set_disabled(0);
     attr.set_inherit(0);
     attr.set_enable_on_exec(0);
@@ -74,17 +83,18 @@ fn open_known(mut attr: b::perf_event_attr, pid: i32, cpu: i32) -> io::Result<Ev
     }
 }
 
-fn attributes(id: u64, wakeup_bytes: u32) -> b::perf_event_attr {
+fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
+    let task = if sampling.says_task { b::PERF_SAMPLE_TID } else { 0 };
     let mut attr = b::perf_event_attr {
         type_: b::PERF_TYPE_TRACEPOINT,
         size: u32::try_from(size_of::<b::perf_event_attr>()).unwrap_or(0),
         config: id,
-        sample_type: u64::from(b::PERF_SAMPLE_TID | b::PERF_SAMPLE_TIME | b::PERF_SAMPLE_RAW),
+        sample_type: u64::from(task | b::PERF_SAMPLE_TIME | b::PERF_SAMPLE_RAW),
         clockid: libc::CLOCK_MONOTONIC,
         ..Default::default()
     };
     attr.__bindgen_anon_1.sample_period = 1;
-    attr.__bindgen_anon_2.wakeup_watermark = wakeup_bytes;
+    attr.__bindgen_anon_2.wakeup_watermark = sampling.wakeup_bytes;
     attr.set_disabled(1);
     attr.set_inherit(1);
     attr.set_enable_on_exec(1);

@@ -148,6 +148,7 @@ impl Calls {
     /// Reads a sample; nothing if the call means nothing to us.
     pub fn decode(&self, body: &Body<'_>) -> Option<Call> {
         let Body { process, task, time_ns, id, raw } = *body;
+        let process = process?;
         let shape_of = |field| {
             let call = libc::c_long::try_from(number(raw, field)?).ok()?;
             shapes().find(|(id, _)| *id == call).map(|(_, shape)| shape)
@@ -205,6 +206,7 @@ fn low(argument: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::events::TaskIn;
     use super::*;
     use proptest::prelude::*;
 
@@ -219,7 +221,7 @@ mod tests {
     }
 
     fn decode(body: &[u8]) -> Option<Call> {
-        calls().decode(&Body::parse(body)?)
+        calls().decode(&Body::parse(body, TaskIn::Sample)?)
     }
 
     fn sample(tracepoint: u16, call: libc::c_long, words: &[i64]) -> Vec<u8> {

@@ -150,7 +150,7 @@ mod tests {
         for (at, value) in [(16, 7), (24, file_bytes), (32, position), (40, count)] {
             raw[at..at + 8].copy_from_slice(&value.to_ne_bytes());
         }
-        let body = Body { process: 1, task: 1, time_ns: 9, id: 1135, raw: &raw };
+        let body = Body { process: None, task: 1, time_ns: 9, id: 1135, raw: &raw };
         DirectLayout::parse(FORMAT).unwrap().read(&body).unwrap()
     }
 
@@ -183,7 +183,7 @@ mod tests {
         #[test]
         fn rubbish_is_no_call_and_no_panic(raw: Vec<u8>, text: String) {
             let layout = DirectLayout::parse(FORMAT).unwrap();
-            layout.read(&Body { process: 1, task: 1, time_ns: 0, id: 0, raw: &raw });
+            layout.read(&Body { process: None, task: 1, time_ns: 0, id: 0, raw: &raw });
             let _ = DirectLayout::parse(&text);
         }
     }
