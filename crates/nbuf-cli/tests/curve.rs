@@ -347,3 +347,22 @@ fn what_could_not_be_read_is_told_beside_short_answers_too() {
         assert!(told.contains("left out: cut.txt, line 1"), "{short}: {out}{said}");
     }
 }
+
+#[test]
+fn where_a_packed_trace_breaks_off_is_told_beside_the_line_that_is_cut() {
+    let place = Place::new();
+    let bad = "1 2\n".repeat(300);
+    fs::write(place.path("bad.txt"), bad + &keys(&place)).unwrap();
+    for (pack, file) in [("gzip", "bad.txt.gz"), ("xz", "bad.txt.xz")] {
+        let mut command = Command::new(pack);
+        if command.args(["-k", "bad.txt"]).current_dir(place.path(".")).status().is_err() {
+            continue;
+        }
+        let packed = fs::read(place.path(file)).unwrap();
+        fs::write(place.path("cut.txt"), &packed[..packed.len() / 2]).unwrap();
+        let output = curve(&place, &["-q", "--from", "lirs", "--knee", "cut.txt"]);
+        let said = stderr(&output);
+        assert!(said.contains("data end here or are damaged"), "{pack}: {said}");
+        assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+    }
+}

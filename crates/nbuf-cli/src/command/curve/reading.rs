@@ -81,14 +81,7 @@ impl<'a> Reading<'a> {
     /// What a reader must be told of what was read.
     pub(super) fn cautions(&self) -> Vec<String> {
         let mut cautions = self.source.cautions().to_vec();
-        let problems = self.source.problems();
-        if let Some(first) = problems.kept.first() {
-            let others = match problems.count - 1 {
-                0 => String::new(),
-                others => format!(", and {others} more"),
-            };
-            cautions.push(format!("left out: {}{others}", self.source.describe(first)));
-        }
+        cautions.extend(self.source.left_out());
         cautions.extend(self.ended.clone());
         cautions
     }

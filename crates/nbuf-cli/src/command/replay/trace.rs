@@ -210,13 +210,6 @@ fn source(args: &Args) -> Result<Source> {
 /// What a reader must be told of what was read.
 fn told(source: &Source) -> Vec<String> {
     let mut cautions = source.cautions().to_vec();
-    let problems = source.problems();
-    if let Some(first) = problems.kept.first() {
-        let others = match problems.count - 1 {
-            0 => String::new(),
-            others => format!(", and {others} more"),
-        };
-        cautions.push(format!("left out: {}{others}", source.describe(first)));
-    }
+    cautions.extend(source.left_out());
     cautions
 }

@@ -82,9 +82,9 @@ impl Estimate {
         }
     }
 
-    /// How many different keys there are, as far as the sample tells.
+    /// How many different keys there are, as far as the sample tells; each is accessed.
     pub fn distinct(&self) -> f64 {
-        self.hot_keys as f64 + self.tail_keys as f64 / self.rate
+        (self.hot_keys as f64 + self.tail_keys as f64 / self.rate).min(self.accesses)
     }
 
     /// Accesses, sampled or not.

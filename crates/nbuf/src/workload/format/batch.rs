@@ -88,7 +88,7 @@ pub struct Problem {
 /// All that could not be read: counted, and the first of it kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// The first ones.
+    /// The first ones, and those of inputs that break off.
     pub kept: Vec<Problem>,
     /// How many there were.
     pub count: u64,
@@ -101,7 +101,7 @@ impl Problems {
     /// Counts one more, and keeps it while there is room.
     pub fn add(&mut self, kind: ProblemKind, place: Place, text: impl FnOnce() -> String) {
         self.count += 1;
-        if self.kept.len() < PROBLEMS_KEPT {
+        if self.has_room_for(kind) {
             self.kept.push(Problem { kind, input: 0, place, text: text() });
         }
     }
@@ -110,8 +110,16 @@ impl Problems {
     pub fn append(&mut self, other: &mut Self) {
         self.count += std::mem::take(&mut other.count);
         self.unused += std::mem::take(&mut other.unused);
-        let room = PROBLEMS_KEPT - self.kept.len().min(PROBLEMS_KEPT);
-        self.kept.extend(other.kept.drain(..).take(room));
+        for problem in other.kept.drain(..) {
+            if self.has_room_for(problem.kind) {
+                self.kept.push(problem);
+            }
+        }
+    }
+
+    /// An input breaks off once, and nobody may miss it.
+    fn has_room_for(&self, kind: ProblemKind) -> bool {
+        self.kept.len() < PROBLEMS_KEPT || kind == ProblemKind::CutOff
     }
 }
 

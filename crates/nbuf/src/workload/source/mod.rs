@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use self::input::Input;
 use self::open::{Opened, open};
 use self::stream::{Side, Stream};
-use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, Problems};
+use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, ProblemKind, Problems};
 use super::request::Unit;
 
 /// How a trace is to be read.
@@ -185,6 +185,20 @@ impl Source {
     /// What a reader of any later report must be told of a recorded trace.
     pub fn cautions(&self) -> &[String] {
         &self.cautions
+    }
+
+    /// What was left out, where there is no room for all of it: the first, how many there were, and
+    /// where an input breaks off.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut kept = self.problems.kept.iter();
+        let Some(first) = kept.next() else { return Vec::new() };
+        let others = match self.problems.count - 1 {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        let broken = kept.filter(|problem| problem.kind == ProblemKind::CutOff);
+        let told = format!("left out: {}{others}", self.describe(first));
+        std::iter::once(told).chain(broken.map(|problem| self.describe(problem))).collect()
     }
 
     /// Where a problem is and what it is, in a line.
