@@ -138,3 +138,34 @@ fn without_requests_each_access_is_one() {
         assert_eq!(count.misses, count.request_misses, "{}", row.name);
     }
 }
+
+/// Misses of so many pages' worth of cache, by the engine and by the plain file.
+fn misses(row: &Row, pages: &[u32], sizes: &[u64]) -> [Vec<u64>; 2] {
+    let mut engine = engine(row, sizes, 5);
+    engine.access(&Accesses { pages, request_ends: None });
+    let batch = [(pages.iter().map(|&page| vec![page]).collect(), Vec::new())];
+    let plain = sizes.iter().map(|&size| plain(row, size, &batch).misses);
+    [engine.finish().iter().map(|count| count.misses).collect(), plain.collect()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// An engine does not say what it evicts. After each access any page may be asked for, and is
+    /// there or not: that is the same only if the same pages went.
+    #[test]
+    fn engines_have_the_same_pages_after_every_access(
+        pages in prop::collection::vec(0..10_u32, 1..50),
+    ) {
+        let sizes = [1, 2, 3, 5, 8];
+        for row in POLICIES {
+            for end in 0..pages.len() {
+                for asked in 0..10 {
+                    let asked = [&pages[..end], &[asked]].concat();
+                    let [engine, plain] = misses(row, &asked, &sizes);
+                    prop_assert_eq!(engine, plain, "{} after {:?}", row.name, asked);
+                }
+            }
+        }
+    }
+}

@@ -82,6 +82,32 @@ proptest! {
     }
 }
 
+/// What a page is called is nothing to a policy, but to those that hash its number.
+fn check_renamed(pages: &[u32], capacity: u32, multiplier: u32, add: u32) {
+    // An odd multiplier makes it a permutation of the numbers below 2^10.
+    let renamed = |page: u32| (page.wrapping_mul(2 * multiplier + 1).wrapping_add(add)) % 1024;
+    let renamed: Vec<u32> = pages.iter().copied().map(renamed).collect();
+    for row in POLICIES.iter().filter(|row| row.name != "w-tinylfu") {
+        let misses = |pages: &[u32]| {
+            let mut policy = (row.build)(capacity, 1);
+            judge(policy.as_mut(), capacity as usize, &with_future(pages)).unwrap()
+        };
+        assert_eq!(misses(pages), misses(&renamed), "{} of {capacity}", row.name);
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_pages_are_called_changes_nothing(
+        pages in prop::collection::vec(0..30_u32, 0..400),
+        capacity in 1..32_u32,
+        multiplier in 0..512_u32,
+        add in 0..1024_u32,
+    ) {
+        check_renamed(&pages, capacity, multiplier, add);
+    }
+}
+
 #[test]
 fn all_are_legal_on_a_longer_trace() {
     check(&dense(&tiny())[..20_000], [7, 100, 1234].into_iter());
