@@ -160,11 +160,11 @@ impl Bench {
     }
 
     /// In a ring for fifty events, some are lost: as many as are missing. A reader with a processor
-    /// of its own can keep up even so: this one shares it, and runs only when the command waits.
+    /// of its own can keep up even so: this one shares it with a command that goes before everybody.
     fn tiny_ring(&self, volume: &Volume) -> Result<(), String> {
         let again = "for i in 1 2 3 4 5 6 7 8 9 10; do dd if=a of=/dev/null bs=4k; done";
-        let arguments = ["chrt", "--other", "0", "sh", "-c", again];
-        let trace = at_leisure(|| self.record(&arguments, Backend::Perf, Some(4096)))?;
+        let arguments = ["nice", "-n", "-20", "sh", "-c", again];
+        let trace = on_one_processor(|| self.record(&arguments, Backend::Perf, Some(4096)))?;
         let reads = reads_of(&trace, volume);
         let lost = trace.facts.capture.lost;
         let said = trace.facts.cautions.iter().any(|caution| caution.contains("lost"));
@@ -184,19 +184,14 @@ impl Bench {
     }
 }
 
-/// Does it on one processor, and there only when nothing else wants to run, and so do its children.
-fn at_leisure<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let class = |class| {
-        let ours = std::process::id().to_string();
-        run(Tool::new("chrt").args([class, "-p", "0", &ours]))
-    };
+/// Does it on one processor, as its children do.
+fn on_one_processor<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let all = sched_getaffinity(None).map_err(|error| error.to_string())?;
     let first = (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).ok_or("no processor")?;
     let mut one = CpuSet::new();
     one.set(first);
     sched_setaffinity(None, &one).map_err(|error| error.to_string())?;
-    let done = class("--idle").and_then(|()| work());
-    class("--other")?;
+    let done = work();
     sched_setaffinity(None, &all).map_err(|error| error.to_string())?;
     done
 }
