@@ -1,7 +1,7 @@
 //! CLOCK at sixteen sizes: a ring of frames for each, and the marks of a page at all of them side by
 //! side.
 //!
-//! Invariant: the frame under the hand has been there longest. Cost: 16 bytes a page, four a frame.
+//! Invariant: the frame under the hand has been there longest. Cost: four bytes a page and a frame.
 
 use super::grid::{LANES, Lanes};
 use super::marked::Marks;
@@ -44,7 +44,7 @@ impl Lanes for ClockLanes {
 
     #[inline]
     fn access(&mut self, page: u32) -> u32 {
-        let missed = self.marks.touch(page) & self.lanes;
+        let missed = self.marks.touch(page, self.lanes);
         let mut left = missed;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -76,7 +76,6 @@ impl Lanes for ClockLanes {
 impl Ring {
     #[inline]
     fn fill(&mut self, marks: &mut Marks, lane: usize, page: u32) {
-        marks.fill(page, lane);
         if self.frames.len() < self.size {
             self.frames.push(page);
             return;
