@@ -5,7 +5,9 @@
 //! rate of requests or bytes is a queue that all share.
 
 use super::super::stream::Touch;
+use super::throttle::{Throttle, Unit};
 use crate::meter::service::Service;
+use crate::units::PAGE_BYTES;
 
 /// Told what the model does. The plain model tells nobody, at no cost.
 pub(in super::super) trait Clock {
@@ -34,10 +36,9 @@ pub struct Disc {
     pub iops: Option<f64>,
     /// Bytes a second, if limited.
     pub bytes_per_second: Option<f64>,
+    /// How much of the limits' first slice has gone by when the run begins, from 0 to 1.
+    pub slice_gone: f64,
 }
-
-/// How long the limited disc may be ahead of its rate (`throtl_slice` of `block/blk-throttle.c`).
-const SLICE_NS: f64 = 1e8;
 
 /// Requests under way that are remembered of each file.
 const UNDER_WAY: usize = 16;
@@ -65,21 +66,23 @@ pub(in super::super) struct Timed {
     tasks: Vec<Task>,
     now: usize,
     waited_ns: f64,
-    /// When the queue of a limited disc will have caught up with its rate.
-    free_ns: f64,
+    requests: Option<Throttle>,
+    bytes: Option<Throttle>,
     under_way: Vec<Vec<Request>>,
 }
 
 impl Timed {
     pub(in super::super) fn new(disc: Disc, scale: f64, files: usize) -> Self {
         let under_way = vec![Vec::new(); files];
+        let throttle = |unit, rate| Throttle::new(unit, rate, disc.slice_gone);
         Self {
             disc,
             scale,
             tasks: Vec::new(),
             now: 0,
             waited_ns: 0.0,
-            free_ns: -SLICE_NS,
+            requests: disc.iops.map(|rate| throttle(Unit::Request, rate)),
+            bytes: disc.bytes_per_second.map(|rate| throttle(Unit::Byte, rate)),
             under_way,
         }
     }
@@ -91,16 +94,12 @@ impl Timed {
 
     /// When a request that is made at `now` has been served.
     fn served(&mut self, now: f64, pages: u32) -> f64 {
-        let ready = now + self.disc.service.of_pages(pages);
-        let by_rate = self.disc.iops.map_or(0.0, |iops| 1e9 / iops);
-        let bytes = f64::from(pages) * 4096.0;
-        let by_bytes = self.disc.bytes_per_second.map_or(0.0, |rate| bytes * 1e9 / rate);
-        let share = by_rate.max(by_bytes);
-        if share == 0.0 {
-            return ready;
-        }
-        self.free_ns = self.free_ns.max(now - SLICE_NS) + share;
-        ready.max(self.free_ns)
+        let held = |throttle: &mut Option<Throttle>, at, amount| {
+            throttle.as_mut().map_or(at, |throttle| throttle.pass(at, amount))
+        };
+        let at = held(&mut self.bytes, now, f64::from(pages) * PAGE_BYTES as f64);
+        let at = held(&mut self.requests, at, 1.0);
+        at + self.disc.service.of_pages(pages)
     }
 
     fn wait_until(&mut self, ready: f64) {

@@ -3,6 +3,7 @@
 pub(super) mod clock;
 mod fill;
 mod read;
+mod throttle;
 
 use clock::Clock;
 
