@@ -20,6 +20,11 @@ pub struct Account {
     pub home: PathBuf,
 }
 
+/// The number of the user whose rights this process has.
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Whether this process has all of root's user number.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

