@@ -33,6 +33,17 @@ pub enum CompareError {
         "{0} recommends no size (a lower bound, or no file was touched); make it again with --force"
     )]
     NoRecommendation(Which),
+    /// They did not do the same.
+    #[error(
+        "the command of A ended with status {a}, that of B with {b}: a command that ends early needs \
+         less; make both again"
+    )]
+    Status {
+        /// Of A.
+        a: i32,
+        /// Of B.
+        b: i32,
+    },
 }
 
 /// One of the two documents.
@@ -56,6 +67,9 @@ pub fn compare(
     b: &SizeDocument,
     budget: f64,
 ) -> Result<Comparison, CompareError> {
+    if a.exit_status != b.exit_status {
+        return Err(CompareError::Status { a: a.exit_status, b: b.exit_status });
+    }
     let first = a.recommend.ok_or(CompareError::NoRecommendation(Which::A))?;
     let second = b.recommend.ok_or(CompareError::NoRecommendation(Which::B))?;
     let pair = Pair { a, b, first, second };
@@ -178,6 +192,16 @@ impl Pair<'_> {
             cautions.push(format!(
                 "the devices read ahead differently, {ahead} and {other}: fills differ by that alone"
             ));
+        }
+        let (first, second) = (&a.capture.backend, &b.capture.backend);
+        if first != second {
+            cautions.push(format!(
+                "they were captured by different means, {first} and {second}: fills differ by that \
+                 alone"
+            ));
+        }
+        if a.exit_status != 0 {
+            cautions.push(format!("both commands ended with status {}", a.exit_status));
         }
         for (which, of) in [(Which::A, a), (Which::B, b)] {
             if of.capture.lost > 0 {

@@ -31,7 +31,13 @@ fn document() -> SizeDocument {
     };
     SizeDocument {
         command: vec!["query".into()],
-        capture: DocumentCapture { lost: 0, mapped_share: 0.01, readahead_bytes: Bytes(128 << 10) },
+        exit_status: 0,
+        capture: DocumentCapture {
+            backend: "perf".into(),
+            lost: 0,
+            mapped_share: 0.01,
+            readahead_bytes: Bytes(128 << 10),
+        },
         memory: Memory {
             anonymous_bytes: Bytes(10 * MIB),
             shmem_bytes: Bytes(0),
@@ -70,6 +76,18 @@ fn check(budget: f64, change: impl FnOnce(&mut SizeDocument), want: &str) {
 #[test]
 fn a_document_is_like_itself() {
     check(1.0, |_| {}, "");
+}
+
+#[test]
+fn commands_that_did_not_do_the_same_are_not_compared() {
+    let ended = |status| SizeDocument { exit_status: status, ..document() };
+    let error = compare(&ended(0), &ended(1), 1.0).unwrap_err();
+    assert_eq!(error, CompareError::Status { a: 0, b: 1 });
+    let found = compare(&ended(1), &ended(1), 1.0).unwrap();
+    assert_eq!(found.cautions, ["both commands ended with status 1"]);
+    let calls = |b: &mut SizeDocument| b.capture.backend = "calls".into();
+    let want = "they were captured by different means, perf and calls: fills differ by that alone";
+    check(1.0, calls, want);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::workload::trace::Memory;
 pub struct SizeDocument {
     /// The command and its arguments.
     pub command: Vec<String>,
+    /// What the command gave.
+    #[serde(default)]
+    pub exit_status: i32,
     /// How it was captured.
     pub capture: DocumentCapture,
     /// Memory beside the cache.
@@ -30,6 +33,9 @@ pub struct SizeDocument {
 /// Of the capture.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct DocumentCapture {
+    /// By which means; empty where it does not say.
+    #[serde(default)]
+    pub backend: String,
     /// Kernel events that never arrived.
     pub lost: u64,
     /// Share of accesses through mappings.
