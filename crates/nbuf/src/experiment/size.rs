@@ -117,13 +117,14 @@ impl Analysis {
                 timing.map_or((0.0, 0.0), |timing| timing.seconds(&stream, cache.pages_down()))
             };
             let aim = Aim { target, overhead: &overhead, curve: &curve, seconds: &seconds };
-            aim.at(&time, facts.elapsed_ns, &mut memory, &mut recommend)
+            let elapsed_ns = if facts.stopped() { 0 } else { facts.elapsed_ns };
+            aim.at(&time, elapsed_ns, &mut memory, &mut recommend)
         });
         let asked = ask.readahead;
         let readahead = recommend
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, asked));
-        cautions.extend(cautions_of(&stream, &traffic, curve.accesses, ask.force));
+        cautions.extend(cautions_of(&stream, &traffic, &facts, curve.accesses, ask.force));
         let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
         let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
         let recommended = recommend.is_some();

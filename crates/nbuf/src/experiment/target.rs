@@ -176,8 +176,8 @@ fn misses(curve: &Curve) -> Vec<(Bytes, u64)> {
 fn slowdown(times: f64, offer: &Offer<'_>) -> Choice {
     let Some(all) = offer.time.last() else {
         return Choice::none(
-            "no device time is known, so that no time can be predicted: let it be measured, or \
-             give --iops"
+            "no time can be predicted: let the device be measured or give --iops, and record with \
+             --capture perf"
                 .into(),
         );
     };
@@ -229,8 +229,8 @@ fn range(low: f64, high: f64) -> String {
 fn price(memory: f64, fills: f64, offer: &Offer<'_>) -> Choice {
     if offer.recorded_seconds <= 0.0 {
         return Choice::none(
-            "the trace does not say how long the recorded run took, so that fills in a month are \
-             not known: record it again"
+            "it is not known how long a run takes, so that fills in a month are not either: record \
+             it with --capture perf"
                 .into(),
         );
     }
@@ -453,7 +453,7 @@ mod tests {
             &[],
             2.0,
             &expect![[r#"
-            none: no device time is known, so that no time can be predicted: let it be measured, or give --iops
+            none: no time can be predicted: let the device be measured or give --iops, and record with --capture perf
         "#]],
         );
     }
@@ -485,7 +485,7 @@ mod tests {
             &[],
             0.0,
             &expect![[r#"
-            none: the trace does not say how long the recorded run took, so that fills in a month are not known: record it again
+            none: it is not known how long a run takes, so that fills in a month are not either: record it with --capture perf
         "#]],
         );
     }

@@ -123,7 +123,7 @@ pub struct Memory {
 /// How the trace was captured, and what was lost on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
-    /// `perf`
+    /// `perf` or `calls`: by tracepoints, or by stopping the command at its calls.
     pub backend: String,
     /// Kernel events counted, by the kernel's own counters.
     pub events: u64,
@@ -185,6 +185,12 @@ pub struct Facts {
 impl Facts {
     /// The schema this version writes.
     pub const SCHEMA: &'static str = "nbuf.trace/1";
+
+    /// Whether the command was stopped again and again while it was recorded, so that its times are
+    /// not those of a run.
+    pub fn stopped(&self) -> bool {
+        self.capture.backend == "calls"
+    }
 }
 
 /// A recorded workload.

@@ -69,7 +69,7 @@ pub(crate) fn page(report: &SizeReport, detail: &Detail<'_>) -> String {
         ("Time against memory", time::section(report, detail)),
         ("Files", files::section(report, detail)),
         ("Accesses over time", map::section(detail)),
-        ("What was not seen", unseen::section(report, detail)),
+        ("What was not seen", unseen::section(report)),
         ("Machine and recording", machine::section(report, detail)),
     ];
     for (title, section) in sections {

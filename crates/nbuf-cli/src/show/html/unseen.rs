@@ -1,6 +1,6 @@
 //! What was not seen, and what that means: the honest part.
 
-use nbuf::experiment::result::{Detail, SizeReport};
+use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::MAPPED_SHARE_MAX;
 use nbuf::units::Bytes;
 
@@ -8,7 +8,7 @@ use super::super::markup::escape;
 use super::super::report::limit;
 use super::super::text::{count, grouped};
 
-pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
+pub(super) fn section(report: &SizeReport) -> String {
     let mut items = vec![lost(report), mapped(report)];
     if report.capture.shared_bytes > Bytes(0) {
         items.push(format!(
@@ -33,13 +33,6 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
         "" => "How it was captured is not known.".into(),
         other => format!("Captured by {}.", escape(other)),
     });
-    if detail.facts.multi_generational {
-        items.push(
-            "The kernel evicts by the multi-generational LRU, which is not modelled: the band is \
-             that of two other models."
-                .into(),
-        );
-    }
     for run in report.verify.iter().filter(|run| run.lost_events > 0) {
         let lost = count(run.lost_events, "fill event was", "fill events were");
         items.push(format!("In the run with limit {}, {lost} lost.", limit(run)));
