@@ -38,7 +38,7 @@ fn fills_table(cells: &[Cell]) -> String {
                 cell.program,
                 cell.window,
                 run.share,
-                error(low, high, fills),
+                run.error(low, high, fills),
                 run.remark()
             );
         }
@@ -60,7 +60,7 @@ fn time_table(cells: &[Cell]) -> String {
                 "| {} | {} | {low:.2} .. {high:.2} | {seconds:.2} | {} |",
                 cell.program,
                 run.share,
-                error(low, high, seconds)
+                run.error(low, high, seconds)
             );
         }
     }
@@ -88,6 +88,12 @@ struct Run<'a> {
 impl Run<'_> {
     fn number(&self, key: &str) -> f64 {
         self.value[key].as_f64().unwrap_or(0.0)
+    }
+
+    /// How far off it is; a run that did not come to its end has no error.
+    fn error(&self, low: f64, high: f64, measured: f64) -> String {
+        let ended = self.value["killed"] != true && self.value["timed_out"] != true;
+        if ended { error(low, high, measured) } else { "none".to_owned() }
     }
 
     /// What the report itself says of the run.
