@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use nbuf::cache::kernel::{Replacement, Stream, simulate};
-use nbuf::sys::process;
+use nbuf::sys::{process, seccomp};
 use nbuf::units::Pages;
 use nbuf::workload::record::traced;
 use nbuf::workload::trace::{Detour, Op};
@@ -70,6 +70,24 @@ impl Ordinary {
         let output: Output = nbuf.args(command).output().unwrap();
         Recorded::of(output, &self.place.path("perf.parquet"))
     }
+}
+
+#[test]
+fn where_tracing_is_refused_it_is_said_and_nothing_is_left() {
+    let Some(ordinary) = Ordinary::new() else { return };
+    let arguments = ["record", "--capture", "calls", "-o", "calls.parquet", "--", "true"];
+    // A filter is that of the thread that sets it, and of what it starts.
+    let refused = || {
+        seccomp::refuse(&[libc::SYS_ptrace]).unwrap();
+        ordinary.nbuf(&arguments).output().unwrap()
+    };
+    let output = std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(125), "{told}");
+    assert!(told.starts_with("nbuf: not permitted to trace a command ("), "{told}");
+    assert!(told.contains("`nbuf doctor` says") && told.lines().count() == 1, "{told}");
+    let left = |name| ordinary.place.path(name).exists();
+    assert!(!left("calls.parquet") && !left("calls.parquet.log"), "{told}");
 }
 
 #[test]

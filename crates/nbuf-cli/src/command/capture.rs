@@ -1,5 +1,6 @@
 //! `--capture`: how a command is watched, and what to fall back to where that is refused.
 
+use anyhow::{Result, anyhow};
 use nbuf::sys::process;
 use nbuf::workload::record::perf::{self, Perf};
 use nbuf::workload::record::{Backend, recorder, traced};
@@ -20,10 +21,14 @@ pub(crate) enum Capture {
 
 impl Capture {
     /// The way that is open here. Says so when it is not the best one, and what would open that.
-    pub(crate) fn choose(self) -> Backend {
-        match self {
+    /// Fails where the way that was asked for is closed and nothing later would say so rightly.
+    pub(crate) fn choose(self) -> Result<Backend> {
+        let backend = match self {
             Self::Perf => Backend::Perf,
             Self::Calls => {
+                traced::probe().map_err(|cause| {
+                    anyhow!("not permitted to trace a command ({cause}); `nbuf doctor` says what would permit it")
+                })?;
                 say(traced::BLIND_SPOTS);
                 Backend::Calls
             }
@@ -34,7 +39,8 @@ impl Capture {
                 // Whatever else is wrong is told by the recording, which meets it too.
                 _ => Backend::Perf,
             },
-        }
+        };
+        Ok(backend)
     }
 }
 

@@ -15,7 +15,7 @@ use nbuf::sys::direct::DirectFile;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::anonymize::anonymize;
 use nbuf::workload::command::{self, Command, Ended, Until};
-use nbuf::workload::record::{self, Options, record, recorder, trace_of_log, traced};
+use nbuf::workload::record::{self, Backend, Options, record, recorder, trace_of_log, traced};
 use nbuf::workload::trace::{Facts, Trace, told_uncached};
 
 use super::capture::Capture;
@@ -90,9 +90,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     };
     let log = beside(&output, ".log");
     must_be_free(&output, "-o")?;
+    let backend = arguments.capture.choose()?;
     let out = create_log(&log, &output)?;
-    let ended =
-        capture(arguments, &signals, out).map_err(|error| forget_or_keep(error, &log, &output))?;
+    let ended = capture(arguments, backend, &signals, out)
+        .map_err(|error| forget_or_keep(error, &log, &output))?;
     let trace =
         finish(&log, &output, arguments.anonymize).map_err(|error| kept(&error, &log, &output))?;
     tell(&trace, &output);
@@ -124,6 +125,7 @@ fn create_log(log: &Path, output: &Path) -> Result<DirectFile> {
 /// Runs the command. Whatever was put into the machine for that is gone when this returns.
 fn capture(
     arguments: &Arguments,
+    backend: Backend,
     signals: &Signals,
     out: DirectFile,
 ) -> Result<Ended, record::Error> {
@@ -139,7 +141,6 @@ fn capture(
         UntilArgument::Last => Until::Last,
     };
     let ring_bytes = arguments.ring_bytes;
-    let backend = arguments.capture.choose();
     let group = group.as_ref();
     let options = Options { group, until, backend, ring_bytes, ..Options::default() };
     record(&command, options, out, signals).map(|(ended, _)| ended)

@@ -84,7 +84,7 @@ impl<'a> Workload<'a> {
         if let Some(signal) = self.interrupted() {
             return Ok(Err(128 + signal));
         }
-        let backend = self.args.capture.choose();
+        let backend = self.args.capture.choose()?;
         let group = self.group(backend);
         let options = Options {
             backend,

@@ -117,6 +117,14 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// Nor is there one of systemd's.
+    #[error("{own}; systemd makes none either: {why}")]
+    Scope {
+        /// Why none could be made below ours.
+        own: Box<Error>,
+        /// What systemd says.
+        why: io::Error,
+    },
     /// The group could not be made.
     #[error("cannot make a private group at {}: {source}; run as root outside the container, or use --no-verify", .path.display())]
     Create {
@@ -144,7 +152,10 @@ impl Group {
             if hierarchies.memory_v1.is_some() || hierarchies.unified.is_none() {
                 return Err(error);
             }
-            let scope = scope::Scope::start(&unique_name()).map_err(|_| error)?;
+            let scope = scope::Scope::start(&unique_name()).map_err(|why| match why.kind() {
+                io::ErrorKind::NotFound => error,
+                _ => Error::Scope { own: Box::new(error), why },
+            })?;
             if let Some(throttle) = throttle {
                 let held = throttle.set_v2(scope.directory());
                 held.map_err(|source| Error::Rate { source })?;

@@ -108,13 +108,15 @@ impl Scope {
     }
 }
 
-/// A program of systemd's that talks to this manager. After `su` nothing says where a user's listens.
+/// A program of systemd's that talks to this manager. After `su` the environment says nothing of where a
+/// user's listens, or names somebody else's.
 fn ask(program: &OsStr, manager: &'static [&'static str]) -> Command {
     let mut command = Command::new(program);
     command.args(manager);
     let place = Path::new("/run/user").join(process::user().to_string());
-    if !manager.is_empty() && env::var_os("XDG_RUNTIME_DIR").is_none() && place.is_dir() {
-        command.env("XDG_RUNTIME_DIR", place);
+    let told = env::var_os("XDG_RUNTIME_DIR");
+    if !manager.is_empty() && told.as_deref() != Some(place.as_os_str()) && place.is_dir() {
+        command.env("XDG_RUNTIME_DIR", place).env_remove("DBUS_SESSION_BUS_ADDRESS");
     }
     command
 }
