@@ -4,6 +4,7 @@
 //! Invariant: nothing here ever writes to a group that this process did not make.
 //! Sources: `Documentation/admin-guide/cgroup-v1/memory.rst`, `cgroup-v2.rst`.
 
+mod error;
 mod hierarchy;
 mod leftovers;
 mod pressure;
@@ -22,6 +23,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use error::Error;
 pub use hierarchy::Hierarchies;
 pub use leftovers::sweep;
 pub use pressure::Pressure;
@@ -92,47 +94,6 @@ impl std::fmt::Debug for Group {
             .field("directory", &self.limiter.directory())
             .finish_non_exhaustive()
     }
-}
-
-/// Why there is no private group; the message says what would help.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// No hierarchy has the memory controller.
-    #[error("no memory controller is mounted below /sys/fs/cgroup: mount one, or use --no-verify")]
-    NoController,
-    /// The unified hierarchy does not hand the controller down to us.
-    #[error(
-        "no group with a limit can be made below {}, and systemd makes none: \
-         run where `systemd-run --scope true` works (with --user, if not as root), or use --no-verify",
-        .0.display()
-    )]
-    NotDelegated(PathBuf),
-    /// The discs cannot be held to a rate.
-    #[error(
-        "cannot hold the discs to a rate: {source}; --iops and --bps take root, the `blkio` or `io` \
-         controller, and files on a block device"
-    )]
-    Rate {
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// Nor is there one of systemd's.
-    #[error("{own}; systemd makes none either: {why}")]
-    Scope {
-        /// Why none could be made below ours.
-        own: Box<Error>,
-        /// What systemd says.
-        why: io::Error,
-    },
-    /// The group could not be made.
-    #[error("cannot make a private group at {}: {source}; run as root outside the container, or use --no-verify", .path.display())]
-    Create {
-        /// The directory that was to be.
-        path: PathBuf,
-        /// The kernel's answer.
-        source: io::Error,
-    },
 }
 
 impl Group {

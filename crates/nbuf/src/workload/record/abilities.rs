@@ -52,7 +52,7 @@ pub fn abilities() -> Vec<Ability> {
         limits(&Hierarchies::of_this_process()),
         residency(),
         throttle(),
-        loops(),
+        private_discs(),
     ];
     found.extend(circumstances(&mounts));
     found
@@ -175,15 +175,24 @@ fn throttle() -> Ability {
 
 const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
 
-fn loops() -> Ability {
+/// What a private disc takes.
+const DISC_PROGRAMS: [&str; 5] = ["mkfs.ext4", "mount", "losetup", "cp", "sync"];
+
+fn private_discs() -> Ability {
     let control = "/dev/loop-control";
-    let tried = OpenOptions::new().read(true).write(true).open(control);
-    ability(
-        "loop devices",
-        false,
-        tried.map(|_| format!("{control} opens")).map_err(|error| format!("{control}: {error}")),
-        "run as root, with the module loop; only tests of other file systems need it",
-    )
+    let opened = OpenOptions::new().read(true).write(true).open(control);
+    let tried = opened.map_err(|error| format!("{control}: {error}")).and_then(|_| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |name: &str| std::env::split_paths(&path).any(|at| at.join(name).is_file());
+        let missing: Vec<&str> = DISC_PROGRAMS.into_iter().filter(|name| !is_there(name)).collect();
+        if missing.is_empty() {
+            Ok(format!("{control} opens, and {} are there", DISC_PROGRAMS.join(", ")))
+        } else {
+            Err(format!("the PATH lacks {}", missing.join(", ")))
+        }
+    });
+    let remedy = "run as root, with the module loop, e2fsprogs, util-linux and coreutils";
+    ability("private discs (--loop)", false, tried, remedy)
 }
 
 /// What is neither good nor bad, but decides what is measured.
