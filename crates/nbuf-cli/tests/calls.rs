@@ -263,9 +263,8 @@ fn the_curve_of_a_database_is_near_that_of_the_tracepoints() {
     let queries =
         (0..4000u64).map(|i| format!("select v from t where k={};\n", i * i % 59_999 + 1));
     fs::write(here.place.path("queries"), queries.collect::<String>()).unwrap();
-    // In LRU order the two differ by a few percent. The two lists of the kernel may fall either of two
-    // ways from a page more or less of a library: of two recordings made the same way, too.
-    let apart = Apart { up: 20, along: 3 };
+    // Seen: 4 % in both orders. The rest is room for a machine that is busy.
+    let apart = Apart { up: 10, along: 3 };
     compare(&here, &["sqlite3", "-readonly", "db", ".read queries"], apart);
 }
 

@@ -4,7 +4,10 @@
 //! Faults are not stopped at, so that how often a page was touched is not known, and when only to a
 //! factor of two: the tables are looked at when calls stop, ever less often, and when the memory
 //! goes. Otherwise it is what the tracepoints tell of mappings that are never evicted, in the same
-//! windows of 16 pages. Cost: 0.1 ms a look, and a microsecond for 100 mapped pages.
+//! windows of 16 pages. In which order the windows of one look were touched is not known either. Programs
+//! look symbols up all over a library, so its windows are told in an order that is none: in that of
+//! addresses, the kernel's model filled up to 13 % more. Cost: 0.1 ms a look, and a microsecond for 100
+//! mapped pages.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -138,7 +141,16 @@ pub(super) fn touched(
         }
         windows.end(&mut each);
     }
+    // File by file: their areas lie side by side.
+    for of_file in events.chunk_by_mut(|one, next| one.inode == next.inode) {
+        of_file.sort_by_key(|event| scattered(event.index));
+    }
     events
+}
+
+/// The same number for the same window in every run, and no order among neighbours.
+fn scattered(window: u64) -> u64 {
+    window.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// The page map's entries of these pages, as far as they can be read.
