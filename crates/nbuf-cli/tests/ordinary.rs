@@ -105,10 +105,10 @@ fn nobody_verifies_under_real_limits() {
     assert_eq!(runs.len(), 3, "{sized:?}");
     for run in runs {
         assert_eq!(run["meter"], "bytes_read");
-        // All is read once, or each time.
+        // All is read once, or each time but for some pages that the kernel happens to keep: 19 were seen.
         let times = if run["cache_bytes"].as_u64() < Some(30 << 20) { 3 } else { 1 };
         let (want, got) = (times * 6 * 2048, run["measured_fills"].as_u64().unwrap());
-        assert!((want..want + want / 10).contains(&got), "{times} times: {run:#}");
+        assert!((want - want / 100..want + want / 10).contains(&got), "{times} times: {run:#}");
         let predicted = run["predicted_fills_high"].as_u64().unwrap();
         assert!(predicted >= want && predicted < want + want / 10, "{run:#}");
         eprintln!("nobody, {times} times: {predicted} predicted, {got} measured");
