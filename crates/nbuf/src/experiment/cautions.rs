@@ -37,7 +37,7 @@ pub(super) fn cautions_of(
             traffic.written_share() * 100.0
         ));
     }
-    if facts.stopped() && accesses > 0 {
+    if facts.run_ns().is_none() && accesses > 0 {
         cautions.push(
             "the command was stopped at each of its calls while it was recorded: how long it takes \
              otherwise is not estimated, but measured where a run verifies"

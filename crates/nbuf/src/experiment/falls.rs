@@ -95,10 +95,9 @@ impl Falls {
         (self.least() as f64) < ALMOST_ALL * self.most() as f64
     }
 
-    /// The same, of the sizes from `room` on.
-    pub(super) fn gains_from(&self, room: Bytes) -> bool {
-        let within = self.0.iter().find(|&&(size, _)| size >= room);
-        within.is_some_and(|&(_, fills)| (self.least() as f64) < ALMOST_ALL * fills as f64)
+    /// The same with never more than `most` left.
+    pub(super) fn up_to(&self, most: u64) -> Self {
+        Self(self.0.iter().map(|&(size, fills)| (size, fills.min(most))).collect())
     }
 
     /// The three sizes of a curve that gains.

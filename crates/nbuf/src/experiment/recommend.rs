@@ -12,8 +12,6 @@ use super::result::{Advice, Curve, Recommend};
 use crate::units::Bytes;
 use crate::workload::trace::Memory;
 
-/// Fills that remain, as a share of the worst, where pages are not wanted again.
-const ALMOST_ALL: f64 = 0.95;
 /// Room above the foot of a cliff, in percent of the size.
 const MARGIN_PERCENT: u64 = 2;
 /// Cache that a command gets even if it can gain nothing from it.
@@ -51,8 +49,9 @@ pub fn recommend(
     check(curve)?;
     let falls = Falls::of(curve);
     let room = (readahead + readahead + readahead).max(ROOM_MIN);
-    let sizes = if falls.gains() && (has_reuse(curve) || falls.gains_from(room)) {
-        Sizes::of(&falls, curve)
+    let wanted = falls.up_to(most_wanted(&falls, curve, room));
+    let sizes = if wanted.gains() {
+        Sizes::of(&wanted, &falls, curve)
     } else {
         Sizes {
             kind: Advice::NothingToGain,
@@ -102,15 +101,14 @@ fn check(curve: &Curve) -> Result<(), RecommendError> {
     }
 }
 
-/// Whether a page is wanted again after others, so that an LRU cache of some size would keep it.
-/// Fills can fall without that: a cache too small for the readahead window loses pages unused.
-fn has_reuse(curve: &Curve) -> bool {
-    match (curve.points.first(), curve.points.last()) {
-        (Some(first), Some(last)) => {
-            (last.lru_misses as f64) < ALMOST_ALL * first.lru_misses as f64
-        }
-        _ => false,
-    }
+/// The most fills that count as saved by keeping pages: what is filled with room for the windows of
+/// readahead, or what misses with room for next to nothing. A cache smaller than the windows fills
+/// more, for it loses pages unused; a few MiB save all of that, and beside it nothing else would
+/// seem worth its memory.
+fn most_wanted(falls: &Falls, curve: &Curve, room: Bytes) -> u64 {
+    let roomy = falls.0.iter().find(|&&(size, _)| size >= room);
+    let filled = roomy.map_or(falls.least(), |&(_, fills)| fills);
+    filled.max(curve.points.first().map_or(0, |point| point.lru_misses))
 }
 
 fn whole_mebibytes(amount: Bytes) -> Bytes {
@@ -126,9 +124,9 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The three sizes of a curve that gains.
-    fn of(falls: &Falls, curve: &Curve) -> Self {
-        let Corners { floor, knee, ceiling: top } = falls.corners();
+    /// The three sizes of a curve that gains by what is `wanted` again.
+    fn of(wanted: &Falls, falls: &Falls, curve: &Curve) -> Self {
+        let Corners { floor, knee, ceiling: top } = wanted.corners();
         let size = |at: usize| falls.0[at].0;
         let cache = with_margin(size(knee), size(falls.0.len() - 1));
         let ceiling = size(top).max(cache);
@@ -230,6 +228,27 @@ mod tests {
             &expect![[r#"
             Knee: 66.0 MiB .. 67.3 MiB .. 67.3 MiB, slack 1.59 MiB, limit 81.0 MiB
             from 67.3 MiB on, every page is read once; at 48.1 MiB it is read 10.5 times
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_readahead_loses_in_a_small_cache_is_not_saved_by_a_larger_one() {
+        // 100 MiB read twice; below 3 MiB pages are lost before they are read.
+        let fills = |size: f64| match size {
+            lost if lost < 768.0 => 150_000.0,
+            small if small < 25_600.0 => 51_200.0,
+            _ => 25_600.0,
+        };
+        let mut twice = sampled(25_600, &[768, 25_600], fills);
+        for point in &mut twice.points {
+            point.lru_misses = point.lru_misses.min(51_200);
+        }
+        check(
+            &twice,
+            &expect![[r#"
+            Knee: 100 MiB .. 100 MiB .. 100 MiB, slack 2.24 MiB, limit 115 MiB
+            from 100 MiB on, every page is read once; at 72.1 MiB it is read 2.0 times
         "#]],
         );
     }

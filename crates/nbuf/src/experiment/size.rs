@@ -117,8 +117,8 @@ impl Analysis {
                 timing.map_or((0.0, 0.0), |timing| timing.seconds(&stream, cache.pages_down()))
             };
             let aim = Aim { target, overhead: &overhead, curve: &curve, seconds: &seconds };
-            let elapsed_ns = if facts.stopped() { 0 } else { facts.elapsed_ns };
-            aim.at(&time, elapsed_ns, &mut memory, &mut recommend)
+            let run_ns = facts.run_ns().unwrap_or(0);
+            aim.at(&time, run_ns, &mut memory, &mut recommend)
         });
         let asked = ask.readahead;
         let readahead = recommend
@@ -245,7 +245,7 @@ impl Aim<'_> {
     fn at(
         &self,
         time: &[TimePoint],
-        elapsed_ns: u64,
+        run_ns: u64,
         memory: &mut Memory,
         recommend: &mut Option<Recommend>,
     ) -> TargetReport {
@@ -267,7 +267,7 @@ impl Aim<'_> {
                 time,
                 seconds: self.seconds,
                 limit: &|cache| limit_at(cache, &at(cache)).0,
-                recorded_seconds: std::time::Duration::from_nanos(elapsed_ns).as_secs_f64(),
+                run_seconds: std::time::Duration::from_nanos(run_ns).as_secs_f64(),
             },
         );
         if let Some(cache) = cache {

@@ -94,8 +94,8 @@ pub struct Offer<'a> {
     pub seconds: &'a dyn Fn(Bytes) -> (f64, f64),
     /// The limit that leaves room for a cache.
     pub limit: &'a dyn Fn(Bytes) -> Bytes,
-    /// Elapsed time of the recorded run.
-    pub recorded_seconds: f64,
+    /// How long a run takes; 0 where that is not known.
+    pub run_seconds: f64,
 }
 
 /// The size, if there is one, and the sentence that goes with it.
@@ -227,14 +227,14 @@ fn range(low: f64, high: f64) -> String {
 /// long as the recorded one. Were they as many as fit at each size, a size that thrashes would do
 /// less work and look cheap.
 fn price(memory: f64, fills: f64, offer: &Offer<'_>) -> Choice {
-    if offer.recorded_seconds <= 0.0 {
+    if offer.run_seconds <= 0.0 {
         return Choice::none(
             "it is not known how long a run takes, so that fills in a month are not either: record \
              it with --capture perf"
                 .into(),
         );
     }
-    let runs = MONTH_SECONDS / offer.recorded_seconds;
+    let runs = MONTH_SECONDS / offer.run_seconds;
     let sizes = Falls::of(offer.curve).0;
     let largest = sizes.last().map_or(Bytes(0), |&(size, _)| size);
     let bills = sizes.iter().map(|&(size, filled)| {
@@ -355,7 +355,7 @@ mod tests {
         target: &str,
         curve: &Curve,
         time: &[TimePoint],
-        recorded_seconds: f64,
+        run_seconds: f64,
         want: &Expect,
     ) {
         let offer = Offer {
@@ -363,7 +363,7 @@ mod tests {
             time,
             seconds: &seconds,
             limit: &|cache| cache + Bytes(10 * MIB),
-            recorded_seconds,
+            run_seconds,
         };
         let Choice { cache, reason } = choose(target.parse().unwrap(), &offer);
         let cache = cache.map_or("none".into(), |cache| cache.to_string());
@@ -498,7 +498,7 @@ mod tests {
                 time: &[],
                 seconds: &seconds,
                 limit: &|cache| cache,
-                recorded_seconds: 1.0,
+                run_seconds: 1.0,
             };
             let choice = choose(target.parse().unwrap(), &offer);
             assert_eq!(choice.cache, None);
@@ -540,7 +540,7 @@ mod tests {
                     time: &time,
                 seconds: &seconds,
                 limit: &|cache| cache,
-                recorded_seconds: 1.0,
+                run_seconds: 1.0,
             };
             let hits = |cache: Bytes| 1.0 - lru(cache.pages_down().0) as f64 / 512_000.0;
             match choose(Target::Hit(share), &offer).cache {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::service::{Sample, Service};
 use crate::units::{Bytes, whole};
-use crate::workload::trace::{Facts, Op, Record};
+use crate::workload::trace::{Facts, Op, Record, Timed};
 
 /// Samples that are kept.
 const SAMPLES_MAX: usize = 1 << 14;
@@ -22,7 +22,7 @@ const OVERHEAD_MAX: f64 = 0.25;
 const FAULT_NS: u64 = 100_000;
 
 /// Listens to the records of a trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stalls {
     tasks: HashMap<u32, Task>,
     samples: Vec<Sample>,
@@ -97,6 +97,10 @@ impl Stalls {
         let service = Service::fit(&self.samples);
         let elapsed = facts.elapsed_ns;
         let seen = elapsed.saturating_sub(self.waited_ns);
+        if let Some(timed) = &facts.timed {
+            let work_ns = work_of(timed);
+            return Pace { work_ns, scale: work_ns as f64 / seen.max(1) as f64, service };
+        }
         // What was read ahead may have been waited for too, but only while the processor was idle.
         let idle = elapsed.saturating_sub(facts.cpu_ns);
         let all = service.map_or(0.0, |service| service.total_ns(self.requests, self.pages));
@@ -108,12 +112,20 @@ impl Stalls {
     }
 }
 
+/// Work of a run from memory. What it had to read all the same it waited for, if the processor was
+/// idle.
+fn work_of(timed: &Timed) -> u64 {
+    let idle = timed.elapsed_ns.saturating_sub(timed.cpu_ns);
+    let waited = timed.read_bytes.pages_up().0.saturating_mul(FAULT_NS);
+    timed.elapsed_ns - idle.min(waited)
+}
+
 fn ns(waited: u64) -> i64 {
     i64::try_from(waited).unwrap_or(i64::MAX)
 }
 
 /// How fast a recorded command works, and its disc.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// Elapsed time without the waits for the disc, and without what recording cost.
     pub work_ns: u64,
@@ -121,6 +133,12 @@ pub struct Pace {
     pub scale: f64,
     /// What the recording says of the disc; nothing where it hardly missed.
     pub service: Option<Service>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { work_ns: 0, scale: 1.0, service: None }
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +174,22 @@ mod tests {
         assert_eq!(stalls.touched(&record(200, 2, Op::Read, 0, 1, 3)), 100);
         let facts = Facts { elapsed_ns: 250_000, cpu_ns: 150_000, ..Facts::default() };
         assert_eq!(stalls.finish(&facts).work_ns, 150_000);
+    }
+
+    #[test]
+    fn a_run_that_was_not_recorded_says_more_than_one_that_was_stopped() {
+        let mut stalls = Stalls::default();
+        stalls.touched(&record(1000, 1, Op::Read, 0, 1, 0));
+        let pace = |read_bytes| {
+            let timed = Timed { elapsed_ns: 400_000, cpu_ns: 150_000, read_bytes };
+            let facts = Facts { elapsed_ns: 1_600_000, timed: Some(timed), ..Facts::default() };
+            let pace = stalls.clone().finish(&facts);
+            (pace.work_ns, pace.scale)
+        };
+        // It slept, or it waited for what was read, a page at most so long; not while it computed.
+        assert_eq!(pace(Bytes(0)), (400_000, 0.25));
+        assert_eq!(pace(Bytes(4096)).0, 300_000);
+        assert_eq!(pace(Bytes(1 << 20)).0, 150_000);
     }
 
     #[test]

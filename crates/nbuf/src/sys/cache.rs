@@ -7,18 +7,14 @@ use std::os::fd::AsRawFd;
 
 /// Pages of a file in the page cache, by `cachestat(2)` (Linux 6.5).
 pub fn resident_pages(file: &File) -> io::Result<u64> {
-    resident_in(file, 0, 0)
-}
-
-/// The same of a part of it; a length of 0 reaches to the end.
-pub fn resident_in(file: &File, offset: u64, length: u64) -> io::Result<u64> {
     #[repr(C)]
     struct Range {
         offset: u64,
         length: u64,
     }
     const SYS_CACHESTAT: libc::c_long = 451;
-    let range = Range { offset, length };
+    // A length of 0 reaches to the end.
+    let range = Range { offset: 0, length: 0 };
     // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted
     let mut counts = [0u64; 5];
     // SAFETY: both structures have the layout of `struct cachestat_range` and `struct cachestat`

@@ -1,7 +1,10 @@
-//! What the kernel has counted of this thread or process: faults and switches, by `getrusage(2)`.
+//! What the kernel has counted of this thread or process: faults, switches and reads, by `getrusage(2)`.
 
 use std::io;
 use std::mem::MaybeUninit;
+
+/// What `ru_inblock` counts in.
+const BLOCK_BYTES: u64 = 512;
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub struct Usage {
     pub switches_voluntary: u64,
     /// Times the processor was taken from it.
     pub switches_involuntary: u64,
+    /// Bytes that were read from discs for it.
+    pub read_bytes: u64,
 }
 
 impl Usage {
@@ -39,6 +44,7 @@ impl Usage {
             faults_major: usage.ru_majflt.unsigned_abs(),
             switches_voluntary: usage.ru_nvcsw.unsigned_abs(),
             switches_involuntary: usage.ru_nivcsw.unsigned_abs(),
+            read_bytes: usage.ru_inblock.unsigned_abs() * BLOCK_BYTES,
         })
     }
 
@@ -52,6 +58,7 @@ impl Usage {
             switches_involuntary: self
                 .switches_involuntary
                 .saturating_sub(before.switches_involuntary),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
         }
     }
 }

@@ -75,6 +75,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         devices: old.devices.clone(),
         file_devices: Vec::new(),
         uncached: Vec::new(),
+        timed: old.timed,
         cautions: Vec::new(),
     };
     facts.capture.backend = known(&facts.capture.backend, &["perf", "calls"]);

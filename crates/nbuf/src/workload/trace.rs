@@ -178,8 +178,22 @@ pub struct Facts {
     /// Files that were used without the page cache of files.
     #[serde(default)]
     pub uncached: Vec<Uncached>,
+    /// The same run again, not recorded: where recording stops the command at each call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed: Option<Timed>,
     /// What a reader of any later report must be told: losses, a broken recording, unknown files.
     pub cautions: Vec<String>,
+}
+
+/// What a run took that was not recorded, with the files in memory that the recorded run left there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timed {
+    /// Elapsed time.
+    pub elapsed_ns: u64,
+    /// Processor time, user and system.
+    pub cpu_ns: u64,
+    /// Bytes read from block devices for it: what had not stayed in memory.
+    pub read_bytes: Bytes,
 }
 
 impl Facts {
@@ -190,6 +204,12 @@ impl Facts {
     /// not those of a run.
     pub fn stopped(&self) -> bool {
         self.capture.backend == "calls"
+    }
+
+    /// How long a run takes; nothing where only one that was stopped at its calls was timed.
+    pub fn run_ns(&self) -> Option<u64> {
+        let recorded = (!self.stopped()).then_some(self.elapsed_ns);
+        self.timed.map(|timed| timed.elapsed_ns).or(recorded)
     }
 }
 

@@ -7,6 +7,7 @@ mod page;
 mod prepare;
 mod prove;
 mod spool;
+mod timing;
 mod workload;
 
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -53,7 +53,7 @@ pub(super) fn verify(
     let mut seen = HashSet::new();
     plan.retain(|prediction| seen.insert(prediction.limit));
     announce(&plan, args, analysis, workload);
-    if !args.yes && !agreed(workload, signals)? {
+    if !args.yes && !agreed(workload)? {
         if workload.interrupted().is_none() {
             say("not verified");
         }
@@ -174,10 +174,12 @@ fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis, workload: &Wo
             format!("{limit}{room}")
         })
         .collect();
-    let seconds = Duration::from_nanos(analysis.facts.elapsed_ns).as_secs_f64();
+    let facts = &analysis.facts;
+    let run = Duration::from_nanos(facts.run_ns().unwrap_or(facts.elapsed_ns));
+    let when = if facts.timed.is_some() { "timed" } else { "recorded" };
+    let seconds = run.as_secs_f64();
     let runs = plan.len() * usize::from(args.samples);
-    let least = Duration::from_nanos(analysis.facts.elapsed_ns)
-        .saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
+    let least = run.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX));
     let (each, in_all) = match args.samples {
         1 => (String::new(), String::new()),
         times => (
@@ -186,7 +188,7 @@ fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis, workload: &Wo
         ),
     };
     say(format_args!(
-        "to prove it, the command is run {runs} more times ({seconds:.1} s when recorded{in_all}), \
+        "to prove it, the command is run {runs} more times ({seconds:.1} s when {when}{in_all}), \
          in random order: without a limit, and with its memory limited to {}{each}; its files are \
          dropped from the page cache before each run, its input is {} and its output is discarded",
         listed(&limits),
@@ -195,7 +197,7 @@ fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis, workload: &Wo
 }
 
 /// What the runs have as their input.
-fn input(workload: &Workload<'_>) -> &'static str {
+pub(super) fn input(workload: &Workload<'_>) -> &'static str {
     match workload.input {
         Input::File { .. } => "the same file again",
         Input::Stream => "/dev/null, for a pipe cannot be read twice (a file can: `< FILE`)",
@@ -205,12 +207,12 @@ fn input(workload: &Workload<'_>) -> &'static str {
 }
 
 /// Whether there is somebody to ask.
-fn asks() -> bool {
+pub(super) fn asks() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Asks on a terminal; elsewhere the call is the agreement.
-fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
+pub(super) fn agreed(workload: &Workload<'_>) -> Result<bool> {
     let stdin = std::io::stdin();
     if !asks() {
         return Ok(true);
@@ -219,7 +221,7 @@ fn agreed(workload: &Workload<'_>, signals: &Signals) -> Result<bool> {
     write!(err, "nbuf: go on? [Y/n] ")?;
     err.flush()?;
     // Our signals are blocked, so a read would sleep through them.
-    if signals.comes_before(&stdin)? {
+    if workload.signals.comes_before(&stdin)? {
         writeln!(err)?;
         workload.hears_signals();
         return Ok(false);

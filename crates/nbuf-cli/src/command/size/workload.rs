@@ -46,7 +46,7 @@ pub(super) struct Workload<'a> {
     interrupted: Cell<Option<u8>>,
     /// Whether something of ours failed, and was told.
     broke: Cell<bool>,
-    /// Whether verification was wanted, but is impossible here.
+    /// Whether verification was wanted, but is impossible here, or was declined.
     cannot_verify: Cell<bool>,
 }
 
@@ -100,11 +100,15 @@ impl<'a> Workload<'a> {
         drop(group);
         self.note(&ended);
         self.used_terminal.set(ended.used_terminal);
-        let trace = log.trace()?;
+        let mut trace = log.trace()?;
         let (records, files) = (trace.records.len(), trace.files.len());
         detail(format_args!("recorded: {records} records of {files} files"));
+        let told = told(&ended);
+        if told.is_none() && !ended.timed_out && trace.facts.stopped() {
+            trace.facts.timed = self.time(&trace.facts);
+        }
         self.keep(&trace);
-        Ok(match told(&ended) {
+        Ok(match told {
             None => Ok(trace),
             Some(status) => Err(status),
         })
@@ -127,6 +131,11 @@ impl<'a> Workload<'a> {
                 None
             }
         }
+    }
+
+    /// The command is not to be run again.
+    pub(super) fn decline(&self) {
+        self.cannot_verify.set(true);
     }
 
     /// What counts the fills of verified runs.

@@ -4,12 +4,12 @@ use nbuf::experiment::result::{Meter, SizeReport, Verified};
 
 use super::super::markup::escape;
 use super::super::report::{
-    BY_READS, band, cut_off, limit, medians, spread_of_fills, spread_of_seconds, verdict,
+    BY_READS, band, cut_off, estimate, limit, medians, spread_of_fills, spread_of_seconds, verdict,
 };
 use super::super::text::grouped;
 use super::table;
 
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "memory limit",
     "cache in it",
     "fills predicted",
@@ -19,6 +19,7 @@ const HEADER: [&str; 10] = [
     "written",
     "major faults",
     "seconds",
+    "estimated",
     "waited",
 ];
 
@@ -64,6 +65,7 @@ fn row(run: &Verified) -> Vec<String> {
         whole(&run.written_bytes.to_string()),
         grouped(run.major_faults),
         with(format!("{:.2}", run.measured_seconds), spread_of_seconds(run)),
+        range(&estimate(run)),
         format!("{:.2}", run.memory_pressure_seconds.max(run.io_pressure_seconds)),
     ]
 }

@@ -17,6 +17,7 @@ use nbuf::experiment::result::{Advice, FileShare, Recommend, SizeReport, Verifie
 use nbuf::units::Bytes;
 
 use super::text::{count, grouped, tail, wrap};
+pub(super) use time::estimate;
 pub(crate) use time::time;
 
 pub(crate) use compare::comparison;

@@ -35,19 +35,23 @@ const ESTIMATE: Column = ("estimate", estimate);
 #[derive(Clone, Copy)]
 struct Room {
     spreads: bool,
-    meters: bool,
+    /// How many of the meters there are beside the seconds; without it no seconds either.
+    meters: Option<usize>,
     written: bool,
     padding: u16,
 }
 
 /// From the widest table to the narrowest.
-const ROOMS: [Room; 5] = [
-    Room { spreads: true, meters: true, written: true, padding: 1 },
-    Room { spreads: false, meters: true, written: true, padding: 1 },
-    Room { spreads: false, meters: true, written: true, padding: 0 },
-    Room { spreads: false, meters: true, written: false, padding: 0 },
-    Room { spreads: true, meters: false, written: false, padding: 1 },
+const ROOMS: [Room; 7] = [
+    Room { spreads: true, meters: ALL, written: true, padding: 1 },
+    Room { spreads: false, meters: ALL, written: true, padding: 1 },
+    Room { spreads: false, meters: ALL, written: true, padding: 0 },
+    Room { spreads: false, meters: ALL, written: false, padding: 0 },
+    Room { spreads: false, meters: Some(1), written: false, padding: 0 },
+    Room { spreads: false, meters: Some(0), written: false, padding: 0 },
+    Room { spreads: true, meters: None, written: false, padding: 1 },
 ];
+const ALL: Option<usize> = Some(METERS.len());
 
 /// The runs under limits, predicted beside measured.
 pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
@@ -59,9 +63,11 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
     }
     let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let of = |room| table(report, room, &columns(report, room, several));
-    let tables = ROOMS.map(|room| (room, of(room)));
-    let found = tables.iter().find(|(_, table)| fits(table, width));
-    match found {
+    // Of several runs the meters have a table of their own before they lose any.
+    let whole = |room: &Room| !several || matches!(room.meters, ALL | None);
+    let mut tables = ROOMS.into_iter().filter(whole).map(|room| (room, of(room)));
+    let found = tables.find(|(_, table)| fits(table, width));
+    match &found {
         Some((_, table)) => text.push_str(table),
         None => report.verify.iter().for_each(|run| lines(&mut text, run, width)),
     }
@@ -69,8 +75,8 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
     let mut beside = vec![FIRST[0]];
     beside.extend(meters(report, all, several));
     let beside = table(report, all, &beside);
-    let has = |of: fn(&Room) -> bool| found.is_some_and(|(room, _)| of(room));
-    if several && !has(|room| room.meters) && fits(&beside, width) {
+    let has = |of: fn(&Room) -> bool| found.as_ref().is_some_and(|(room, _)| of(room));
+    if several && !has(|room| room.meters.is_some()) && fits(&beside, width) {
         text.push('\n');
         text.push_str(&beside);
     } else if several && found.is_some() && !has(|room| room.spreads) {
@@ -95,14 +101,13 @@ pub(crate) fn verification(report: &SizeReport, width: usize) -> String {
 fn columns(report: &SizeReport, room: Room, several: bool) -> Vec<Column> {
     let mut columns = FIRST.to_vec();
     columns.extend((several && room.spreads).then_some(FILLS));
-    if room.meters {
-        columns.extend(meters(report, room, several));
-    }
+    columns.extend(meters(report, room, several));
     columns
 }
 
 fn meters(report: &SizeReport, room: Room, several: bool) -> Vec<Column> {
-    let mut columns = METERS.to_vec();
+    let Some(count) = room.meters else { return Vec::new() };
+    let mut columns = METERS[METERS.len() - count..].to_vec();
     let written = room.written && report.verify.iter().any(writes);
     columns.extend(written.then_some(WRITTEN));
     columns.push(SECONDS);

@@ -296,13 +296,13 @@ fn on_80_columns() {
               above 392 MiB of cache: nothing more is gained
 
             Verified: pages filled
-                 limit             predicted   measured
-                  none                99,328     99,331  held
-               412 MiB       99,328..101,000    100,112  held, step
-               371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD
-               309 MiB             3,120,345          9  held
-              64.0 MiB                     9          5  ended early
-              32.0 MiB                     9          5  killed
+                 limit            predicted  measured                 read seconds waited
+                  none               99,328    99,331 held        1.21 GiB   12.35   1.50
+               412 MiB      99,328..101,000   100,112 held, step  1.21 GiB   12.35   1.50
+               371 MiB 1,120,345..1,201,777 2,345,678 NOT HELD    1.21 GiB   12.35   1.50
+               309 MiB            3,120,345         9 held        1.21 GiB   12.35   1.50
+              64.0 MiB                    9         5 ended early 1.21 GiB   12.35   1.50
+              32.0 MiB                    9         5 killed      1.21 GiB   12.35   1.50
               412 MiB lies on a step of the curve, at 388 MiB of cache: a little less, and
                 the fills are those below the step
               309 MiB: the command ended with status 2, and with 0 when recorded

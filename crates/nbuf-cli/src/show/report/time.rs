@@ -9,7 +9,8 @@ use super::super::text::wrap;
 pub(crate) fn time(report: &SizeReport, width: usize) -> String {
     let Some(time) = &report.time else { return String::new() };
     let mut text = String::from("Time, estimated\n");
-    let mut parts = vec![format!("{} s of work", digits(time.work_seconds))];
+    let how = if report.capture.backend == "calls" { ", timed without being recorded" } else { "" };
+    let mut parts = vec![format!("{} s of work{how}", digits(time.work_seconds))];
     if let Some(last) = time.points.last() {
         parts.push(format!("with no limit, from a cold cache, {} s", range(last)));
     }
@@ -45,7 +46,7 @@ fn basis(time: &TimeReport) -> String {
 }
 
 /// The estimate of a verified run.
-pub(super) fn estimate(run: &Verified) -> String {
+pub(in crate::show) fn estimate(run: &Verified) -> String {
     match (run.predicted_seconds_low, run.predicted_seconds_high) {
         (Some(low), Some(high)) => range(&TimePoint {
             cache_bytes: Bytes(0),

@@ -31,7 +31,7 @@ impl Order for Lru {
         self.list.unlink(arena, slot);
     }
 
-    fn passes(&mut self, _micros: u32) {}
+    fn passes(&mut self, _nanos: u64) {}
 
     fn reclaim_begins(&mut self, pages: u32) {
         self.wanted = pages;

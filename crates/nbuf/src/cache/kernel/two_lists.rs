@@ -192,8 +192,8 @@ impl Order for TwoLists {
         }
     }
 
-    fn passes(&mut self, micros: u32) {
-        self.statistics.passes(micros);
+    fn passes(&mut self, nanos: u64) {
+        self.statistics.passes(nanos);
     }
 
     fn reclaim_begins(&mut self, pages: u32) {
@@ -281,13 +281,13 @@ mod tests {
         }
         reclaim(&mut lists, &mut arena, 32);
         assert_eq!(lists.active.pages, 64, "the inactive list is long enough");
-        lists.passes(20_000);
+        lists.passes(20_000_000);
         lists.told();
         let slot = arena.insert(4096, 0);
         lists.inserted(&mut arena, slot, Some(lists.age));
         reclaim(&mut lists, &mut arena, 1024);
         assert_eq!(lists.active.pages, 65, "not told yet");
-        lists.passes(20_000);
+        lists.passes(20_000_000);
         reclaim(&mut lists, &mut arena, 1024);
         let left = lists.active.pages;
         assert!(left < 65, "{left}");

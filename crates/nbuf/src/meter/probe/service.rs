@@ -2,7 +2,8 @@
 //!
 //! Reads go through the page cache, as the command's do, with readahead switched off for the open
 //! file, and what they brought is dropped again. A third of a second at the most. Not for files that
-//! are in memory: what is there is passed over.
+//! are in memory: what is there is passed over, by the kernel's count of what was read for us, which
+//! it keeps of anybody's files.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -10,6 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use crate::clock::Stopwatch;
 use crate::meter::service::Sample;
 use crate::sys::cache;
+use crate::sys::usage::Usage;
 use crate::units::PAGE_BYTES;
 
 /// Sizes of the requests, in pages, ascending.
@@ -61,13 +63,12 @@ fn read(file: &File, bytes: u64, place: u64, pages: u32, buffer: &mut [u8]) -> O
     let first = place.wrapping_mul(0x9E37_79B9_7F4A_7C15) % room;
     let (offset, length) = (first * PAGE_BYTES, u64::from(pages) * PAGE_BYTES);
     cache::read_at_random(file).ok()?;
-    if cache::resident_in(file, offset, length).ok()? > 0 {
-        return None;
-    }
+    let before = Usage::of_thread().ok()?;
     let clock = Stopwatch::start();
     let read = file.read_at(buffer, offset).ok()?;
     let ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    (read == buffer.len()).then_some(Sample { pages, ns })
+    let from_disc = Usage::of_thread().ok()?.since(before).read_bytes;
+    (read == buffer.len() && from_disc >= length).then_some(Sample { pages, ns })
 }
 
 #[cfg(test)]

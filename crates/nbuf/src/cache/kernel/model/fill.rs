@@ -11,8 +11,8 @@ use crate::units::Pages;
 
 /// What a request that is waited for takes, and a page of any, by the clock of whoever chooses what
 /// leaves: that of a virtual disc. It decides by how many fills statistics are old, within factors.
-const REQUEST_US: u32 = 70;
-const PAGE_US: u32 = 5;
+const REQUEST_NS: u64 = 70_000;
+const PAGE_NS: u64 = 5_000;
 
 impl<O: Order, C: Clock> Model<'_, O, C> {
     pub(super) fn sync_readahead(&mut self, touch: &Touch, page: u32, request: u32) {
@@ -89,7 +89,8 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         let pages = end.saturating_sub(run.first);
         if pages > 0 {
             self.clock.asks(touch, run.first, pages, run.waits);
-            self.order.passes(pages * PAGE_US + if run.waits { REQUEST_US } else { 0 });
+            let request = if run.waits { REQUEST_NS } else { 0 };
+            self.order.passes(u64::from(pages) * PAGE_NS + request);
         }
         Run { first: end + 1, waits: run.waits && pages == 0 }
     }
@@ -98,7 +99,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
     pub(super) fn fetch_page(&mut self, touch: &Touch, page: u32) {
         if self.insert(touch, page, 0, false) {
             self.clock.asks(touch, page, 1, true);
-            self.order.passes(REQUEST_US + PAGE_US);
+            self.order.passes(REQUEST_NS + PAGE_NS);
         }
     }
 

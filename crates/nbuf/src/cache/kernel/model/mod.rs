@@ -12,6 +12,7 @@ use super::folio::{Arena, Slot, flag};
 use super::readahead::State;
 use super::stream::{Stream, Touch, TouchKind};
 use crate::sys::prefetch::prefetch;
+use crate::units::whole;
 
 /// The kernel reclaims at least this many pages at a time (`SWAP_CLUSTER_MAX`).
 const RECLAIM_PAGES_MIN: u32 = 32;
@@ -41,7 +42,7 @@ pub(super) trait Order {
     /// It is gone.
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
     /// So much time passes, about.
-    fn passes(&mut self, micros: u32);
+    fn passes(&mut self, nanos: u64);
     /// Room for so many pages is about to be asked for.
     fn reclaim_begins(&mut self, pages: u32);
     /// The next folio to go, and a stamp of 31 bits to remember of its pages; `None` when it is
@@ -87,11 +88,12 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
     /// Runs it to its end. The clock comes back with what it was told.
     pub(super) fn run(mut self) -> (Simulated, C) {
         let stream = self.stream;
+        let ns_per_us = 1000.0 * stream.pace().scale;
         self.share();
         for (at, touch) in stream.touches().enumerate() {
             self.bring_close(at);
             self.clock.begins(&touch, stream.task_of(touch.stream));
-            self.order.passes(touch.work_us);
+            self.order.passes(whole(f64::from(touch.work_us) * ns_per_us));
             match touch.kind {
                 TouchKind::Read => self.read(&touch),
                 TouchKind::Write => self.write(&touch),
