@@ -213,6 +213,30 @@ fn the_command_dies_with_its_recorder() {
 }
 
 #[test]
+fn advice_is_heard() {
+    let Some(_lock) = requires(&[]) else { return };
+    let Some(here) = Ordinary::new() else { return };
+    let file = here.place.file("file", 64 * 4096);
+    let script = "cat file >/dev/null; dd if=file of=/dev/null bs=4k count=4 status=none
+        dd if=file iflag=nocache count=0 status=none";
+    let recorded = here.run(script);
+    assert_eq!(recorded.status, 0, "{recorded:?}");
+    let trace = recorded.trace();
+    let number = trace.files.iter().position(|name| *name == file.to_str().unwrap()).unwrap();
+    let of_file = trace.records.iter().filter(|record| record.file.0 as usize == number);
+    let (mut told, mut left) = (Vec::new(), 0);
+    for record in of_file {
+        match record.op {
+            Op::Advise => told.push(record.length_bytes),
+            Op::Evict => left += u64::from(record.length_bytes) / PAGE,
+            _ => {}
+        }
+    }
+    // `cat` says that it reads in sequence, `dd` says nothing, or that nothing will be wanted again.
+    assert_eq!((told, left), (vec![2], 64), "{:?}", trace.files);
+}
+
+#[test]
 fn what_is_not_followed_is_named() {
     let Some(_lock) = requires(&[]) else { return };
     let Some(here) = Ordinary::new() else { return };

@@ -132,7 +132,7 @@ fn map(trace: &Trace, files: &[Used], end_ns: u64) -> (AccessMap, Vec<String>) {
             Op::Read => Kind::Read,
             Op::Write => Kind::Write,
             Op::Fault | Op::Map => Kind::Fault,
-            Op::Fill | Op::Readahead | Op::Evict => continue,
+            Op::Fill | Op::Readahead | Op::Evict | Op::Advise => continue,
         };
         let Some(&(strip, base)) = places.get(record.file.0 as usize) else { continue };
         let first = record.offset_bytes / PAGE_BYTES;

@@ -31,14 +31,26 @@ pub enum Op {
     Fill = 4,
     /// The kernel put these pages into the cache before anybody asked.
     Readahead = 5,
-    /// The pages left the cache: truncated, deleted, dropped or reclaimed.
+    /// The pages left the cache: truncated, deleted or dropped. What reclaim takes for want of memory is
+    /// left out.
     Evict = 6,
+    /// The task said how it will read this file (`posix_fadvise`); the length is the kernel's number of
+    /// that: 0 in no particular way, 1 at random, 2 in sequence.
+    Advise = 7,
 }
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Write, Self::Fault, Self::Map, Self::Fill, Self::Readahead, Self::Evict];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::Fault,
+        Self::Map,
+        Self::Fill,
+        Self::Readahead,
+        Self::Evict,
+        Self::Advise,
+    ];
 
     /// The operation with this number.
     pub fn from_number(number: u8) -> Option<Self> {
@@ -151,7 +163,7 @@ pub struct Facts {
     pub cgroup: String,
     /// Processors online.
     pub processors: u32,
-    /// Memory of the machine.
+    /// Memory of the machine, or what a group around the command leaves of it.
     pub memory_total_bytes: Bytes,
     /// Seconds since 1970 when the recording began.
     pub started_unix_seconds: u64,

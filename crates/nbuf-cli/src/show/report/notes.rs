@@ -37,6 +37,14 @@ pub(super) fn notes(report: &SizeReport) -> Vec<String> {
                  fills are those below the step"
             ));
         }
+        let window = report.capture.readahead_bytes;
+        let is_small = run.limit_bytes.is_some() && run.cache_bytes < window + window + window;
+        if is_small && run.held == Some(false) {
+            notes.push(format!(
+                "{limit}: a cache of less than three readahead windows of {window} loses pages before \
+                 they are read, and how many is not well predicted"
+            ));
+        }
         if run.lost_events > 0 {
             let lost = count(run.lost_events, "fill event was", "fill events were");
             notes.push(format!("{limit}: {lost} lost"));

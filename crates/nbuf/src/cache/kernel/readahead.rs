@@ -51,7 +51,7 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    fn single_pages(start: u32, pages: u32) -> Self {
+    pub(super) fn single_pages(start: u32, pages: u32) -> Self {
         Self { start, pages, marker: None, order: None }
     }
 }

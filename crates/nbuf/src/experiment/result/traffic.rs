@@ -52,7 +52,7 @@ impl Traffic {
                         traffic.filled_by_writes_pages += pages;
                     }
                 }
-                Op::Evict => {}
+                Op::Evict | Op::Advise => {}
             }
         }
         traffic

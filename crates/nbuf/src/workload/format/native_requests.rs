@@ -30,7 +30,7 @@ pub fn request(record: &Record) -> Option<Request> {
         Op::Read | Op::Fault | Op::Map => Ask::Read,
         Op::Write => Ask::Write,
         Op::Evict => Ask::Discard,
-        Op::Fill | Op::Readahead => return None,
+        Op::Fill | Op::Readahead | Op::Advise => return None,
     };
     Some(Request {
         time_ns: record.time_ns,

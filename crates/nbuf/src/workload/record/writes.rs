@@ -187,7 +187,7 @@ impl Writes {
                 }
             }
             Kind::GetPages | Kind::Fault | Kind::MapPages => pending.mixed = true,
-            Kind::Delete | Kind::Write | Kind::Read => {}
+            Kind::Delete | Kind::Write | Kind::Read | Kind::Advise => {}
         }
     }
 

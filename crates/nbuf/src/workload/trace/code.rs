@@ -57,7 +57,7 @@ impl State {
     fn request_usual(&self, op: Op) -> u32 {
         match op {
             Op::Read | Op::Write | Op::Fault | Op::Map | Op::Fill => self.request.wrapping_add(1),
-            Op::Readahead | Op::Evict => self.request,
+            Op::Readahead | Op::Evict | Op::Advise => self.request,
         }
     }
 

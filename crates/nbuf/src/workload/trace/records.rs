@@ -203,7 +203,7 @@ mod tests {
         let narrow = || prop_oneof![0..4_u32, any::<u32>()];
         let edges = prop_oneof![0..9_i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX)];
         let places = (edges, wide(), wide(), narrow());
-        (places, narrow(), narrow(), narrow(), 0..7_u8).prop_map(
+        (places, narrow(), narrow(), narrow(), 0..8_u8).prop_map(
             |((time_ns, offset_bytes, file_bytes, length_bytes), file, task, request, op)| Record {
                 time_ns,
                 offset_bytes,

@@ -3,7 +3,7 @@
 
 use super::super::folio::{Arena, Slot, flag};
 use super::super::readahead::Fetch;
-use super::super::stream::Touch;
+use super::super::stream::{Advice, Touch};
 use super::super::walk::{self, Folios};
 use super::clock::Clock;
 use super::{Model, Order, RECLAIM_PAGES_MIN, SHADOW, folio_of};
@@ -24,8 +24,13 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             file_pages: touch.file_pages,
         };
         let state = &mut self.readahead[touch.stream as usize];
-        let fetch = state
-            .miss(shape.window, page, request, |most| walk::cached_before(&cached, page - 1, most));
+        let fetch = match self.stream.advice(touch) {
+            // What is asked for, whatever lies around it (`FMODE_RANDOM`).
+            Advice::Random => Fetch::single_pages(page, request),
+            _ => state.miss(self.stream.window(touch), page, request, |most| {
+                walk::cached_before(&cached, page - 1, most)
+            }),
+        };
         self.fetch(touch, fetch, true);
     }
 
@@ -42,7 +47,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             file_pages: touch.file_pages,
         };
         let state = &mut self.readahead[touch.stream as usize];
-        let fetch = state.marker(shape.window, (index, pages), request, |most| {
+        let fetch = state.marker(self.stream.window(touch), (index, pages), request, |most| {
             walk::missing_behind(&cached, index + 1, most)
         });
         if let Some(fetch) = fetch {

@@ -146,7 +146,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
     fn fault(&mut self, touch: &Touch, page: u32) {
         let mut slot = self.cached(touch, page);
         if slot == 0 {
-            let window = self.stream.files[touch.file as usize].window;
+            let window = self.stream.window(touch);
             let fetch = self.readahead[touch.stream as usize].fault(window, page);
             self.fetch(touch, fetch, true);
             slot = self.cached(touch, page);
@@ -158,7 +158,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             let state = &mut self.readahead[touch.stream as usize];
             state.mapped_misses = state.mapped_misses.saturating_sub(1);
             if self.arena.has(slot, flag::READAHEAD) {
-                let window = self.stream.files[touch.file as usize].window;
+                let window = self.stream.window(touch);
                 self.async_readahead(touch, slot, page + window.pages.max(1));
                 slot = self.cached(touch, page);
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::readahead::Window;
+use super::advice::Heard;
 use super::touch::{Packed, Resized};
 use super::{FileShape, Stream, Touch, TouchKind, window_pages};
 use crate::meter::stall::Stalls;
@@ -20,6 +21,7 @@ pub struct Builder {
     /// For each file its size in pages, the most of it, and how far it was touched.
     files: Vec<Seen>,
     stalls: Stalls,
+    heard: Heard,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,13 +40,22 @@ impl Builder {
             Op::Fault => TouchKind::Fault,
             Op::Map => TouchKind::Map,
             Op::Evict => TouchKind::Drop,
-            Op::Fill | Op::Readahead => return self.stalls.filled(record),
+            Op::Fill | Op::Readahead => {
+                let stream = self.number(record.file.0, record.task);
+                self.heard.filled(stream, record);
+                return self.stalls.filled(record);
+            }
+            Op::Advise => {
+                let stream = self.number(record.file.0, record.task);
+                return self.heard.told(stream, record.length_bytes);
+            }
         };
         let Some((first, count)) = pages(record.offset_bytes, record.length_bytes) else { return };
         let file = record.file.0;
         let size = Bytes(record.file_bytes).pages_up().0;
         let file_pages = u32::try_from(size).unwrap_or(u32::MAX).max(first + count);
         let stream = self.number(file, record.task);
+        self.heard.asked(stream, count);
         let touch = Touch { file, stream, first, count, file_pages, work_us: 0, kind };
         if matches!(kind, TouchKind::Read | TouchKind::Write) {
             self.stream.called += u64::from(count);
@@ -110,6 +121,9 @@ impl Builder {
         for (file, seen) in stream.files.iter_mut().zip(&self.files) {
             (file.size_max, file.reached) = (seen.size_max, seen.reached);
         }
+        let window = |file: u32| stream.files.get(file as usize).map_or(0, |f| f.window.pages);
+        let windows: Vec<u32> = stream.streams.iter().map(|&(file, _)| window(file)).collect();
+        stream.advice = self.heard.advice(&stream.streams, &windows);
         stream.lay_out();
         stream.shared = shared.to_vec();
         stream.count_mapped();

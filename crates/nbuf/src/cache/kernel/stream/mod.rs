@@ -1,12 +1,14 @@
 //! A trace made ready to be simulated at many sizes: page ranges, dense numbers for files and for
 //! streams of readahead, and what each file's device does.
 
+mod advice;
 mod build;
 mod store;
 mod touch;
 
 use std::collections::HashMap;
 
+pub(super) use advice::Advice;
 pub use build::Builder;
 pub use touch::{Touch, TouchKind, Touches};
 
@@ -49,6 +51,8 @@ pub struct Stream {
     pub(super) files: Vec<FileShape>,
     /// File and task of each stream, tasks numbered from 0.
     pub(super) streams: Vec<(u32, u32)>,
+    /// How each of them is read.
+    advice: Vec<Advice>,
     pub(super) pages: usize,
     /// Pages charged to somebody else for good: file and page. Never filled, never evicted.
     pub(super) shared: Vec<(u32, u32)>,
@@ -117,13 +121,23 @@ impl Stream {
         touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
     }
 
+    /// How a touch's stream is read.
+    pub(super) fn advice(&self, touch: &Touch) -> Advice {
+        self.advice.get(touch.stream as usize).copied().unwrap_or_default()
+    }
+
+    /// The readahead window that a touch meets.
+    pub(super) fn window(&self, touch: &Touch) -> Window {
+        self.advice(touch).window(self.files[touch.file as usize].window)
+    }
+
     /// Gives every file a place for all pages that can ever be cached: readahead runs at most two
-    /// windows ahead of what is asked for.
+    /// windows ahead of what is asked for, and a window may be twice the device's.
     fn lay_out(&mut self) {
         self.pages = 0;
         for file in &mut self.files {
             file.base = self.pages;
-            let ahead = 4 * file.window.pages.max(file.window.io_pages) + 1024;
+            let ahead = 8 * file.window.pages.max(file.window.io_pages) + 1024;
             self.pages += file.size_max.min(file.reached.saturating_add(ahead)) as usize;
         }
     }

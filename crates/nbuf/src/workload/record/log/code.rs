@@ -11,8 +11,16 @@ use super::entry::{Entry, Event, FileSeen, Kind, MemorySeen};
 use super::state::State;
 use crate::workload::varint::{put, put_difference, take, take_difference};
 
-const KINDS: [Kind; 7] =
-    [Kind::GetPages, Kind::Fault, Kind::MapPages, Kind::Add, Kind::Delete, Kind::Write, Kind::Read];
+const KINDS: [Kind; 8] = [
+    Kind::GetPages,
+    Kind::Fault,
+    Kind::MapPages,
+    Kind::Add,
+    Kind::Delete,
+    Kind::Write,
+    Kind::Read,
+    Kind::Advise,
+];
 
 // Low four bits of the tag for what is not an event; events have the number of their kind.
 const START: u8 = 8;

@@ -21,6 +21,8 @@ pub enum Kind {
     Write = 5,
     /// A system call that reads a file through the page cache.
     Read = 6,
+    /// A system call that says how a file will be read.
+    Advise = 7,
 }
 
 /// One kernel event.
@@ -40,6 +42,7 @@ pub struct Event {
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
     /// `Write`, `Read`: length in bytes. `Fault`: 0.
+    /// `Advise`: what is said, by the kernel's number.
     pub extent: u64,
 }
 

@@ -22,7 +22,7 @@ impl Places {
         match kind {
             Kind::GetPages | Kind::Fault | Kind::MapPages | Kind::Add => &mut self.pages,
             Kind::Delete => &mut self.deleted,
-            Kind::Write | Kind::Read => &mut self.bytes,
+            Kind::Write | Kind::Read | Kind::Advise => &mut self.bytes,
         }
     }
 }
@@ -57,7 +57,7 @@ impl State {
     pub(super) fn extent_usual(&self, kind: Kind, index: u64) -> u64 {
         match kind {
             Kind::GetPages | Kind::MapPages => index,
-            Kind::Fault | Kind::Add | Kind::Delete => 0,
+            Kind::Fault | Kind::Add | Kind::Delete | Kind::Advise => 0,
             Kind::Write | Kind::Read => self.bytes_last,
         }
     }
@@ -68,6 +68,7 @@ impl State {
         let end = match event.kind {
             Kind::GetPages | Kind::MapPages => event.extent.wrapping_add(1),
             Kind::Fault => event.index.wrapping_add(1),
+            Kind::Advise => event.index,
             Kind::Add | Kind::Delete => {
                 let order = u32::try_from(event.extent).unwrap_or(u32::MAX);
                 event.index.wrapping_add(1_u64.checked_shl(order).unwrap_or(0))

@@ -122,6 +122,7 @@ impl Walk {
             Kind::Write => self.write(event, file),
             Kind::Read => self.demand(event, file, Op::Read, (event.index, event.extent)),
             Kind::Add | Kind::Delete => self.kernel(event, file),
+            Kind::Advise => self.advise(event, file),
         }
     }
 
@@ -182,6 +183,22 @@ impl Walk {
         self.settle(event.task, Some(demanded));
         self.tasks.of(event.task).last = Some(demanded);
         self.keep(record);
+    }
+
+    fn advise(&mut self, event: &Event, file: FileId) {
+        let task = self.tasks.of(event.task);
+        let request = task.last.map_or(self.requests, |(.., request)| request);
+        let file_bytes = self.sizes(file).at(event.time_ns, 0);
+        self.keep(Record {
+            time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
+            offset_bytes: 0,
+            file_bytes,
+            length_bytes: u32::try_from(event.extent).unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op: Op::Advise,
+        });
     }
 
     /// A folio came or went. Whether it was asked for shows at the next demand of the task.

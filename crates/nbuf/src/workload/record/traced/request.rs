@@ -57,6 +57,8 @@ pub(super) enum Request {
     CutNamed { named: Named, bytes: u64 },
     /// To remove a name, or to give it to another file.
     Remove { named: Named },
+    /// To take advice on how a file will be read, or that a part of it will not be wanted again.
+    Advise { file: u32, from: u64, bytes: u64, advice: u64 },
     /// To execute a program: the memory as it is now goes.
     Execute,
     /// To ask for files in a way that is not followed.
@@ -92,6 +94,7 @@ pub(super) fn calls() -> Vec<(libc::c_long, When)> {
         libc::SYS_sendfile,
         libc::SYS_splice,
         libc::SYS_copy_file_range,
+        libc::SYS_fadvise64,
         libc::SYS_munmap,
         libc::SYS_execve,
         libc::SYS_execveat,
@@ -130,6 +133,9 @@ impl Request {
         Some(match libc::c_long::try_from(call.number).ok()? {
             libc::SYS_read => read(file(a[0]), At::Current, Much::Bytes(a[2])),
             libc::SYS_pread64 => read(file(a[0]), At::Byte(a[3]), Much::Bytes(a[2])),
+            libc::SYS_fadvise64 => {
+                Self::Advise { file: file(a[0]), from: a[1], bytes: a[2], advice: a[3] }
+            }
             libc::SYS_readv => read(file(a[0]), At::Current, vector),
             libc::SYS_preadv => read(file(a[0]), At::Byte(a[3]), vector),
             libc::SYS_preadv2 => read(file(a[0]), second(a[3]), vector),

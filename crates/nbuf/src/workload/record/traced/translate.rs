@@ -1,6 +1,6 @@
 //! From what a stopped task asks for to what that does to the page cache.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use super::files::{Files, Looked};
@@ -87,6 +87,10 @@ impl Translator {
                 let from = self.place(task, from, from_at, Kind::Read);
                 let to = self.place(task, to, to_at, Kind::Write);
                 (from.is_some() || to.is_some()).then_some(Pending::Copy { from, to })
+            }
+            Request::Advise { file, from, bytes, advice } => {
+                self.advise(task, file, (from, bytes), advice);
+                None
             }
             Request::Map { bytes } => Some(Pending::Map { bytes }),
             Request::Cut { file, bytes } => match self.files.look(task, file, &mut self.news) {
@@ -181,8 +185,27 @@ impl Translator {
     /// The pages of a file from a byte on leave the cache, as powers of two.
     fn evict(&mut self, task: i32, key: Key, from_byte: u64) {
         let size = self.files.known_size(key).unwrap_or(0);
-        for (index, order) in powers(from_byte.div_ceil(PAGE_BYTES), size.div_ceil(PAGE_BYTES)) {
+        self.evict_pages(task, key, from_byte.div_ceil(PAGE_BYTES)..size.div_ceil(PAGE_BYTES));
+    }
+
+    fn evict_pages(&mut self, task: i32, key: Key, pages: Range<u64>) {
+        for (index, order) in powers(pages.start, pages.end) {
             self.event(task, Kind::Delete, key, (index, u64::from(order)));
+        }
+    }
+
+    /// `posix_fadvise`: how a file will be read is told on; what will not be wanted leaves the cache, in
+    /// whole pages (`mm/fadvise.c`). No bytes stand for all up to the end.
+    fn advise(&mut self, task: i32, file: u32, (from, bytes): (u64, u64), advice: u64) {
+        const HOW: RangeInclusive<u64> = 0..=2;
+        let Looked::File(open) = self.files.look(task, file, &mut self.news) else { return };
+        if HOW.contains(&advice) {
+            self.event(task, Kind::Advise, open.key, (0, advice));
+        } else if advice == u64::from(libc::POSIX_FADV_DONTNEED.unsigned_abs()) {
+            let size = self.files.known_size(open.key).unwrap_or(0);
+            let end = if bytes == 0 { size } else { from.saturating_add(bytes) };
+            let last = if end >= size { size.div_ceil(PAGE_BYTES) } else { end / PAGE_BYTES };
+            self.evict_pages(task, open.key, from.div_ceil(PAGE_BYTES)..last);
         }
     }
 }
