@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         page.show(&report::cautions(&last.cautions[first.cautions.len()..], page.width))?;
     }
     if let Some(recommend) = &last.recommend {
-        page.show(&report::paste(recommend, page.width))?;
+        page.show(&report::paste(recommend, last.held(), page.width))?;
     }
     outputs::write(args, &analysis, &last, &workload);
     if args.json {

@@ -5,7 +5,7 @@ use nbuf::experiment::result::SizeReport;
 use super::super::text::grouped;
 use super::table;
 
-const HEADER: [&str; 4] = ["readahead window", "fills", "limit", "now"];
+const HEADER: [&str; 4] = ["window", "fills", "limit", "now"];
 
 pub(super) fn section(report: &SizeReport) -> String {
     let Some(recommend) = report.recommend.as_ref().filter(|_| !report.readahead.is_empty()) else {

@@ -171,17 +171,18 @@ pub(super) fn verdict(run: &Verified) -> String {
 }
 
 /// Lines to paste, none of them longer than fits.
-pub(crate) fn paste(recommend: &Recommend, width: usize) -> String {
+pub(crate) fn paste(recommend: &Recommend, held: bool, width: usize) -> String {
     let limit = recommend.limit_bytes.0.div_ceil(1 << 20);
+    let title = if held { "To paste" } else { "To paste (a prediction did not hold)" };
     if width < PASTE_WIDTH_MIN {
         return format!(
-            "To paste\n  docker run --memory={limit}m \\\n    --memory-swap={limit}m ...\n  \
+            "{title}\n  docker run --memory={limit}m \\\n    --memory-swap={limit}m ...\n  \
              kubernetes:\n    resources.limits.memory: {limit}Mi\n  systemd:\n    \
              MemoryMax={limit}M\n"
         );
     }
     format!(
-        "To paste\n  docker run --memory={limit}m --memory-swap={limit}m ...\n  \
+        "{title}\n  docker run --memory={limit}m --memory-swap={limit}m ...\n  \
          kubernetes:  resources.limits.memory: {limit}Mi\n  systemd:     MemoryMax={limit}M\n"
     )
 }

@@ -144,7 +144,7 @@ fn bare() -> SizeReport {
 }
 
 fn whole(report: &SizeReport, width: usize) -> String {
-    let paste = report.recommend.as_ref().map(|recommend| paste(recommend, width));
+    let paste = report.recommend.as_ref().map(|recommend| paste(recommend, report.held(), width));
     let verified =
         if report.verify.is_empty() { String::new() } else { verification(report, width) };
     let sections = [
@@ -261,7 +261,7 @@ fn on_40_columns() {
             lost: whatever is derived from this
             trace is too low.
 
-        To paste
+        To paste (a prediction did not hold)
           docker run --memory=412m \
             --memory-swap=412m ...
           kubernetes:
@@ -313,7 +313,7 @@ fn on_80_columns() {
               Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace
                 is too low.
 
-            To paste
+            To paste (a prediction did not hold)
               docker run --memory=412m --memory-swap=412m ...
               kubernetes:  resources.limits.memory: 412Mi
               systemd:     MemoryMax=412M
@@ -360,7 +360,7 @@ fn on_120_columns() {
 
               Caution: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
 
-            To paste
+            To paste (a prediction did not hold)
               docker run --memory=412m --memory-swap=412m ...
               kubernetes:  resources.limits.memory: 412Mi
               systemd:     MemoryMax=412M
