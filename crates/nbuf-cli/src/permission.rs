@@ -59,6 +59,7 @@ struct Circumstances {
     paranoid: Option<i64>,
     program: PathBuf,
     arguments: Vec<OsString>,
+    directory: PathBuf,
 }
 
 impl Circumstances {
@@ -81,6 +82,7 @@ impl Circumstances {
             paranoid: paranoid.filter(|_| fs::read(described).is_ok()),
             program: std::env::current_exe().unwrap_or_else(|_| "nbuf".into()),
             arguments: std::env::args_os().collect(),
+            directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
         }
     }
 
@@ -156,12 +158,14 @@ impl Circumstances {
         let _ = write!(
             text,
             "; {}. Start the container with\n    docker run {} ...\nor with --privileged, and be \
-             root in it; or record from outside it, on the host:\n    sudo {} -- nsenter --target \
-             \"$(docker inspect --format '{{{{.State.Pid}}}}' {})\" --all {}",
+             root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would \
+             run the command as yourself):\n    {} -- nsenter --target \
+             \"$(docker inspect --format '{{{{.State.Pid}}}}' {})\" --all --wdns {} {}",
             why.join("; "),
             add.join(" "),
             self.ours(),
             quoted(self.host.as_ref()),
+            quoted(self.directory.as_os_str()),
             command,
         );
     }
@@ -219,6 +223,7 @@ mod tests {
             paranoid: None,
             program: "/opt/nbuf".into(),
             arguments: words.map(OsString::from).to_vec(),
+            directory: "/srv".into(),
         }
     }
 
@@ -262,11 +267,11 @@ mod tests {
         check(
             &root,
             &expect![[r#"
-            not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
-                docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
-            or with --privileged, and be root in it; or record from outside it, on the host:
-                sudo nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all sh -c 'echo '\''x'\'''
-        "#]],
+                not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
+                    docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
+            "#]],
         );
         let docker =
             Circumstances { container: Some("/.dockerenv"), bounding: 1 << 2, ..ordinary() };
@@ -275,8 +280,8 @@ mod tests {
             &expect![[r#"
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); this is a container (/.dockerenv); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
                     docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
-                or with --privileged, and be root in it; or record from outside it, on the host:
-                    sudo nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all sh -c 'echo '\''x'\'''
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
             "#]],
         );
         check(
@@ -284,8 +289,8 @@ mod tests {
             &expect![[r#"
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root has its capabilities here, so a filter of system calls, a security module or a user namespace refuses. Start the container with
                     docker run --security-opt seccomp=unconfined ...
-                or with --privileged, and be root in it; or record from outside it, on the host:
-                    sudo nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all sh -c 'echo '\''x'\'''
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
             "#]],
         );
     }

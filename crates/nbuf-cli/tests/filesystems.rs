@@ -93,3 +93,46 @@ fn every_file_system_has_its_own_readahead() {
     assert_eq!(trace.files.iter().filter(in_memory).count(), 0, "{:?}", trace.files);
     assert!(trace.facts.memory.shmem_bytes.0 >= 4 << 20, "{:?}", trace.facts.memory);
 }
+
+/// As a container does: the engine that is recorded mounts what the command in it then reads.
+#[test]
+fn what_the_command_mounts_is_seen_and_not_held_fast() {
+    let needs = ["unshare", "mkfs.ext4", "losetup"].map(Need::Program);
+    let Some(_lock) = requires(&[&[Need::Tracepoints], &needs[..]].concat()) else { return };
+    for capture in ["perf", "calls"] {
+        let place = Place::new();
+        let commands = "mount -o loop image disc || exit 99
+            cat disc/file disc/file >/dev/null; umount disc || exit 98
+            mkdir lower upper work merged; cp file lower
+            mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged || exit 99
+            cat merged/file >/dev/null; cat merged/file >/dev/null; umount merged || exit 98";
+        fs::write(place.path("commands"), commands).unwrap();
+        place.file("file", 50 * 4096);
+        let script = format!(
+            "truncate -s 32M image && mkfs.ext4 -qF -b 4096 image && mkdir disc &&
+            mount -o loop image disc || exit 99
+            head -c 409600 /dev/urandom >disc/file; umount disc
+            exec \"$0\" record --capture {capture} -o t.parquet -- sh commands"
+        );
+        let Some(recorded) = among_private_mounts(&place, &script) else { return };
+        assert_eq!(recorded.status, 0, "{capture}: {}", recorded.stderr);
+        let trace = recorded.trace();
+        let pages = |number: usize| {
+            let of = trace.records.iter().filter(|record| record.file.0 as usize == number);
+            let read = of.filter(|record| record.op == Op::Read);
+            read.map(|record| u64::from(record.length_bytes).div_ceil(PAGE)).sum::<u64>()
+        };
+        let read: Vec<u64> = (0..trace.files.len()).map(pages).collect();
+        // On the disc, which nobody may listen to, the end of the file is known to system calls only.
+        assert!(read.iter().any(|&pages| (200..=256).contains(&pages)), "{read:?} {capture}");
+        let shown = &trace.files;
+        // Or by the layer's path, or by that in the layer.
+        let names = ["merged/file", "lower/file"];
+        let merged = |name: &String| names.iter().any(|end| name.ends_with(end)) || name == "/file";
+        let found = shown.iter().zip(&read).filter(|(name, _)| merged(name));
+        let pages: u64 = found.map(|(_, pages)| pages).sum();
+        assert_eq!(pages, 100, "{capture}: {shown:?}");
+        let discs = trace.facts.devices.iter().filter(|device| device.major == 7).count();
+        assert_eq!(discs, 1, "{capture}: {:?}", trace.facts.devices);
+    }
+}

@@ -77,7 +77,8 @@ fn without_a_second_run_no_time_is_known() {
     assert_eq!((sized.status, runs(&place)), (0, 1), "{}", sized.stderr);
     let document = sized.json();
     assert!(document["time"].is_null() && document["target"]["met"] == false, "{document}");
-    let is_told = |caution: &Value| caution.as_str().is_some_and(|text| text.contains("stopped at"));
+    let is_told =
+        |caution: &Value| caution.as_str().is_some_and(|text| text.contains("stopped at"));
     assert!(document["cautions"].as_array().unwrap().iter().any(is_told), "{document}");
 
     // What ends otherwise than when it was recorded did something else.
@@ -91,7 +92,11 @@ fn without_a_second_run_no_time_is_known() {
     fs::remove_file(place.path("runs")).unwrap();
     let sized = size(&place, &["--max-time", "2s"], &script);
     assert!(sized.stderr.contains("not timed: the time was up"), "{}", sized.stderr);
-    assert!(sized.json()["curve"].as_array().is_some_and(|curve| !curve.is_empty()), "{}", sized.stderr);
+    assert!(
+        sized.json()["curve"].as_array().is_some_and(|curve| !curve.is_empty()),
+        "{}",
+        sized.stderr
+    );
 }
 
 #[test]
@@ -108,7 +113,11 @@ fn an_interrupted_timing_keeps_what_was_recorded() {
     signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
     let sized = Recorded::of(child.wait_with_output().unwrap(), &place.path("t.parquet"));
     assert_eq!(sized.status, 130, "{}", sized.stderr);
-    assert!(sized.stderr.contains("interrupted: how long it takes is not known"), "{}", sized.stderr);
+    assert!(
+        sized.stderr.contains("interrupted: how long it takes is not known"),
+        "{}",
+        sized.stderr
+    );
     assert_eq!(sized.trace().facts.timed, None);
     let document = sized.json();
     assert!(document["verify"].as_array().is_none_or(Vec::is_empty), "{document}");

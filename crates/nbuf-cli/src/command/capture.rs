@@ -33,11 +33,9 @@ impl Capture {
                 Backend::Calls
             }
             Self::Auto => match tried() {
-                Err(error @ (perf::Error::NotPermitted(_) | perf::Error::NoTracepoint(_))) => {
-                    fall_back(error)
-                }
-                // Whatever else is wrong is told by the recording, which meets it too.
-                _ => Backend::Perf,
+                // More of these can be had.
+                Ok(()) | Err(perf::Error::Descriptors) => Backend::Perf,
+                Err(error) => fall_back(error),
             },
         };
         Ok(backend)
@@ -50,6 +48,7 @@ fn tried() -> Result<(), perf::Error> {
 }
 
 fn fall_back(error: perf::Error) -> Backend {
+    // What is wrong with the better way is told by the recording, which meets it too.
     if traced::probe().is_err() {
         return Backend::Perf;
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 use nbuf::sys::cgroup::Hierarchies;
 use nbuf::sys::process;
 use nbuf::workload::format::native;
-use nbuf::workload::record::{events, mounts, names, perf};
+use nbuf::workload::record::mounted::Mounted;
+use nbuf::workload::record::{events, names, perf};
 use nbuf::workload::trace::{Op, Trace};
 
 /// The program under test.
@@ -95,7 +96,7 @@ impl Place {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let probe = File::create(directory.path().join("probe")).unwrap();
         let key = names::key_of_file(&probe).unwrap();
-        mounts::may_be_file(&mounts::backed(), key).then_some(Self { directory })
+        Mounted::here().may_be_file(key).then_some(Self { directory })
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

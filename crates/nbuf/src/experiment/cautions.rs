@@ -3,6 +3,7 @@
 use super::result::Traffic;
 use super::size::{MAPPED_SHARE_MAX, WRITTEN_SHARE_MAX};
 use crate::cache::kernel::Stream;
+use crate::units::Bytes;
 use crate::workload::trace::Facts;
 
 /// What is to be said of a workload before any figure of it is believed.
@@ -48,4 +49,30 @@ pub(super) fn cautions_of(
         cautions.push("the command touched no file pages that the page cache holds".into());
     }
     cautions
+}
+
+/// Above this share of pages that cannot be dropped, runs may begin with what they should fill.
+pub(super) const UNREACHED_SHARE_MAX: f64 = 0.05;
+
+/// What is to be said of files that cannot be opened by their names, with this share of the pages.
+pub(super) fn told_unreached(share: f64) -> Option<String> {
+    (share > UNREACHED_SHARE_MAX).then(|| {
+        format!(
+            "{:.0} % of the pages are of files that cannot be opened by their names from here, as those \
+             of a container: they are not dropped from the page cache before the runs, which fill \
+             fewer pages than predicted where they are still there",
+            share * 100.0
+        )
+    })
+}
+
+/// What is to be said where there is less memory than the command can make use of.
+pub(super) fn told_short(all: Bytes, total: Bytes) -> Option<String> {
+    (total > Bytes(0) && all > total).then(|| {
+        format!(
+            "there is no more than {total} of memory here, by the machine or a group around the command, \
+             and {all} holds all it touches: a run without a limit has that one, and what a larger one \
+             would do is predicted and not verified"
+        )
+    })
 }

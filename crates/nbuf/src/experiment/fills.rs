@@ -11,7 +11,7 @@ use crate::units::PAGE_BYTES;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::record::events::ADD;
 use crate::workload::record::log::Event;
-use crate::workload::record::mounts::{self, Mount};
+use crate::workload::record::mounted::Mounted;
 use crate::workload::record::perf::{Error, Perf};
 
 /// What predictions of fills are held against.
@@ -91,14 +91,14 @@ fn refresh(group: &Group) {
 pub struct FillCounter<'a> {
     perf: Perf,
     group: &'a Group,
-    mounts: Vec<Mount>,
+    mounted: Mounted,
     pages: u64,
 }
 
 impl<'a> FillCounter<'a> {
     /// Finds the tracepoint. The command will run in `group`.
     pub fn prepare(group: &'a Group) -> Result<Self, Error> {
-        Ok(Self { perf: Perf::prepare(&[ADD])?, group, mounts: mounts::backed(), pages: 0 })
+        Ok(Self { perf: Perf::prepare(&[ADD])?, group, mounted: Mounted::here(), pages: 0 })
     }
 
     /// Pages filled, and events that were lost on the way (then the count is too low).
@@ -125,10 +125,11 @@ impl Watcher for FillCounter<'_> {
 
     fn tick(&mut self) -> io::Result<()> {
         refresh(self.group);
-        let Self { perf, mounts, pages, .. } = self;
+        let Self { perf, mounted, pages, .. } = self;
         perf.drain(|event: &Event| {
             // What the kernel keeps for itself is filled through the same tracepoint.
-            if mounts::may_be_file(mounts, (event.device, event.inode)) {
+            mounted.meet(event.device, event.task);
+            if mounted.may_be_file((event.device, event.inode)) {
                 *pages += 1 << event.extent.min(18);
             }
             Ok(())

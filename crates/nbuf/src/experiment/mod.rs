@@ -1,5 +1,6 @@
 //! What is varied, and what came of it.
 
+mod aim;
 pub mod bench;
 mod cautions;
 pub mod census;

@@ -49,6 +49,7 @@ pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};
 pub use traffic::Traffic;
 
+use super::cautions::UNREACHED_SHARE_MAX;
 pub use super::fills::Meter;
 use super::size::Analysis;
 use crate::units::Bytes;
@@ -232,7 +233,9 @@ impl SizeReport {
     pub(super) fn new(of: &Analysis, mut verify: Vec<Verified>) -> Self {
         verify.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes.map_or(u64::MAX, |l| l.0)));
         let unlimited = verify.iter().find(|run| run.limit_bytes.is_none());
-        let repeatable = unlimited.and_then(|run| run.held);
+        // A run that found its files in memory does not tell.
+        let tells = |held: &bool| *held || of.unreached <= UNREACHED_SHARE_MAX;
+        let repeatable = unlimited.and_then(|run| run.held).filter(tells);
         let mut cautions = of.cautions.clone();
         if repeatable == Some(false) {
             cautions.push(

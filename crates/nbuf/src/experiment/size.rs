@@ -1,19 +1,20 @@
 //! The main experiment: a recorded workload becomes a curve, a recommendation, predictions, and, as
 //! runs come in, a report.
 
-use super::cautions::cautions_of;
+use super::aim::Aim;
+use super::cautions::{cautions_of, told_short, told_unreached};
 use super::curve::draw;
 use super::files::{At, Files};
 use super::predict::{Overhead, Prediction, UNLIMITED, predict};
 use super::readahead::windows;
-use super::recommend::{RecommendError, limit_at, recommend};
+use super::recommend::{RecommendError, recommend};
 use super::result::{
     Advice, Curve, Detail, Meter, ReadaheadPoint, Recommend, SharedFile, SizeReport, TargetReport,
     TimePoint, Traffic, Verified,
 };
 use super::step::{Step, steps};
 use super::survey::Survey;
-use super::target::{Choice, Offer, Target, choose};
+use super::target::Target;
 use super::time::{Rate, Timing};
 use crate::cache::kernel::Stream;
 use crate::meter::probe::residency::Residency;
@@ -76,6 +77,8 @@ pub struct Analysis {
     pub names: Vec<String>,
     /// Pages that stay in memory on somebody else's account.
     pub shared: Bytes,
+    /// Share of the pages in files that cannot be dropped before a run.
+    pub unreached: f64,
     /// What the reader must be told.
     pub cautions: Vec<String>,
 }
@@ -125,6 +128,10 @@ impl Analysis {
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, asked));
         cautions.extend(cautions_of(&stream, &traffic, &facts, curve.accesses, ask.force));
+        let all = overhead.limit_for(curve.footprint_bytes);
+        cautions.extend(told_short(all, facts.memory_total_bytes));
+        let unreached = survey.share_of(&left.unopened);
+        cautions.extend(told_unreached(unreached));
         let at = |of: fn(&Recommend) -> Bytes| recommend.as_ref().map_or(Bytes(0), of);
         let (floor, cache) = (at(|r| r.floor_bytes), at(|r| r.cache_bytes));
         let recommended = recommend.is_some();
@@ -145,6 +152,7 @@ impl Analysis {
             files,
             timing,
             time,
+            unreached,
             cautions,
         })
     }
@@ -170,16 +178,26 @@ impl Analysis {
             }));
         }
         let two_lists = !self.facts.multi_generational;
-        let predict = |limit| {
-            let mut made = predict(&self.stream, &self.overhead, limit, two_lists);
+        // Without a limit of ours there may be one of others.
+        let outer = self.is_short().then_some(self.facts.memory_total_bytes);
+        let predict = |limit: Option<Bytes>| {
+            let within = limit.min(outer).or(limit).or(outer);
+            let made = predict(&self.stream, &self.overhead, within, two_lists);
+            let mut made = Prediction { limit, ..made };
             let seconds = |timing: &Timing| {
-                let room = if limit.is_some() { made.cache.pages_down() } else { UNLIMITED };
+                let room = if within.is_some() { made.cache.pages_down() } else { UNLIMITED };
                 timing.seconds(&self.stream, room)
             };
             made.seconds = self.timing.as_ref().map(seconds);
             made
         };
         limits.into_iter().map(predict).collect()
+    }
+
+    /// Whether there is less memory, by the machine or a group around the command, than it can use.
+    fn is_short(&self) -> bool {
+        let total = self.facts.memory_total_bytes;
+        total > Bytes(0) && self.overhead.limit_for(self.curve.footprint_bytes) > total
     }
 
     /// Why a meter cannot count what is predicted; nothing where it can.
@@ -229,61 +247,6 @@ impl Analysis {
     pub fn detail(&self) -> Detail<'_> {
         let Self { curve, steps, files, facts, time, .. } = self;
         Detail { curve, steps, files, facts, time }
-    }
-}
-
-/// A target, and what it is judged by.
-struct Aim<'a> {
-    target: Target,
-    overhead: &'a Overhead,
-    curve: &'a Curve,
-    seconds: &'a dyn Fn(Bytes) -> (f64, f64),
-}
-
-impl Aim<'_> {
-    /// Puts the size that meets the target in the place of the knee. Without one the knee stays.
-    fn at(
-        &self,
-        time: &[TimePoint],
-        run_ns: u64,
-        memory: &mut Memory,
-        recommend: &mut Option<Recommend>,
-    ) -> TargetReport {
-        let asked = self.target.to_string();
-        let knee = recommend.clone();
-        let Some(advice) = recommend else {
-            let reason = "no size is recommended for this curve, and none is chosen from it".into();
-            return TargetReport { asked, met: false, reason, knee };
-        };
-        let mut beside = *memory;
-        let at = |cache: Bytes| Memory {
-            kernel_bytes: self.overhead.kernel_at(cache, &beside),
-            ..beside
-        };
-        let Choice { cache, reason } = choose(
-            self.target,
-            &Offer {
-                curve: self.curve,
-                time,
-                seconds: self.seconds,
-                limit: &|cache| limit_at(cache, &at(cache)).0,
-                run_seconds: std::time::Duration::from_nanos(run_ns).as_secs_f64(),
-            },
-        );
-        if let Some(cache) = cache {
-            beside = at(cache);
-            let (limit_bytes, slack_bytes) = limit_at(cache, &beside);
-            *memory = beside;
-            *advice = Recommend {
-                kind: Advice::Target,
-                limit_bytes,
-                cache_bytes: cache,
-                slack_bytes,
-                reason: reason.clone(),
-                ..advice.clone()
-            };
-        }
-        TargetReport { asked, met: cache.is_some(), reason, knee }
     }
 }
 

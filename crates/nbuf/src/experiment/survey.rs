@@ -36,6 +36,8 @@ pub(super) struct Used {
     pub(super) extent: u64,
     /// Pages accessed, repetitions included; what fault-around mapped is not counted.
     pub(super) accesses: u64,
+    /// The last that was heard of it is that pages of it went, as when it is removed.
+    gone: bool,
 }
 
 impl Survey {
@@ -43,6 +45,14 @@ impl Survey {
         let (files, end_ns) = used(trace);
         let (map, strips) = map(trace, &files, end_ns);
         Self { files, map, strips }
+    }
+
+    /// Of all distinct pages the share that lies in these files and was not let go in the end.
+    pub(super) fn share_of(&self, files: &[u32]) -> f64 {
+        let kept = files.iter().filter_map(|&file| self.files.get(file as usize));
+        let kept: u64 = kept.filter(|used| !used.gone).map(|used| used.pages).sum();
+        let all: u64 = self.files.iter().map(|used| used.pages).sum();
+        kept as f64 / all.max(1) as f64
     }
 }
 
@@ -53,6 +63,7 @@ fn used(trace: &Trace) -> (Vec<Used>, u64) {
     for record in &trace.records {
         end_ns = end_ns.max(nanos(record.time_ns));
         let Some((used, seen)) = files.get_mut(record.file.0 as usize) else { continue };
+        used.gone = record.op == Op::Evict;
         if !record.op.is_demand() {
             continue;
         }

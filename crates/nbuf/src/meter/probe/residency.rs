@@ -27,8 +27,9 @@ const ASKED_BYTES_MAX: u64 = 32 << 20;
 pub struct Residency {
     /// Pages still there: number of the file in the list that was given, page in it.
     pub left: Vec<(u32, u32)>,
-    /// Files that could not be opened any more (deleted, or not ours to read).
-    pub unopened: usize,
+    /// Numbers of the files that could not be opened by their names (deleted, not ours to read, or of
+    /// another mount name space).
+    pub unopened: Vec<u32>,
 }
 
 impl Residency {
@@ -43,7 +44,7 @@ impl Residency {
                     found.drop_file(number, &file);
                 }
                 Some(file) => found.drop_closed(number, &file, mapped.contains(path)),
-                None => found.unopened += 1,
+                None => found.unopened.push(number),
             }
         }
         found

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::units::Bytes;
+
 /// Our own group in each hierarchy that matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchies {
@@ -40,6 +42,24 @@ impl Hierarchies {
             }
         }
         found
+    }
+}
+
+impl Hierarchies {
+    /// The memory that this process and what it starts may have, if a group around it limits that, as the
+    /// group of a container does.
+    pub fn memory_limit(&self) -> Option<Bytes> {
+        let v1 = self.memory_v1.iter().filter_map(|group| {
+            let text = fs::read_to_string(group.join("memory.stat")).ok()?;
+            let limit = text.lines().find_map(|l| l.strip_prefix("hierarchical_memory_limit "))?;
+            // Without a limit it is the largest number of whole pages.
+            limit.trim().parse().ok().filter(|&limit: &u64| limit < 1 << 62)
+        });
+        let around = self.unified.iter().flat_map(|group| group.ancestors());
+        let v2 = around.filter_map(|group| {
+            fs::read_to_string(group.join("memory.max")).ok()?.trim().parse::<u64>().ok()
+        });
+        v1.chain(v2).min().map(Bytes)
     }
 }
 

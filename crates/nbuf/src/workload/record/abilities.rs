@@ -9,11 +9,11 @@ use std::path::Path;
 
 use super::mounts::{self, Mount};
 use super::perf::Perf;
-use super::{machine, traced};
+use super::{machine, overlay, traced};
 use crate::sys::cache::resident_pages;
 use crate::sys::cgroup::{Error, Group, Hierarchies};
 use crate::sys::fanotify::Listener;
-use crate::sys::seccomp;
+use crate::sys::process;
 use crate::units::Bytes;
 
 /// What came of trying.
@@ -71,15 +71,30 @@ fn ability(
     Ability { name, needed, state, why, remedy }
 }
 
+/// What helps a root who lacks what root has.
+const OUTSIDE: &str = "in a container: start it with --privileged, or run nbuf outside it";
+
+/// The value of a setting, to be said behind what it may be the reason of.
+fn setting(name: &str, path: &str) -> String {
+    match text(path) {
+        value if value.is_empty() => String::new(),
+        value => format!("; {name} is {value}"),
+    }
+}
+
 fn tracepoints() -> Ability {
-    let paranoid = text("/proc/sys/kernel/perf_event_paranoid");
+    let paranoid = setting("kernel.perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid");
     let tried = Perf::probe().map(|()| "an event was opened".to_owned());
     ability(
         "capture by tracepoints",
         true,
-        tried.map_err(|error| format!("{error}; kernel.perf_event_paranoid is {paranoid}")),
-        "run as root; or sudo setcap cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock+ep \
-         on nbuf",
+        tried.map_err(|error| format!("{error}{paranoid}")),
+        if process::is_root() {
+            OUTSIDE
+        } else {
+            "run as root; or sudo setcap \
+             cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock+ep on nbuf"
+        },
     )
 }
 
@@ -88,31 +103,34 @@ fn names(mount: Option<&Mount>) -> Ability {
         let listener = Listener::new()?;
         mount.map_or(Ok(()), |mount| listener.hear(&mount.point))
     };
-    let tried = hear().map(|()| "opened files are heard of (fanotify)".to_owned());
+    let heard = hear().map_err(|error: io::Error| format!("fanotify is refused: {error}"));
+    let tried = heard.and_then(|()| {
+        if overlay::without_layers(Path::new("/")) {
+            let why = "the layers of / lie outside this container: its own files have no names, and \
+                       cannot be dropped before a run; those of volumes have and can";
+            return Err(why.to_owned());
+        }
+        Ok("opened files are heard of (fanotify)".to_owned())
+    });
     ability(
         "names of files",
         true,
-        tried.map_err(|error: io::Error| format!("fanotify is refused: {error}")),
-        "as for tracepoints; recording by system calls needs none of this",
+        tried,
+        "as for tracepoints; recording by system calls (--capture calls) needs none of this",
     )
 }
 
 fn calls() -> Ability {
-    let filters = seccomp::is_available();
-    let tried = traced::probe().map_err(|error| error.to_string());
-    let tried = tried.and_then(|()| {
-        if filters { Ok(()) } else { Err("the kernel has no seccomp filters that trace".into()) }
-    });
-    let yama = text("/proc/sys/kernel/yama/ptrace_scope");
-    let scope = if yama.is_empty() { String::new() } else { format!("; ptrace_scope is {yama}") };
+    let tried = traced::probe();
+    let scope = setting("ptrace_scope", "/proc/sys/kernel/yama/ptrace_scope");
     ability(
         "capture by system calls",
         false,
         tried
             .map(|()| "a process was traced (ptrace, seccomp)".to_owned())
             .map_err(|why| format!("{why}{scope}")),
-        "kernel.yama.ptrace_scope of 0 or 1; in a container --cap-add SYS_PTRACE, and a seccomp \
-         profile that permits ptrace",
+        "kernel.yama.ptrace_scope of 0 or 1, and /proc; in a container --cap-add SYS_PTRACE, and a \
+         seccomp profile that permits ptrace and seccomp",
     )
 }
 
@@ -154,8 +172,8 @@ fn residency() -> Ability {
         "what is in the cache",
         false,
         tried.map_err(|error| format!("cachestat: {error}")),
-        "Linux 6.5, and root for files that one may not write to; without it, what stays in the \
-         cache when files are dropped is not known",
+        "Linux 6.5, a seccomp profile that knows it, and root for files that one may not write to; \
+         without it, what stays in the cache when files are dropped is not known",
     )
 }
 
@@ -170,7 +188,8 @@ fn throttle() -> Ability {
             Err(error) => Err(format!("{file}: {error}")),
         }
     });
-    ability("slower discs (blkio, io)", false, writable, "run as root")
+    let remedy = if process::is_root() { OUTSIDE } else { "run as root" };
+    ability("slower discs (blkio, io)", false, writable, remedy)
 }
 
 const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
@@ -215,8 +234,7 @@ fn circumstances(mounts: &[Mount]) -> Vec<Ability> {
     let readahead = here.map_or_else(
         || "the current directory is on no disc".to_owned(),
         |mount| {
-            let device = machine::device(mount, &facts.kernel);
-            let window = Bytes(device.readahead_bytes);
+            let window = Bytes(machine::device(mount, mounts, &facts.kernel).readahead_bytes);
             format!("{window} on {} ({})", mount.point.display(), mount.filesystem)
         },
     );

@@ -17,6 +17,13 @@ pub enum Sample {
     Call(Call),
     /// A call that goes past the page cache.
     Direct(Direct),
+    /// Reclaim is done with a batch of pages.
+    Reclaim {
+        /// `CLOCK_MONOTONIC`.
+        time_ns: u64,
+        /// Who was short of memory.
+        task: u32,
+    },
 }
 
 impl Sample {
@@ -26,6 +33,7 @@ impl Sample {
             Self::Event(event) => event.time_ns,
             Self::Call(call) => call.time_ns,
             Self::Direct(direct) => direct.time_ns,
+            Self::Reclaim { time_ns, .. } => *time_ns,
         }
     }
 }

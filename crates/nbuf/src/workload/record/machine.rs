@@ -5,9 +5,11 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::log::MemorySeen;
 use super::mounts::Mount;
+use super::overlay;
 use crate::clock;
-use crate::sys::cgroup::Hierarchies;
+use crate::sys::cgroup::{Hierarchies, Usage};
 use crate::units::Bytes;
 use crate::workload::trace::{Device, Facts};
 
@@ -23,7 +25,9 @@ pub fn facts(command: Vec<String>) -> Facts {
         multi_generational: multi_generational(),
         processors: std::thread::available_parallelism()
             .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
-        memory_total_bytes: memory_total(),
+        memory_total_bytes: Hierarchies::of_this_process()
+            .memory_limit()
+            .map_or(memory_total(), |limit| limit.min(memory_total())),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
         cautions: hidden(Path::new("/proc")).into_iter().collect(),
         ..Facts::default()
@@ -88,15 +92,27 @@ fn memory_total() -> Bytes {
     Bytes(kib.unwrap_or(0) * 1024)
 }
 
-/// What the kernel does for files on a device.
-pub fn device(mount: &Mount, kernel: &str) -> Device {
-    let (major, minor) = (mount.device >> 20, mount.device & 0xf_ffff);
+/// What the kernel does for files on the devices of these mounts, but the first few.
+pub fn devices(mounts: &[Mount], from: usize, kernel: &str) -> Vec<Device> {
+    mounts.iter().skip(from).map(|mount| device(mount, mounts, kernel)).collect()
+}
+
+/// The same for one. `others` are the mounts beside it.
+pub(super) fn device(mount: &Mount, others: &[Mount], kernel: &str) -> Device {
+    let (major, minor) = parts(mount.device);
+    let below = Some(mount).filter(|mount| mount.filesystem == "overlay");
+    let below = below.and_then(|mount| overlay::device_below(&mount.options, others));
+    let filesystem = below.and_then(|below| others.iter().find(|mount| mount.device == below));
+    let (below_major, below_minor) = below.map_or((major, minor), parts);
     let kib = |path: String| -> Option<u64> {
         fs::read_to_string(path).ok()?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
     };
-    let readahead = kib(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
-    let io = kib(format!("/sys/dev/block/{major}:{minor}/queue/max_sectors_kb"))
-        .or_else(|| kib(format!("/sys/dev/block/{major}:{minor}/../queue/max_sectors_kb")));
+    let readahead = kib(format!("/sys/class/bdi/{below_major}:{below_minor}/read_ahead_kb"));
+    let queue = |of: &str| {
+        let device = format!("/sys/dev/block/{below_major}:{below_minor}");
+        kib(format!("{device}/{of}queue/max_sectors_kb"))
+    };
+    let io = queue("").or_else(|| queue("../"));
     Device {
         major,
         minor,
@@ -105,8 +121,12 @@ pub fn device(mount: &Mount, kernel: &str) -> Device {
         // 128 KiB is the kernel's default where a file system does not say.
         readahead_bytes: readahead.unwrap_or(128 << 10),
         io_bytes: io.unwrap_or(0),
-        folio_order_max: folio_order_max(&mount.filesystem, kernel),
+        folio_order_max: folio_order_max(&filesystem.unwrap_or(mount).filesystem, kernel),
     }
+}
+
+fn parts(device: u32) -> (u32, u32) {
+    (device >> 20, device & 0xf_ffff)
 }
 
 /// The last part of where `/sys/dev/block/MAJOR:MINOR` leads to.
@@ -124,6 +144,17 @@ fn folio_order_max(filesystem: &str, kernel: &str) -> u8 {
         "ext4" if version >= (6, 16) => 9,
         "xfs" if version >= (5, 18) => 9,
         _ => 0,
+    }
+}
+
+/// What a group's meters say, for the log.
+pub(super) fn memory_of_group(usage: &Usage, time_ns: u64) -> MemorySeen {
+    MemorySeen {
+        time_ns,
+        anonymous_bytes: usage.anonymous.0,
+        shmem_bytes: usage.shmem.0,
+        kernel_bytes: usage.kernel.max(usage.kernel_peak).0,
+        page_cache_bytes: usage.page_cache.0,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One line of `/proc/self/mountinfo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
     /// The number of the mount; bind mounts of one device have several.
     pub number: u64,
@@ -19,6 +19,20 @@ pub struct Mount {
     pub source: PathBuf,
     /// Whether it is mounted for writing.
     pub writable: bool,
+    /// What the file system was told when it was mounted, `,` between.
+    pub options: String,
+}
+
+impl Mount {
+    /// Whether its files lie in memory.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.filesystem.as_str(), "tmpfs" | "ramfs")
+    }
+
+    /// Whether its files lie in memory or are made up.
+    pub fn is_pseudo(&self) -> bool {
+        PSEUDO.contains(&self.filesystem.as_str())
+    }
 }
 
 /// File systems that live in memory or make their files up.
@@ -75,7 +89,13 @@ pub fn backed() -> Vec<Mount> {
 
 /// The mounts whose files lie in memory, the first for each device.
 pub fn in_memory() -> Vec<Mount> {
-    distinct(&mountinfo(), |mount| matches!(mount.filesystem.as_str(), "tmpfs" | "ramfs"))
+    distinct(&mountinfo(), Mount::is_in_memory)
+}
+
+/// All mounts that a task sees; those of this process if it is no more.
+pub fn seen_by(task: u32) -> Vec<Mount> {
+    let theirs = fs::read_to_string(format!("/proc/{task}/mountinfo"));
+    theirs.unwrap_or_else(|_| mountinfo()).lines().filter_map(parse_line).collect()
 }
 
 /// The number and device of every mount whose writes only the system calls show. Empty unless
@@ -114,7 +134,7 @@ fn select(text: &str, directory: &Path, seen: impl Fn(&Mount) -> bool) -> Vec<(u
     let mounts: Vec<Mount> = text
         .lines()
         .filter_map(parse_line)
-        .filter(|mount| mount.writable && !PSEUDO.contains(&mount.filesystem.as_str()))
+        .filter(|mount| mount.writable && !mount.is_pseudo())
         .filter(|mount| !NEEDS_NO_CALLS.contains(&mount.filesystem.as_str()))
         .filter(|mount| !seen(mount))
         .collect();
@@ -128,7 +148,7 @@ fn select(text: &str, directory: &Path, seen: impl Fn(&Mount) -> bool) -> Vec<(u
 }
 
 fn parse(text: &str) -> Vec<Mount> {
-    distinct(text, |mount| !PSEUDO.contains(&mount.filesystem.as_str()))
+    distinct(text, |mount| !mount.is_pseudo())
 }
 
 fn distinct(text: &str, wanted: impl Fn(&Mount) -> bool) -> Vec<Mount> {
@@ -155,15 +175,9 @@ fn parse_line(line: &str) -> Option<Mount> {
         point: PathBuf::from(point),
         filesystem: right.next()?.to_owned(),
         source: PathBuf::from(unescape(right.next()?)),
+        options: right.next().unwrap_or_default().to_owned(),
         writable: options.split(',').all(|option| option != "ro"),
     })
-}
-
-/// Whether this device and inode may be a file on one of these mounts. Other inodes are the kernel's
-/// own: a block device's buffers, and on btrfs number 1, its trees.
-pub fn may_be_file(mounts: &[Mount], (device, inode): (u32, u64)) -> bool {
-    let mount = mounts.iter().find(|mount| mount.device == device);
-    mount.is_some_and(|mount| inode != 1 || mount.filesystem != "btrfs")
 }
 
 /// The kernel's own form of a device number, as its tracepoints print it.

@@ -2,31 +2,31 @@
 //! runs, looked up by inode afterwards, never guessed.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, statx};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, statx};
 
+use super::key::{key_of, mount_of, superblock};
 use super::log::FileSeen;
-use super::mounts::{self, Mount, backed, device_number, device_of_mount};
+use super::mounted::Mounted;
+use super::mounts::{Mount, backed};
 use super::overlay::Overlays;
-use super::writes::FdInfo;
 use crate::clock;
 use crate::sys::fanotify::Listener;
 use crate::sys::handle::open_ext_inode;
 use crate::sys::process::monotonic_ns;
 
-/// A device and an inode on it.
-pub type Key = (u32, u64);
+pub use super::key::{Key, key_of_file};
 
 /// The names heard so far.
 #[derive(Debug)]
 pub struct Names {
     listener: Option<Listener>,
-    mounts: Vec<Mount>,
+    mounted: Mounted,
     seen: Seen,
     overflowed: bool,
     /// When we began to listen.
@@ -57,9 +57,10 @@ impl Names {
     ///
     /// Without permission to listen, names are looked up afterwards as far as that goes.
     pub fn listen() -> Self {
-        let mounts = backed();
+        let mounted = Mounted::here();
+        let mounts = mounted.backed();
         let listener = Listener::new().ok();
-        for mount in &mounts {
+        for mount in mounts {
             if let Some(listener) = &listener {
                 // One file system that cannot be watched is no reason to miss the others.
                 let _ = listener.hear(&mount.point);
@@ -72,7 +73,7 @@ impl Names {
             Seen { files: HashMap::new(), devices, descriptors, overlays: Overlays::mounted() };
         let since_1970 = clock::unix_time().unwrap_or(Duration::MAX);
         let began = Began { monotonic_ns: monotonic_ns(), since_1970 };
-        Self { listener, mounts, seen, overflowed: false, began }
+        Self { listener, mounted, seen, overflowed: false, began }
     }
 
     /// What to wait for.
@@ -87,7 +88,16 @@ impl Names {
 
     /// Whether this may be a file on a mounted file system.
     pub fn may_be_file(&self, key: Key) -> bool {
-        mounts::may_be_file(&self.mounts, key)
+        self.mounted.may_be_file(key)
+    }
+
+    /// A task came upon a device that may have been mounted since. It is not listened to: what is
+    /// heard and not yet taken keeps a file system from being unmounted, and who mounts it meanwhile
+    /// will do that. Its files have names if it is still there in the end.
+    pub fn meet(&mut self, device: u32, task: u32) {
+        if self.mounted.meet(device, task).is_some() {
+            self.seen.devices.insert(device, device);
+        }
     }
 
     /// Whether any file on such a device was heard of.
@@ -103,7 +113,7 @@ impl Names {
 
     /// The mounts that are listened to.
     pub fn mounts(&self) -> &[Mount] {
-        &self.mounts
+        self.mounted.backed()
     }
 
     /// Hands on every name or size that is news.
@@ -176,7 +186,7 @@ impl Names {
                 each(FileSeen { time_ns, device, inode, file_bytes, path: None })?;
                 continue;
             }
-            let mounts = &self.mounts;
+            let mounts = self.mounted.backed();
             let root = roots.entry(device).or_insert_with(|| open_root(mounts, device));
             let Some(root) = root else { continue };
             let Ok(file) = open_ext_inode(root, inode) else { continue };
@@ -190,9 +200,11 @@ impl Names {
 
 /// The root of an ext file system, to open inodes relative to.
 fn open_root(mounts: &[Mount], device: u32) -> Option<OwnedFd> {
-    let mount = mounts.iter().find(|m| m.device == device && m.filesystem.starts_with("ext"))?;
+    let is_it = |mount: &&Mount| mount.device == device && mount.filesystem.starts_with("ext");
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::open(&mount.point, flags, Mode::empty()).ok()
+    let open = |mount: &Mount| rustix::fs::open(&mount.point, flags, Mode::empty()).ok();
+    let known = mounts.iter().find(is_it).and_then(open);
+    known.or_else(|| backed().iter().find(is_it).and_then(open))
 }
 
 impl Seen {
@@ -267,25 +279,4 @@ fn was_born_since(file: &OwnedFd, began: Began) -> bool {
     let seconds = u64::try_from(stat.stx_btime.tv_sec).unwrap_or(0);
     let born = Duration::new(seconds, stat.stx_btime.tv_nsec);
     stat.stx_mask & wanted.bits() != 0 && born >= began.since_1970
-}
-
-/// The device of the mount that an open file was found through.
-fn superblock(file: &OwnedFd) -> Option<u32> {
-    device_of_mount(mount_of(file)?)
-}
-
-/// The number of that mount.
-fn mount_of(file: &OwnedFd) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
-    Some(FdInfo::parse(&text)?.mount)
-}
-
-fn key_of(stat: &Stat) -> Key {
-    let device = stat.st_dev;
-    (device_number(rustix::fs::major(device), rustix::fs::minor(device)), stat.st_ino)
-}
-
-/// The device and inode of a file, in the kernel's own form.
-pub fn key_of_file(file: &File) -> io::Result<Key> {
-    Ok(key_of(&fstat(file)?))
 }

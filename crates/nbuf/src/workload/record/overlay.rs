@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::mounts::device_number;
+use super::mounts::{self, Mount, device_number};
 use super::names::Key;
 
 /// The overlays that are mounted here.
@@ -82,11 +82,43 @@ fn parse_line(line: &str) -> Option<Overlay> {
     let mut left = left.split(' ');
     let (major, minor) = left.nth(2)?.split_once(':')?;
     let device = device_number(major.parse().ok()?, minor.parse().ok()?);
-    let point = PathBuf::from(super::mounts::unescape(left.nth(1)?));
-    let options = right.split_once(' ')?.1;
+    let point = PathBuf::from(mounts::unescape(left.nth(1)?));
+    let layers = layers(right.split_once(' ')?.1);
+    // A path that begins nowhere was meant from where its mounter stood.
+    let whole = layers.iter().all(|layer| layer.is_absolute());
+    whole.then_some(Overlay { device, point, layers })
+}
+
+/// Whether a path is on an overlay of which no layer can be reached from here, as in a container.
+pub(super) fn without_layers(path: &Path) -> bool {
+    let mounts = mounts::seen_by(std::process::id());
+    let there = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    let there = there.max_by_key(|mount| mount.point.as_os_str().len());
+    there.is_some_and(|mount| {
+        let is_there = |layer: PathBuf| layer.is_absolute() && layer.exists();
+        mount.filesystem == "overlay" && !layers(&mount.options).into_iter().any(is_there)
+    })
+}
+
+/// The device that the layers of an overlay lie on, by its `options`: that of the first layer that can
+/// be reached from here. In a container none can; then, if the files there are all of one block device,
+/// such as those that the engine puts into `/etc`, it is taken to be that one.
+pub(super) fn device_below(options: &str, others: &[Mount]) -> Option<u32> {
+    let reached = |layer: PathBuf| layer.is_absolute().then(|| fs::metadata(layer).ok()).flatten();
+    if let Some(layer) = layers(options).into_iter().find_map(reached) {
+        let (major, minor) = (rustix::fs::major(layer.dev()), rustix::fs::minor(layer.dev()));
+        return Some(device_number(major, minor));
+    }
+    let mut on_block_devices = others.iter().map(|m| m.device).filter(|device| device >> 20 != 0);
+    let first = on_block_devices.next()?;
+    on_block_devices.all(|device| device == first).then_some(first)
+}
+
+/// The layers that an overlay was mounted with, the uppermost first.
+fn layers(options: &str) -> Vec<PathBuf> {
     let mut layers = Vec::new();
     for (name, value) in options.split(',').filter_map(|option| option.split_once('=')) {
-        let value = super::mounts::unescape(value);
+        let value = mounts::unescape(value);
         match name {
             "upperdir" => layers.insert(0, PathBuf::from(value)),
             "lowerdir" => layers.extend(std::env::split_paths(&value)),
@@ -94,9 +126,7 @@ fn parse_line(line: &str) -> Option<Overlay> {
             _ => {}
         }
     }
-    // A path that begins nowhere was meant from where its mounter stood.
-    let whole = layers.iter().all(|layer| layer.is_absolute());
-    whole.then_some(Overlay { device, point, layers })
+    layers
 }
 
 #[cfg(test)]

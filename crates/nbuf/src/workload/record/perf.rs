@@ -5,22 +5,21 @@
 //! Cost: 0.7 microseconds an event in the command, 0.4 in the recorder until the trace is written.
 
 mod error;
+mod others;
 
 pub use error::Error;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::btrfs::{self, Btrfs};
-use super::calls::{self, Calls};
-use super::direct::{self, DirectLayout};
-use super::events::{Body, Layout, Sample, Source, TaskIn};
+use super::events::{Layout, Sample, Source, TaskIn};
 use super::log::{Event, Kind};
 use crate::sys::perf;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
 use error::refused;
+use others::{Others, Unreadable};
 
 const RING_BYTES_MAX: usize = 8 << 20;
 /// Room for all rings together, so that a machine of 256 processors is not asked for 2 GiB.
@@ -30,9 +29,7 @@ const RINGS_BYTES_MAX: usize = 512 << 20;
 #[derive(Debug)]
 pub struct Perf {
     layouts: Vec<Layout>,
-    btrfs: Option<Btrfs>,
-    calls: Option<Calls>,
-    direct: Option<DirectLayout>,
+    others: Others,
     processors: Vec<i32>,
     ring_bytes: usize,
     task_in: TaskIn,
@@ -76,9 +73,7 @@ impl Perf {
         let (attached, batch) = (None, Vec::new());
         Ok(Self {
             layouts,
-            btrfs: None,
-            calls: None,
-            direct: None,
+            others: Others::default(),
             processors,
             ring_bytes,
             task_in,
@@ -119,29 +114,23 @@ impl Perf {
     /// Adds the writes on btrfs, where the kernel has a tracepoint for them as we know it; gives
     /// back whose writes are seen.
     pub fn with_btrfs(mut self, systems: Vec<([u8; 16], u32)>) -> (Self, impl Fn(u32) -> bool) {
-        let format = Tracefs::open()
-            .and_then(|tracefs| tracefs.read(&format!("events/{}/format", btrfs::PATH)));
-        if let (Ok(format), false) = (format, systems.is_empty()) {
-            self.btrfs = Btrfs::parse(&format, systems).ok();
-        }
-        let btrfs = self.btrfs.clone();
+        self.others.add_btrfs(systems);
+        let btrfs = self.others.btrfs.clone();
         (self, move |device| btrfs.as_ref().is_some_and(|btrfs| btrfs.sees(device)))
     }
 
-    /// Adds the calls that go past the page cache, where the kernel has a tracepoint for them.
+    /// Adds the calls that go past the page cache, and pages that reclaim takes, where the kernel has
+    /// tracepoints for them.
     #[must_use]
-    pub fn with_direct(mut self) -> Self {
-        let format = Tracefs::open()
-            .and_then(|tracefs| tracefs.read(&format!("events/{}/format", direct::PATH)));
-        self.direct = format.ok().and_then(|format| DirectLayout::parse(&format).ok());
+    pub fn with_detours(mut self) -> Self {
+        self.others.add_direct();
+        self.others.add_reclaim();
         self
     }
 
     /// Adds the system calls that write.
     pub fn with_calls(mut self) -> Result<Self, Error> {
-        let tracefs = Tracefs::open().map_err(refused)?;
-        let format = |path: &str| tracefs.read(&format!("events/{path}/format")).map_err(refused);
-        self.calls = Some(Calls::parse(&format(calls::ENTER)?, &format(calls::EXIT)?)?);
+        self.others.add_calls()?;
         // Descriptors belong to processes.
         self.task_in = TaskIn::Sample;
         Ok(self)
@@ -167,9 +156,11 @@ impl Perf {
                 }
                 attached.events.push(event);
             }
-            for (id, filter) in self.filtered() {
+            for (id, filter) in self.others.wanted() {
                 let event = perf::open(id.into(), pid, processor, sampling).map_err(refused)?;
-                event.filter(&std::ffi::CString::new(filter).map_err(io::Error::from)?)?;
+                if !filter.is_empty() {
+                    event.filter(&std::ffi::CString::new(filter).map_err(io::Error::from)?)?;
+                }
                 event.redirect_to(&attached.events[leader])?;
                 attached.events.push(event);
             }
@@ -193,14 +184,6 @@ impl Perf {
         Ok(())
     }
 
-    /// Tracepoints of which only some records are wanted.
-    fn filtered(&self) -> Vec<(u16, String)> {
-        let calls = self.calls.iter().flat_map(|calls| [calls.enter, calls.exit]);
-        let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
-        let direct = self.direct.iter().map(|direct| (direct.id, direct::FILTER.to_owned()));
-        calls.zip(Calls::filters()).chain(btrfs).chain(direct).collect()
-    }
-
     /// What to wait for: readable when a ring is a quarter full.
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let attached = self.attached.iter();
@@ -214,7 +197,7 @@ impl Perf {
         self.drain_batch(|batch| {
             batch.iter().try_for_each(|sample| match sample {
                 Sample::Event(event) => each(event),
-                Sample::Call(_) | Sample::Direct(_) => Ok(()),
+                Sample::Call(_) | Sample::Direct(_) | Sample::Reclaim { .. } => Ok(()),
             })
         })
     }
@@ -234,8 +217,7 @@ impl Perf {
                     return;
                 }
                 self.received += 1;
-                let others = (self.calls.as_ref(), self.btrfs.as_ref(), self.direct.as_ref());
-                match sample((&self.layouts, self.task_in), others, record.body) {
+                match self.others.sample(&self.layouts, self.task_in, record.body) {
                     Ok(sample) => self.batch.extend(sample),
                     Err(Unreadable) => self.unreadable += 1,
                 }
@@ -263,28 +245,6 @@ impl Perf {
         let rings = self.attached.iter().flat_map(|attached| &attached.rings);
         rings.map(Ring::high_water_bytes).max().unwrap_or(0)
     }
-}
-
-struct Unreadable;
-
-/// What a record says, if it says anything to us.
-fn sample(
-    (layouts, task_in): (&[Layout], TaskIn),
-    (calls, btrfs, direct): (Option<&Calls>, Option<&Btrfs>, Option<&DirectLayout>),
-    body: &[u8],
-) -> Result<Option<Sample>, Unreadable> {
-    let body = Body::parse(body, task_in).ok_or(Unreadable)?;
-    if let Some(layout) = layouts.iter().find(|layout| layout.id == body.id) {
-        return layout.event(&body).map(Sample::Event).map(Some).ok_or(Unreadable);
-    }
-    if let Some(calls) = calls.filter(|calls| calls.has(body.id)) {
-        return Ok(calls.decode(&body).map(Sample::Call));
-    }
-    if let Some(direct) = direct.filter(|direct| direct.id == body.id) {
-        return direct.read(&body).map(Sample::Direct).map(Some).ok_or(Unreadable);
-    }
-    let btrfs = btrfs.filter(|btrfs| btrfs.id == body.id).ok_or(Unreadable)?;
-    Ok(btrfs.event(body.raw, body.task, body.time_ns).map(Sample::Event))
 }
 
 fn previous_power_of_two(bytes: usize) -> usize {

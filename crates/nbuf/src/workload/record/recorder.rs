@@ -7,14 +7,15 @@ use std::path::Path;
 
 use super::btrfs;
 use super::events::{SOURCES, Sample, Source};
-use super::log::{Entry, Event, Kind, LogWriter, MemorySeen};
+use super::log::{Entry, Event, Kind, LogWriter};
 use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
 use super::perf::{self, Perf};
+use super::reclaim;
 use super::uncached::Detours;
 use super::writes::{FdInfo, Writes};
-use crate::sys::cgroup::{Group, Usage};
+use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::units::Bytes;
 use crate::workload::command::{Ended, Watcher};
@@ -78,7 +79,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             _ => true,
         };
         let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
-        let mut perf = Perf::prepare(&sources)?.with_direct();
+        let mut perf = Perf::prepare(&sources)?.with_detours();
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
@@ -91,8 +92,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if writes.is_some() {
             perf = perf.with_calls()?;
         }
-        let devices = names.mounts().iter().map(|mount| machine::device(mount, &facts.kernel));
-        facts.devices = devices.collect();
+        facts.devices = machine::devices(names.mounts(), 0, &facts.kernel);
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() {
@@ -152,6 +152,9 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.uncached = self.uncached.named(&self.names);
+        let known = self.facts.devices.len();
+        let met = machine::devices(self.names.mounts(), known, &self.facts.kernel);
+        self.facts.devices.extend(met);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;
         self.caution(ended);
@@ -186,6 +189,9 @@ impl<'a, W: Write> Recorder<'a, W> {
                 // What is no file passes through the same tracepoints; and this thread may let go
                 // of files that are not the command's.
                 let is_ours = event.task == this_thread;
+                if !names.may_be_file(key) {
+                    names.meet(event.device, event.task);
+                }
                 if !names.may_be_file(key) || is_ours && !touched.contains(&key) {
                     return Ok(());
                 }
@@ -195,7 +201,11 @@ impl<'a, W: Write> Recorder<'a, W> {
             log.push(&Entry::Event(*event))
         };
         perf.drain_batch(|batch| {
+            let taken = reclaim::taken(batch);
             for (at, sample) in batch.iter().enumerate() {
+                if taken.as_ref().is_some_and(|taken| taken[at]) {
+                    continue;
+                }
                 let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut look));
                 match sample {
                     Sample::Event(event) => {
@@ -205,7 +215,7 @@ impl<'a, W: Write> Recorder<'a, W> {
                         push(event)?;
                     }
                     Sample::Direct(direct) => uncached.went_past(direct),
-                    Sample::Call(_) => {}
+                    Sample::Call(_) | Sample::Reclaim { .. } => {}
                 }
                 if let Some(event) = written {
                     push(&event)?;
@@ -236,18 +246,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let Some(usage) = self.group.and_then(|group| group.limiter().usage().ok()) else {
             return Ok(());
         };
-        self.log.push(&Entry::Memory(memory_of_group(&usage, now)))
-    }
-}
-
-/// What a group's meters say, for the log.
-pub(super) fn memory_of_group(usage: &Usage, time_ns: u64) -> MemorySeen {
-    MemorySeen {
-        time_ns,
-        anonymous_bytes: usage.anonymous.0,
-        shmem_bytes: usage.shmem.0,
-        kernel_bytes: usage.kernel.max(usage.kernel_peak).0,
-        page_cache_bytes: usage.page_cache.0,
+        self.log.push(&Entry::Memory(machine::memory_of_group(&usage, now)))
     }
 }
 

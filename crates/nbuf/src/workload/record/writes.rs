@@ -136,7 +136,7 @@ impl Writes {
                 self.overhear(event);
                 return None;
             }
-            Sample::Direct(_) => return None,
+            Sample::Direct(_) | Sample::Reclaim { .. } => return None,
         };
         let process = call.process;
         match call.step {

@@ -5,7 +5,6 @@
 //! what belongs to the mount and the inode is remembered. Cost: 4 microseconds a call.
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Stat};
@@ -14,7 +13,8 @@ use super::windows::Windows;
 use crate::sys::process::monotonic_ns;
 use crate::units::Bytes;
 use crate::workload::record::log::{Entry, FileSeen};
-use crate::workload::record::mounts::{self, Mount, device_number, device_of_mount};
+use crate::workload::record::mounted::Mounted;
+use crate::workload::record::mounts::{self, Mount, device_number};
 use crate::workload::record::names::Key;
 use crate::workload::record::writes::FdInfo;
 use crate::workload::trace::{Detour, Uncached};
@@ -46,25 +46,28 @@ pub(super) enum Looked {
 /// Every file that was seen.
 #[derive(Debug)]
 pub(super) struct Files {
-    mounts: Vec<Mount>,
+    mounted: Mounted,
     /// By mount and inode; none for what is no file of the page cache.
     places: HashMap<(u64, u64), Option<Key>>,
     /// What the kernel calls a device that `stat` calls this.
     devices: HashMap<u32, u32>,
     sizes: HashMap<Key, u64>,
     windows: Windows,
-    in_memory: Vec<Mount>,
     /// Used without the page cache of files, by what they are known by here.
     uncached: HashMap<Key, Uncached>,
 }
 
 impl Files {
-    /// On these mounts.
-    pub(super) fn on(mounts: Vec<Mount>) -> Self {
-        let (places, sizes) = (HashMap::new(), HashMap::new());
-        let devices = mounts.iter().map(|mount| (mount.device, mount.device)).collect();
-        let (windows, in_memory) = (Windows::default(), mounts::in_memory());
-        Self { mounts, places, devices, sizes, windows, in_memory, uncached: HashMap::new() }
+    /// On what is mounted here, and what the command's processes see.
+    pub(super) fn on(mounted: Mounted) -> Self {
+        let (places, sizes, windows) = (HashMap::new(), HashMap::new(), Windows::default());
+        let devices = mounted.backed().iter().map(|mount| (mount.device, mount.device)).collect();
+        Self { mounted, places, devices, sizes, windows, uncached: HashMap::new() }
+    }
+
+    /// The mounts that are known by now.
+    pub(super) fn mounts(&self) -> &[Mount] {
+        self.mounted.backed()
     }
 
     /// A call goes past the page cache.
@@ -93,7 +96,7 @@ impl Files {
             *known
         } else {
             let Ok(stat) = rustix::fs::stat(link(task, file)) else { return Looked::Hidden };
-            let key = self.meet(&info, &stat, &link(task, file), news);
+            let key = self.meet(task, &info, &stat, &link(task, file), news);
             *self.places.entry(place).or_insert(key)
         };
         let Some(key) = key else { return Looked::Other };
@@ -108,6 +111,7 @@ impl Files {
     /// A file that is seen for the first time.
     fn meet(
         &mut self,
+        task: i32,
         info: &FdInfo,
         stat: &Stat,
         link: &Path,
@@ -120,10 +124,11 @@ impl Files {
         // A subvolume of btrfs has a device of its own, which the mount does not have.
         let device = *known
             .entry(device_of(stat))
-            .or_insert_with(|| device_of_mount(info.mount).unwrap_or(device_of(stat)));
+            .or_insert_with(|| device_of_mount(task, info.mount).unwrap_or(device_of(stat)));
         let key = (device, stat.st_ino);
-        if !mounts::may_be_file(&self.mounts, key) {
-            if self.in_memory.iter().any(|mount| mount.device == device) {
+        self.mounted.meet(device, task.unsigned_abs());
+        if !self.mounted.may_be_file(key) {
+            if self.mounted.is_in_memory(device) {
                 let of = self.uncached.entry(key);
                 let of = of.or_insert_with(|| uncached(link, Detour::Memory));
                 of.calls += 1;
@@ -209,14 +214,22 @@ impl Files {
     }
 
     /// A file that a mapping names: device as the kernel prints it, inode and path.
-    pub(super) fn mapped(&mut self, key: Key, path: &[u8], news: &mut Vec<Entry>) -> bool {
+    pub(super) fn mapped(
+        &mut self,
+        task: i32,
+        key: Key,
+        path: &[u8],
+        news: &mut Vec<Entry>,
+    ) -> bool {
         if self.sizes.contains_key(&key) {
             return true;
         }
-        if !mounts::may_be_file(&self.mounts, key) {
+        self.mounted.meet(key.0, task.unsigned_abs());
+        if !self.mounted.may_be_file(key) {
             return false;
         }
-        let living = Path::new(std::ffi::OsStr::from_bytes(path));
+        let root = format!("/proc/{task}/root");
+        let living = [root.as_bytes(), path].concat();
         let size = rustix::fs::stat(living).ok().filter(|stat| stat.st_ino == key.1);
         if let Some(stat) = size {
             self.devices.entry(device_of(&stat)).or_insert(key.0);
@@ -237,6 +250,12 @@ fn uncached(link: &Path, detour: Detour) -> Uncached {
     let file = path.to_string_lossy();
     let file = file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned();
     Uncached { file, detour, calls: 0, bytes: Bytes(0) }
+}
+
+/// The device of the mount with this number, where the task sees it.
+fn device_of_mount(task: i32, number: u64) -> Option<u32> {
+    let mounts = mounts::seen_by(task.unsigned_abs());
+    mounts.into_iter().find(|mount| mount.number == number).map(|mount| mount.device)
 }
 
 fn device_of(stat: &Stat) -> u32 {

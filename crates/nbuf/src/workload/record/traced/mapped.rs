@@ -122,7 +122,8 @@ pub(super) fn touched(
     for area in String::from_utf8_lossy(&maps).lines().filter_map(Area::parse) {
         let start = area.range.start.max(range.start);
         let end = area.range.end.min(range.end);
-        if start >= end || !files.mapped((area.device, area.inode), area.path.as_bytes(), names) {
+        let key = (area.device, area.inode);
+        if start >= end || !files.mapped(task, key, area.path.as_bytes(), names) {
             continue;
         }
         let first = (area.offset + (start - area.range.start)) / PAGE_BYTES;

@@ -21,8 +21,9 @@ use std::thread::JoinHandle;
 
 use super::log::{Entry, LogWriter, MemorySeen};
 use super::machine;
+use super::mounted::Mounted;
 use super::mounts;
-use super::recorder::{Error, memory_of_group};
+use super::recorder::Error;
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace;
@@ -68,6 +69,14 @@ pub fn probe() -> io::Result<()> {
             ),
         ));
     }
+    if !seccomp::is_available() {
+        let why = "seccomp(2) is refused, by the kernel or by a filter that is already set";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    if !std::path::Path::new("/proc/self/fdinfo").exists() {
+        let why = "/proc is not there, which says what a descriptor stands for";
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
     ptrace::probe()
 }
 
@@ -75,9 +84,7 @@ impl<'a, W: Write> Traced<'a, W> {
     /// Starts the log; the command does not exist yet.
     pub fn prepare(command: Vec<String>, group: Option<&'a Group>, out: W) -> Result<Self, Error> {
         let mut facts = machine::facts(command);
-        let devices = mounts::backed();
-        let devices = devices.iter().map(|mount| machine::device(mount, &facts.kernel));
-        facts.devices = devices.collect();
+        facts.devices = machine::devices(&mounts::backed(), 0, &facts.kernel);
         facts.capture = Capture { backend: "calls".into(), ..Capture::default() };
         facts.cautions.push(format!("recorded by system calls: {BLIND_SPOTS}"));
         if group.is_none() {
@@ -149,6 +156,8 @@ impl<'a, W: Write> Traced<'a, W> {
             cautions.push("a 32-bit program was run: its calls are missing".to_owned());
         }
         self.facts.uncached.clone_from(&shared.uncached);
+        let known = self.facts.devices.len();
+        self.facts.devices.extend(machine::devices(&shared.mounts, known, &self.facts.kernel));
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
@@ -188,7 +197,7 @@ impl<'a, W: Write> Traced<'a, W> {
             let processes = locked(&self.shared).processes.clone();
             return memory::of(&processes);
         };
-        memory_of_group(&usage, now)
+        machine::memory_of_group(&usage, now)
     }
 }
 
@@ -207,7 +216,7 @@ impl<W: Write> Watcher for Traced<'_, W> {
             if !is_ours {
                 return Ok(());
             }
-            Tracer::new(Translator::new(Files::on(mounts::backed())), shared).run()
+            Tracer::new(Translator::new(Files::on(Mounted::here())), shared).run()
         };
         let thread = std::thread::Builder::new().name("tracer".into()).spawn(trace)?;
         let seized = told.recv().map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

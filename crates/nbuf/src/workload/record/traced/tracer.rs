@@ -15,6 +15,7 @@ use super::translate::{Missed, Pending, Translator};
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace::{self, Resume, Stop};
 use crate::workload::record::log::Entry;
+use crate::workload::record::mounts::Mount;
 use crate::workload::trace::Uncached;
 
 /// What the thread shares with the recorder.
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub(super) missed: Missed,
     /// What went without the page cache of files; known at the end.
     pub(super) uncached: Vec<Uncached>,
+    /// What is mounted here, and what was met besides; known at the end.
+    pub(super) mounts: Vec<Mount>,
     /// What was not even tried to follow.
     pub(super) unseen: Vec<Unseen>,
     /// Programs of another architecture, whose calls do not stop.
@@ -70,7 +73,9 @@ impl Tracer {
             }
             self.hand_over();
         }
-        locked(&self.shared).uncached = self.translator.files.uncached();
+        let mut shared = locked(&self.shared);
+        shared.uncached = self.translator.files.uncached();
+        shared.mounts = self.translator.files.mounts().to_vec();
         Ok(())
     }
 

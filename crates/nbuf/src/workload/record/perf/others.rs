@@ -1,0 +1,86 @@
+//! Tracepoints beside those of the page cache, each with a layout of its own.
+
+use super::super::btrfs::{self, Btrfs};
+use super::super::calls::{self, Calls};
+use super::super::direct::{self, DirectLayout};
+use super::super::events::{Body, Layout, Sample, TaskIn};
+use super::super::reclaim;
+use super::Error;
+use super::error::refused;
+use crate::sys::tracefs::Tracefs;
+
+/// Those that are recorded.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    pub(super) btrfs: Option<Btrfs>,
+    pub(super) calls: Option<Calls>,
+    direct: Option<DirectLayout>,
+    reclaim: Option<u16>,
+}
+
+pub(super) struct Unreadable;
+
+impl Others {
+    /// Writes on btrfs.
+    pub(super) fn add_btrfs(&mut self, systems: Vec<([u8; 16], u32)>) {
+        if let (Some(format), false) = (format(btrfs::PATH), systems.is_empty()) {
+            self.btrfs = Btrfs::parse(&format, systems).ok();
+        }
+    }
+
+    /// Calls that go past the page cache.
+    pub(super) fn add_direct(&mut self) {
+        self.direct = format(direct::PATH).and_then(|format| DirectLayout::parse(&format).ok());
+    }
+
+    /// Reclaim.
+    pub(super) fn add_reclaim(&mut self) {
+        self.reclaim = format(reclaim::PATH).and_then(|format| reclaim::parse(&format));
+    }
+
+    /// System calls that write.
+    pub(super) fn add_calls(&mut self) -> Result<(), Error> {
+        let tracefs = Tracefs::open().map_err(refused)?;
+        let format = |path: &str| tracefs.read(&format!("events/{path}/format")).map_err(refused);
+        self.calls = Some(Calls::parse(&format(calls::ENTER)?, &format(calls::EXIT)?)?);
+        Ok(())
+    }
+
+    /// Their numbers, and which of their records are wanted; all, where that is empty.
+    pub(super) fn wanted(&self) -> Vec<(u16, String)> {
+        let calls = self.calls.iter().flat_map(|calls| [calls.enter, calls.exit]);
+        let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
+        let direct = self.direct.iter().map(|direct| (direct.id, direct::FILTER.to_owned()));
+        let reclaim = self.reclaim.iter().map(|&reclaim| (reclaim, String::new()));
+        calls.zip(Calls::filters()).chain(btrfs).chain(direct).chain(reclaim).collect()
+    }
+
+    /// What a record says, if it says anything to us.
+    pub(super) fn sample(
+        &self,
+        layouts: &[Layout],
+        task_in: TaskIn,
+        body: &[u8],
+    ) -> Result<Option<Sample>, Unreadable> {
+        let body = Body::parse(body, task_in).ok_or(Unreadable)?;
+        if let Some(layout) = layouts.iter().find(|layout| layout.id == body.id) {
+            return layout.event(&body).map(Sample::Event).map(Some).ok_or(Unreadable);
+        }
+        if let Some(calls) = self.calls.as_ref().filter(|calls| calls.has(body.id)) {
+            return Ok(calls.decode(&body).map(Sample::Call));
+        }
+        if let Some(direct) = self.direct.as_ref().filter(|direct| direct.id == body.id) {
+            return direct.read(&body).map(Sample::Direct).map(Some).ok_or(Unreadable);
+        }
+        if self.reclaim == Some(body.id) {
+            return Ok(Some(Sample::Reclaim { time_ns: body.time_ns, task: body.task }));
+        }
+        let btrfs = self.btrfs.as_ref().filter(|btrfs| btrfs.id == body.id).ok_or(Unreadable)?;
+        Ok(btrfs.event(body.raw, body.task, body.time_ns).map(Sample::Event))
+    }
+}
+
+/// The `format` file of a tracepoint, where the kernel has it.
+fn format(path: &str) -> Option<String> {
+    Tracefs::open().ok()?.read(&format!("events/{path}/format")).ok()
+}
