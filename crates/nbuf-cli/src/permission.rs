@@ -160,7 +160,7 @@ impl Circumstances {
             "; {}. Start the container with\n    docker run {} ...\nor with --privileged, and be \
              root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would \
              run the command as yourself):\n    {} -- nsenter --target \
-             \"$(docker inspect --format '{{{{.State.Pid}}}}' {})\" --all --wdns {} {}",
+             \"$(docker inspect --format '{{{{.State.Pid}}}}' {})\" --all --wdns={} {}",
             why.join("; "),
             add.join(" "),
             self.ours(),
@@ -270,7 +270,7 @@ mod tests {
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
                     docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
                 or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
         let docker =
@@ -281,7 +281,7 @@ mod tests {
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); this is a container (/.dockerenv); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
                     docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
                 or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
         check(
@@ -290,7 +290,7 @@ mod tests {
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root has its capabilities here, so a filter of system calls, a security module or a user namespace refuses. Start the container with
                     docker run --security-opt seccomp=unconfined ...
                 or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns /srv sh -c 'echo '\''x'\'''
+                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
     }

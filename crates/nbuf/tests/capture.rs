@@ -211,7 +211,7 @@ fn shown(trace: &Trace, path: &str, want: &str) -> String {
     for record in &trace.records {
         let name = &trace.files[record.file.0 as usize];
         let ours = path.strip_suffix('*').map_or(name == path, |start| name.starts_with(start));
-        if !ours || matches!(record.op, Op::Fill | Op::Readahead) {
+        if !ours || matches!(record.op, Op::Fill | Op::Readahead | Op::Advise) {
             continue;
         }
         let last = record.offset_bytes + u64::from(record.length_bytes).max(1) - 1;

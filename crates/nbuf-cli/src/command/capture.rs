@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use nbuf::sys::process;
 use nbuf::workload::record::perf::{self, Perf};
-use nbuf::workload::record::{Backend, recorder, traced};
+use nbuf::workload::record::{Backend, overlay, recorder, traced};
 
 use crate::fail::{chain, say};
 use crate::permission;
@@ -33,13 +33,27 @@ impl Capture {
                 Backend::Calls
             }
             Self::Auto => match tried() {
-                // More of these can be had.
+                Ok(()) if is_unnamed_here() => {
+                    say(
+                        "recording by system calls, for the layers of this container are hidden: by \
+                         tracepoints its files would have no names (--capture perf)",
+                    );
+                    say(traced::BLIND_SPOTS);
+                    Backend::Calls
+                }
+                // More descriptors can be had.
                 Ok(()) | Err(perf::Error::Descriptors) => Backend::Perf,
                 Err(error) => fall_back(error),
             },
         };
         Ok(backend)
     }
+}
+
+/// Whether what lies here has no names for the tracepoints, but for system calls.
+fn is_unnamed_here() -> bool {
+    let here = std::env::current_dir().unwrap_or_default();
+    overlay::without_layers(&here) && traced::probe().is_ok()
 }
 
 /// Root is only asked for what a container may lack: opening a tracepoint costs a third of a second.

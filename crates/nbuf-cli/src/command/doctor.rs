@@ -75,6 +75,9 @@ fn table(found: &[Ability], whole: bool) -> String {
     let works = |name| found.iter().any(|a| a.name == name && a.state == State::Works);
     let verdict = match (whole, works("capture by tracepoints"), works("capture by system calls")) {
         (true, ..) => "nbuf size can do its whole job here",
+        (_, true, _) if works("memory limits") => {
+            "nbuf size can record, recommend and verify here, but not for files without names"
+        }
         (_, true, _) => "nbuf size can record and recommend here, but not verify under limits",
         (_, _, true) if works("memory limits") => {
             "nbuf size can record by system calls, recommend and verify here, by what is read from \

@@ -59,8 +59,9 @@ pub(super) fn told_unreached(share: f64) -> Option<String> {
     (share > UNREACHED_SHARE_MAX).then(|| {
         format!(
             "{:.0} % of the pages are of files that cannot be opened by their names from here, as those \
-             of a container: they are not dropped from the page cache before the runs, which fill \
-             fewer pages than predicted where they are still there",
+             of a container: they are not dropped from the page cache before a run, which fills fewer \
+             than predicted where they are still there (inside, --capture calls has their names; \
+             outside, --prepare can drop them)",
             share * 100.0
         )
     })

@@ -104,8 +104,9 @@ fn names(mount: Option<&Mount>) -> Ability {
         mount.map_or(Ok(()), |mount| listener.hear(&mount.point))
     };
     let heard = hear().map_err(|error: io::Error| format!("fanotify is refused: {error}"));
+    let hidden = overlay::without_layers(Path::new("/"));
     let tried = heard.and_then(|()| {
-        if overlay::without_layers(Path::new("/")) {
+        if hidden {
             let why = "the layers of / lie outside this container: its own files have no names, and \
                        cannot be dropped before a run; those of volumes have and can";
             return Err(why.to_owned());
@@ -116,7 +117,11 @@ fn names(mount: Option<&Mount>) -> Ability {
         "names of files",
         true,
         tried,
-        "as for tracepoints; recording by system calls (--capture calls) needs none of this",
+        if hidden {
+            "record by system calls (--capture calls), which have names for all; or run nbuf outside"
+        } else {
+            "as for tracepoints; recording by system calls (--capture calls) needs none of this"
+        },
     )
 }
 

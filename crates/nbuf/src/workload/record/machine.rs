@@ -29,7 +29,10 @@ pub fn facts(command: Vec<String>) -> Facts {
             .memory_limit()
             .map_or(memory_total(), |limit| limit.min(memory_total())),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
-        cautions: hidden(Path::new("/proc")).into_iter().collect(),
+        cautions: hidden(Path::new("/proc"))
+            .into_iter()
+            .chain(unknown(Path::new("/sys")))
+            .collect(),
         ..Facts::default()
     }
 }
@@ -82,6 +85,15 @@ fn multi_generational() -> bool {
     let mask = fs::read_to_string("/sys/kernel/mm/lru_gen/enabled").unwrap_or_default();
     let digits = mask.trim().trim_start_matches("0x");
     u32::from_str_radix(digits, 16).is_ok_and(|mask| mask & 1 != 0)
+}
+
+/// What is not known of the devices without the kernel's account of them.
+fn unknown(sys: &Path) -> Option<String> {
+    (!sys.join("class/bdi").exists()).then(|| {
+        "/sys is hidden or empty here: the readahead of the devices is not known, and taken for \
+         128 KiB; mount it (`mount -t sysfs sys /sys`) and record again"
+            .to_owned()
+    })
 }
 
 fn memory_total() -> Bytes {
@@ -162,13 +174,20 @@ pub(super) fn memory_of_group(usage: &Usage, time_ns: u64) -> MemorySeen {
 mod tests {
     use std::path::Path;
 
-    use super::{folio_order_max, hidden, parse_list};
+    use super::{folio_order_max, hidden, parse_list, unknown};
 
     #[test]
     fn a_machine_that_hides_its_processes_is_told_of() {
         assert_eq!(hidden(Path::new("/proc")), None);
         let directory = tempfile::tempdir().unwrap();
         assert!(hidden(directory.path()).unwrap().contains("accesses are missing"));
+    }
+
+    #[test]
+    fn devices_that_are_hidden_are_told_of() {
+        assert_eq!(unknown(Path::new("/sys")), None);
+        let directory = tempfile::tempdir().unwrap();
+        assert!(unknown(directory.path()).unwrap().contains("taken for 128 KiB"));
     }
 
     #[test]

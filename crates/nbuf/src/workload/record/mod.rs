@@ -16,7 +16,7 @@ pub mod mounted;
 pub mod mounts;
 pub mod names;
 pub mod normalise;
-mod overlay;
+pub mod overlay;
 pub mod perf;
 pub mod reclaim;
 pub mod recorder;

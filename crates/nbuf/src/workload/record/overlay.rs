@@ -89,8 +89,9 @@ fn parse_line(line: &str) -> Option<Overlay> {
     whole.then_some(Overlay { device, point, layers })
 }
 
-/// Whether a path is on an overlay of which no layer can be reached from here, as in a container.
-pub(super) fn without_layers(path: &Path) -> bool {
+/// Whether a path is on an overlay of which no layer can be reached from here, as in a container:
+/// tracepoints are about files of the layers, which then have no names.
+pub fn without_layers(path: &Path) -> bool {
     let mounts = mounts::seen_by(std::process::id());
     let there = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     let there = there.max_by_key(|mount| mount.point.as_os_str().len());
