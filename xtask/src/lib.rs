@@ -4,6 +4,7 @@
 //! run is no rule.
 
 pub mod accuracy;
+pub mod captures;
 pub mod cost;
 pub mod discs;
 pub mod tidy;

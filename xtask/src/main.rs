@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, cost, discs, tidy};
+use xtask::{accuracy, captures, cost, discs, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
        cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
-       cargo xtask accuracy [PROGRAM...]  (as root, after cargo build --release)";
+       cargo xtask captures               (as root, after cargo build --release)
+       cargo xtask accuracy [PROGRAM...]  (the same)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
@@ -27,6 +28,12 @@ fn main() -> anyhow::Result<ExitCode> {
             let runs = runs.context("how many runs? cargo xtask cost 9 sqlite3 ...")?;
             let table = cost::table("target/release/nbuf", runs, &command)?;
             write!(io::stdout(), "{table}")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("captures") => {
+            let path = tidy::repository().join("docs/capture-calls.md");
+            let table = captures::table(&tidy::repository().join("target/release/nbuf"))?;
+            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "close", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Some("accuracy") => {

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 pub use table::{between, replace};
 
-use programs::{PROGRAMS, Program};
+use programs::PROGRAMS;
+pub(crate) use programs::Program;
 
 /// Parts of the footprint that are left as cache.
 const AT: &str = "100%,75%,50%,25%,10%";
@@ -48,13 +49,13 @@ pub struct Cell {
 
 /// Measures; `only` picks programs by name. Fills come first, then time.
 pub fn measure(nbuf: &Path, only: &[String]) -> Result<(Vec<Cell>, Vec<Cell>)> {
-    let place = Place::make()?;
+    let place = Place::make("nbuf-accuracy")?;
     let wanted = |program: &&Program| {
         only.is_empty() || only.iter().any(|name| program.name.starts_with(name.as_str()))
     };
     let (mut fills, mut time) = (Vec::new(), Vec::new());
     for program in PROGRAMS.iter().filter(wanted) {
-        let data = place.0.join(program.name);
+        let data = place.path().join(program.name);
         fs::create_dir_all(&data)?;
         program.prepare(&data).with_context(|| format!("preparing {}", program.name))?;
         for window in [Window::Own, Window::Private("128KiB"), Window::Private("0")] {
@@ -105,13 +106,17 @@ fn cell(
 }
 
 /// A folder that goes when we do.
-struct Place(PathBuf);
+pub(crate) struct Place(PathBuf);
 
 impl Place {
-    fn make() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("nbuf-accuracy-{}", std::process::id()));
+    pub(crate) fn make(name: &str) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         fs::create_dir(&path)?;
         Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 

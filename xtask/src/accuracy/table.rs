@@ -83,6 +83,8 @@ struct Run<'a> {
     value: &'a Value,
     share: String,
     mapped: bool,
+    /// How the recorded run ended.
+    status: Option<i64>,
 }
 
 impl Run<'_> {
@@ -106,6 +108,9 @@ impl Run<'_> {
         if is("timed_out") {
             remarks.push("cut off");
         }
+        if !is("killed") && !is("timed_out") && self.value["exit_status"].as_i64() != self.status {
+            remarks.push("ended otherwise");
+        }
         if !self.value["step_bytes"].is_null() {
             remarks.push("at a step");
         }
@@ -128,7 +133,7 @@ fn runs(cell: &Cell) -> Vec<Run<'_>> {
         } else {
             format!("{:.0} %", cache / footprint * 100.0)
         };
-        Run { value, share, mapped }
+        Run { value, share, mapped, status: report["exit_status"].as_i64() }
     };
     report["verify"].as_array().map(|runs| runs.iter().map(run).collect()).unwrap_or_default()
 }
