@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -146,6 +147,17 @@ fn statuses_and_signals_are_the_commands_own() {
         assert_eq!(recorded.status, want, "{script}: {recorded:?}");
         assert_eq!(recorded.trace().facts.exit_status, Some(want));
     }
+    // A folder that may not be searched does not make a program of a name that is nowhere.
+    let Some(here) = Ordinary::new() else { return };
+    fs::create_dir(here.place.path("closed")).unwrap();
+    fs::set_permissions(here.place.path("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let mut nbuf = here.nbuf(&["record", "-o", "none.parquet", "--", "nothing-by-this-name"]);
+    let path = format!("{}:/usr/bin:/bin", here.place.path("closed").display());
+    let output = nbuf.env("PATH", path).output().unwrap();
+    fs::set_permissions(here.place.path("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(127), "{told}");
+
     let Some(here) = Ordinary::new() else { return };
     let jobs =
         "set -m; sleep 0.3 & kill -STOP $!; sleep 0.1; jobs; kill -CONT $!; wait $!; echo $?";

@@ -35,8 +35,8 @@ impl Capture {
             Self::Auto => match tried() {
                 Ok(()) if is_unnamed_here() => {
                     say(
-                        "recording by system calls, for the layers of this container are hidden: by \
-                         tracepoints its files would have no names (--capture perf)",
+                        "recording by system calls, for the layers of the overlay here are hidden, as in a \
+                         container: by tracepoints its files would have no names (--capture perf)",
                     );
                     say(traced::BLIND_SPOTS);
                     Backend::Calls

@@ -128,8 +128,11 @@ impl Watcher for FillCounter<'_> {
         let Self { perf, mounted, pages, .. } = self;
         perf.drain(|event: &Event| {
             // What the kernel keeps for itself is filled through the same tracepoint.
-            mounted.meet(event.device, event.task);
-            if mounted.may_be_file((event.device, event.inode)) {
+            let key = (event.device, event.inode);
+            if !mounted.may_be_file(key) {
+                mounted.meet(event.device, event.task);
+            }
+            if mounted.may_be_file(key) {
                 *pages += 1 << event.extent.min(18);
             }
             Ok(())

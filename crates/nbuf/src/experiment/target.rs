@@ -176,8 +176,8 @@ fn misses(curve: &Curve) -> Vec<(Bytes, u64)> {
 fn slowdown(times: f64, offer: &Offer<'_>) -> Choice {
     let Some(all) = offer.time.last() else {
         return Choice::none(
-            "no time can be predicted: let the device be measured or give --iops, and record with \
-             --capture perf"
+            "no time can be predicted: let the device be measured or give --iops; without \
+             --no-verify, or with --capture perf"
                 .into(),
         );
     };
@@ -229,8 +229,8 @@ fn range(low: f64, high: f64) -> String {
 fn price(memory: f64, fills: f64, offer: &Offer<'_>) -> Choice {
     if offer.run_seconds <= 0.0 {
         return Choice::none(
-            "it is not known how long a run takes, so that fills in a month are not either: record \
-             it with --capture perf"
+            "it is not known how long a run takes, so that fills in a month are not either: ask \
+             without --no-verify, or with --capture perf"
                 .into(),
         );
     }
@@ -453,8 +453,8 @@ mod tests {
             &[],
             2.0,
             &expect![[r#"
-            none: no time can be predicted: let the device be measured or give --iops, and record with --capture perf
-        "#]],
+                none: no time can be predicted: let the device be measured or give --iops; without --no-verify, or with --capture perf
+            "#]],
         );
     }
 
@@ -485,8 +485,8 @@ mod tests {
             &[],
             0.0,
             &expect![[r#"
-            none: it is not known how long a run takes, so that fills in a month are not either: record it with --capture perf
-        "#]],
+                none: it is not known how long a run takes, so that fills in a month are not either: ask without --no-verify, or with --capture perf
+            "#]],
         );
     }
 

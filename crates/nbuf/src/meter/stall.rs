@@ -59,7 +59,7 @@ impl Stalls {
             task.filled_for = Some(record.request);
         }
         self.requests += u64::from(record.offset_bytes != task.filled_end);
-        task.filled_end = record.offset_bytes + u64::from(record.length_bytes);
+        task.filled_end = record.offset_bytes.saturating_add(record.length_bytes.into());
         self.pages += pages;
     }
 
@@ -99,7 +99,7 @@ impl Stalls {
         let seen = elapsed.saturating_sub(self.waited_ns);
         if let Some(timed) = &facts.timed {
             let work_ns = work_of(timed);
-            return Pace { work_ns, scale: work_ns as f64 / seen.max(1) as f64, service };
+            return Pace { work_ns, scale: scale(work_ns, seen), service };
         }
         // What was read ahead may have been waited for too, but only while the processor was idle.
         let idle = elapsed.saturating_sub(facts.cpu_ns);
@@ -108,8 +108,14 @@ impl Stalls {
         let most = whole(seen as f64 * OVERHEAD_MAX);
         let overhead = (facts.capture.events * EVENT_NS).min(most);
         let work_ns = seen.saturating_sub(hidden).saturating_sub(overhead);
-        Pace { work_ns, scale: work_ns as f64 / seen.max(1) as f64, service }
+        Pace { work_ns, scale: scale(work_ns, seen), service }
     }
+}
+
+/// What becomes of a nanosecond that was recorded; what is not known stays as it is, and what cannot be
+/// so much.
+fn scale(work_ns: u64, seen_ns: u64) -> f64 {
+    if work_ns == 0 || seen_ns == 0 { 1.0 } else { (work_ns as f64 / seen_ns as f64).min(1000.0) }
 }
 
 /// Work of a run from memory. What it had to read all the same it waited for, if the processor was
@@ -190,6 +196,17 @@ mod tests {
         assert_eq!(pace(Bytes(0)), (400_000, 0.25));
         assert_eq!(pace(Bytes(4096)).0, 300_000);
         assert_eq!(pace(Bytes(1 << 20)).0, 150_000);
+    }
+
+    #[test]
+    fn without_facts_time_passes_as_recorded() {
+        let mut stalls = Stalls::default();
+        stalls.touched(&record(1000, 1, Op::Read, 0, 1, 0));
+        let scale = |facts: &Facts| stalls.clone().finish(facts).scale.to_string();
+        assert_eq!(scale(&Facts::default()), "1");
+        let timed = Some(Timed { elapsed_ns: u64::MAX, ..Timed::default() });
+        let facts = Facts { elapsed_ns: 1, timed, ..Facts::default() };
+        assert_eq!(scale(&facts), "1000");
     }
 
     #[test]

@@ -5,21 +5,25 @@ use std::time::Duration;
 
 use anyhow::Result;
 use nbuf::units::Bytes;
-use nbuf::workload::command::{self, Job, Nobody, run};
+use nbuf::workload::command::{self, Input, Job, Nobody, run};
 use nbuf::workload::trace::{Facts, Timed};
 
 use super::prove::{agreed, asks, input};
 use super::workload::Workload;
-use crate::fail::say;
+use crate::fail::{chain, say};
 use crate::voice;
 
 impl Workload<'_> {
     /// Times the command that was recorded, if it may be run again. Right after the recording: what
     /// it reads is in memory, so that it works and hardly waits. A failure is told, and costs no more
-    /// than the time.
+    /// than the time. What had a pipe to read would do nothing without it.
     pub(super) fn time(&self, facts: &Facts) -> Option<Timed> {
         let is_alone = self.used_terminal() && !self.args.yes;
         if self.args.no_verify || is_alone || self.interrupted().is_some() {
+            return None;
+        }
+        if self.input == Input::Stream {
+            say("not timed: a pipe cannot be read twice (a file can: `< FILE`)");
             return None;
         }
         if !voice::is_quiet() || !self.args.yes && asks() {
@@ -32,7 +36,7 @@ impl Workload<'_> {
         match self.timed(facts) {
             Ok(Ok(timed)) => return Some(timed),
             Ok(Err(why)) => say(why),
-            Err(error) => self.broke(&error.context("cannot time the command")),
+            Err(error) => say(chain(&error.context("not timed"))),
         }
         None
     }
@@ -42,7 +46,10 @@ impl Workload<'_> {
         const INTERRUPTED: &str = "interrupted: how long it takes is not known";
         if !self.args.yes && !agreed(self)? {
             self.decline();
-            return Ok(Err(self.interrupted().map_or("not timed", |_| INTERRUPTED).into()));
+            return Ok(Err(self
+                .interrupted()
+                .map_or("not timed, and nothing will be verified", |_| INTERRUPTED)
+                .into()));
         }
         self.prepare()?;
         if self.hears_signals() {

@@ -57,7 +57,10 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> String {
     rows.push(("cgroup", known(&facts.cgroup)));
     if facts.processors > 0 {
         let total = facts.memory_total_bytes;
-        rows.push(("machine", format!("{} processors, {total} of memory", facts.processors)));
+        rows.push((
+            "machine",
+            format!("{} processors, {total} of memory at most", facts.processors),
+        ));
     }
     let devices: Vec<String> = facts.devices.iter().map(device).collect();
     if !devices.is_empty() {

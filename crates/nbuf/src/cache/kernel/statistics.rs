@@ -36,7 +36,7 @@ impl Statistics {
     /// What is told while this is true.
     pub(super) fn told(&mut self, truth: Figures) -> Figures {
         if self.now_ns >= self.due_ns {
-            self.due_ns = self.now_ns + AGE_NS;
+            self.due_ns = self.now_ns.saturating_add(AGE_NS);
             self.told = truth;
         }
         self.told

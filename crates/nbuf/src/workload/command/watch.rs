@@ -100,6 +100,8 @@ impl Run<'_> {
                 let name = name.into_owned();
                 return Err(match errno {
                     libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
+                    // A folder of PATH that may not be searched says no more of one that is nowhere.
+                    libc::EACCES if !is_anywhere(&name) => Error::NotFound(name),
                     _ => Error::NotExecutable(name, io::Error::from_raw_os_error(errno)),
                 });
             }
@@ -170,4 +172,10 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether there is a program of this name, executable or not.
+fn is_anywhere(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    name.contains('/') || std::env::split_paths(&path).any(|folder| folder.join(name).exists())
 }

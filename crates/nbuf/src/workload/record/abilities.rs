@@ -107,7 +107,7 @@ fn names(mount: Option<&Mount>) -> Ability {
     let hidden = overlay::without_layers(Path::new("/"));
     let tried = heard.and_then(|()| {
         if hidden {
-            let why = "the layers of / lie outside this container: its own files have no names, and \
+            let why = "the layers of / are hidden here, as in a container: its own files have no names, and \
                        cannot be dropped before a run; those of volumes have and can";
             return Err(why.to_owned());
         }

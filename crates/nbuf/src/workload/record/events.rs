@@ -23,6 +23,8 @@ pub enum Sample {
         time_ns: u64,
         /// Who was short of memory.
         task: u32,
+        /// How many.
+        pages: u64,
     },
 }
 

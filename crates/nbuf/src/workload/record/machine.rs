@@ -104,9 +104,11 @@ fn memory_total() -> Bytes {
     Bytes(kib.unwrap_or(0) * 1024)
 }
 
-/// What the kernel does for files on the devices of these mounts, but the first few.
-pub fn devices(mounts: &[Mount], from: usize, kernel: &str) -> Vec<Device> {
-    mounts.iter().skip(from).map(|mount| device(mount, mounts, kernel)).collect()
+/// What the kernel does for files on the devices of these mounts, but those that are known.
+pub fn devices(mounts: &[Mount], known: &[Device], kernel: &str) -> Vec<Device> {
+    let is_known = |mount: &&Mount| known.iter().any(|d| (d.major, d.minor) == parts(mount.device));
+    let news = mounts.iter().filter(|mount| !is_known(mount));
+    news.map(|mount| device(mount, mounts, kernel)).collect()
 }
 
 /// The same for one. `others` are the mounts beside it.

@@ -1,26 +1,29 @@
 //! What is mounted while a command runs: here, and what its processes mount or see in name spaces of
 //! their own, as containers do.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::mounts::{self, Mount};
 use super::names::Key;
+
+/// Tasks that were gone when they were asked about a device, before it is given up.
+const TRIES: u8 = 16;
 
 /// The mounts that are known.
 #[derive(Clone, Debug, Default)]
 pub struct Mounted {
     backed: Vec<Mount>,
     in_memory: Vec<Mount>,
-    /// Devices that were looked up.
-    asked: HashSet<u32>,
+    /// Devices that were looked up, and how often.
+    asked: HashMap<u32, u8>,
 }
 
 impl Mounted {
     /// Those of this process.
     pub fn here() -> Self {
         let (backed, in_memory) = (mounts::backed(), mounts::in_memory());
-        Self { backed, in_memory, asked: HashSet::new() }
+        Self { backed, in_memory, asked: HashMap::new() }
     }
 
     /// The mounts with files behind them, one for each device; the last are those met.
@@ -40,15 +43,19 @@ impl Mounted {
         self.in_memory.iter().any(|mount| mount.device == device)
     }
 
-    /// A task came upon a device: if it is not known, it is looked up once, among the mounts that the
-    /// task sees. Gives a mount with files behind it that is news, by a path that leads there as long as
+    /// A task came upon a device: if it is not known, it is looked up, among the mounts that the task
+    /// sees, once; if the task is no more, among ours, and again for another one. Gives a mount with files behind it that is news, by a path that leads there as long as
     /// the task lives.
     pub fn meet(&mut self, device: u32, task: u32) -> Option<&Mount> {
         let is_known = self.backed.iter().chain(&self.in_memory).any(|m| m.device == device);
-        if is_known || !self.asked.insert(device) {
+        let asked = self.asked.entry(device).or_default();
+        if is_known || *asked >= TRIES {
             return None;
         }
-        let found = mounts::seen_by(task).into_iter().find(|mount| mount.device == device);
+        let theirs = mounts::seen_by(task);
+        *asked = if theirs.is_some() { TRIES } else { *asked + 1 };
+        let all = theirs.unwrap_or_else(mounts::all);
+        let found = all.into_iter().find(|mount| mount.device == device);
         match found {
             Some(mount) if mount.is_in_memory() => self.in_memory.push(mount),
             Some(mount) if mount.is_pseudo() => {}

@@ -92,10 +92,15 @@ pub fn in_memory() -> Vec<Mount> {
     distinct(&mountinfo(), Mount::is_in_memory)
 }
 
-/// All mounts that a task sees; those of this process if it is no more.
-pub fn seen_by(task: u32) -> Vec<Mount> {
-    let theirs = fs::read_to_string(format!("/proc/{task}/mountinfo"));
-    theirs.unwrap_or_else(|_| mountinfo()).lines().filter_map(parse_line).collect()
+/// All mounts that a task sees; nothing if it is no more.
+pub fn seen_by(task: u32) -> Option<Vec<Mount>> {
+    let theirs = fs::read_to_string(format!("/proc/{task}/mountinfo")).ok()?;
+    Some(theirs.lines().filter_map(parse_line).collect())
+}
+
+/// All mounts that this process sees.
+pub fn all() -> Vec<Mount> {
+    mountinfo().lines().filter_map(parse_line).collect()
 }
 
 /// The number and device of every mount whose writes only the system calls show. Empty unless

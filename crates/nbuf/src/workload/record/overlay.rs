@@ -89,10 +89,10 @@ fn parse_line(line: &str) -> Option<Overlay> {
     whole.then_some(Overlay { device, point, layers })
 }
 
-/// Whether a path is on an overlay of which no layer can be reached from here, as in a container:
+/// Whether a path is on an overlay of which no layer can be reached from here, as in most containers:
 /// tracepoints are about files of the layers, which then have no names.
 pub fn without_layers(path: &Path) -> bool {
-    let mounts = mounts::seen_by(std::process::id());
+    let mounts = mounts::all();
     let there = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     let there = there.max_by_key(|mount| mount.point.as_os_str().len());
     there.is_some_and(|mount| {

@@ -92,7 +92,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if writes.is_some() {
             perf = perf.with_calls()?;
         }
-        facts.devices = machine::devices(names.mounts(), 0, &facts.kernel);
+        facts.devices = machine::devices(names.mounts(), &[], &facts.kernel);
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() {
@@ -152,8 +152,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.uncached = self.uncached.named(&self.names);
-        let known = self.facts.devices.len();
-        let met = machine::devices(self.names.mounts(), known, &self.facts.kernel);
+        let Facts { devices, kernel, .. } = &self.facts;
+        let met = machine::devices(self.names.mounts(), devices, kernel);
         self.facts.devices.extend(met);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;

@@ -65,7 +65,8 @@ impl Heard {
 
     /// Pages were put into the cache for a stream.
     pub(super) fn filled(&mut self, stream: u32, record: &Record) {
-        let (at, end) = (record.offset_bytes, record.offset_bytes + u64::from(record.length_bytes));
+        let at = record.offset_bytes;
+        let end = at.saturating_add(record.length_bytes.into());
         let start = match self.run {
             Some((of, request, start, until))
                 if (of, request, until) == (stream, record.request, at) =>
@@ -88,13 +89,17 @@ impl Heard {
     }
 
     /// What comes of it for each stream; `windows` are those of the devices under them, in pages.
-    /// Of a file that nobody had to fill for a stream, what is known of its other streams is believed.
+    /// Of a file that nobody had to fill for a stream, what was seen of its other streams is believed;
+    /// where advice is told, who tells nothing has none. It goes with a task, which is wrong for a
+    /// descriptor that several tasks read by.
     pub(super) fn advice(&self, streams: &[(u32, u32)], windows: &[u32]) -> Vec<Advice> {
         let numbers = (0..).zip(streams.iter().zip(windows));
         let known: Vec<Option<Advice>> =
             numbers.map(|(stream, (_, &window))| self.of(stream, window)).collect();
         let files = streams.iter().map(|&(file, _)| file);
-        let wide = files.clone().zip(&known).filter(|&(_, &advice)| advice == SEQUENTIAL);
+        let is_seen =
+            |&(_, &advice): &(u32, &Option<Advice>)| self.told.is_empty() && advice == SEQUENTIAL;
+        let wide = files.clone().zip(&known).filter(is_seen);
         let wide: HashSet<u32> = wide.map(|(file, _)| file).collect();
         let otherwise = |file| if wide.contains(&file) { SEQUENTIAL } else { None };
         let all = files.zip(known).map(|(file, known)| known.or_else(|| otherwise(file)));
@@ -149,7 +154,7 @@ mod tests {
             // Another task reads the same file, and finds it in memory; a third one another file.
             let streams = [(7, 1), (7, 2), (8, 3)];
             let got = heard.advice(&streams, &[32; 3]);
-            let other = if want == Advice::Sequential { want } else { Advice::Normal };
+            let other = if told.is_none() { want } else { Advice::Normal };
             assert_eq!(got, [want, other, Advice::Normal], "{fills:?} {asked} {told:?}");
         };
         check(&[(0, 32, 1)], 4, None, Advice::Normal);

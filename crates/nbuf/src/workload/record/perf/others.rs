@@ -4,7 +4,7 @@ use super::super::btrfs::{self, Btrfs};
 use super::super::calls::{self, Calls};
 use super::super::direct::{self, DirectLayout};
 use super::super::events::{Body, Layout, Sample, TaskIn};
-use super::super::reclaim;
+use super::super::reclaim::{self, ReclaimLayout};
 use super::Error;
 use super::error::refused;
 use crate::sys::tracefs::Tracefs;
@@ -15,7 +15,7 @@ pub(super) struct Others {
     pub(super) btrfs: Option<Btrfs>,
     pub(super) calls: Option<Calls>,
     direct: Option<DirectLayout>,
-    reclaim: Option<u16>,
+    reclaim: Option<ReclaimLayout>,
 }
 
 pub(super) struct Unreadable;
@@ -35,7 +35,7 @@ impl Others {
 
     /// Reclaim.
     pub(super) fn add_reclaim(&mut self) {
-        self.reclaim = format(reclaim::PATH).and_then(|format| reclaim::parse(&format));
+        self.reclaim = format(reclaim::PATH).and_then(|format| ReclaimLayout::parse(&format));
     }
 
     /// System calls that write.
@@ -51,7 +51,7 @@ impl Others {
         let calls = self.calls.iter().flat_map(|calls| [calls.enter, calls.exit]);
         let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
         let direct = self.direct.iter().map(|direct| (direct.id, direct::FILTER.to_owned()));
-        let reclaim = self.reclaim.iter().map(|&reclaim| (reclaim, String::new()));
+        let reclaim = self.reclaim.iter().map(|reclaim| (reclaim.id, String::new()));
         calls.zip(Calls::filters()).chain(btrfs).chain(direct).chain(reclaim).collect()
     }
 
@@ -72,8 +72,8 @@ impl Others {
         if let Some(direct) = self.direct.as_ref().filter(|direct| direct.id == body.id) {
             return direct.read(&body).map(Sample::Direct).map(Some).ok_or(Unreadable);
         }
-        if self.reclaim == Some(body.id) {
-            return Ok(Some(Sample::Reclaim { time_ns: body.time_ns, task: body.task }));
+        if let Some(reclaim) = self.reclaim.filter(|reclaim| reclaim.id == body.id) {
+            return reclaim.read(&body).map(Some).ok_or(Unreadable);
         }
         let btrfs = self.btrfs.as_ref().filter(|btrfs| btrfs.id == body.id).ok_or(Unreadable)?;
         Ok(btrfs.event(body.raw, body.task, body.time_ns).map(Sample::Event))

@@ -47,6 +47,8 @@ pub(super) enum Looked {
 #[derive(Debug)]
 pub(super) struct Files {
     mounted: Mounted,
+    /// Devices that were mounted before the command began.
+    lasting: Vec<u32>,
     /// By mount and inode; none for what is no file of the page cache.
     places: HashMap<(u64, u64), Option<Key>>,
     /// What the kernel calls a device that `stat` calls this.
@@ -61,8 +63,9 @@ impl Files {
     /// On what is mounted here, and what the command's processes see.
     pub(super) fn on(mounted: Mounted) -> Self {
         let (places, sizes, windows) = (HashMap::new(), HashMap::new(), Windows::default());
-        let devices = mounted.backed().iter().map(|mount| (mount.device, mount.device)).collect();
-        Self { mounted, places, devices, sizes, windows, uncached: HashMap::new() }
+        let lasting: Vec<u32> = mounted.backed().iter().map(|mount| mount.device).collect();
+        let devices = lasting.iter().map(|&device| (device, device)).collect();
+        Self { mounted, lasting, places, devices, sizes, windows, uncached: HashMap::new() }
     }
 
     /// The mounts that are known by now.
@@ -97,7 +100,11 @@ impl Files {
         } else {
             let Ok(stat) = rustix::fs::stat(link(task, file)) else { return Looked::Hidden };
             let key = self.meet(task, &info, &stat, &link(task, file), news);
-            *self.places.entry(place).or_insert(key)
+            // The number of a mount that the command made is another's when it is gone.
+            if key.is_none_or(|(device, _)| self.lasting.contains(&device)) {
+                self.places.insert(place, key);
+            }
+            key
         };
         let Some(key) = key else { return Looked::Other };
         Looked::File(Open {
@@ -254,7 +261,7 @@ fn uncached(link: &Path, detour: Detour) -> Uncached {
 
 /// The device of the mount with this number, where the task sees it.
 fn device_of_mount(task: i32, number: u64) -> Option<u32> {
-    let mounts = mounts::seen_by(task.unsigned_abs());
+    let mounts = mounts::seen_by(task.unsigned_abs())?;
     mounts.into_iter().find(|mount| mount.number == number).map(|mount| mount.device)
 }
 

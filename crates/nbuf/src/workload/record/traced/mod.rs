@@ -84,7 +84,7 @@ impl<'a, W: Write> Traced<'a, W> {
     /// Starts the log; the command does not exist yet.
     pub fn prepare(command: Vec<String>, group: Option<&'a Group>, out: W) -> Result<Self, Error> {
         let mut facts = machine::facts(command);
-        facts.devices = machine::devices(&mounts::backed(), 0, &facts.kernel);
+        facts.devices = machine::devices(&mounts::backed(), &[], &facts.kernel);
         facts.capture = Capture { backend: "calls".into(), ..Capture::default() };
         facts.cautions.push(format!("recorded by system calls: {BLIND_SPOTS}"));
         if group.is_none() {
@@ -136,6 +136,9 @@ impl<'a, W: Write> Traced<'a, W> {
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.capture.events = self.events;
+        let Facts { devices, kernel, .. } = &self.facts;
+        let met = machine::devices(&locked(&self.shared).mounts, devices, kernel);
+        self.facts.devices.extend(met);
         self.caution(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
         self.log.finish()
@@ -156,8 +159,6 @@ impl<'a, W: Write> Traced<'a, W> {
             cautions.push("a 32-bit program was run: its calls are missing".to_owned());
         }
         self.facts.uncached.clone_from(&shared.uncached);
-        let known = self.facts.devices.len();
-        self.facts.devices.extend(machine::devices(&shared.mounts, known, &self.facts.kernel));
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));

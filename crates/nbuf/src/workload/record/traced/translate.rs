@@ -1,5 +1,6 @@
 //! From what a stopped task asks for to what that does to the page cache.
 
+use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
@@ -49,11 +50,13 @@ pub(super) struct Translator {
     pub(super) missed: Missed,
     /// What has happened, for the log.
     pub(super) news: Vec<Entry>,
+    /// Files that were written to.
+    written: HashSet<Key>,
 }
 
 impl Translator {
     pub(super) fn new(files: Files) -> Self {
-        Self { files, missed: Missed::default(), news: Vec::new() }
+        Self { files, missed: Missed::default(), news: Vec::new(), written: HashSet::new() }
     }
 
     /// A call begins that reads or writes, and will do so.
@@ -173,6 +176,7 @@ impl Translator {
         }
         if kind == Kind::Write {
             self.files.grow(key, index.saturating_add(extent));
+            self.written.insert(key);
         }
         self.event(task, kind, key, (index, extent));
     }
@@ -195,13 +199,17 @@ impl Translator {
     }
 
     /// `posix_fadvise`: how a file will be read is told on; what will not be wanted leaves the cache, in
-    /// whole pages (`mm/fadvise.c`). No bytes stand for all up to the end.
+    /// whole pages (`mm/fadvise.c`), but not of a file that was written to: what is dirty stays. No
+    /// bytes stand for all up to the end.
     fn advise(&mut self, task: i32, file: u32, (from, bytes): (u64, u64), advice: u64) {
         const HOW: RangeInclusive<u64> = 0..=2;
         let Looked::File(open) = self.files.look(task, file, &mut self.news) else { return };
         if HOW.contains(&advice) {
             self.event(task, Kind::Advise, open.key, (0, advice));
-        } else if advice == u64::from(libc::POSIX_FADV_DONTNEED.unsigned_abs()) {
+            return;
+        }
+        let goes = advice == u64::from(libc::POSIX_FADV_DONTNEED.unsigned_abs());
+        if goes && bytes <= i64::MAX.unsigned_abs() && !self.written.contains(&open.key) {
             let size = self.files.known_size(open.key).unwrap_or(0);
             let end = if bytes == 0 { size } else { from.saturating_add(bytes) };
             let last = if end >= size { size.div_ceil(PAGE_BYTES) } else { end / PAGE_BYTES };
