@@ -158,3 +158,18 @@ fn interrupted_it_prints_what_it_has() {
     let caution = "Caution: interrupted by signal 2 before every run was made.";
     assert!(ended.stdout.contains(caution), "{}", ended.stdout);
 }
+
+#[test]
+fn what_is_written_to_a_file_is_written_again_by_every_run() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    place.file("file", 8 << 20);
+    let out = fs::File::create(place.path("out")).unwrap();
+    let mut nbuf = place.nbuf(["size", "-y", "--force", "--verify-at", "100%"]);
+    nbuf.args(["--", "cat", "file", "file"]).stdout(out);
+    let sized = nbuf.output().unwrap();
+    let told = String::from_utf8_lossy(&sized.stderr);
+    assert_eq!(sized.status.code(), Some(0), "every prediction held: {told}");
+    let names = fs::read_dir(place.path("")).unwrap().count();
+    assert_eq!(names, 2, "what a run wrote has no name");
+}

@@ -74,8 +74,7 @@ impl Workload<'_> {
 
     fn run_once(&self, facts: &Facts) -> Result<command::Ended> {
         let output = self.output();
-        let standard =
-            [Some(self.input.again()?), Some(command::discarding(output.as_fd())?), None];
+        let standard = [Some(self.input.again()?), Some(command::repeating(output.as_fd())?), None];
         // Faster than when it was recorded, but for what a run from memory may vary by.
         let recorded = Duration::from_nanos(facts.elapsed_ns);
         let deadline = self.time_left().unwrap_or(recorded.max(self.args.patience));

@@ -1,9 +1,10 @@
 //! Our own standard input, as it is given to the first run of a command: whether later runs can be
 //! given the same.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::{FileType, fstat, major, minor};
 use rustix::termios::isatty;
@@ -25,6 +26,23 @@ pub fn discarding(recorded: impl AsFd) -> io::Result<OwnedFd> {
     let zero = if is_null { open("/dev/null") } else { open("/dev/zero") };
     // A container may have fewer devices.
     Ok(zero.or_else(|_| open("/dev/null"))?.into())
+}
+
+/// The output of a run that repeats a recorded one: what was a file is one without a name beside it,
+/// so that as much is written to the same file system; else it is discarded.
+pub fn repeating(recorded: impl AsFd) -> io::Result<OwnedFd> {
+    let recorded = recorded.as_fd();
+    let is_file =
+        fstat(recorded).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::RegularFile);
+    let nameless = || {
+        let path = fs::read_link(format!("/proc/self/fd/{}", recorded.as_raw_fd())).ok()?;
+        let flags = libc::O_TMPFILE | libc::O_CLOEXEC;
+        File::options().write(true).custom_flags(flags).open(path.parent()?).ok()
+    };
+    match is_file.then(nameless).flatten() {
+        Some(file) => Ok(file.into()),
+        None => discarding(recorded),
+    }
 }
 
 /// What our standard input is.

@@ -19,7 +19,7 @@ use crate::sys::process::{self, Account};
 use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor};
-pub use input::{Input, discarding};
+pub use input::{Input, discarding, repeating};
 use plan::plan;
 use terminal::Terminal;
 use watch::Run;
