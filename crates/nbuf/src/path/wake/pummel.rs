@@ -97,6 +97,7 @@ impl Wake for Pummel {
     fn run(&mut self, rounds: u64) -> io::Result<Tally> {
         let before = self.shared.goal.load(Ordering::Relaxed);
         let written_before = count_written(&self.shared);
+        let wakes_before = self.wakes;
         let each = rounds.div_ceil(SENDERS as u64);
         let goal = before + each;
         self.ring_the_bell(goal)?;
@@ -112,8 +113,11 @@ impl Wake for Pummel {
                 *seen = sent;
             }
         }
+        // A sender counts what it has written a moment later: by that count, a batch of one wake-up
+        // may have none. What the loop itself has woken of is told at once.
+        let rounds = self.wakes - wakes_before;
         let wakes = count_written(&self.shared) - written_before;
-        Ok(Tally { rounds: wakes, sends: each * SENDERS as u64, wakes })
+        Ok(Tally { rounds, sends: each * SENDERS as u64, wakes })
     }
 
     fn members(&self) -> &[Member] {
