@@ -172,4 +172,5 @@ fn what_is_written_to_a_file_is_written_again_by_every_run() {
     assert_eq!(sized.status.code(), Some(0), "every prediction held: {told}");
     let names = fs::read_dir(place.path("")).unwrap().count();
     assert_eq!(names, 2, "what a run wrote has no name");
+    assert!(told.contains("its output goes to a file without a name"), "{told}");
 }

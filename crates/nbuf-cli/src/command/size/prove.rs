@@ -1,6 +1,7 @@
 //! The second half of `nbuf size`: says what will be run, asks, runs it in random order.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{BufRead, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use nbuf::experiment::result::Verified;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::verify::{self, Bench};
 use nbuf::sys::signal::Signals;
-use nbuf::workload::command::Input;
+use nbuf::workload::command::{self, Input};
 
 use super::Args;
 use super::workload::Workload;
@@ -190,9 +191,10 @@ fn announce(plan: &[Prediction], args: &Args, analysis: &Analysis, workload: &Wo
     say(format_args!(
         "to prove it, the command is run {runs} more times ({seconds:.1} s when {when}{in_all}), \
          in random order: without a limit, and with its memory limited to {}{each}; its files are \
-         dropped from the page cache before each run, its input is {} and its output is discarded",
+         dropped from the page cache before each run, its input is {} and its output {}",
         listed(&limits),
         input(workload),
+        output(workload),
     ));
 }
 
@@ -203,6 +205,17 @@ pub(super) fn input(workload: &Workload<'_>) -> &'static str {
         Input::Stream => "/dev/null, for a pipe cannot be read twice (a file can: `< FILE`)",
         Input::Terminal if workload.used_terminal() => "/dev/null instead of the terminal",
         Input::Terminal | Input::Nothing => "/dev/null",
+    }
+}
+
+/// What becomes of their output.
+pub(super) fn output(workload: &Workload<'_>) -> &'static str {
+    let output = command::repeating(workload.output().as_fd());
+    let metadata = output.and_then(|output| File::from(output).metadata());
+    if metadata.is_ok_and(|metadata| metadata.is_file()) {
+        "goes to a file without a name beside the first one"
+    } else {
+        "is discarded"
     }
 }
 

@@ -8,7 +8,7 @@ use nbuf::units::Bytes;
 use nbuf::workload::command::{self, Input, Job, Nobody, run};
 use nbuf::workload::trace::{Facts, Timed};
 
-use super::prove::{agreed, asks, input};
+use super::prove::{agreed, asks, input, output};
 use super::workload::Workload;
 use crate::fail::{chain, say};
 use crate::voice;
@@ -29,8 +29,9 @@ impl Workload<'_> {
         if !voice::is_quiet() || !self.args.yes && asks() {
             say(format_args!(
                 "recording by system calls made it slower; to know how long it takes, the command is \
-                 run once more without being recorded; its input is {} and its output is discarded",
-                input(self)
+                 run once more without being recorded; its input is {} and its output {}",
+                input(self),
+                output(self)
             ));
         }
         match self.timed(facts) {
