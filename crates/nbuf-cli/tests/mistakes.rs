@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use support::{NBUF, Need, Place, Recorded, groups_of, requires};
+use support::{NBUF, Need, Place, Recorded, groups_of, requires, skip};
 
 /// Runs a shell script here, `nbuf` being `$0`.
 fn shell(place: &Place, script: &str) -> Recorded {
@@ -216,4 +216,25 @@ fn what_ends_at_once_and_what_fails_is_passed_on() {
         assert_eq!(ended.stderr.is_empty(), script == "exit 0", "{ended:?}");
     }
     assert_eq!(groups_of(std::process::id()), [""; 0]);
+}
+
+#[test]
+fn a_limit_on_processes_is_named() {
+    let needs = [Need::Nobody, Need::Program("prlimit"), Need::Program("setpriv")];
+    let Some(_lock) = requires(&needs) else { return };
+    let Some(place) = Place::open_to_all() else { return skip("/var/tmp is not on a disc") };
+    fs::copy(NBUF, place.path("nbuf")).unwrap();
+    place.file("file", 1 << 20);
+    // Ours, its supervisor, the command, and the thread that watches it: the last limit is enough.
+    for most in 1..=4 {
+        let mut nbuf = Command::new("prlimit");
+        // A user who has nothing else running.
+        nbuf.arg(format!("--nproc={most}")).args(["setpriv", "--reuid=54321", "--regid=54321"]);
+        nbuf.args(["--clear-groups", "./nbuf", "record", "--capture", "calls", "-o", "t.parquet"]);
+        nbuf.args(["--", "cat", "file"]).current_dir(place.path("")).stdin(Stdio::null());
+        let ended = Recorded::of(nbuf.output().unwrap(), &place.path("t.parquet"));
+        let told = ended.stderr.contains("raise what they are limited to");
+        let (status, is_told) = if most < 4 { (125, true) } else { (0, false) };
+        assert_eq!((ended.status, told), (status, is_told), "{most}: {}", ended.stderr);
+    }
 }

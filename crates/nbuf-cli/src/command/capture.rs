@@ -1,6 +1,8 @@
 //! `--capture`: how a command is watched, and what to fall back to where that is refused.
 
-use anyhow::{Result, anyhow};
+use std::io;
+
+use anyhow::{Result, bail};
 use nbuf::sys::process;
 use nbuf::workload::record::perf::{self, Perf};
 use nbuf::workload::record::{Backend, overlay, recorder, traced};
@@ -26,9 +28,11 @@ impl Capture {
         let backend = match self {
             Self::Perf => Backend::Perf,
             Self::Calls => {
-                traced::probe().map_err(|cause| {
-                    anyhow!("not permitted to trace a command ({cause}); `nbuf doctor` says what would permit it")
-                })?;
+                if let Some(cause) = no_tracing() {
+                    bail!(
+                        "not permitted to trace a command ({cause}); `nbuf doctor` says what would permit it"
+                    );
+                }
                 say(traced::BLIND_SPOTS);
                 Backend::Calls
             }
@@ -61,9 +65,15 @@ fn tried() -> Result<(), perf::Error> {
     if process::is_root() { Perf::probe_quickly() } else { Perf::probe() }
 }
 
+/// Why nothing may be traced here. Where no process can be had to try it, the recording has none
+/// either, and says so.
+fn no_tracing() -> Option<io::Error> {
+    traced::probe().err().filter(|error| error.kind() != io::ErrorKind::WouldBlock)
+}
+
 fn fall_back(error: perf::Error) -> Backend {
     // What is wrong with the better way is told by the recording, which meets it too.
-    if traced::probe().is_err() {
+    if no_tracing().is_some() {
         return Backend::Perf;
     }
     let error = permission::brief(recorder::Error::Perf(error).into());

@@ -10,7 +10,7 @@ use super::children::{
     Dispositions, block_child_signal, close_all_but, ignore_terminal, reap, restore_signals,
     seconds, signal_children, signal_listed,
 };
-use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY};
+use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY, START_FAILED};
 
 /// Reads the scripts that do not say who reads them.
 const SHELL: &CStr = c"/bin/sh";
@@ -57,14 +57,13 @@ impl<'a> Prepared<'a> {
             let before = ignore_terminal();
             let signals = block_child_signal();
             let mut gate = [0 as RawFd; 2];
-            if libc::pipe2(gate.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-                libc::_exit(125);
-            }
-            let command = libc::fork();
+            let opened = libc::pipe2(gate.as_mut_ptr(), libc::O_CLOEXEC);
+            let command = if opened == 0 { libc::fork() } else { -1 };
             if command == 0 {
                 self.become_command(gate, &before);
             }
             if command < 0 {
+                self.tell(START_FAILED, (*libc::__errno_location()).into(), [0; 3]);
                 libc::_exit(125);
             }
             libc::close(gate[0]);

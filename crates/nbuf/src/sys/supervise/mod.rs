@@ -52,6 +52,11 @@ pub struct Plan {
 /// What the supervisor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
+    /// There is no process for the command: `errno`. Nothing follows.
+    StartFailed {
+        /// `EAGAIN`, `ENOMEM`, ...
+        errno: i32,
+    },
     /// The command's process exists and waits for [`Supervisor::go`].
     Ready {
         /// Its process number.
@@ -101,6 +106,7 @@ const READY: u64 = 1;
 const EXEC_FAILED: u64 = 2;
 const MAIN_ENDED: u64 = 3;
 const ALL_ENDED: u64 = 4;
+const START_FAILED: u64 = 5;
 
 impl Supervisor {
     /// Forks the supervisor, which forks the command. Nothing is executed before [`Self::go`].
@@ -179,6 +185,7 @@ impl Supervisor {
         }
         let value = i32::try_from(message.value).unwrap_or(0);
         Ok(Some(match message.kind {
+            START_FAILED => Report::StartFailed { errno: value },
             READY => Report::Ready { pid: value },
             EXEC_FAILED => Report::ExecFailed { errno: value },
             MAIN_ENDED => Report::MainEnded { status: value },

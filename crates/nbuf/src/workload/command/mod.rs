@@ -133,6 +133,12 @@ pub enum Error {
     /// The supervisor was killed. Whatever it watched has been ended.
     #[error("our supervisor process was killed; the command was ended with it. Run it again")]
     SupervisorKilled,
+    /// No process, or thread to watch it, could be made for it: a limit has been reached.
+    #[error(
+        "cannot start the command: {0}; end other processes, or raise what they are limited to \
+         (`ulimit -u`, `pids.max` of a cgroup, `--pids-limit` of a container)"
+    )]
+    NoRoom(io::Error),
     /// The watcher could not be attached.
     #[error("cannot attach to the command: {0}")]
     Attach(io::Error),
@@ -152,7 +158,7 @@ pub fn run(
     let terminal = if job.standard[0].is_none() { Terminal::on_input() } else { None };
     let strangers = process::children();
     let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
-    let supervisor = Supervisor::start(&plan)?;
+    let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::Io))?;
     drop(plan);
     let mut run = Run {
         command,
@@ -177,6 +183,12 @@ pub fn run(
         end_orphans(pid, &strangers);
     }
     result
+}
+
+/// What a limit on processes and threads has refused, which the kernel calls "try again"; anything
+/// else is as it was.
+fn refused(error: io::Error, otherwise: impl Fn(io::Error) -> Error) -> Error {
+    if error.kind() == io::ErrorKind::WouldBlock { Error::NoRoom(error) } else { otherwise(error) }
 }
 
 /// Ends what a dead or dying supervisor leaves to us, its subreaper: everything that was not our

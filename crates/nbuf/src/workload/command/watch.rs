@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Command, Ended, Error, Terminal, Until, Watcher};
+use super::{Command, Ended, Error, Terminal, Until, Watcher, refused};
 use crate::sys::cgroup::Group;
 use crate::sys::process;
 use crate::sys::signal::{Signal, Signals};
@@ -89,10 +89,13 @@ impl Run<'_> {
                 if let Some(group) = self.group {
                     group.admit(pid)?;
                 }
-                watcher.attach(pid).map_err(Error::Attach)?;
+                watcher.attach(pid).map_err(|error| refused(error, Error::Attach))?;
                 self.main = pid;
                 self.started_ns = process::monotonic_ns();
                 self.supervisor.go()?;
+            }
+            Report::StartFailed { errno } => {
+                return Err(refused(io::Error::from_raw_os_error(errno), Error::Io));
             }
             Report::ExecFailed { errno } => {
                 let name = self.command.arguments.first().cloned().unwrap_or_default();
@@ -102,7 +105,10 @@ impl Run<'_> {
                     libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
                     // A folder of PATH that may not be searched says no more of one that is nowhere.
                     libc::EACCES if !is_anywhere(&name) => Error::NotFound(name),
-                    _ => Error::NotExecutable(name, io::Error::from_raw_os_error(errno)),
+                    // A user who has too many processes may not execute another program.
+                    _ => refused(io::Error::from_raw_os_error(errno), |error| {
+                        Error::NotExecutable(name.clone(), error)
+                    }),
                 });
             }
             Report::MainEnded { status } => {
