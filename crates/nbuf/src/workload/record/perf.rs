@@ -169,13 +169,14 @@ impl Perf {
         Ok(())
     }
 
-    /// Attaches to the calling thread too: the tracepoints of this kind only, from now on.
+    /// Attaches to the calling thread too: the tracepoints of this kind, and of reclaim, from now on.
     pub fn attach_to_this_thread(&mut self, kind: Kind) -> Result<(), Error> {
         let Some(attached) = &mut self.attached else { return Ok(()) };
         let says_task = self.task_in == TaskIn::Sample;
-        for layout in self.layouts.iter().filter(|layout| layout.kind == kind) {
+        let of_kind = self.layouts.iter().filter(|layout| layout.kind == kind);
+        for id in of_kind.map(|layout| layout.id).chain(self.others.reclaim_id()) {
             for (&processor, &leader) in self.processors.iter().zip(&attached.leaders) {
-                let event = perf::open_on_this_thread(layout.id.into(), processor, says_task);
+                let event = perf::open_on_this_thread(id.into(), processor, says_task);
                 let event = event.map_err(refused)?;
                 event.redirect_to(&attached.events[leader])?;
                 attached.events.push(event);
@@ -198,14 +199,16 @@ impl Perf {
             batch.iter().try_for_each(|sample| match sample {
                 Sample::Event(event) => each(event),
                 Sample::Call(_) | Sample::Direct(_) | Sample::Reclaim { .. } => Ok(()),
-            })
+            })?;
+            Ok(batch.len())
         })
     }
 
-    /// Hands over everything that happened until now and was not handed over yet, in time order.
+    /// Hands over everything that happened until now and was not handed over yet, in time order. As
+    /// many as are not taken come again.
     pub fn drain_batch(
         &mut self,
-        take: impl FnOnce(&[Sample]) -> io::Result<()>,
+        take: impl FnOnce(&[Sample]) -> io::Result<usize>,
     ) -> io::Result<()> {
         let Some(attached) = &mut self.attached else { return Ok(()) };
         // The rings are read one after the other. What comes into the last one meanwhile may be
@@ -226,8 +229,10 @@ impl Perf {
         self.batch.sort_by_key(Sample::time_ns);
         let ready = self.batch.partition_point(|sample| sample.time_ns() <= until);
         let taken = take(&self.batch[..ready]);
-        self.batch.drain(..ready);
-        taken
+        // What an error is about does not come again.
+        let done = taken.as_ref().map_or(ready, |&taken| taken.min(ready));
+        self.batch.drain(..done);
+        taken.map(drop)
     }
 
     /// Closes the books: events counted by the kernel, and those of them that never reached us.

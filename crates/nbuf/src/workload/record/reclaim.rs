@@ -5,9 +5,10 @@
 //! (`shrink_inactive_list` in `mm/vmscan.c`; `evict_folios` of the multi-generational LRU has the same).
 //! So many that left in the same task right before that were taken, and are no part of the workload.
 //! Where memory is not short there is none. Not seen: what `kswapd` takes, for it is no task of the
-//! command; the few pages whose record is read before that of the end of their batch count as let go.
+//! command; what was taken before the first such record was read, or more than a tenth of a second
+//! before that of its batch, counts as let go.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::events::{Body, Field, Sample, field_named, id, number};
 use super::log::Kind;
@@ -34,6 +35,62 @@ impl ReclaimLayout {
         let pages = number(body.raw, self.pages)?;
         Some(Sample::Reclaim { time_ns: body.time_ns, task: body.task, pages })
     }
+}
+
+/// How long pages that left wait for the record that says why.
+const WAIT_NS: u64 = 100_000_000;
+
+/// Follows the samples as they are read, and keeps together what belongs together.
+#[derive(Debug, Default)]
+pub struct Batches {
+    /// Whether memory has been short: while it was not, nothing waits.
+    met: bool,
+}
+
+impl Batches {
+    /// How many samples of a batch, from its first on, can be judged now: the rest is to come again,
+    /// in front of what was not read yet. All of it for an end of time.
+    pub fn whole(&mut self, batch: &[Sample], now_ns: u64) -> usize {
+        self.met |= batch.iter().any(|sample| matches!(sample, Sample::Reclaim { .. }));
+        let mut whole = batch.len();
+        if !self.met {
+            return whole;
+        }
+        // What ends the pages of one task may itself lie behind those of another, and wait.
+        loop {
+            let before = whole;
+            whole = open(&batch[..whole], now_ns).unwrap_or(whole);
+            if whole == before {
+                return whole;
+            }
+        }
+    }
+}
+
+/// The first page to leave of those that may yet turn out to have been taken.
+fn open(batch: &[Sample], now_ns: u64) -> Option<usize> {
+    let mut went_on = HashSet::new();
+    let mut first = None;
+    for (at, sample) in batch.iter().enumerate().rev() {
+        if sample.time_ns().saturating_add(WAIT_NS) < now_ns {
+            break;
+        }
+        match sample {
+            Sample::Event(event) if event.kind == Kind::Delete => {
+                if !went_on.contains(&event.task) {
+                    first = Some(at);
+                }
+            }
+            Sample::Event(event) => {
+                went_on.insert(event.task);
+            }
+            Sample::Reclaim { task, .. } => {
+                went_on.insert(*task);
+            }
+            Sample::Call(_) | Sample::Direct(_) => {}
+        }
+    }
+    first
 }
 
 /// For each sample of a batch in time order, whether it is a page that reclaim took. Nothing where
@@ -68,6 +125,58 @@ pub fn taken(batch: &[Sample]) -> Option<Vec<bool>> {
 mod tests {
     use super::*;
     use crate::workload::record::log::Event;
+
+    /// Samples in time order, by task: `D` a page that leaves, `R` a batch of reclaim of so many.
+    fn batch(of: &[(char, u32, u64)]) -> Vec<Sample> {
+        let sample = |(at, &(what, task, pages)): (usize, &(char, u32, u64))| {
+            let time_ns = at as u64;
+            let (device, inode, index, extent) = (1, 2, 3, 0);
+            let kind = if what == 'D' { Kind::Delete } else { Kind::GetPages };
+            match what {
+                'R' => Sample::Reclaim { time_ns, task, pages },
+                _ => Sample::Event(Event { time_ns, task, kind, device, inode, index, extent }),
+            }
+        };
+        of.iter().enumerate().map(sample).collect()
+    }
+
+    fn judged(batch: &[Sample]) -> Vec<bool> {
+        taken(batch).unwrap_or_else(|| vec![false; batch.len()])
+    }
+
+    #[test]
+    fn wherever_reading_stops_pages_are_judged_alike() {
+        let of = [
+            ('R', 9, 0),
+            ('D', 7, 0),
+            ('D', 8, 0),
+            ('D', 7, 0),
+            ('R', 8, 1),
+            ('D', 9, 0),
+            ('R', 7, 2),
+            ('G', 9, 0),
+            ('D', 7, 0),
+            ('D', 8, 0),
+        ];
+        let batch = batch(&of);
+        let want = judged(&batch);
+        assert_eq!(want.iter().filter(|taken| **taken).count(), 3);
+        for stop in 1..=batch.len() {
+            let mut batches = Batches::default();
+            let whole = batches.whole(&batch[..stop], stop as u64);
+            let rest = &batch[whole..];
+            assert_eq!(batches.whole(rest, u64::MAX), rest.len(), "at the end nothing waits");
+            assert_eq!([judged(&batch[..whole]), judged(rest)].concat(), want, "{stop}");
+        }
+    }
+
+    #[test]
+    fn nothing_waits_for_long_nor_where_memory_is_not_short() {
+        let short = batch(&[('R', 9, 0), ('D', 7, 0), ('G', 8, 0)]);
+        assert_eq!(Batches::default().whole(&short, 3), 1);
+        assert_eq!(Batches::default().whole(&short, WAIT_NS + 2), 3);
+        assert_eq!(Batches::default().whole(&short[1..], 3), 2);
+    }
 
     #[test]
     fn what_leaves_right_before_the_end_of_a_batch_of_reclaim_was_taken() {

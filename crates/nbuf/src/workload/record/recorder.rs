@@ -32,6 +32,7 @@ pub struct Recorder<'a, W: Write> {
     /// Where a file system without a tracepoint for writes may be written to.
     writes: Option<Writes>,
     uncached: Detours,
+    reclaim: reclaim::Batches,
     log: LogWriter<W>,
     group: Option<&'a Group>,
     facts: Facts,
@@ -107,6 +108,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             names,
             writes,
             uncached: Detours::listen(),
+            reclaim: reclaim::Batches::default(),
             log,
             group,
             facts,
@@ -124,7 +126,8 @@ impl<'a, W: Write> Recorder<'a, W> {
     pub fn abandon(mut self) {
         if self.began && self.failed.is_none() {
             // The run's own error is the one to tell.
-            let _ = self.take_all().and_then(|()| self.log.flush_frame());
+            let _ = self.take_all().and_then(|()| self.take_events(u64::MAX));
+            let _ = self.log.flush_frame();
         }
     }
 
@@ -137,7 +140,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 
     fn end(mut self, ended: &Ended) -> io::Result<W> {
-        self.take_events()?;
+        self.take_events(u64::MAX)?;
         self.take_memory(monotonic_ns())?;
         let (events, lost) = self.perf.losses()?;
         let now = monotonic_ns();
@@ -179,10 +182,9 @@ impl<'a, W: Write> Recorder<'a, W> {
         }
     }
 
-    fn take_events(&mut self) -> io::Result<()> {
-        let Self { perf, names, writes, uncached, log, touched, last_touched, this_thread, .. } =
-            self;
-        let this_thread = *this_thread;
+    fn take_events(&mut self, now: u64) -> io::Result<()> {
+        let Self { perf, names, writes, uncached, reclaim, log, touched, last_touched, .. } = self;
+        let this_thread = self.this_thread;
         let mut push = |event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
@@ -201,12 +203,13 @@ impl<'a, W: Write> Recorder<'a, W> {
             log.push(&Entry::Event(*event))
         };
         perf.drain_batch(|batch| {
+            let batch = &batch[..reclaim.whole(batch, now)];
             let taken = reclaim::taken(batch);
             for (at, sample) in batch.iter().enumerate() {
                 if taken.as_ref().is_some_and(|taken| taken[at]) {
                     continue;
                 }
-                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut look));
+                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
                 match sample {
                     Sample::Event(event) => {
                         if event.task != this_thread {
@@ -221,13 +224,13 @@ impl<'a, W: Write> Recorder<'a, W> {
                     push(&event)?;
                 }
             }
-            Ok(())
+            Ok(batch.len())
         })
     }
 
     fn take_all(&mut self) -> io::Result<()> {
-        self.take_events()?;
         let now = monotonic_ns();
+        self.take_events(now)?;
         let log = &mut self.log;
         self.names.drain(|seen| log.push(&Entry::File(seen)))?;
         self.uncached.drain();
@@ -286,11 +289,6 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         }
         Ok(())
     }
-}
-
-/// What a descriptor of a living task is.
-fn look(task: u32, file: u32) -> Option<FdInfo> {
-    FdInfo::parse(&std::fs::read_to_string(format!("/proc/{task}/fdinfo/{file}")).ok()?)
 }
 
 fn json(facts: &Facts) -> io::Result<Vec<u8>> {

@@ -30,6 +30,11 @@ pub struct FdInfo {
 }
 
 impl FdInfo {
+    /// What a descriptor of a living task is.
+    pub fn of(task: u32, file: u32) -> Option<Self> {
+        Self::parse(&std::fs::read_to_string(format!("/proc/{task}/fdinfo/{file}")).ok()?)
+    }
+
     /// Reads the text of the file.
     pub fn parse(text: &str) -> Option<Self> {
         let field = |name: &str, base| {

@@ -38,6 +38,11 @@ impl Others {
         self.reclaim = format(reclaim::PATH).and_then(|format| ReclaimLayout::parse(&format));
     }
 
+    /// The number of the tracepoint of reclaim, where the kernel has it.
+    pub(super) fn reclaim_id(&self) -> Option<u16> {
+        self.reclaim.map(|reclaim| reclaim.id)
+    }
+
     /// System calls that write.
     pub(super) fn add_calls(&mut self) -> Result<(), Error> {
         let tracefs = Tracefs::open().map_err(refused)?;
