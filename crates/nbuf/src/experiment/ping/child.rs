@@ -23,6 +23,8 @@ const REST: Duration = Duration::from_millis(1);
 const AGAIN: u64 = 4;
 /// Batches between two writings: who reads them does so while we rest.
 const TOGETHER: usize = 20;
+/// Time after which what there is is written: who waits for it must not think that we hang.
+const SILENCE: Duration = Duration::from_secs(1);
 /// What is measured even when the time is up.
 const SAMPLES_LEAST: u64 = 20;
 
@@ -71,6 +73,7 @@ fn measure(table: &[Row], task: &PingTask, output: &mut impl Write) -> Result<()
     let idle = Idle::of(&task.processors);
     let rounds = warm_up(row, wake.as_mut()).map_err(|error| failed(&error))?;
     let began = Stopwatch::start();
+    let mut silent = Stopwatch::start();
     let (mut samples, mut clean, mut told) = (0, 0, Vec::new());
     loop {
         let late = began.elapsed() > Duration::from_millis(task.time_max_ms);
@@ -83,8 +86,9 @@ fn measure(table: &[Row], task: &PingTask, output: &mut impl Write) -> Result<()
         samples += 1;
         clean += u64::from(is_clean(sample.elapsed_ns, sample.foreign_ns));
         told.push(PingSaid::Sample(sample));
-        if told.len() == TOGETHER {
+        if told.len() == TOGETHER || silent.elapsed() > SILENCE {
             tell(output, &std::mem::take(&mut told)).map_err(Trouble::Unheard)?;
+            silent = Stopwatch::start();
         }
     }
     tell(output, &told).map_err(Trouble::Unheard)?;

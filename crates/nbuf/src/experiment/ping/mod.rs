@@ -56,7 +56,7 @@ pub struct Plan {
     pub samples_max: u64,
     /// Time after which it gives up, but for a few samples.
     pub time_max: Duration,
-    /// Time after which it is taken to hang.
+    /// Silence after which it is taken to hang: it says something every second.
     pub allowed: Duration,
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Ending {
     Refused(String),
     /// Something is wrong with it.
     Failed(String),
-    /// It was ended when its time was up.
+    /// It was ended because it had nothing to say for too long.
     Hung,
     /// Somebody wants to end everything.
     Interrupted,
@@ -39,8 +39,8 @@ impl Drop for Watched {
     }
 }
 
-/// Has a child do a task, within a time, or until a signal comes. The samples are those that it had
-/// by then.
+/// Has a child do a task, until it says nothing for so long, or a signal comes. The samples are those
+/// that it had by then.
 pub(super) fn run(
     command: &mut Command,
     task: &PingTask,
@@ -66,10 +66,10 @@ fn hear(
     allowed: Duration,
     signals: Option<&Signals>,
 ) -> Result<(Vec<PingSample>, Ending), Error> {
-    let watch = Stopwatch::start();
+    let mut silent = Stopwatch::start();
     let (mut samples, mut text, mut bytes) = (Vec::new(), Vec::new(), [0; 8192]);
     loop {
-        let left = allowed.saturating_sub(watch.elapsed());
+        let left = allowed.saturating_sub(silent.elapsed());
         match next(&output, left, signals).map_err(Error::Wait)? {
             Next::Nothing => return Ok((samples, Ending::Hung)),
             Next::Signal => return Ok((samples, Ending::Interrupted)),
@@ -81,6 +81,7 @@ fn hear(
             let broke_off = "its process broke off without a word".to_owned();
             return Ok((samples, Ending::Failed(broke_off)));
         }
+        silent = Stopwatch::start();
         text.extend_from_slice(&bytes[..got]);
         while let Some(end) = text.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = text.drain(..=end).collect();
@@ -147,14 +148,14 @@ mod tests {
         let check = |script: &str, allowed, samples, want: Ending| {
             assert_eq!(child(script, allowed), (samples, want), "{script}");
         };
-        check(&format!("echo '{sample}'; echo '\"done\"'; sleep 1000"), hour, 1, Ending::Done);
+        check(&format!("echo '{sample}'; echo '\"done\"'; exec sleep 1000"), hour, 1, Ending::Done);
         check("echo '{\"refused\":\"no\"}'", hour, 0, Ending::Refused("no".into()));
         check("printf '{\"failed\":'; echo '\"no\"}'", hour, 0, Ending::Failed("no".into()));
         let silent = "its process broke off without a word";
         check(&format!("echo '{sample}'; exit 3"), hour, 1, Ending::Failed(silent.into()));
         let (_, ending) = child("echo nonsense", hour);
         assert!(matches!(ending, Ending::Failed(what) if what.contains("makes no sense")));
-        let hangs = format!("echo '{sample}'; trap '' TERM INT; sleep 1000");
-        check(&hangs, Duration::from_millis(300), 1, Ending::Hung);
+        let hangs = format!("echo '{sample}'; trap '' TERM INT; exec sleep 1000");
+        check(&hangs, Duration::from_secs(3), 1, Ending::Hung);
     }
 }
