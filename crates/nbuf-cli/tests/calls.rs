@@ -15,7 +15,7 @@ use nbuf::sys::{process, seccomp};
 use nbuf::units::Pages;
 use nbuf::workload::record::traced;
 use nbuf::workload::trace::{Detour, Op};
-use support::{NBUF, Need, Place, Recorded, bytes, is_alive, requires, skip, until, with_word};
+use support::{Need, Place, Recorded, bytes, is_alive, requires, skip, until, with_word};
 
 const PAGE: u64 = 4096;
 
@@ -36,8 +36,7 @@ impl Ordinary {
             skip("/var/tmp is not on a disc");
             return None;
         };
-        let nbuf = place.path("nbuf");
-        fs::copy(NBUF, &nbuf).unwrap();
+        let nbuf = place.program();
         Some(Self { place, nbuf })
     }
 
@@ -75,6 +74,7 @@ impl Ordinary {
 
 #[test]
 fn where_tracing_is_refused_it_is_said_and_nothing_is_left() {
+    let Some(_lock) = requires(&[]) else { return };
     let Some(ordinary) = Ordinary::new() else { return };
     let arguments = ["record", "--capture", "calls", "-o", "calls.parquet", "--", "true"];
     // A filter is that of the thread that sets it, and of what it starts.
@@ -138,7 +138,11 @@ fn statuses_and_signals_are_the_commands_own() {
         ("trap 'exit 9' TERM; kill -TERM $$; exit 1", 9),
         ("trap '' TERM; kill -TERM $$; exit 4", 4),
         // A stopped job goes on when it is told to, and its shell hears of both.
-        ("sh -c 'kill -STOP $$; exit 6' & sleep 0.2; kill -CONT $!; wait $!", 6),
+        (
+            "sh -c 'kill -STOP $$; exit 6' & p=$!
+            while sleep 0.2; kill -CONT $p 2>/dev/null; do :; done; wait $p",
+            6,
+        ),
         ("nothing-by-this-name", 127),
     ];
     for (script, want) in cases {

@@ -58,7 +58,9 @@ fn an_interrupted_writer_leaves_no_part_of_a_file() {
     let mut writer = place.nbuf(["writer", "-n", "1TiB", "-p", "1MiB", "part"]);
     let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // Open until the end: who stops listening ends it, too.
+    let mut told = BufReader::new(child.stdout.take().unwrap());
+    told.read_line(&mut line).unwrap();
     assert!(line.ends_with(" bytes/s\n") && !place.path("part").exists(), "{line}");
     signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -81,7 +83,8 @@ fn killed_or_unheard_a_writer_leaves_what_was_there() {
             place.nbuf(["writer", "-n", "1TiB", "-s", "1MiB", "-b", "4096", "-p", "1MiB", name]);
         let mut child = writer.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut told = BufReader::new(child.stdout.take().unwrap());
+        told.read_line(&mut line).unwrap();
         signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
         child.wait().unwrap();
         // Who stops listening is no failure, and has no half of a file.

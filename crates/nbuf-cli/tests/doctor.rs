@@ -3,12 +3,11 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
-use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use nbuf::sys::process;
-use support::{NBUF, Need, Place, Recorded, requires, skip};
+use support::{Need, Place, Recorded, requires, skip};
 
 fn state<'a>(document: &'a serde_json::Value, name: &str) -> &'a str {
     let abilities = document["abilities"].as_array().unwrap();
@@ -42,8 +41,7 @@ fn nobody_is_told_what_is_closed_and_what_would_open_it() {
         skip("doctor as nobody: neither root nor a disc that all can walk to");
         return;
     };
-    let nbuf = place.path("nbuf");
-    fs::copy(NBUF, &nbuf).unwrap();
+    let nbuf = place.program();
     let run = |option: &[&str]| {
         let mut command = Command::new(&nbuf);
         let output = command.arg("doctor").args(option).uid(65534).gid(65534).output().unwrap();

@@ -87,7 +87,7 @@ fn nobody_verifies_under_real_limits() {
         return;
     };
     let Some(groups) = Delegated::new() else { return };
-    fs::copy(NBUF, place.path("nbuf")).unwrap();
+    place.program();
     for number in 0..6 {
         place.file(&format!("file{number}"), 8 << 20);
     }
@@ -108,7 +108,7 @@ fn nobody_verifies_under_real_limits() {
         // All is read once, or each time but for some pages that the kernel happens to keep: 19 were seen.
         let times = if run["cache_bytes"].as_u64() < Some(30 << 20) { 3 } else { 1 };
         let (want, got) = (times * 6 * 2048, run["measured_fills"].as_u64().unwrap());
-        assert!((want - want / 100..want + want / 10).contains(&got), "{times} times: {run:#}");
+        assert!((want - want / 20..want + want / 10).contains(&got), "{times} times: {run:#}");
         let predicted = run["predicted_fills_high"].as_u64().unwrap();
         assert!(predicted >= want && predicted < want + want / 10, "{run:#}");
         eprintln!("nobody, {times} times: {predicted} predicted, {got} measured");

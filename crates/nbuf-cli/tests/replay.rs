@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use support::{NBUF, Place};
+use support::{NBUF, Place, listens, until};
 
 fn replay(place: &Place, arguments: &[&str]) -> Output {
     let mut command = Command::new(NBUF);
@@ -64,8 +64,7 @@ fn a_pipe_gives_what_its_file_gives() {
     let place = Place::new();
     blocks(&place);
     let of_file = document(&replay(&place, &["blocks.log", "--size", "20", "--json"]));
-    let mut command = Command::new(NBUF);
-    command.args(["replay", "-", "--size", "20", "--json"]).current_dir(place.path("."));
+    let mut command = place.nbuf(["replay", "-", "--size", "20", "--json"]);
     command.stdin(fs::File::open(place.path("blocks.log")).unwrap());
     let mut of_file_again = of_file.clone();
     of_file_again["workload"] = "-".into();
@@ -106,11 +105,11 @@ fn the_same_seed_gives_the_same_and_sizes_are_those_of_single_runs() {
 fn ctrl_c_shows_what_was_replayed() {
     let place = Place::new();
     let run = |size: &str| {
-        let mut command = Command::new(NBUF);
-        command.args(["replay", "zipf:requests=4000000000", "--json", "--size", size]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path("."));
-        let child = command.spawn().unwrap();
+        let mut command =
+            place.nbuf(["replay", "zipf:requests=4000000000", "--json", "--size", size]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // It listens before it makes its first request, or the signal ends it in the ordinary way.
+        until("it listens", || listens(child.id()));
         std::thread::sleep(std::time::Duration::from_secs(1));
         let pid = child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -232,9 +231,9 @@ fn ctrl_c_is_heard_in_front_of_a_real_file() {
     fs::write(place.path("hours.csv"), hours).unwrap();
     let think = ["--set", "think_ms=3600000", "--set", "compute_us=0", "--users", "1"];
     for workload in [&["hours.csv"][..], &[&["tools"], &think[..]].concat()] {
-        let mut command = Command::new(NBUF);
-        command.arg("replay").args(workload).args(["--size", "5", "--json", "--disc", "file:made"]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path("."));
+        let mut command = place.nbuf(["replay"]);
+        command.args(workload).args(["--size", "5", "--json", "--disc", "file:made"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // What it says of the file it says after it has begun to listen.
         let mut told = BufReader::new(child.stderr.take().unwrap());

@@ -133,7 +133,8 @@ fn what_looks_for_dev_null_reads_as_it_did() {
     for command in [&["tar", "cf", "-", "big"][..], &["grep", "-a", "^", "big"]] {
         let report = place.size(&["--json", "--verify-at", "200%"], command).json();
         for run in report["verify"].as_array().unwrap() {
-            assert!(run["measured_fills"].as_u64() >= Some(2048), "{command:?}: {run:#}");
+            // But for a page that could not be dropped.
+            assert!(run["measured_fills"].as_u64() >= Some(2000), "{command:?}: {run:#}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use support::{NBUF, Need, Place, Recorded, requires};
+use support::{NBUF, Need, Place, Recorded, requires, until, with_word};
 
 /// A command line at a terminal of its own.
 struct Terminal {
@@ -96,7 +96,9 @@ fn a_shell_has_its_keys_and_its_jobs() {
             terminal.wait_for("ready> ");
             std::thread::sleep(std::time::Duration::from_millis(1100));
         }
-        terminal.press("cat known >/dev/null; sleep 1000\n");
+        let word = format!("86400.6{}", std::process::id());
+        terminal.press(&format!("cat known >/dev/null; sleep {word}\n"));
+        until("the job runs", || !with_word(&word).is_empty());
         std::thread::sleep(std::time::Duration::from_millis(300));
         terminal.press("\x1a");
         terminal.wait_for("Stopped");
@@ -148,7 +150,11 @@ fn three_keys_end_what_will_not_end() {
     let mut terminal = Terminal::start(&place, &line);
     terminal.wait_for("began");
     std::thread::sleep(std::time::Duration::from_millis(300));
-    for _ in 0..3 {
+    // Two that come before we are scheduled are one signal.
+    for pressed in 0..50 {
+        if pressed >= 3 && terminal.screen().contains("status ") {
+            break;
+        }
         terminal.press("\x03");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
@@ -171,7 +177,8 @@ fn what_used_the_terminal_is_not_run_again_unasked() {
         let line = format!("{NBUF_LINE} size {options} --force --verify-at 50% -- sh asks");
         let mut terminal = Terminal::start(&place, &line);
         terminal.wait_for("name?");
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Until it has been seen to wait for the terminal.
+        std::thread::sleep(std::time::Duration::from_secs(1));
         terminal.press("bart\n");
         let (status, screen) = terminal.end();
         assert_eq!(

@@ -72,8 +72,15 @@ impl Bench {
             [("losses are counted", Bench::tiny_ring), ("nothing is lost", Bench::full_speed)];
         for (name, check) in rings {
             if kind == "ext4" && self.wanted(kind, name) {
-                shell(PREPARE).unwrap();
-                let result = check(self, volume);
+                let attempt = |bench: &Self| {
+                    shell(PREPARE).unwrap();
+                    check(bench, volume)
+                };
+                // A hypervisor that takes the recorder's processor for long enough loses any ring.
+                let result = attempt(self).or_else(|why| {
+                    println!("again   {kind:5} {name}: {why}");
+                    attempt(self)
+                });
                 self.report(kind, name, result);
             }
         }

@@ -27,6 +27,8 @@ pub(crate) enum Need {
     Nobody,
     /// A program by this name.
     Program(&'static str),
+    /// A loop device to be had.
+    Loop,
 }
 
 /// Holds off all other tests of this machine that trace or make cgroups.
@@ -56,6 +58,11 @@ fn missing(need: Need) -> Option<String> {
         Need::Tracepoints => {
             let prepared = perf::Perf::prepare(&events::SOURCES);
             prepared.err().map(|error| format!("recording: {error}"))
+        }
+        Need::Loop => {
+            let free = Command::new("losetup").arg("-f").output();
+            let has = free.is_ok_and(|output| output.status.success());
+            (!has).then(|| "no loop device".into())
         }
         Need::Nobody => process::account(65534).is_none().then(|| "no account 65534".into()),
         Need::Program(name) => {
@@ -101,6 +108,14 @@ impl Place {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join(name)
+    }
+
+    /// The program under test, in a place that others can walk to. Linked, where it can be: what is
+    /// open for writing while another test forks cannot be executed.
+    pub(crate) fn program(&self) -> PathBuf {
+        let path = self.path("nbuf");
+        fs::hard_link(NBUF, &path).or_else(|_| fs::copy(NBUF, &path).map(drop)).unwrap();
+        path
     }
 
     /// A file of this many bytes.
@@ -193,6 +208,14 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("waited in vain: {what}");
+}
+
+/// Whether a process has blocked `SIGINT`, which our program hears by other means.
+pub(crate) fn listens(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let blocked = blocked.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    blocked.is_some_and(|set| set & 2 != 0)
 }
 
 /// Whether a process runs (a zombie does not).

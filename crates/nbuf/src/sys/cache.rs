@@ -58,8 +58,9 @@ pub fn resident_map(file: &File) -> io::Result<Vec<bool>> {
 }
 
 /// The same for those whom the kernel does not tell: each page is asked for without waiting
-/// (`RWF_NOWAIT`), and readahead is off for this open file from now on. What was not there may be
-/// there a moment later, so that the file should be dropped again.
+/// (`RWF_NOWAIT`), and readahead is off for this open file from now on. Asking begins to read what is
+/// not there: it is there a moment later, so that the file should be dropped again, and it counts as
+/// there if the disc is faster than our way through the kernel.
 pub fn resident_map_by_reading(file: &File) -> io::Result<Vec<bool>> {
     read_at_random(file)?;
     let page_bytes = rustix::param::page_size() as u64;

@@ -21,7 +21,7 @@ use crate::sys::process::ending_signal;
 use crate::sys::signal::Signals;
 
 /// How long a child may take to end that has nothing more to say.
-const ENDING: Duration = Duration::from_secs(1);
+const ENDING: Duration = Duration::from_secs(10);
 
 /// How children are started and interrupted.
 #[derive(Debug)]
@@ -190,22 +190,22 @@ impl Hearing {
 mod tests {
     use super::*;
 
-    fn heard(program: &str, verb: &'static str) -> Result<Heard, Error> {
+    fn heard(program: &str, verb: &'static str, grace: Duration) -> Result<Heard, Error> {
         let watch = Watch { program: program.into(), verb, signals: None };
-        watch.run(&BenchTask::default(), Duration::from_millis(50))
+        watch.run(&BenchTask::default(), grace)
     }
 
     #[test]
     fn children_that_do_not_do_their_work_are_told_apart() {
-        let check = |program: &str, verb: &'static str, want: &str| {
-            let heard = heard(program, verb).unwrap();
+        let check = |program: &str, verb: &'static str, grace: Duration, want: &str| {
+            let heard = heard(program, verb, grace).unwrap();
             let reason = heard.refused.unwrap_or_default();
             assert!(reason.contains(want), "{program}: {reason}");
             assert!(heard.samples.is_empty());
         };
-        check("sleep", "1000", "hung and was killed");
-        check("true", "", "ended with exit status: 0 in the middle");
-        check("false", "", "ended with exit status: 1 in the middle");
-        assert!(matches!(heard("/nowhere/at/all", ""), Err(Error::Child(_))));
+        check("sleep", "1000", Duration::from_millis(50), "hung and was killed");
+        check("true", "", Watch::GRACE, "ended with exit status: 0 in the middle");
+        check("false", "", Watch::GRACE, "ended with exit status: 1 in the middle");
+        assert!(matches!(heard("/nowhere/at/all", "", Watch::GRACE), Err(Error::Child(_))));
     }
 }

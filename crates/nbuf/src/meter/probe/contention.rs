@@ -34,7 +34,8 @@ impl Contention {
         Self { own: File::open("/proc/thread-self/schedstat").ok(), is_whole: false }
     }
 
-    /// Of all threads that the process has at each look.
+    /// Of all threads that the process has at each look: what one has waited is gone when it ends, so
+    /// this is for threads that live throughout, as those of a pool.
     pub fn of_process() -> Self {
         Self { own: None, is_whole: true }
     }
@@ -108,7 +109,8 @@ mod tests {
             std::thread::yield_now();
             let after = contention.read().unwrap();
             assert_eq!(before.run_delay_ns.is_some(), after.run_delay_ns.is_some());
-            assert!(after.run_delay_ns >= before.run_delay_ns);
+            // The threads of other tests end, and take theirs with them.
+            assert!(contention.is_whole || after.run_delay_ns >= before.run_delay_ns);
             assert!(after.usage.faults_minor >= before.usage.faults_minor);
         }
     }

@@ -165,14 +165,15 @@ impl Drop for Scope {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
+    /// A script that is written by another process: what we hold open for writing while another test
+    /// forks, its child does as well, and then nobody can execute it.
     fn stand_in(directory: &Path, script: &str) -> PathBuf {
         let path = directory.join("systemd-run");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let write = "printf '%s\\n' '#!/bin/sh' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+        let mut shell = Command::new("sh");
+        assert!(shell.args(["-c", write]).arg(&path).arg(script).status().unwrap().success());
         path
     }
 
