@@ -48,22 +48,13 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// How many samples of a batch, from its first on, can be judged now: the rest is to come again,
-    /// in front of what was not read yet. All of it for an end of time.
+    /// How many samples of a batch, from its first on, [`taken`] judges of all of it as it would with
+    /// those that follow: the rest is to come again, in front of what was not read yet. All of it for
+    /// an end of time.
     pub fn whole(&mut self, batch: &[Sample], now_ns: u64) -> usize {
         self.met |= batch.iter().any(|sample| matches!(sample, Sample::Reclaim { .. }));
-        let mut whole = batch.len();
-        if !self.met {
-            return whole;
-        }
-        // What ends the pages of one task may itself lie behind those of another, and wait.
-        loop {
-            let before = whole;
-            whole = open(&batch[..whole], now_ns).unwrap_or(whole);
-            if whole == before {
-                return whole;
-            }
-        }
+        let open = if self.met { open(batch, now_ns) } else { None };
+        open.unwrap_or(batch.len())
     }
 }
 
@@ -166,7 +157,8 @@ mod tests {
             let whole = batches.whole(&batch[..stop], stop as u64);
             let rest = &batch[whole..];
             assert_eq!(batches.whole(rest, u64::MAX), rest.len(), "at the end nothing waits");
-            assert_eq!([judged(&batch[..whole]), judged(rest)].concat(), want, "{stop}");
+            let first = &judged(&batch[..stop])[..whole];
+            assert_eq!([first, &judged(rest)].concat(), want, "{stop}");
         }
     }
 

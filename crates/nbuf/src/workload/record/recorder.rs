@@ -142,6 +142,8 @@ impl<'a, W: Write> Recorder<'a, W> {
     fn end(mut self, ended: &Ended) -> io::Result<W> {
         self.take_events(u64::MAX)?;
         self.take_memory(monotonic_ns())?;
+        // To write those down may have taken memory, and pages for it.
+        self.take_events(u64::MAX)?;
         let (events, lost) = self.perf.losses()?;
         let now = monotonic_ns();
         let log = &mut self.log;
@@ -203,20 +205,17 @@ impl<'a, W: Write> Recorder<'a, W> {
             log.push(&Entry::Event(*event))
         };
         perf.drain_batch(|batch| {
-            let batch = &batch[..reclaim.whole(batch, now)];
+            let whole = reclaim.whole(batch, now);
             let taken = reclaim::taken(batch);
-            for (at, sample) in batch.iter().enumerate() {
+            // All of them: who waits to be judged may be gone by then.
+            uncached.meet(batch, this_thread);
+            for (at, sample) in batch[..whole].iter().enumerate() {
                 if taken.as_ref().is_some_and(|taken| taken[at]) {
                     continue;
                 }
                 let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
                 match sample {
-                    Sample::Event(event) => {
-                        if event.task != this_thread {
-                            uncached.meet(event.task);
-                        }
-                        push(event)?;
-                    }
+                    Sample::Event(event) => push(event)?,
                     Sample::Direct(direct) => uncached.went_past(direct),
                     Sample::Call(_) | Sample::Reclaim { .. } => {}
                 }
@@ -224,7 +223,7 @@ impl<'a, W: Write> Recorder<'a, W> {
                     push(&event)?;
                 }
             }
-            Ok(batch.len())
+            Ok(whole)
         })
     }
 

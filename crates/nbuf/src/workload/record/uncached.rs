@@ -11,6 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 
 use super::direct::{Direct, Moved};
+use super::events::Sample;
+use super::log::Event;
 use super::mounts::{self, Mount, device_number};
 use super::names::{Key, Names};
 use crate::sys::fanotify::Listener;
@@ -52,11 +54,14 @@ impl Detours {
         Self { listener, mounts, ..Self::default() }
     }
 
-    /// A task of the command did something.
-    pub(super) fn meet(&mut self, task: u32) {
-        if self.task_last != task {
-            self.task_last = task;
-            self.tasks.insert(task);
+    /// Tasks of the command did something: all but that of the recorder.
+    pub(super) fn meet(&mut self, batch: &[Sample], recorder: u32) {
+        for sample in batch {
+            let Sample::Event(Event { task, .. }) = *sample else { continue };
+            if self.task_last != task && task != recorder {
+                self.task_last = task;
+                self.tasks.insert(task);
+            }
         }
     }
 
