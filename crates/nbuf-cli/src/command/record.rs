@@ -148,10 +148,11 @@ fn capture(
 
 /// A log of a command that never ran is of no use; any other stays, and the error says so.
 fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
-    use command::Error::{Attach, NoRoom, NotExecutable, NotFound, Nul};
+    use command::Error::{Attach, NoRoom, NotExecutable, NotFound, NotStarted, Nul};
     let never_ran = match &error {
         record::Error::Command(error) => {
-            matches!(error, NotFound(_) | NotExecutable(..) | Nul(_) | Attach(_) | NoRoom(_))
+            let before = matches!(error, Nul(_) | NoRoom(_) | NotStarted(_) | Attach(_));
+            before || matches!(error, NotFound(_) | NotExecutable(..))
         }
         record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
         _ => true,

@@ -139,6 +139,9 @@ pub enum Error {
          (`ulimit -u`, `pids.max` of a cgroup, `--pids-limit` of a container)"
     )]
     NoRoom(io::Error),
+    /// There is no process for it, for another reason.
+    #[error("cannot start the command: {0}")]
+    NotStarted(io::Error),
     /// The watcher could not be attached.
     #[error("cannot attach to the command: {0}")]
     Attach(io::Error),
@@ -158,7 +161,7 @@ pub fn run(
     let terminal = if job.standard[0].is_none() { Terminal::on_input() } else { None };
     let strangers = process::children();
     let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
-    let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::Io))?;
+    let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
     drop(plan);
     let mut run = Run {
         command,

@@ -95,7 +95,7 @@ impl Run<'_> {
                 self.supervisor.go()?;
             }
             Report::StartFailed { errno } => {
-                return Err(refused(io::Error::from_raw_os_error(errno), Error::Io));
+                return Err(refused(io::Error::from_raw_os_error(errno), Error::NotStarted));
             }
             Report::ExecFailed { errno } => {
                 let name = self.command.arguments.first().cloned().unwrap_or_default();
