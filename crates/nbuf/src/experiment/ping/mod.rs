@@ -56,7 +56,8 @@ pub struct Plan {
     pub samples_max: u64,
     /// Time after which it gives up, but for a few samples.
     pub time_max: Duration,
-    /// Silence after which it is taken to hang: it says something every second.
+    /// Silence after which it is taken to hang: it says something after each batch, once a second has
+    /// passed. It is ended after four times this and `time_max`, whatever it says.
     pub allowed: Duration,
 }
 
@@ -208,6 +209,9 @@ fn once(
             PingOutcome::Hung,
             format!("no answer within {} s; it was ended", plan.allowed.as_secs_f64()),
         ),
+        Ending::Endless(time) => {
+            (PingOutcome::Hung, format!("not done within {} s; it was ended", time.as_secs_f64()))
+        }
     };
     (progress.told.outcome, progress.told.reason) = (outcome, Some(reason));
     Ok(true)

@@ -24,6 +24,8 @@ pub(super) enum Ending {
     Failed(String),
     /// It was ended because it had nothing to say for too long.
     Hung,
+    /// It was ended after so long, though it had more to say now and then.
+    Endless(Duration),
     /// Somebody wants to end everything.
     Interrupted,
 }
@@ -58,17 +60,24 @@ pub(super) fn run(
     // A child that is gone already says why, or did not come to it: both are seen below.
     let _ = input.write_all(&text);
     drop(input);
-    hear(output, allowed, signals)
+    // A busy machine makes it slow: its few samples may each take nearly as long as it may be silent.
+    let in_all = Duration::from_millis(task.time_max_ms).saturating_add(allowed * 4);
+    hear(output, allowed, in_all, signals)
 }
 
 fn hear(
     mut output: ChildStdout,
     allowed: Duration,
+    in_all: Duration,
     signals: Option<&Signals>,
 ) -> Result<(Vec<PingSample>, Ending), Error> {
+    let began = Stopwatch::start();
     let mut silent = Stopwatch::start();
     let (mut samples, mut text, mut bytes) = (Vec::new(), Vec::new(), [0; 8192]);
     loop {
+        if began.elapsed() > in_all {
+            return Ok((samples, Ending::Endless(in_all)));
+        }
         let left = allowed.saturating_sub(silent.elapsed());
         match next(&output, left, signals).map_err(Error::Wait)? {
             Next::Nothing => return Ok((samples, Ending::Hung)),
@@ -157,5 +166,8 @@ mod tests {
         assert!(matches!(ending, Ending::Failed(what) if what.contains("makes no sense")));
         let hangs = format!("echo '{sample}'; trap '' TERM INT; exec sleep 1000");
         check(&hangs, Duration::from_secs(3), 1, Ending::Hung);
+        let endless = format!("while echo '{sample}'; do sleep 0.1; done");
+        let (samples, ending) = child(&endless, Duration::from_secs(1));
+        assert!(samples > 1 && ending == Ending::Endless(Duration::from_secs(4)), "{ending:?}");
     }
 }
