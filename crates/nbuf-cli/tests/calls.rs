@@ -19,7 +19,7 @@ use support::{Need, Place, Recorded, bytes, is_alive, requires, skip, until, wit
 
 const PAGE: u64 = 4096;
 
-/// A place that anybody may write to, with a copy of the program that anybody may execute.
+/// A place that anybody may write to, with the program, that anybody may execute.
 struct Ordinary {
     place: Place,
     nbuf: PathBuf,
@@ -317,9 +317,22 @@ struct Apart {
     along: u64,
 }
 
-/// Records both ways and holds the fills against each other, from a quarter of the footprint on.
+/// Records both ways and holds the fills against each other, from a quarter of the footprint on. Mapped
+/// pages are looked at when a processor is had for that: beside four busy loops and a writer one of many
+/// recordings lay 11 % away. What fails once is tried again, and must not fail twice.
 #[track_caller]
 fn compare(here: &Ordinary, command: &[&str], apart: Apart) {
+    let near = near(here, command, apart).or_else(|why| {
+        eprintln!("again: {why}");
+        for name in ["calls.parquet", "perf.parquet"] {
+            fs::remove_file(here.place.path(name)).unwrap();
+        }
+        near(here, command, apart)
+    });
+    assert_eq!(near, Ok(()), "{command:?}");
+}
+
+fn near(here: &Ordinary, command: &[&str], apart: Apart) -> Result<(), String> {
     let by_calls = here.record(command);
     let by_tracepoints = here.record_by_tracepoints(command);
     assert_eq!((by_calls.status, by_tracepoints.status), (0, 0), "{by_calls:?}");
@@ -340,9 +353,11 @@ fn compare(here: &Ordinary, command: &[&str], apart: Apart) {
             let near = near.map(|part| fills(&tracepoints, part));
             let (least, most) = (near.iter().min().unwrap(), near.iter().max().unwrap());
             let what = format!("{order:?} at {part} % of {footprint} pages: {got}, not {near:?}");
-            assert!(got * 100 >= least * (100 - apart.up), "{command:?}: {what}");
-            assert!(got * 100 <= most * (100 + apart.up), "{command:?}: {what}");
+            if got * 100 < least * (100 - apart.up) || got * 100 > most * (100 + apart.up) {
+                return Err(what);
+            }
             eprintln!("{what}");
         }
     }
+    Ok(())
 }

@@ -7,6 +7,8 @@ mod support;
 use std::fs;
 use std::process::{Command, Stdio};
 
+use nbuf::sys::process;
+use nbuf::workload::record::traced;
 use support::{NBUF, Need, Place, Recorded, groups_of, requires, skip};
 
 /// Runs a shell script here, `nbuf` being `$0`.
@@ -222,6 +224,9 @@ fn what_ends_at_once_and_what_fails_is_passed_on() {
 fn a_limit_on_processes_is_named() {
     let needs = [Need::Nobody, Need::Program("prlimit"), Need::Program("setpriv")];
     let Some(_lock) = requires(&needs) else { return };
+    if !process::is_root() || traced::probe().is_err() {
+        return skip("a limit on processes: neither root nor permitted to trace");
+    }
     let Some(place) = Place::open_to_all() else { return skip("/var/tmp is not on a disc") };
     place.program();
     place.file("file", 1 << 20);

@@ -111,7 +111,7 @@ impl Place {
     }
 
     /// The program under test, in a place that others can walk to. Linked, where it can be: what is
-    /// open for writing while another test forks cannot be executed.
+    /// open for writing while another test forks cannot be executed. Not to be changed.
     pub(crate) fn program(&self) -> PathBuf {
         let path = self.path("nbuf");
         fs::hard_link(NBUF, &path).or_else(|_| fs::copy(NBUF, &path).map(drop)).unwrap();
