@@ -30,19 +30,23 @@ struct Cli {
     /// Say on standard error what is done, step by step
     #[arg(short, long, global = true)]
     verbose: bool,
+    /// Under sudo, work as root instead of as the user who called it: the command and all that is
+    /// named here
+    #[arg(long, global = true)]
+    as_root: bool,
     #[command(subcommand)]
     verb: Verb,
 }
 
-/// What was asked for; or help, the version, or what is wrong with the command line.
-pub(crate) fn parse() -> Result<Verb, clap::Error> {
-    let Cli { quiet, verbose, verb } = Cli::try_parse()?;
+/// What was asked for, and whether as root; or help, the version, or what is wrong with the command line.
+pub(crate) fn parse() -> Result<(Verb, bool), clap::Error> {
+    let Cli { quiet, verbose, as_root, verb } = Cli::try_parse()?;
     voice::set(match (quiet, verbose) {
         (true, _) => Voice::Quiet,
         (false, true) => Voice::Verbose,
         (false, false) => Voice::Plain,
     });
-    Ok(verb)
+    Ok((verb, as_root))
 }
 
 /// The definition itself, from which completions and manual pages are made.

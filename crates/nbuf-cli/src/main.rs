@@ -10,13 +10,18 @@ mod patience;
 mod permission;
 mod shell;
 mod show;
+mod spool;
 mod voice;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    nbuf::sys::start::prepare();
     match cli::parse() {
-        Ok(verb) => command::run(&verb).map_or_else(|error| fail::report(&error), ExitCode::from),
+        Ok((verb, as_root)) => {
+            let done = caller::settle(verb.needs(), as_root).and_then(|()| command::run(&verb));
+            done.map_or_else(|error| fail::report(&error), ExitCode::from)
+        }
         Err(usage) => exit::usage(&usage),
     }
 }

@@ -3,14 +3,13 @@
 //! Invariant: no file of anybody's is ever overwritten, not even by a race: the final name is
 //! taken by a call that fails when it exists.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use nbuf::sys::publish;
+use nbuf::sys::files::{self, Place};
+use nbuf::sys::publish::{Readers, Unfinished};
 use nbuf::workload::format::native;
 use nbuf::workload::trace::Trace;
 use serde::Serialize;
@@ -24,27 +23,51 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Refuses a name that something has, be it a dangling link; `option` is what gave it.
+/// Refuses a name that something has, be it a dangling link; `option` is what gave it. The name of one
+/// of our descriptors means that descriptor.
 pub(crate) fn must_be_free(path: &Path, option: &str) -> Result<()> {
-    if path.as_os_str().as_bytes().ends_with(b"/") {
-        bail!("{} is the name of a directory; name a file with {option}", path.display());
-    }
     if path == Path::new("-") {
         bail!("standard output is not for this; name a file with {option} (./- for one named -)");
     }
-    match fs::symlink_metadata(path) {
-        Ok(_) => {
+    if files::descriptor(path).is_some() {
+        return descriptor(path, option).map(drop);
+    }
+    place(path, option).map(drop)
+}
+
+/// Where a file is to be: a directory that is kept open, and a name in it that nothing has.
+pub(crate) fn place(path: &Path, option: &str) -> Result<Place> {
+    let place = Place::of(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            anyhow!("{} is the name of a directory; name a file with {option}", path.display())
+        }
+        _ => anyhow!("cannot write {}: {error}; give another place with {option}", path.display()),
+    })?;
+    match place.is_taken() {
+        Ok(true) => {
             bail!("{} exists; move it away or give another name with {option}", path.display())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(false) => Ok(place),
         Err(error) => Err(error).with_context(|| format!("{}", path.display())),
     }
+}
+
+/// The descriptor of ours that a name like `/dev/stdout` or `/dev/fd/3` means; none for other names.
+pub(crate) fn descriptor(path: &Path, option: &str) -> Result<Option<File>> {
+    let Some(number) = files::descriptor(path) else { return Ok(None) };
+    let file = files::duplicate(number).map_err(|error| {
+        anyhow!("{} is not open for us ({error}); name a file with {option}", path.display())
+    })?;
+    Ok(Some(file))
 }
 
 /// Refuses a name under which no file can be made, while there is nothing to lose yet.
 pub(crate) fn must_be_possible(path: &Path, option: &str) -> Result<()> {
     must_be_free(path, option)?;
-    let made = publish::Unfinished::create(path).map(drop);
+    if files::descriptor(path).is_some() {
+        return Ok(());
+    }
+    let made = Unfinished::create(path, Readers::Owner).map(drop);
     made.map_err(|error| {
         anyhow!("cannot write {}: {error}; give another place with {option}", path.display())
     })
@@ -52,19 +75,34 @@ pub(crate) fn must_be_possible(path: &Path, option: &str) -> Result<()> {
 
 /// Writes a trace to a file that is new.
 pub(crate) fn write_trace(trace: &Trace, path: &Path) -> Result<()> {
-    write_new(path, "-o", |file| Ok(native::write(trace, file)?))
+    write_new(path, "-o", Readers::Owner, |file| Ok(native::write(trace, file)?))
 }
 
-/// Writes a file without a name and gives it `path` once it is on the disc.
+/// The same in a directory that was kept open.
+pub(crate) fn write_trace_at(trace: &Trace, place: &Place) -> Result<()> {
+    let unfinished = Unfinished::create_at(place.try_clone()?, Readers::Owner)?;
+    native::write(trace, unfinished.file())?;
+    publish(unfinished, place.path(), "-o")
+}
+
+/// Writes a file without a name and gives it `path` once it is on the disc; or to the descriptor that
+/// the path means.
 pub(crate) fn write_new(
     path: &Path,
     option: &str,
+    readers: Readers,
     write: impl FnOnce(&File) -> Result<()>,
 ) -> Result<()> {
-    let unfinished = publish::Unfinished::create(path)?;
-    caller::give(unfinished.file())?;
+    if let Some(file) = descriptor(path, option)? {
+        return write(&file);
+    }
+    let unfinished = Unfinished::create(path, readers)?;
     write(unfinished.file())?;
-    unfinished.publish(path).map_err(|error| match error.kind() {
+    publish(unfinished, path, option)
+}
+
+fn publish(unfinished: Unfinished, path: &Path, option: &str) -> Result<()> {
+    unfinished.publish().map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => anyhow!(
             "{} was made by somebody else meanwhile; give another name with {option}",
             path.display()
@@ -75,7 +113,8 @@ pub(crate) fn write_new(
 
 /// Writes the rest of a report to a file that is new, after standard output has had the report.
 pub(crate) fn keep(path: &Path, option: &str, text: &[u8]) -> Result<()> {
-    write_new(path, option, |mut file| Ok(file.write_all(text)?)).with_context(|| {
+    let write = |mut file: &File| Ok(file.write_all(text)?);
+    write_new(path, option, Readers::All, write).with_context(|| {
         format!("cannot write {}; make room, or give another place with {option}", path.display())
     })
 }
@@ -113,8 +152,9 @@ pub(crate) fn default_path(program: &str, unix_seconds: u64) -> Result<PathBuf> 
     let stem = format!("{}-{}", date(unix_seconds), plain(program));
     let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
     let mut paths = names.map(|name| directory.join(format!("{name}.parquet")));
-    let is_free = |path: &PathBuf| !path.exists() && !beside(path, ".log").exists();
-    paths.find(is_free).context("no name is left")
+    let is_free =
+        |path: &Path| Place::of(path).and_then(|place| place.is_taken()).is_ok_and(|taken| !taken);
+    paths.find(|path| is_free(path) && is_free(&beside(path, ".log"))).context("no name is left")
 }
 
 /// The state directory of the caller, whose missing parts are made.
@@ -132,20 +172,15 @@ pub(crate) fn state_directory() -> Result<PathBuf> {
 
 /// Makes a directory and those above it; the caller owns what is made.
 fn make(directory: &Path) -> Result<()> {
-    if directory.is_dir() {
+    if files::directory(directory).is_ok() {
         return Ok(());
     }
     if let Some(parent) = directory.parent() {
         make(parent)?;
     }
-    match fs::create_dir(directory) {
+    match files::make_directory(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
-        Err(_) => Ok(()),
-        Ok(()) => {
-            // Not through a link that somebody put there since.
-            let flags = publish::DIRECTORY_NOT_LINK;
-            caller::give(&File::options().read(true).custom_flags(flags).open(directory)?)
-        }
+        _ => Ok(()),
     }
 }
 

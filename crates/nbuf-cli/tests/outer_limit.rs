@@ -33,7 +33,7 @@ fn what_reclaim_takes_under_a_limit_around_us_is_left_out() {
     opened.sync_all().unwrap();
     cache::drop_pages(&opened).unwrap();
     // The shell goes in before it begins.
-    let lists = group.paths().into_iter().map(|(_, list)| list.into_string().unwrap());
+    let lists = group.paths().into_iter().map(|group| group.processes.into_string().unwrap());
     let lists: Vec<String> = lists.collect();
     let script = "for list; do echo $$ >$list || exit 99; done; exec \"$0\" size -y --json -o t.parquet --verify-at 100% -- \
         sh -c 'dd if=file bs=64k of=/dev/null; dd if=file bs=64k of=/dev/null'";

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Command;
 use clap_mangen::Man;
+use nbuf::sys::publish::Readers;
 
 use crate::cli;
 use crate::output::{must_be_free, print, write_new};
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         })
         .collect::<Result<_>>()?;
     for (path, page) in &pages {
-        write_new(path, "DIR", |mut file| Ok(file.write_all(page)?))
+        write_new(path, "DIR", Readers::All, |mut file| Ok(file.write_all(page)?))
             .with_context(|| format!("cannot write {}", path.display()))?;
         note(format_args!("{}", path.display()));
     }

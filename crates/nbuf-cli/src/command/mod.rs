@@ -20,6 +20,8 @@ mod unix;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::caller::Needs;
+
 /// What `nbuf` can do. Adding a verb is a line here, a line in [`run`] and a file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -42,6 +44,17 @@ pub(crate) enum Verb {
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+}
+
+impl Verb {
+    /// What it needs beyond the caller's own rights: the verbs that run a command and watch it.
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Self::Size(arguments) => arguments.needs(),
+            Self::Record(_) | Self::Doctor(_) => Needs::Watching,
+            _ => Needs::Nothing,
+        }
+    }
 }
 
 /// Does it. The number is the exit status.

@@ -4,23 +4,24 @@
 //! from then on keeps the log and says how to make a trace of it.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow};
 use nbuf::clock;
 use nbuf::sys::cgroup::{Group, Hierarchies, sweep};
-use nbuf::sys::direct::DirectFile;
+use nbuf::sys::direct::{DirectFile, is_being_written};
+use nbuf::sys::files::{self, Place};
 use nbuf::sys::signal::Signals;
 use nbuf::workload::anonymize::anonymize;
 use nbuf::workload::command::{self, Command, Ended, Until};
-use nbuf::workload::record::{self, Backend, Options, record, recorder, trace_of_log, traced};
+use nbuf::workload::record::{self, Backend, Options, record, recorder, traced};
 use nbuf::workload::trace::{Facts, Trace, told_uncached};
 
 use super::capture::Capture;
 use crate::fail::{chain, say};
-use crate::output::{beside, default_path, must_be_free, write_trace};
+use crate::output::{default_path, descriptor, must_be_free, place, write_trace, write_trace_at};
+use crate::spool::{Log, Spool};
 use crate::voice::note;
 use crate::{caller, exit, permission, shell};
 
@@ -88,14 +89,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         let now = clock::unix_time().unwrap_or_default().as_secs();
         default_path(&program, now)?
     };
-    let log = beside(&output, ".log");
-    must_be_free(&output, "-o")?;
+    let target = Target::of(&output)?;
     let backend = arguments.capture.choose()?;
-    let out = create_log(&log, &output)?;
-    let ended = capture(arguments, backend, &signals, out)
-        .map_err(|error| forget_or_keep(error, &log, &output))?;
-    let trace =
-        finish(&log, &output, arguments.anonymize).map_err(|error| kept(&error, &log, &output))?;
+    let log = target.create_log()?;
+    let (ended, log) =
+        capture(arguments, backend, &signals, log).map_err(|error| target.forget_or_keep(error))?;
+    let trace = target.finish(log, arguments.anonymize).map_err(|error| target.kept(&error))?;
     tell(&trace, &output);
     // A command that a signal ended was ended by what we sent it for ours. One that took it and went on
     // to an end of its own, as interactive ones do, has its own status.
@@ -106,29 +105,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     Ok(exit::command(status))
 }
 
-/// Makes the log, which stands in for the trace until that is whole.
-fn create_log(log: &Path, output: &Path) -> Result<DirectFile> {
-    if fs::symlink_metadata(log).is_ok() {
-        anyhow::bail!(
-            "{} was left by a recording that broke off; make a trace of it with `{}`, or remove it",
-            log.display(),
-            recovery(log, output)
-        );
-    }
-    let out = DirectFile::create(log).map_err(|error| {
-        anyhow!("cannot write {}: {error}; give another place with -o", log.display())
-    })?;
-    caller::give(out.file())?;
-    Ok(out)
-}
-
 /// Runs the command. Whatever was put into the machine for that is gone when this returns.
 fn capture(
     arguments: &Arguments,
     backend: Backend,
     signals: &Signals,
-    out: DirectFile,
-) -> Result<Ended, record::Error> {
+    log: Log,
+) -> Result<(Ended, Log), record::Error> {
     let hierarchies = Hierarchies::of_this_process();
     for path in sweep(&hierarchies) {
         note(format_args!("removed what a killed nbuf left behind: {}", path.display()));
@@ -143,64 +126,130 @@ fn capture(
     let ring_bytes = arguments.ring_bytes;
     let group = group.as_ref();
     let options = Options { group, until, backend, ring_bytes, ..Options::default() };
-    record(&command, options, out, signals).map(|(ended, _)| ended)
+    record(&command, options, log, signals)
 }
 
-/// A log of a command that never ran is of no use; any other stays, and the error says so.
-fn forget_or_keep(error: record::Error, log: &Path, output: &Path) -> Error {
-    use command::Error::{Attach, NoRoom, NotExecutable, NotFound, NotStarted, Nul};
-    let never_ran = match &error {
-        record::Error::Command(error) => {
-            let before = matches!(error, Nul(_) | NoRoom(_) | NotStarted(_) | Attach(_));
-            before || matches!(error, NotFound(_) | NotExecutable(..))
+/// Where the trace goes: beside its log, or to a descriptor.
+struct Target<'a> {
+    output: &'a Path,
+    /// None for a descriptor, which takes the trace when it is whole.
+    places: Option<Places>,
+}
+
+/// A trace and its log, in a directory that stays open: whoever renames it changes nothing.
+struct Places {
+    trace: Place,
+    log: Place,
+}
+
+impl<'a> Target<'a> {
+    fn of(output: &'a Path) -> Result<Self> {
+        must_be_free(output, "-o")?;
+        if descriptor(output, "-o")?.is_some() {
+            return Ok(Self { output, places: None });
         }
-        record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
-        _ => true,
-    };
-    if !never_ran {
-        return kept(&error.into(), log, output);
+        let trace = place(output, "-o")?;
+        let log = trace.beside(".log").context("cannot keep the directory of the log open")?;
+        Ok(Self { output, places: Some(Places { trace, log }) })
     }
-    let _ = fs::remove_file(log);
-    permission::explain(error)
-}
 
-/// What failed, what was kept, and what makes a trace of it. Where there was no room for the trace
-/// there is none on a second try.
-fn kept(error: &Error, log: &Path, output: &Path) -> Error {
-    let is_full = |cause: &(dyn std::error::Error + 'static)| {
-        // A writer in between may have kept no more of the cause than its words.
-        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        kind == Some(io::ErrorKind::StorageFull)
-            || cause.to_string().contains("No space left on device")
-    };
-    let command = if error.chain().any(is_full) {
-        recovery(log, Path::new("ANOTHER/PLACE.parquet"))
-    } else {
-        recovery(log, output)
-    };
-    anyhow!("the command ran, but there is no trace: {}; make one with `{command}`", chain(error))
+    /// Makes the log, which stands in for the trace until that is whole.
+    fn create_log(&self) -> Result<Log> {
+        let Some(Places { log, .. }) = &self.places else {
+            return Ok(Log::Spool(Spool::default()));
+        };
+        match DirectFile::create(log) {
+            Ok(file) => Ok(Log::Named(file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.taken(log)),
+            Err(error) => Err(anyhow!(
+                "cannot write {}: {error}; give another place with -o",
+                log.path().display()
+            )),
+        }
+    }
+
+    /// Why the name of a log is taken.
+    fn taken(&self, log: &Place) -> Error {
+        let shown = log.path().display();
+        if files::regular(log.path()).is_ok_and(is_being_written) {
+            return anyhow!(
+                "{shown} is being written by another nbuf, which still records; wait for it, or give \
+                 another name with -o"
+            );
+        }
+        anyhow!(
+            "{shown} was left by a recording that broke off; make a trace of it with `{}`, or remove it",
+            recovery(log.path(), self.output)
+        )
+    }
+
+    /// A log of a command that never ran is of no use; any other stays, and the error says so.
+    fn forget_or_keep(&self, error: record::Error) -> Error {
+        use command::Error::{Attach, NoRoom, NotExecutable, NotFound, NotStarted, Nul};
+        let never_ran = match &error {
+            record::Error::Command(error) => {
+                let before = matches!(error, Nul(_) | NoRoom(_) | NotStarted(_) | Attach(_));
+                before || matches!(error, NotFound(_) | NotExecutable(..))
+            }
+            record::Error::Recorder(error) => !matches!(error, recorder::Error::Broken(_)),
+            _ => true,
+        };
+        if !never_ran {
+            return self.kept(&error.into());
+        }
+        if let Some(Places { log, .. }) = &self.places {
+            let _ = files::unlink(log.directory(), log.name());
+        }
+        permission::explain(error)
+    }
+
+    /// What failed, what was kept, and what makes a trace of it. Where there was no room for the trace
+    /// there is none on a second try.
+    fn kept(&self, error: &Error) -> Error {
+        let Some(Places { log, .. }) = &self.places else {
+            return anyhow!(
+                "the command ran, but there is no trace: {}; record again, to a file with -o",
+                chain(error)
+            );
+        };
+        let is_full = |cause: &(dyn std::error::Error + 'static)| {
+            // A writer in between may have kept no more of the cause than its words.
+            let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+            kind == Some(io::ErrorKind::StorageFull)
+                || cause.to_string().contains("No space left on device")
+        };
+        let command = if error.chain().any(is_full) {
+            recovery(log.path(), Path::new("ANOTHER/PLACE.parquet"))
+        } else {
+            recovery(log.path(), self.output)
+        };
+        anyhow!(
+            "the command ran, but there is no trace: {}; make one with `{command}`",
+            chain(error)
+        )
+    }
+
+    /// Makes the trace of the log, and removes the log.
+    fn finish(&self, log: Log, nameless: bool) -> Result<Trace> {
+        let (mut trace, file) = log.trace()?;
+        if nameless {
+            anonymize(&mut trace);
+        }
+        let (Some(Places { trace: place, log }), Some(file)) = (&self.places, file) else {
+            write_trace(&trace, self.output)?;
+            return Ok(trace);
+        };
+        write_trace_at(&trace, place)?;
+        log.remove(&file).with_context(|| format!("cannot remove {}", log.path().display()))?;
+        Ok(trace)
+    }
 }
 
 fn recovery(log: &Path, output: &Path) -> String {
-    shell::line(&[
-        "nbuf".as_ref(),
-        "trace".as_ref(),
-        "recover".as_ref(),
-        log,
-        "-o".as_ref(),
-        output,
-    ])
-}
-
-/// Makes the trace of the log, and removes the log.
-fn finish(log: &Path, output: &Path, nameless: bool) -> Result<Trace> {
-    let mut trace = trace_of_log(File::open(log)?)?;
-    if nameless {
-        anonymize(&mut trace);
-    }
-    write_trace(&trace, output)?;
-    fs::remove_file(log).with_context(|| format!("cannot remove {}", log.display()))?;
-    Ok(trace)
+    let words = ["nbuf".as_ref(), "trace".as_ref(), "recover".as_ref()];
+    let words: Vec<&std::ffi::OsStr> =
+        words.into_iter().chain([log.as_os_str(), "-o".as_ref(), output.as_os_str()]).collect();
+    shell::line(&words)
 }
 
 fn tell(trace: &Trace, output: &Path) {

@@ -3,17 +3,29 @@
 //!
 //! Its readahead can be set and its rate limited without touching the machine's disc. Nothing of it
 //! has a name outside: mount and loop device go with the last process that sees them, the file with
-//! the loop device. Needs root, `mkfs.ext4`, `mount` and `cp`. What is written to the directory
-//! meanwhile is lost, which is the point.
+//! the loop device. Needs root and `mkfs.ext4`. What is written to the directory meanwhile is lost, which
+//! is the point.
+//!
+//! Invariant: the directory is opened once, by the caller, and everything is done to what was opened: the
+//! image is made in it and the copy of it with the caller's rights, and the mount is put on that
+//! descriptor. Whoever swaps names meanwhile swaps nothing here.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::sys::namespace::enter_private_mounts;
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount,
+};
+
+use crate::sys::files;
+use crate::sys::loop_device::LoopDevice;
+use crate::sys::programs;
+use crate::sys::supervise::Identity;
 use crate::units::Bytes;
 
 /// Why there is no such disc.
@@ -23,6 +35,18 @@ pub enum Error {
     /// There is nothing to copy.
     #[error("cannot use {}: {source}; --data takes a directory", .path.display())]
     Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The caller has no say over what lies there.
+    #[error(
+        "cannot put a disc over {}: {source}; --data takes a directory where you may write, or with \
+         --as-root any",
+        .path.display()
+    )]
+    NotYours {
         /// The directory.
         path: PathBuf,
         /// Why.
@@ -41,15 +65,19 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// A program failed, with what it said.
-    #[error("{program}: {said}; {hint}")]
-    Program {
-        /// `mkfs.ext4`, `mount`, `cp`
-        program: &'static str,
-        /// Its last words.
-        said: String,
-        /// What to do.
-        hint: &'static str,
+    /// The file system could not be made, with what was said of it.
+    #[error("mkfs.ext4: {0}; give --loop more room")]
+    Format(String),
+    /// The kernel does not mount it.
+    #[error("cannot mount the private disc: {0}; --loop takes root and the kernel's loop devices")]
+    Mount(io::Error),
+    /// Not all of it could be copied.
+    #[error("cannot copy {}: {source}; give --loop more room, or make it readable to you", .path.display())]
+    Copy {
+        /// The directory.
+        path: PathBuf,
+        /// The file, and why.
+        source: io::Error,
     },
     /// What was mounted is not what the name leads to.
     #[error("{} still leads to the machine's own disc; give another --data", .0.display())]
@@ -59,102 +87,99 @@ pub enum Error {
     Readahead(io::Error),
 }
 
-/// Puts `directory` onto a disc of its own of so many bytes, with this readahead window. To be called
-/// before a thread is started.
-pub fn enter(directory: &Path, size: Bytes, readahead: Bytes) -> Result<(), Error> {
+/// Puts `directory` onto a disc of its own of so many bytes, with this readahead window. One for a
+/// `caller` is his, gives no rights and holds no devices. To be called in a mount namespace of our own
+/// ([`crate::sys::namespace`]) that the broker shares.
+pub fn enter(
+    directory: &Path,
+    size: Bytes,
+    readahead: Bytes,
+    caller: Option<&Identity>,
+) -> Result<(), Error> {
     let wrong = |source| Error::Directory { path: directory.to_owned(), source };
-    let directory = directory.canonicalize().map_err(wrong)?;
-    if directory == Path::new("/") {
+    let below = files::directory(directory).map_err(wrong)?;
+    let here = std::env::current_dir().map_err(wrong)?;
+    let place = path_of(&below).map_err(wrong)?;
+    if place == Path::new("/") {
         // What is mounted over it is below it: its name would lead to the machine's disc as before.
         return Err(wrong(io::Error::other("it is the root of all")));
     }
-    let inside = std::env::current_dir().ok().filter(|here| here.starts_with(&directory));
-    let flags = libc::O_DIRECTORY | libc::O_CLOEXEC;
-    let below = File::options().read(true).custom_flags(flags).open(&directory).map_err(wrong)?;
-    let image = image(&directory, size)?;
-    enter_private_mounts().map_err(Error::Namespace)?;
-    let (image_path, below_path) = (path_of(&image), path_of(&below));
-    let format = ["-q", "-F", "-b", "4096", "-m", "0", "-E", "nodiscard,lazy_itable_init=0"];
-    run(
-        "mkfs.ext4",
-        Command::new("mkfs.ext4").args(format).arg(&image_path),
-        "give --loop more room",
-    )?;
-    let mount = "--loop takes root and the kernel's loop devices";
-    run(
-        "mount",
-        Command::new("mount").args(["-o", "loop"]).arg(&image_path).arg(&directory),
-        mount,
-    )?;
-    set_up(private_device(&directory, &below)?, readahead)?;
-    let _ = fs::remove_dir(directory.join("lost+found"));
-    let copy = Command::new("cp").arg("-a").arg(format!("{below_path}/.")).arg(&directory).output();
-    said("cp", copy, "give --loop more room")?;
-    let written = Command::new("sync").arg("-f").arg(&directory).output();
-    said("sync", written, "give --loop more room")?;
-    if let Some(here) = inside {
+    let ruled = files::may_rule(&below);
+    ruled.map_err(|source| Error::NotYours { path: directory.to_owned(), source })?;
+    let image = image(directory, &below, size)?;
+    format(&image, &below, caller)?;
+    let device = LoopDevice::over(&image).map_err(Error::Mount)?;
+    device.set_readahead(readahead).map_err(Error::Readahead)?;
+    let disc = mounted(&device, caller.is_some()).map_err(Error::Mount)?;
+    let copied = fill(&below, &disc);
+    copied.map_err(|source| Error::Copy { path: directory.to_owned(), source })?;
+    let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(&disc, c"", &below, c"", whole).map_err(|error| Error::Mount(error.into()))?;
+    if here.starts_with(&place) {
         // The name leads to the new disc now; the directory we are in is still the old one.
-        std::env::set_current_dir(here).map_err(wrong)?;
+        let inside = files::directory(&here).map_err(wrong)?;
+        rustix::process::fchdir(inside).map_err(|error| wrong(error.into()))?;
     }
-    Ok(())
+    let seen = files::directory(directory).and_then(|now| Ok(fstat(now)?.st_dev));
+    let made = fstat(&disc).map_err(|error| wrong(error.into()))?.st_dev;
+    if seen.ok() == Some(made) { Ok(()) } else { Err(Error::Beside(directory.to_owned())) }
+}
+
+/// Where an open directory is.
+fn path_of(directory: &OwnedFd) -> io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
 /// A file that no name leads to, beside the data, and so on the same disc.
-fn image(directory: &Path, size: Bytes) -> Result<File, Error> {
+fn image(path: &Path, directory: &OwnedFd, size: Bytes) -> Result<File, Error> {
     let make = || {
-        let flags = libc::O_TMPFILE | libc::O_CLOEXEC;
-        let file = File::options().read(true).write(true).custom_flags(flags).open(directory)?;
+        let (flags, mode) = (OFlags::RDWR | OFlags::TMPFILE, Mode::RUSR | Mode::WUSR);
+        let file: File = files::open(directory, Path::new("."), flags, mode)?.into();
         file.set_len(size.0)?;
         Ok(file)
     };
-    make().map_err(|source| Error::Image { path: directory.to_owned(), size, source })
+    make().map_err(|source| Error::Image { path: path.to_owned(), size, source })
 }
 
-/// Of loop devices (`LOOP_MAJOR`).
-const LOOP_MAJOR: u32 = 7;
-
-/// The loop device that the directory lies on now. It is looked at before anything is changed, for
-/// nothing may ever be changed on another one.
-fn private_device(directory: &Path, below: &File) -> Result<(u32, u32), Error> {
-    let beside = |_| Error::Beside(directory.to_owned());
-    let now = rustix::fs::stat(directory).map_err(beside)?.st_dev;
-    let before = rustix::fs::fstat(below).map_err(beside)?.st_dev;
-    let (major, minor) = (rustix::fs::major(now), rustix::fs::minor(now));
-    if now == before || major != LOOP_MAJOR {
-        return Err(Error::Beside(directory.to_owned()));
+/// Makes a file system in it. Its top belongs to who copies there: the caller, or the owner of the
+/// directory, to whom root gives it.
+fn format(image: &File, directory: &OwnedFd, caller: Option<&Identity>) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::Format(error.to_string());
+    let missing = "it is not there; install e2fsprogs".to_owned();
+    let program = programs::find("mkfs.ext4").ok_or(Error::Format(missing))?;
+    let stat = fstat(directory).map_err(|error| failed(error.into()))?;
+    let (uid, gid) = caller.map_or((stat.st_uid, stat.st_gid), |caller| (caller.uid, caller.gid));
+    let extended = format!("nodiscard,lazy_itable_init=0,root_owner={uid}:{gid}");
+    let mut command = programs::command(&program);
+    command.args(["-q", "-F", "-b", "4096", "-m", "0", "-E", &extended, "/proc/self/fd/0"]);
+    // Its input is the image, which has no other name.
+    let output = command.stdin(Stdio::from(image.try_clone().map_err(failed)?)).output();
+    let output = output.map_err(failed)?;
+    if output.status.success() {
+        return Ok(());
     }
-    Ok((major, minor))
-}
-
-/// Direct I/O, so that nothing is cached twice, and the readahead.
-fn set_up((major, minor): (u32, u32), readahead: Bytes) -> Result<(), Error> {
-    // A file system that cannot do direct I/O caches twice: slower, and not wrong.
-    let loop_device = format!("/dev/block/{major}:{minor}");
-    let _ = Command::new("losetup").args(["--direct-io=on", &loop_device]).output();
-    let window = format!("/sys/dev/block/{major}:{minor}/queue/read_ahead_kb");
-    fs::write(window, (readahead.0 >> 10).to_string()).map_err(Error::Readahead)
-}
-
-/// Leads other programs to a file that is open here.
-fn path_of(file: &File) -> String {
-    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
-}
-
-fn run(program: &'static str, command: &mut Command, hint: &'static str) -> Result<(), Error> {
-    said(program, command.stdin(Stdio::null()).output(), hint)
-}
-
-fn said(
-    program: &'static str,
-    output: io::Result<std::process::Output>,
-    hint: &'static str,
-) -> Result<(), Error> {
-    let said = match output {
-        Ok(output) if output.status.success() => return Ok(()),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-        Err(error) => error.to_string(),
-    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
-    let said = first.strip_prefix(&format!("{program}: ")).unwrap_or(first).to_owned();
-    Err(Error::Program { program, said, hint })
+    Err(Error::Format(first.strip_prefix("mkfs.ext4: ").unwrap_or(first).to_owned()))
+}
+
+/// The file system of a device, mounted nowhere yet.
+fn mounted(device: &LoopDevice, is_callers: bool) -> io::Result<OwnedFd> {
+    let context = fsopen(c"ext4", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"source", device.path().as_os_str())?;
+    fsconfig_create(context.as_fd())?;
+    let mut attributes = MountAttrFlags::empty();
+    if is_callers {
+        attributes |= MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    }
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+}
+
+/// Copies the directory, and brings it onto the disc.
+fn fill(from: &OwnedFd, disc: &OwnedFd) -> io::Result<()> {
+    let _ = unlinkat(disc, c"lost+found", AtFlags::REMOVEDIR);
+    files::copy_below(from, disc)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = openat(BorrowedFd::from(disc.as_fd()), c".", flags, Mode::empty())?;
+    Ok(rustix::fs::syncfs(top)?)
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::data::Data;
-use crate::sys::publish::Unfinished;
+use crate::sys::publish::{Readers, Unfinished};
 
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
@@ -37,8 +37,6 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Draft {
     unfinished: Unfinished,
-    /// The name, with links followed.
-    path: PathBuf,
     /// What is replaced.
     old: Option<Metadata>,
 }
@@ -66,7 +64,7 @@ impl Draft {
                 return Err(Error::NotOurs);
             }
         }
-        Ok(Self { unfinished: Unfinished::create(&path)?, path, old })
+        Ok(Self { unfinished: Unfinished::create(&path, Readers::All)?, old })
     }
 
     /// The file to write to; one that `waits` is open with `O_SYNC`.
@@ -84,12 +82,12 @@ impl Draft {
 
     /// Gives the file its name, with the rights of the one it replaces.
     pub fn publish(self) -> io::Result<()> {
-        let Some(old) = self.old else { return self.unfinished.publish(&self.path) };
+        let Some(old) = self.old else { return self.unfinished.publish() };
         let file = self.unfinished.file();
         file.set_permissions(old.permissions())?;
         // Only root gives files away; a file of one's own needs no giving.
         let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-        self.unfinished.replace(&self.path)
+        self.unfinished.replace()
     }
 }
 

@@ -2,18 +2,27 @@
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+use super::files::{self, Place};
 
 const BLOCK_BYTES: usize = 4096;
 const BUFFER_BYTES: usize = 256 << 10;
+/// Names of files and words of a command line are in it.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// A page-aligned block: the alignment `O_DIRECT` asks for.
 #[derive(Clone)]
 #[repr(C, align(4096))]
 struct Block([u8; BLOCK_BYTES]);
+
+/// Whether somebody writes to such a file now: it is locked for as long as that lasts.
+pub fn is_being_written(file: impl AsFd) -> bool {
+    flock(file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
+}
 
 /// An append-only writer that uses `O_DIRECT` where the file system knows it. Otherwise it writes
 /// through the cache and drops what it wrote.
@@ -34,31 +43,36 @@ impl std::fmt::Debug for Block {
 }
 
 impl DirectFile {
-    /// Creates `path`, which must not exist.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o644);
-        let (file, direct) = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
-            Ok(file) => (file, true),
-            Err(rustix::io::Errno::INVAL) => {
-                // The file may exist now: the kernel refuses O_DIRECT after creating it.
-                let _ = std::fs::remove_file(path);
-                (rustix::fs::open(path, flags, mode)?, false)
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let blocks = vec![Block([0; BLOCK_BYTES]); BUFFER_BYTES / BLOCK_BYTES];
-        Ok(Self { file: file.into(), blocks, filled: 0, direct })
+    /// Creates a file that only its owner reads, and locks it: nothing may have its name.
+    pub fn create(place: &Place) -> io::Result<Self> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let (at, name) = (place.directory(), Path::new(place.name()));
+        let made = files::open(at, name, flags | OFlags::DIRECT, PRIVATE);
+        let this = Self::of(made, || {
+            // The file may exist now: the kernel refuses O_DIRECT after creating it.
+            let _ = files::unlink(at, place.name());
+            files::open(at, name, flags, PRIVATE)
+        })?;
+        // Where locks are not known, nothing can be said of who writes there.
+        let _ = flock(&this.file, FlockOperation::NonBlockingLockExclusive);
+        Ok(this)
     }
 
     /// Makes a file without a name in `directory`, which is gone when it is closed.
     pub fn unnamed(directory: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o600);
-        let (file, direct) = match rustix::fs::open(directory, flags | OFlags::DIRECT, mode) {
-            Ok(file) => (file, true),
-            Err(rustix::io::Errno::INVAL) => (rustix::fs::open(directory, flags, mode)?, false),
-            Err(error) => return Err(error.into()),
+        let flags = OFlags::RDWR | OFlags::TMPFILE;
+        let directory = files::directory(directory)?;
+        let open = |flags| files::open(&directory, Path::new("."), flags, PRIVATE);
+        Self::of(open(flags | OFlags::DIRECT), || open(flags))
+    }
+
+    fn of(
+        made: io::Result<OwnedFd>,
+        cached: impl FnOnce() -> io::Result<OwnedFd>,
+    ) -> io::Result<Self> {
+        let (file, direct) = match made {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => (cached()?, false),
+            made => (made?, true),
         };
         let blocks = vec![Block([0; BLOCK_BYTES]); BUFFER_BYTES / BLOCK_BYTES];
         Ok(Self { file: file.into(), blocks, filled: 0, direct })
@@ -73,7 +87,7 @@ impl DirectFile {
         Ok(self.file)
     }
 
-    /// The file, to change its owner.
+    /// The file.
     pub fn file(&self) -> &File {
         &self.file
     }

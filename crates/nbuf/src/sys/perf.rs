@@ -10,6 +10,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use perf_event_open_sys::bindings as b;
 
+use super::rights::capability::raise;
+
 /// One tracepoint on one processor, for one task and its descendants.
 #[derive(Debug)]
 pub struct Event {
@@ -105,6 +107,7 @@ fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
 
 fn open_with(attr: &b::perf_event_attr, pid: i32, cpu: i32) -> io::Result<Event> {
     let mut attr = *attr;
+    let _raised = raise();
     // SAFETY: `attr` is a valid, initialised structure whose size field is right; the kernel only
     // reads it. The call returns a new descriptor or a negative error.
     let fd = unsafe {

@@ -59,6 +59,40 @@ pub fn children() -> Vec<i32> {
         .collect()
 }
 
+/// These processes and all that descend from them, as far as their threads can be seen.
+pub fn descendants(of: &[i32]) -> Vec<i32> {
+    let mut found = of.to_vec();
+    let mut at = 0;
+    while let Some(&pid) = found.get(at) {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let text = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Whether a process is stopped by a signal.
+pub fn is_stopped(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
+/// Waits until one of these has ended, for some milliseconds at most.
+pub fn wait_for_any(pids: &[i32]) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let open = |&pid: &i32| pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok();
+    // Any of them will do: there may be more of them than descriptors.
+    let open: Vec<_> = pids.iter().take(16).filter_map(open).collect();
+    let mut waiting: Vec<PollFd<'_>> =
+        open.iter().map(|file| PollFd::new(file, PollFlags::IN)).collect();
+    let some = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+    let _ = poll(&mut waiting, Some(&some));
+}
+
 /// Sends a signal to one process.
 pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
     // SAFETY: a plain system call without pointers; `pid` is positive at every caller.

@@ -3,41 +3,54 @@
 //! It is made without a name (`O_TMPFILE`), so that whoever is killed leaves nothing. File systems
 //! that do not know that get a temporary name beside it.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, renameat_with};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// Flags that open a directory and no link to one.
-pub const DIRECTORY_NOT_LINK: i32 = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+use super::files::{self, Place};
+
+/// Who may read what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner: it has words of a command line in it, which may be passwords, or names of files.
+    Owner,
+    /// All whom the umask lets.
+    All,
+}
 
 /// A file being written.
 #[derive(Debug)]
 pub struct Unfinished {
+    place: Place,
     file: File,
-    /// Where it is for the time being, if it has to be anywhere.
-    temporary: Option<PathBuf>,
+    /// What it is called for the time being, if it has to be called anything.
+    temporary: Option<OsString>,
 }
 
 impl Unfinished {
     /// Makes a file that can be published as `path`.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let mode = Mode::from_raw_mode(0o644);
-        let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
-        match rustix::fs::open(parent, flags | OFlags::TMPFILE, mode) {
-            Ok(file) => Ok(Self { file: file.into(), temporary: None }),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                let name = temporary(path);
-                let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-                let file = rustix::fs::open(&name, flags, mode)?;
-                Ok(Self { file: file.into(), temporary: Some(name) })
+    pub fn create(path: &Path, readers: Readers) -> io::Result<Self> {
+        Self::create_at(Place::of(path)?, readers)
+    }
+
+    /// The same, where the directory is open already.
+    pub fn create_at(place: Place, readers: Readers) -> io::Result<Self> {
+        let mode = Mode::from_raw_mode(if readers == Readers::Owner { 0o600 } else { 0o644 });
+        let unnamed = OFlags::RDWR | OFlags::TMPFILE;
+        let made = files::open(place.directory(), Path::new("."), unnamed, mode);
+        match made {
+            Ok(file) => Ok(Self { place, file: file.into(), temporary: None }),
+            Err(error) if knows_no_unnamed(&error) => {
+                let name = temporary(place.name());
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+                let file = files::open(place.directory(), Path::new(&name), flags, mode)?;
+                Ok(Self { place, file: file.into(), temporary: Some(name) })
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
@@ -50,39 +63,31 @@ impl Unfinished {
     ///
     /// # Errors
     /// `AlreadyExists` when something has that name; it is left alone.
-    pub fn publish(mut self, path: &Path) -> io::Result<()> {
+    pub fn publish(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         match &self.temporary {
-            None => {
-                let unnamed = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-                linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+            None => files::link(&self.file, self.place.directory(), self.place.name()),
+            Some(name) => {
+                files::rename(self.place.directory(), name, self.place.name(), false)?;
+                self.temporary = None;
+                Ok(())
             }
-            Some(name) => match renameat_with(CWD, name, CWD, path, RenameFlags::NOREPLACE) {
-                Ok(()) => self.temporary = None,
-                // File systems that cannot rename so can link.
-                Err(Errno::INVAL | Errno::NOSYS) => linkat(CWD, name, CWD, path, AtFlags::empty())?,
-                Err(error) => return Err(error.into()),
-            },
         }
-        Ok(())
     }
-}
 
-impl Unfinished {
     /// Brings the file onto the disc and puts it in the place of what has that name, at once: whoever
     /// opens the name finds the one or the other, whole.
-    pub fn replace(mut self, path: &Path) -> io::Result<()> {
+    pub fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         let name = if let Some(name) = self.temporary.take() {
             name
         } else {
             // A name has to be taken before it can be changed.
-            let unnamed = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-            let name = temporary(path);
-            linkat(CWD, unnamed, CWD, &name, AtFlags::SYMLINK_FOLLOW)?;
+            let name = temporary(self.place.name());
+            files::link(&self.file, self.place.directory(), &name)?;
             name
         };
-        let renamed = std::fs::rename(&name, path);
+        let renamed = files::rename(self.place.directory(), &name, self.place.name(), true);
         if renamed.is_err() {
             self.temporary = Some(name);
         }
@@ -90,17 +95,23 @@ impl Unfinished {
     }
 }
 
-/// Where a file is for the time being.
-fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+/// Whether the file system, or the kernel, has no files without a name.
+fn knows_no_unnamed(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(number, Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL))
+}
+
+/// What a file is called for the time being.
+fn temporary(name: &OsStr) -> OsString {
+    let mut name = name.to_owned();
     name.push(format!(".part-{}", std::process::id()));
-    PathBuf::from(name)
+    name
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
-            let _ = std::fs::remove_file(name);
+            let _ = files::unlink(self.place.directory(), name);
         }
     }
 }
@@ -118,23 +129,25 @@ mod tests {
         for named in [false, true] {
             let _ = std::fs::remove_file(&path);
             let make = |text: &str| {
-                let mut made = Unfinished::create(&path).unwrap();
+                let mut made = Unfinished::create(&path, Readers::Owner).unwrap();
                 if named {
-                    let name = directory.path().join(format!("part-{text}"));
-                    made = Unfinished { file: File::create(&name).unwrap(), temporary: Some(name) };
+                    let name = OsString::from(format!("part-{text}"));
+                    made.file = File::create(directory.path().join(&name)).unwrap();
+                    made.temporary = Some(name);
                 }
                 made.file().write_all(text.as_bytes()).unwrap();
                 made
             };
             let (first, second) = (make("first"), make("second"));
-            first.publish(&path).unwrap();
-            let refused = second.publish(&path).unwrap_err();
+            first.publish().unwrap();
+            let refused = second.publish().unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "first");
             drop(make("third"));
-            make("fourth").replace(&path).unwrap();
+            make("fourth").replace().unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "fourth");
-            assert!(make("fifth").replace(Path::new("/nowhere/at/all")).is_err());
+            let nowhere = Place::of(&directory.path().join("..")).is_err();
+            assert!(nowhere, "a directory is no name");
             assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "named: {named}");
         }
     }

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_event_open_sys::bindings as b;
 
+use super::rights::capability::raise;
+
 /// A mapped ring of one processor.
 #[derive(Debug)]
 pub struct Ring {
@@ -40,6 +42,8 @@ impl Ring {
     /// `EPERM` when the locked-memory allowance for perf (`perf_event_mlock_kb`) is used up.
     pub fn map(event: &OwnedFd, data_bytes: usize) -> io::Result<Self> {
         let page_bytes = rustix::param::page_size();
+        // More than an ordinary user may lock.
+        let _raised = raise();
         // SAFETY: a fresh mapping at an address the kernel chooses, of a perf descriptor.
         let address = unsafe {
             libc::mmap(

@@ -85,8 +85,8 @@ impl Filter {
 
     /// Puts the filter on the calling process for good, and on whatever it will start.
     ///
-    /// Without `CAP_SYS_ADMIN` the kernel asks for `no_new_privs` first: no program that the process
-    /// executes gains privileges any more.
+    /// `no_new_privs` comes first, for root too: no program that the process executes gains
+    /// privileges any more. A set-id program whose calls stop would fail with the rights of another.
     ///
     /// # Safety
     /// A filter that stops is for a forked child that is about to execute: from here on the calls fail
@@ -98,19 +98,9 @@ impl Filter {
         };
         // SAFETY: the kernel copies the program, which it only reads.
         unsafe {
-            let install = || {
-                super::check(libc::syscall(
-                    libc::SYS_seccomp,
-                    libc::SECCOMP_SET_MODE_FILTER,
-                    0,
-                    &raw const program,
-                ))
-            };
-            if install().is_ok() {
-                return Ok(());
-            }
             super::check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
-            install().map(drop)
+            let (call, mode) = (libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER);
+            super::check(libc::syscall(call, mode, 0, &raw const program)).map(drop)
         }
     }
 }

@@ -5,6 +5,8 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, openat};
 
+use super::rights::capability::raise;
+
 /// An open tracefs.
 #[derive(Debug)]
 pub struct Tracefs {
@@ -18,6 +20,7 @@ impl Tracefs {
     /// # Errors
     /// `EACCES` or `EPERM` for an ordinary user.
     pub fn open() -> io::Result<Self> {
+        let _raised = raise();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         for path in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
             let Ok(root) = rustix::fs::open(path, flags, Mode::empty()) else {
@@ -36,6 +39,7 @@ impl Tracefs {
     /// Reads a file below the root, such as `events/filemap/mm_filemap_fault/format`.
     pub fn read(&self, path: &str) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let _raised = raise();
         let file = openat(&self.root, path, flags, Mode::empty())?;
         let mut text = String::new();
         std::fs::File::from(file).read_to_string(&mut text)?;

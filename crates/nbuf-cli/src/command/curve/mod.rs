@@ -10,6 +10,7 @@ use std::io::Write as _;
 use anyhow::{Result, bail};
 use nbuf::experiment::grid::{Grid, Names, Plan};
 use nbuf::experiment::result::{CurveCorners, CurveDocument, PolicyCurve, TraceSummary};
+use nbuf::sys::publish::Readers;
 use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
 use nbuf::workload::request::Unit;
@@ -194,7 +195,7 @@ fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
 fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
     if let Some(path) = &args.html {
         let page = shown::page(document);
-        write_new(path, "--html", |mut file| Ok(file.write_all(page.as_bytes())?))?;
+        write_new(path, "--html", Readers::All, |mut file| Ok(file.write_all(page.as_bytes())?))?;
         note(format_args!("the page is {}", path.display()));
     }
     if args.json {

@@ -14,6 +14,7 @@ use std::io::Write as _;
 use anyhow::{Result, bail};
 use nbuf::experiment::replay::{Points, Watch};
 use nbuf::experiment::result::{ReplayDocument, ReplaySize};
+use nbuf::sys::publish::Readers;
 use rayon::prelude::*;
 
 pub(crate) use arguments::Args;
@@ -143,7 +144,7 @@ fn cautions(last: &Outcome, cut: bool, is_range: bool) -> Vec<String> {
 fn tell(args: &Args, document: &ReplayDocument) -> Result<()> {
     if let Some(path) = &args.html {
         let page = shown::page(document);
-        write_new(path, "--html", |mut file| Ok(file.write_all(page.as_bytes())?))?;
+        write_new(path, "--html", Readers::All, |mut file| Ok(file.write_all(page.as_bytes())?))?;
         note(format_args!("the page is {}", path.display()));
     }
     if args.json {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, PAGE_BYTES, Size};
 
+use crate::caller::Needs;
 use crate::command::capture::Capture;
 use crate::fail::Senseless;
 
@@ -148,6 +149,15 @@ pub(super) enum Until {
 }
 
 impl Args {
+    /// A trace and documents are read with the caller's rights alone.
+    pub(crate) fn needs(&self) -> Needs {
+        match (&self.loop_size, &self.trace, self.compare.is_empty()) {
+            (Some(_), ..) => Needs::Mounting,
+            (None, None, true) => Needs::Watching,
+            _ => Needs::Nothing,
+        }
+    }
+
     /// Refuses what only a look at several options can tell. clap lets a requirement go that another
     /// argument is in conflict with, as a command is with --compare.
     pub(crate) fn check(&self) -> Result<(), Senseless> {

@@ -6,7 +6,6 @@ mod outputs;
 mod page;
 mod prepare;
 mod prove;
-mod spool;
 mod timing;
 mod workload;
 
@@ -20,6 +19,7 @@ use nbuf::meter::probe::residency::Residency;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::trace::Trace;
 
+use crate::caller;
 use crate::exit;
 use crate::fail::say;
 use crate::output::print;
@@ -37,8 +37,9 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     }
     outputs::check(args)?;
     if let (Some(size), Some(data)) = (args.loop_size, &args.data) {
-        // Before anything can start a thread.
-        nbuf::disc::private::enter(data, size, args.loop_readahead)?;
+        let account = caller::account();
+        let identity = account.as_ref().map(|account| &account.identity);
+        nbuf::disc::private::enter(data, size, args.loop_readahead, identity)?;
     }
     let signals = Signals::block().context("cannot listen for signals")?;
     let workload = Workload::of(args, &signals);

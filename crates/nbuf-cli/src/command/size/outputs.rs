@@ -2,11 +2,14 @@
 //! told of without costing the rest.
 
 use std::io::Write;
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::size::Analysis;
+use nbuf::sys::files;
+use nbuf::sys::publish::Readers;
 use nbuf::units::Bytes;
 
 use super::Args;
@@ -35,10 +38,13 @@ pub(super) fn check(args: &Args) -> Result<()> {
 /// Refuses files on the private disc, which goes with us.
 fn must_outlive(file: &Path, option: &str, args: &Args) -> Result<()> {
     let (Some(data), Some(_)) = (&args.data, args.loop_size) else { return Ok(()) };
+    if files::descriptor(file).is_some() {
+        return Ok(());
+    }
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
+    let parent = canonical(parent.unwrap_or(Path::new(".")))?;
     // What is wrong with --data is told by who uses it.
-    if data.canonicalize().is_ok_and(|data| parent.starts_with(data)) {
+    if canonical(data).is_ok_and(|data| parent.starts_with(data)) {
         bail!(
             "{} would be on the private disc and go with it; give a place outside of {} with {option}",
             file.display(),
@@ -46,6 +52,12 @@ fn must_outlive(file: &Path, option: &str, args: &Args) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Where a directory really is, as far as the caller may see.
+fn canonical(directory: &Path) -> Result<PathBuf> {
+    let open = files::directory(directory)?;
+    Ok(std::fs::read_link(format!("/proc/self/fd/{}", open.as_raw_fd()))?)
 }
 
 /// Writes the picture and the page.
@@ -66,7 +78,8 @@ pub(super) fn write(
 }
 
 fn put(path: &Path, option: &str, text: &str, workload: &Workload<'_>) -> bool {
-    let written = write_new(path, option, |mut file| Ok(file.write_all(text.as_bytes())?));
+    let written =
+        write_new(path, option, Readers::Owner, |mut file| Ok(file.write_all(text.as_bytes())?));
     if let Err(error) = written {
         let name = path.display();
         workload.broke(&error.context(format!("there is no {name} (another place: {option})")));

@@ -24,9 +24,9 @@ use nbuf::workload::record::{Backend, Options, record};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
-use super::spool::Spool;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
+use crate::spool::Spool;
 use crate::voice::{detail, note};
 use crate::{caller, exit, permission};
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::publish::Readers;
 use nbuf::units::Bytes;
 use nbuf::workload::convert::{Dropped, ToNative, ToOracleGeneral};
 use nbuf::workload::request::Unit;
@@ -76,7 +77,8 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
             if requests == 0 {
                 return Err(input.nothing(&source));
             }
-            write_new(output, "-o", |file| Ok(to.oracle.write(file)?)).with_context(cannot)?;
+            write_new(output, "-o", Readers::Owner, |file| Ok(to.oracle.write(file)?))
+                .with_context(cannot)?;
             (count(to.oracle.len() as u64, "access", "accesses"), to.dropped)
         }
     };

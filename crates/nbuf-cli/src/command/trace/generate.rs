@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::publish::Readers;
 use nbuf::workload::format::OracleGeneral;
 use nbuf::workload::synthetic::{Keys, Pattern};
 
@@ -85,7 +86,8 @@ pub(super) fn generate(arguments: &Generate) -> Result<u8> {
         return to_stdout(|out| write(made, *to, out)).map(|()| 0);
     }
     let cannot = || format!("cannot write {}", output.display());
-    write_new(output, "-o", |file| Ok(write(made, *to, file)?)).with_context(cannot)?;
+    write_new(output, "-o", Readers::All, |file| Ok(write(made, *to, file)?))
+        .with_context(cannot)?;
     let made = text::count(*count as u64, "request", "requests");
     note(format_args!("{} has {made}", output.display()));
     Ok(0)

@@ -12,6 +12,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::direct::is_being_written;
 use nbuf::workload::anonymize;
 use nbuf::workload::format::native;
 use nbuf::workload::record::log::Ending;
@@ -91,6 +92,9 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
     let shown = log.display();
     let mut file = File::open(log).with_context(|| format!("cannot open {shown}"))?;
     must_be_free(output, "-o")?;
+    if is_being_written(&file) {
+        bail!("{shown} is being written by an nbuf that still records; wait until it has ended");
+    }
     if is_parquet(&mut file).with_context(|| format!("cannot read {shown}"))? {
         bail!("{shown} is already a trace; there is nothing to recover");
     }

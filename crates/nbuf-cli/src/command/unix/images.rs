@@ -1,10 +1,11 @@
 //! The images: where they come from, how they are read, and how they are written back.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::files;
+use nbuf::sys::publish::{Readers, Unfinished};
 use nbuf_pdp11::unix::guest::Images;
 
 /// What to type without them.
@@ -31,9 +32,33 @@ pub(super) fn read(folder: &Path) -> Result<Images> {
     Ok(Images { drum: one(folder, DRUM)?, pack: one(folder, PACK)? })
 }
 
+/// Puts bytes in the place of a file, which keeps its permissions.
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // An image may be a link to where it is kept: what it leads to is replaced, not the link.
+    let path = path.canonicalize()?;
+    let permissions = files::regular(&path)?.metadata()?.permissions();
+    let unfinished = Unfinished::create(&path, Readers::Owner)?;
+    let mut file = unfinished.file();
+    file.write_all(bytes)?;
+    file.set_permissions(permissions)?;
+    unfinished.replace()
+}
+
+/// All of a file, if it is one and no larger than an image.
+fn bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let file = files::regular(path)?;
+    let bytes = file.metadata()?.len();
+    if bytes > most as u64 {
+        return Err(io::Error::other(format!("it has {bytes} bytes, an image {most} at most")));
+    }
+    let mut all = Vec::new();
+    file.take(most as u64).read_to_end(&mut all)?;
+    Ok(all)
+}
+
 fn one(folder: &Path, (name, least, most): (&str, usize, usize)) -> Result<Vec<u8>> {
     let path = folder.join(name);
-    let bytes = match fs::read(&path) {
+    let bytes = match bounded(&path, most) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => bail!(
             "there is no {}: build the images of Unix V1 first; `nbuf unix --help` says where they \
@@ -55,24 +80,17 @@ fn one(folder: &Path, (name, least, most): (&str, usize, usize)) -> Result<Vec<u
 
 /// Puts images back over the files, whole or not at all; files that would not change are left.
 pub(super) fn write_back(folder: &Path, images: &Images) -> Result<()> {
-    for ((name, ..), bytes) in [(DRUM, &images.drum), (PACK, &images.pack)] {
+    for ((name, _, most), bytes) in [(DRUM, &images.drum), (PACK, &images.pack)] {
         let path = folder.join(name);
         let cannot = || format!("cannot write {} back; it is as it was", path.display());
-        let old = fs::read(&path).with_context(cannot)?;
+        let old = bounded(&path, most).with_context(cannot)?;
         // What is behind the old end and still zero needs no room.
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let length = old.len().max(used.div_ceil(512) * 512).min(bytes.len());
         if old == bytes[..length] {
             continue;
         }
-        let new = PathBuf::from(format!("{}.new", path.display()));
-        let written = File::create(&new)
-            .and_then(|mut file| file.write_all(&bytes[..length]).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&new);
-        }
-        written.with_context(cannot)?;
+        put(&path, &bytes[..length]).with_context(cannot)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::publish::Readers;
 use nbuf::sys::signal::Signals;
 use nbuf::units::even;
 use nbuf::workload::format::native;
@@ -156,7 +157,7 @@ fn tell(arguments: &Sweep, plan: &Plan, outcome: &experiment::Outcome) -> Result
             );
         }
         let trace = experiment::trace(&outcome.asked, &plan.timing);
-        write_new(path, "--trace", |file| Ok(native::write(&trace, file)?))
+        write_new(path, "--trace", Readers::All, |file| Ok(native::write(&trace, file)?))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if arguments.json {
@@ -166,6 +167,6 @@ fn tell(arguments: &Sweep, plan: &Plan, outcome: &experiment::Outcome) -> Result
 }
 
 fn write(path: &Path, option: &str, bytes: &[u8]) -> Result<()> {
-    write_new(path, option, |mut file| Ok(file.write_all(bytes)?))
+    write_new(path, option, Readers::All, |mut file| Ok(file.write_all(bytes)?))
         .with_context(|| format!("cannot write {}", path.display()))
 }

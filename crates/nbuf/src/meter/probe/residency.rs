@@ -10,13 +10,14 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, accessat};
 use rustix::process::geteuid;
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::sys::cache;
+use crate::sys::{cache, files};
 use crate::units::PAGE_BYTES;
 
 /// A larger file is not asked for page by page.
@@ -40,7 +41,7 @@ impl Residency {
         let mapped = LazyCell::new(mapped);
         for (number, path) in (0..).zip(paths) {
             match open(path) {
-                Some(file) if owner_of_all || is_ours(path, &file) => {
+                Some(file) if owner_of_all || is_ours(&file) => {
                     found.drop_file(number, &file);
                 }
                 Some(file) => found.drop_closed(number, &file, mapped.contains(path)),
@@ -94,9 +95,9 @@ fn owns_all() -> bool {
 }
 
 /// Whether we own a file or may write to it. Of others the kernel says that all of them is in memory.
-fn is_ours(path: &str, file: &File) -> bool {
+fn is_ours(file: &File) -> bool {
     let owner = file.metadata().is_ok_and(|metadata| metadata.uid() == geteuid().as_raw());
-    owner || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    owner || accessat(file, c"", Access::WRITE_OK, AtFlags::EACCESS | AtFlags::EMPTY_PATH).is_ok()
 }
 
 /// Files that processes have mapped whose mappings we may see.
@@ -116,12 +117,9 @@ fn resident(file: &File) -> usize {
     )
 }
 
-/// Opens a regular file without side effects: no waiting for a pipe's other end, no new access
-/// time.
+/// Opens a regular file of a trace, whose names are the command's, with the caller's rights.
 pub(super) fn open(path: &str) -> Option<File> {
-    let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
-    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
+    files::regular(Path::new(path)).ok()
 }
 
 #[cfg(test)]

@@ -15,11 +15,9 @@ mod v1;
 mod v2;
 mod watchdog;
 
-use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,6 +29,8 @@ use removal::{end_processes, remove};
 pub use throttle::Throttle;
 
 use crate::sys::process;
+use crate::sys::supervise::GroupPaths;
+use crate::sys::supervise::kill::kill_group;
 use crate::units::Bytes;
 use watchdog::Watchdog;
 
@@ -135,7 +135,7 @@ impl Group {
             .flatten()
             .map(|parent| parent.join(&name))
             .collect();
-        let watched: Vec<_> = planned.iter().map(|path| c_paths(path)).collect();
+        let watched: Vec<_> = planned.iter().map(|path| GroupPaths::of(path)).collect();
         let watchdog = Watchdog::start(&watched).map_err(|source| Error::Create {
             path: planned.first().cloned().unwrap_or_default(),
             source,
@@ -203,9 +203,14 @@ impl Group {
         self.limiter.admit(pid)
     }
 
-    /// Directory and process list of each part, for the supervisor.
-    pub fn paths(&self) -> Vec<(CString, CString)> {
-        self.to_remove().map(c_paths).collect()
+    /// The paths of each part, for the supervisor.
+    pub fn paths(&self) -> Vec<GroupPaths> {
+        self.to_remove().map(GroupPaths::of).collect()
+    }
+
+    /// Kills what is in it.
+    pub fn kill(&self) {
+        self.directories().for_each(kill_group);
     }
 
     /// The directories that are ours, and not systemd's.
@@ -230,12 +235,6 @@ impl Drop for Group {
             remove(directory);
         }
     }
-}
-
-/// A group's directory and its list of processes, as the far side of a fork needs them.
-fn c_paths(directory: &Path) -> (CString, CString) {
-    let c = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
-    (c(directory), c(&directory.join("cgroup.procs")))
 }
 
 /// `nbuf-PIDNAMESPACE-PID-START-N`: who owns it can be told from the name alone.

@@ -1,31 +1,45 @@
 //! Ends what runs in a group, and removes it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::sys::process;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Kills what is in the group and waits until it is gone, two seconds at most.
+use crate::sys::process;
+use crate::sys::supervise::kill::kill_group;
+
+/// Nothing holds out longer but what the kernel itself cannot end.
+const GIVE_UP: Duration = Duration::from_secs(10);
+/// The kernel tells of the end of a group of the unified hierarchy; others are looked at this often.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
+/// Kills what is in the group and waits until it is gone.
 pub(super) fn end_processes(directory: &Path) {
-    for _ in 0..1000 {
+    let started_ns = process::monotonic_ns();
+    let events = File::open(directory.join("cgroup.events")).ok();
+    while u128::from(process::monotonic_ns() - started_ns) < GIVE_UP.as_nanos() {
         let Ok(text) = fs::read_to_string(directory.join("cgroup.procs")) else { return };
         if text.trim().is_empty() {
             return;
         }
-        for pid in text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 1) {
-            let _ = process::signal(pid, libc::SIGKILL);
-        }
-        std::thread::sleep(Duration::from_millis(2));
+        kill_group(directory);
+        let mut waiting: Vec<PollFd<'_>> = events
+            .iter()
+            .map(|file| PollFd::from_borrowed_fd(file.as_fd(), PollFlags::PRI))
+            .collect();
+        let _ = poll(&mut waiting, Some(&LOOK));
     }
 }
 
 /// Removes an empty group; the kernel may need a moment after the last process.
 pub(super) fn remove(directory: &Path) {
-    for _ in 0..1000 {
+    let started_ns = process::monotonic_ns();
+    while u128::from(process::monotonic_ns() - started_ns) < GIVE_UP.as_nanos() {
         match fs::remove_dir(directory) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                std::thread::sleep(Duration::from_millis(2));
+                let _ = poll(&mut [], Some(&LOOK));
             }
             _ => return,
         }

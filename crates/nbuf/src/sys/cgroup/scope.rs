@@ -6,7 +6,6 @@
 //! be removed.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -16,7 +15,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use super::hierarchy::Hierarchies;
 use super::v2::V2;
 use super::{Limiter, Usage};
-use crate::sys::process;
+use crate::sys::{process, programs};
 use crate::units::Bytes;
 
 /// For the user's own manager.
@@ -38,7 +37,8 @@ impl Scope {
     /// Has the manager make a scope by this name.
     pub(super) fn start(name: &str) -> io::Result<Self> {
         let manager = if process::is_root() { &[][..] } else { USERS };
-        Self::start_with(OsStr::new("systemd-run"), manager, name, |holder| {
+        let program = programs::find("systemd-run").ok_or(io::ErrorKind::NotFound)?;
+        Self::start_with(&program, manager, name, |holder| {
             let groups = fs::read_to_string(format!("/proc/{holder}/cgroup")).ok()?;
             let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
             Hierarchies::parse(&groups, &mounts).unified
@@ -46,7 +46,7 @@ impl Scope {
     }
 
     fn start_with(
-        program: &OsStr,
+        program: &Path,
         manager: &'static [&'static str],
         name: &str,
         locate: impl Fn(u32) -> Option<PathBuf>,
@@ -95,7 +95,8 @@ impl Scope {
     /// From a login session the scope lies beyond a group that is root's: then the manager moves.
     fn move_by_manager(&self, pid: i32) -> io::Result<()> {
         let address = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1"];
-        let mut command = ask(OsStr::new("busctl"), self.manager);
+        let program = programs::find("busctl").ok_or(io::ErrorKind::NotFound)?;
+        let mut command = ask(&program, self.manager);
         command.arg("call").args(address);
         command.args(["org.freedesktop.systemd1.Manager", "AttachProcessesToUnit", "ssau"]);
         command.args([&self.unit, "", "1", &pid.to_string()]).stdin(Stdio::null());
@@ -110,13 +111,19 @@ impl Scope {
 
 /// A program of systemd's that talks to this manager. After `su` the environment says nothing of where a
 /// user's listens, or names somebody else's.
-fn ask(program: &OsStr, manager: &'static [&'static str]) -> Command {
-    let mut command = Command::new(program);
+fn ask(program: &Path, manager: &'static [&'static str]) -> Command {
+    let mut command = programs::command(program);
     command.args(manager);
+    if manager.is_empty() {
+        return command;
+    }
     let place = Path::new("/run/user").join(process::user().to_string());
-    let told = env::var_os("XDG_RUNTIME_DIR");
-    if !manager.is_empty() && told.as_deref() != Some(place.as_os_str()) && place.is_dir() {
-        command.env("XDG_RUNTIME_DIR", place).env_remove("DBUS_SESSION_BUS_ADDRESS");
+    let given = env::var_os("XDG_RUNTIME_DIR");
+    if given.as_deref() != Some(place.as_os_str()) && place.is_dir() {
+        command.env("XDG_RUNTIME_DIR", place);
+    } else {
+        let kept = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+        command.envs(kept.iter().filter_map(|&name| Some((name, env::var_os(name)?))));
     }
     command
 }
@@ -192,7 +199,7 @@ mod tests {
         );
         let program = stand_in(here, &script);
         let locate = |_| Some(here.to_owned());
-        let scope = Scope::start_with(program.as_os_str(), USERS, "nbuf-1-2-3-4", locate).unwrap();
+        let scope = Scope::start_with(&program, USERS, "nbuf-1-2-3-4", locate).unwrap();
         let want = "--user --scope --quiet --collect --unit=nbuf-1-2-3-4.scope -p \
                     MemoryMax=infinity -p MemorySwapMax=0 -p MemoryAccounting=yes -p IOAccounting=yes -p \
                     Delegate=yes -- cat\n";
@@ -212,10 +219,10 @@ mod tests {
     fn what_systemd_says_is_the_reason() {
         let place = tempfile::tempdir().unwrap();
         let program = stand_in(place.path(), "echo no bus >&2; exit 1");
-        let error = Scope::start_with(program.as_os_str(), &[], "x", |_| None).unwrap_err();
+        let error = Scope::start_with(&program, &[], "x", |_| None).unwrap_err();
         assert_eq!(error.to_string(), "systemd-run: no bus");
         let program = stand_in(place.path(), "exec cat");
-        let error = Scope::start_with(program.as_os_str(), &[], "x", |_| None).unwrap_err();
+        let error = Scope::start_with(&program, &[], "x", |_| None).unwrap_err();
         assert_eq!(error.to_string(), "the scope it made has no memory controller");
     }
 }

@@ -4,12 +4,14 @@
 //! The supervisor cannot stand in for it: it starts later and ends with the command.
 //! Async-signal-safe calls only, no allocation after the fork.
 
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::sys::check;
-use crate::sys::supervise::children::{close_all_but, ignore_terminal, signal_listed};
+use crate::sys::supervise::GroupPaths;
+use crate::sys::supervise::children::{close_all_but, ignore_terminal};
+use crate::sys::supervise::kill::kill_all;
+use crate::sys::supervise::owner::{self, Owner};
 
 /// Our end of a watchdog. Dropping it lets the watchdog go, which removes what is still there.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// Starts to watch over directories, which need not exist yet, and their lists of processes.
-    pub(super) fn start(groups: &[(CString, CString)]) -> io::Result<Self> {
+    pub(super) fn start(groups: &[GroupPaths]) -> io::Result<Self> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         // SAFETY: the child runs `watch`, which keeps to async-signal-safe calls.
         let pid = unsafe { libc::fork() };
@@ -42,30 +44,30 @@ impl Drop for Watchdog {
     }
 }
 
-/// Waits until the other end is closed, then removes the groups and goes: two seconds at most.
-unsafe fn watch(leash: i32, groups: &[(CString, CString)]) -> ! {
+/// Looks at the groups, a millisecond apart, before what is left is given up.
+const LOOKS: usize = 10_000;
+
+/// Waits until the other end is closed, then ends what is in the groups, removes them and goes.
+unsafe fn watch(leash: i32, groups: &[GroupPaths]) -> ! {
     // SAFETY: plain system calls on numbers and on C strings that live until `_exit`.
     unsafe {
         ignore_terminal();
-        close_all_but(0, &[leash]);
-        let mut byte = 0u8;
-        while libc::read(leash, (&raw mut byte).cast(), 1) < 0
-            && *libc::__errno_location() == libc::EINTR
-        {}
-        for _ in 0..2000 {
+        let owner = Owner::parent();
+        close_all_but(0, &[leash, owner.descriptor()]);
+        let mut end = libc::pollfd { fd: leash, events: libc::POLLIN, revents: 0 };
+        while libc::poll(&raw mut end, 1, owner::LOOK_MS) <= 0 && !owner.is_dying() {}
+        for _ in 0..LOOKS {
             let mut left = false;
-            for (directory, processes) in groups {
+            for group in groups {
                 // A cgroup that is in use says EBUSY; other answers do not change by waiting.
-                if libc::rmdir(directory.as_ptr()) != 0 && *libc::__errno_location() == libc::EBUSY
-                {
-                    left = true;
-                    signal_listed(processes.as_ptr(), libc::SIGKILL);
-                }
+                left |= libc::rmdir(group.directory.as_ptr()) != 0
+                    && *libc::__errno_location() == libc::EBUSY;
             }
             if !left {
                 break;
             }
-            libc::usleep(1000);
+            kill_all(groups);
+            libc::poll(std::ptr::null_mut(), 0, 1);
         }
         libc::_exit(0)
     }
@@ -73,16 +75,13 @@ unsafe fn watch(leash: i32, groups: &[(CString, CString)]) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt;
-
     use super::*;
 
     #[test]
     fn it_removes_what_was_made_after_it_started() {
         let place = tempfile::tempdir().unwrap();
         let group = place.path().join("group");
-        let c = |path: &std::path::Path| CString::new(path.as_os_str().as_bytes()).unwrap();
-        let watchdog = Watchdog::start(&[(c(&group), c(&group.join("cgroup.procs")))]).unwrap();
+        let watchdog = Watchdog::start(&[GroupPaths::of(&group)]).unwrap();
         std::fs::create_dir(&group).unwrap();
         assert!(group.exists());
         drop(watchdog);

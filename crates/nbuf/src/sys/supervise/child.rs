@@ -7,13 +7,30 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::children::{
-    Dispositions, block_child_signal, close_all_but, ignore_terminal, reap, restore_signals,
-    seconds, signal_children, signal_listed,
+    block_child_signal, close_all_but, ignore_terminal, milliseconds, reap, restore_signals,
 };
+use super::kill::{ask_all_to_end, kill_all};
+use super::owner::{self, Owner};
+use crate::sys::start;
+
 use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY, START_FAILED};
 
 /// Reads the scripts that do not say who reads them.
 const SHELL: &CStr = c"/bin/sh";
+
+/// What is asked to end has this long before it is killed.
+const GRACE_MS: i64 = 1000;
+/// Children that end wake us; others are looked for this often.
+const LOOK_MS: c_int = 5;
+/// Nothing holds out longer but what the kernel itself cannot end.
+const GIVE_UP_MS: i64 = 10_000;
+
+/// How long to wait for something to happen.
+unsafe fn patience(kill_at: Option<i64>) -> c_int {
+    // SAFETY: a plain call for the time.
+    let left = kill_at.map(|at| at - unsafe { milliseconds() });
+    left.map_or(owner::LOOK_MS, |left| c_int::try_from(left).unwrap_or(LOOK_MS).max(LOOK_MS))
+}
 
 /// Pointers and numbers only: what the child may look at after the fork.
 pub(super) struct Prepared<'a> {
@@ -54,59 +71,63 @@ impl<'a> Prepared<'a> {
             // Held open here, our process's end would hide its death from us.
             libc::close(self.ours);
             libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-            let before = ignore_terminal();
+            ignore_terminal();
+            let owner = Owner::parent();
             let signals = block_child_signal();
             let mut gate = [0 as RawFd; 2];
             let opened = libc::pipe2(gate.as_mut_ptr(), libc::O_CLOEXEC);
             let command = if opened == 0 { libc::fork() } else { -1 };
             if command == 0 {
-                self.become_command(gate, &before);
+                self.become_command(gate);
             }
             if command < 0 {
                 self.tell(START_FAILED, (*libc::__errno_location()).into(), [0; 3]);
                 libc::_exit(125);
             }
             libc::close(gate[0]);
-            close_all_but(3, &[self.socket, signals, gate[1]]);
+            close_all_but(3, &[self.socket, signals, gate[1], owner.descriptor()]);
             self.tell(READY, command.into(), [0; 3]);
-            self.watch(command, signals, gate[1]);
+            self.watch(command, signals, gate[1], &owner);
         }
     }
 
     /// Waits for children, for words from our process, and for its death.
-    unsafe fn watch(&self, command: c_int, signals: RawFd, mut gate: RawFd) -> ! {
+    unsafe fn watch(&self, command: c_int, signals: RawFd, mut gate: RawFd, owner: &Owner) -> ! {
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut waiting = [entry(self.socket), entry(signals)];
-        let mut ending_since: Option<i64> = None;
+        // When what still runs is killed.
+        let mut kill_at: Option<i64> = None;
         let mut main_ended = false;
         // SAFETY: as in `supervise`.
         unsafe {
             loop {
-                let patience = if ending_since.is_some() { 50 } else { -1 };
-                libc::poll(waiting.as_mut_ptr(), 2, patience);
+                libc::poll(waiting.as_mut_ptr(), 2, patience(kill_at));
                 let mut drain = MaybeUninit::<libc::signalfd_siginfo>::uninit();
                 libc::read(signals, drain.as_mut_ptr().cast(), size_of_val(&drain));
+                if owner.is_dying() {
+                    self.kill_everything_and_exit(signals);
+                }
                 if waiting[0].revents != 0 {
                     let mut word = 0u8;
                     let got =
                         libc::recv(self.socket, (&raw mut word).cast(), 1, libc::MSG_DONTWAIT);
                     match word {
-                        _ if got == 0 => self.kill_everything_and_exit(),
+                        _ if got == 0 => self.kill_everything_and_exit(signals),
                         b'g' if got == 1 && gate >= 0 => {
                             libc::write(gate, (&raw const word).cast(), 1);
                             libc::close(gate);
                             gate = -1;
                         }
-                        b'e' if got == 1 => {
-                            signal_children(libc::SIGTERM);
-                            ending_since = Some(seconds());
+                        b'e' if got == 1 && kill_at.is_none() => {
+                            kill_at = Some(milliseconds() + GRACE_MS);
+                            ask_all_to_end(&self.plan.cgroups);
                         }
-                        b'k' if got == 1 => ending_since = Some(0),
+                        b'k' if got == 1 => kill_at = Some(0),
                         _ => {}
                     }
                 }
-                if ending_since.is_some_and(|since| seconds() > since + 1) {
-                    signal_children(libc::SIGKILL);
+                if kill_at.is_some_and(|at| milliseconds() >= at) {
+                    kill_all(&self.plan.cgroups);
                 }
                 if reap(|pid, status| {
                     if pid == command && !main_ended {
@@ -122,7 +143,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The command's side of the fork: wait for the word, join, become, execute.
-    unsafe fn become_command(&self, gate: [RawFd; 2], signals: &Dispositions) -> ! {
+    unsafe fn become_command(&self, gate: [RawFd; 2]) -> ! {
         // SAFETY: as in `supervise`; `execve` gets null-terminated arrays of C strings.
         unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
@@ -143,7 +164,6 @@ impl<'a> Prepared<'a> {
                     self.fail();
                 }
             }
-            // While we may still do so without taking privileges from what the command executes.
             if let Some(filter) = &self.plan.filter
                 && filter.install().is_err()
             {
@@ -156,9 +176,14 @@ impl<'a> Prepared<'a> {
             {
                 self.fail();
             }
-            // A change of user cleared it.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-            restore_signals(signals);
+            for (descriptor, given) in (0..).zip(&self.plan.standard) {
+                if given.is_none() && start::was_closed(descriptor) {
+                    libc::close(descriptor);
+                }
+            }
+            // Not for the command to see: who outlives our process is killed by the supervisor.
+            libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0);
+            restore_signals();
             let mut worst = libc::ENOENT;
             for (program, script) in self.plan.programs.iter().zip(&self.scripts) {
                 libc::execve(program.as_ptr(), self.argv.as_ptr(), self.envp.as_ptr());
@@ -213,24 +238,25 @@ impl<'a> Prepared<'a> {
     }
 
     /// Our process is dead: end all descendants, remove the cgroups, and go.
-    unsafe fn kill_everything_and_exit(&self) -> ! {
+    unsafe fn kill_everything_and_exit(&self, signals: RawFd) -> ! {
         // SAFETY: as in `supervise`.
         unsafe {
-            for _ in 0..2000 {
-                signal_children(libc::SIGKILL);
-                for (_, procs) in &self.plan.cgroups {
-                    signal_listed(procs.as_ptr(), libc::SIGKILL);
-                }
+            let give_up_at = milliseconds() + GIVE_UP_MS;
+            let mut child_ended = libc::pollfd { fd: signals, events: libc::POLLIN, revents: 0 };
+            while milliseconds() < give_up_at {
+                kill_all(&self.plan.cgroups);
                 let none_left = reap(|_, _| {});
                 let mut removed = true;
-                for (directory, _) in &self.plan.cgroups {
-                    removed &= libc::rmdir(directory.as_ptr()) == 0
+                for group in &self.plan.cgroups {
+                    removed &= libc::rmdir(group.directory.as_ptr()) == 0
                         || *libc::__errno_location() == libc::ENOENT;
                 }
                 if none_left && removed {
                     break;
                 }
-                libc::usleep(1000);
+                libc::poll(&raw mut child_ended, 1, LOOK_MS);
+                let mut drain = MaybeUninit::<libc::signalfd_siginfo>::uninit();
+                libc::read(signals, drain.as_mut_ptr().cast(), size_of_val(&drain));
             }
             libc::_exit(125);
         }

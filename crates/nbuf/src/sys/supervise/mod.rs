@@ -12,10 +12,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 mod child;
 pub(super) mod children;
+pub(super) mod kill;
+pub(super) mod owner;
 
 use super::check;
 use super::seccomp::Filter;
 use child::Prepared;
+pub use kill::GroupPaths;
 
 /// Who the command runs as, when not as ourselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +44,8 @@ pub struct Plan {
     pub identity: Option<Identity>,
     /// `cgroup.procs` files, open for writing, that the command joins.
     pub join: Vec<OwnedFd>,
-    /// Private cgroups, to be emptied and removed if our process dies: directory and `cgroup.procs`.
-    pub cgroups: Vec<(CString, CString)>,
+    /// Private cgroups, to be emptied and removed if our process dies.
+    pub cgroups: Vec<GroupPaths>,
     /// Descriptors that become the command's standard input, output and error.
     pub standard: [Option<OwnedFd>; 3],
     /// Calls that the command will stop at. A tracer must stand by when it is let go.

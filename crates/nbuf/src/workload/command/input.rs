@@ -2,12 +2,14 @@
 //! given the same.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
-use rustix::fs::{FileType, fstat, major, minor};
+use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor};
 use rustix::termios::isatty;
+
+use crate::sys::files;
 
 /// `/dev/null` (`Documentation/admin-guide/devices.txt`).
 const NULL: (u32, u32) = (1, 3);
@@ -36,11 +38,11 @@ pub fn repeating(recorded: impl AsFd) -> io::Result<OwnedFd> {
         fstat(recorded).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::RegularFile);
     let nameless = || {
         let path = fs::read_link(format!("/proc/self/fd/{}", recorded.as_raw_fd())).ok()?;
-        let flags = libc::O_TMPFILE | libc::O_CLOEXEC;
-        File::options().write(true).custom_flags(flags).open(path.parent()?).ok()
+        let (flags, mode) = (OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR | Mode::WUSR);
+        files::open(files::directory(path.parent()?).ok()?, Path::new("."), flags, mode).ok()
     };
     match is_file.then(nameless).flatten() {
-        Some(file) => Ok(file.into()),
+        Some(file) => Ok(file),
         None => discarding(recorded),
     }
 }
@@ -79,9 +81,10 @@ impl Input {
     /// For another run: the same file from where it stood, or else `/dev/null`.
     pub fn again(&self) -> io::Result<OwnedFd> {
         let Self::File { at } = *self else { return Ok(File::open("/dev/null")?.into()) };
-        // Opened anew: positions are not shared with what others still hold.
-        let mut file = File::open("/proc/self/fd/0")?;
-        file.seek(SeekFrom::Start(at))?;
-        Ok(file.into())
+        // Opened once more: positions are not shared with what others still hold. With the caller's
+        // rights, for what he could only write to he must not be given to read.
+        let file = files::reopen(rustix::stdio::stdin(), OFlags::RDONLY)?;
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(at))?;
+        Ok(file)
     }
 }

@@ -71,6 +71,9 @@ pub trait Watcher {
 
     /// Called on every wake-up and every 20 ms.
     fn tick(&mut self) -> io::Result<()>;
+
+    /// What still runs is killed now: nothing is to be seen of it any more, and nothing may hold it up.
+    fn let_die(&mut self) {}
 }
 
 /// Does not look: for runs of which nothing is asked but their end.
@@ -102,6 +105,9 @@ pub struct Ended {
     pub interrupted: Option<i32>,
     /// Whether the deadline ended it.
     pub timed_out: bool,
+    /// Processes of it that were stopped when all others had ended, and so were ended too: nothing that is
+    /// known would have continued them.
+    pub stopped: u32,
     /// Whether it was given a terminal as its input, and used it.
     pub used_terminal: bool,
     /// From the word to execute to the end of the last descendant.
@@ -173,6 +179,10 @@ pub fn run(
         main: 0,
         terminal,
         started_ns: process::monotonic_ns(),
+        main_ended: false,
+        kill_at_ns: u64::MAX,
+        stopped_due_ns: 0,
+        stopped_looks: 0,
         ended: Ended::default(),
     };
     let result = run.watch(watcher);
@@ -181,9 +191,9 @@ pub fn run(
     }
     if result.is_err() {
         // Closing our end makes the supervisor end everything, if it lives.
-        let pid = run.supervisor.pid;
+        let (pid, group) = (run.supervisor.pid, run.group);
         drop(run);
-        end_orphans(pid, &strangers);
+        end_orphans(pid, &strangers, group);
     }
     result
 }
@@ -194,22 +204,34 @@ fn refused(error: io::Error, otherwise: impl Fn(io::Error) -> Error) -> Error {
     if error.kind() == io::ErrorKind::WouldBlock { Error::NoRoom(error) } else { otherwise(error) }
 }
 
+/// How long a supervisor is left to clean up by itself, and how long all of it may take.
+const SUPERVISOR_NS: u64 = 1_000_000_000;
+const GIVE_UP_NS: u64 = 10_000_000_000;
+
 /// Ends what a dead or dying supervisor leaves to us, its subreaper: everything that was not our
 /// child before.
-fn end_orphans(supervisor: i32, strangers: &[i32]) {
-    for round in 0..2000 {
+fn end_orphans(supervisor: i32, strangers: &[i32], group: Option<&Group>) {
+    let started_ns = process::monotonic_ns();
+    loop {
         let mine: Vec<i32> =
             process::children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
-        if mine.is_empty() {
+        let passed_ns = process::monotonic_ns() - started_ns;
+        if mine.is_empty() || passed_ns > GIVE_UP_NS {
             return;
         }
-        for pid in mine {
-            // The supervisor is left a moment to clean up by itself.
-            if pid != supervisor || round > 1000 {
+        // One that lives does so better than we can.
+        let waits = mine.contains(&supervisor) && passed_ns < SUPERVISOR_NS;
+        if !waits {
+            if let Some(group) = group {
+                group.kill();
+            }
+            for pid in process::descendants(&mine) {
                 let _ = process::signal(pid, libc::SIGKILL);
             }
+        }
+        process::wait_for_any(&mine);
+        for pid in mine {
             let _ = process::try_wait(pid);
         }
-        std::thread::sleep(Duration::from_millis(1));
     }
 }

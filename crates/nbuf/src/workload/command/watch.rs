@@ -1,18 +1,28 @@
 //! The loop on our side of a run: reports, signals, the deadline and the watcher's ticks.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 
 use super::{Command, Ended, Error, Terminal, Until, Watcher, refused};
 use crate::sys::cgroup::Group;
+use crate::sys::files;
 use crate::sys::process;
 use crate::sys::signal::{Signal, Signals};
 use crate::sys::supervise::{Report, Supervisor};
 
 /// How often the watcher is called when nothing else happens.
 const TICK: Duration = Duration::from_millis(20);
+
+/// What is asked to end has this long before it is killed.
+const GRACE_NS: u64 = 1_000_000_000;
+/// How often it is looked whether all that is left of a command is stopped, and how often in a row that must
+/// be so.
+const STOPPED_EVERY_NS: u64 = 250_000_000;
+const STOPPED_LOOKS: u32 = 8;
 
 /// A run under way.
 pub(super) struct Run<'a> {
@@ -27,6 +37,12 @@ pub(super) struct Run<'a> {
     /// The terminal that the command was given.
     pub(super) terminal: Option<Terminal>,
     pub(super) started_ns: u64,
+    pub(super) main_ended: bool,
+    /// When what still runs is killed.
+    pub(super) kill_at_ns: u64,
+    /// When to look for stopped processes next, and how often in a row nothing else was found.
+    pub(super) stopped_due_ns: u64,
+    pub(super) stopped_looks: u32,
     pub(super) ended: Ended,
 }
 
@@ -56,11 +72,13 @@ impl Run<'_> {
                     Err(_) => return Err(Error::SupervisorKilled),
                 }
             }
+            self.kill_in_time(watcher)?;
             watcher.tick()?;
+            self.look_at_stopped()?;
             let elapsed = Duration::from_nanos(process::monotonic_ns() - self.started_ns);
             if self.deadline.is_some_and(|deadline| elapsed > deadline) && !self.ended.timed_out {
                 self.ended.timed_out = true;
-                self.supervisor.end_all()?;
+                self.end_all()?;
             }
         }
     }
@@ -114,11 +132,12 @@ impl Run<'_> {
             Report::MainEnded { status } => {
                 self.ended.exit_status = process::shell_status(status);
                 self.ended.signal = process::ending_signal(status);
+                self.main_ended = true;
                 if self.ended.signal == Some(libc::SIGINT) && self.ended.used_terminal {
                     self.ended.interrupted = Some(libc::SIGINT);
                 }
                 if self.until == Until::Main {
-                    self.supervisor.end_all()?;
+                    self.end_all()?;
                 }
             }
             Report::AllEnded { cpu_ns, major_faults, bytes_read, bytes_written } => {
@@ -131,6 +150,47 @@ impl Run<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Asks everything to end; what has not done so in time is killed.
+    fn end_all(&mut self) -> io::Result<()> {
+        let at = process::monotonic_ns() + GRACE_NS;
+        self.kill_at_ns = self.kill_at_ns.min(at);
+        self.supervisor.end_all()
+    }
+
+    fn kill_all(&mut self) -> io::Result<()> {
+        self.kill_at_ns = 0;
+        self.supervisor.kill_all()
+    }
+
+    /// The supervisor keeps the time itself, for it does not depend on us; a tracer is ours.
+    fn kill_in_time(&self, watcher: &mut dyn Watcher) -> io::Result<()> {
+        if process::monotonic_ns() < self.kill_at_ns {
+            return Ok(());
+        }
+        watcher.let_die();
+        self.supervisor.kill_all()
+    }
+
+    /// After the command itself: once all that is left of it is stopped, and stays so, it will never end.
+    /// Without us it would be left stopped in the background, where nobody waits for it.
+    fn look_at_stopped(&mut self) -> io::Result<()> {
+        let now = process::monotonic_ns();
+        if !self.main_ended || now < self.stopped_due_ns {
+            return Ok(());
+        }
+        self.stopped_due_ns = now + STOPPED_EVERY_NS;
+        let supervisor = self.supervisor.pid;
+        let mut left = process::descendants(&[supervisor]);
+        left.retain(|&pid| pid != supervisor);
+        let all_stopped = !left.is_empty() && left.iter().all(|&pid| process::is_stopped(pid));
+        self.stopped_looks = if all_stopped { self.stopped_looks + 1 } else { 0 };
+        if self.stopped_looks == STOPPED_LOOKS {
+            self.ended.stopped = u32::try_from(left.len()).unwrap_or(u32::MAX);
+            self.kill_all()?;
+        }
+        Ok(())
     }
 
     fn look_at_terminal(&mut self) {
@@ -157,15 +217,15 @@ impl Run<'_> {
                 let now = process::monotonic_ns();
                 if self.terminal.as_mut().is_some_and(|terminal| terminal.key(now)) {
                     self.ended.interrupted = Some(number);
-                    self.supervisor.kill_all()?;
+                    self.kill_all()?;
                 }
                 continue;
             }
             let again = self.ended.interrupted.replace(number).is_some();
             if again {
-                self.supervisor.kill_all()?;
+                self.kill_all()?;
             } else if !from_terminal {
-                self.supervisor.end_all()?;
+                self.end_all()?;
             }
         }
         Ok(())
@@ -183,5 +243,6 @@ impl Run<'_> {
 /// Whether there is a program of this name, executable or not.
 fn is_anywhere(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    name.contains('/') || std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+    let is_there = |folder: PathBuf| files::open_path(&folder.join(name), OFlags::PATH).is_ok();
+    name.contains('/') || std::env::split_paths(&path).any(is_there)
 }

@@ -229,6 +229,10 @@ impl<W: Write> Watcher for Traced<'_, W> {
         Vec::new()
     }
 
+    fn let_die(&mut self) {
+        locked(&self.shared).is_over = true;
+    }
+
     fn tick(&mut self) -> io::Result<()> {
         if self.thread.is_none() {
             return Ok(());

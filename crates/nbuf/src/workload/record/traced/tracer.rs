@@ -35,6 +35,8 @@ pub(super) struct Shared {
     pub(super) unseen: Vec<Unseen>,
     /// Programs of another architecture, whose calls do not stop.
     pub(super) foreign: u64,
+    /// Whether the tracees are being killed: they are let go, which the kernel makes their end.
+    pub(super) is_over: bool,
 }
 
 /// Takes the lock. What is behind it is whole between any two statements.
@@ -65,9 +67,12 @@ impl Tracer {
         Self { translator, tasks: HashMap::new(), mappings: HashMap::new(), shared }
     }
 
-    /// Until the last tracee has ended.
+    /// Until the last tracee has ended, or all are killed. Those that are left end with this thread.
     pub(super) fn run(&mut self) -> io::Result<()> {
         while let Some((task, stop)) = ptrace::wait()? {
+            if locked(&self.shared).is_over {
+                break;
+            }
             if let Some(how) = self.answer(task, stop) {
                 ptrace::resume(task, how)?;
             }

@@ -3,6 +3,7 @@
 //!
 //! Where no such file can be made, the log stays in memory.
 
+use std::fs::File;
 use std::io::{self, Cursor, Write};
 
 use anyhow::Result;
@@ -18,10 +19,48 @@ const MEMORY_BYTES: usize = 256 << 20;
 
 /// A log under way.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(crate) struct Spool {
     memory: Vec<u8>,
     memory_bytes: usize,
     file: Option<DirectFile>,
+}
+
+/// The log of a recording: under a name, so that it can be made a trace of whatever happens, or a spool.
+#[derive(Debug)]
+pub(crate) enum Log {
+    /// Beside the trace that it will become.
+    Named(DirectFile),
+    /// Where the trace goes to a descriptor, which has nothing beside it.
+    Spool(Spool),
+}
+
+impl Log {
+    /// The trace of what was written, and the file under the name.
+    pub(crate) fn trace(self) -> Result<(Trace, Option<File>)> {
+        match self {
+            Self::Named(file) => {
+                let file = file.into_file()?;
+                Ok((trace_of_log(&file)?, Some(file)))
+            }
+            Self::Spool(spool) => Ok((spool.trace()?, None)),
+        }
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Named(file) => file.write(bytes),
+            Self::Spool(spool) => spool.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Named(file) => file.flush(),
+            Self::Spool(spool) => spool.flush(),
+        }
+    }
 }
 
 impl Default for Spool {
@@ -32,12 +71,12 @@ impl Default for Spool {
 
 impl Spool {
     /// With so much of it in memory.
-    pub(super) fn with_memory(memory_bytes: usize) -> Self {
+    pub(crate) fn with_memory(memory_bytes: usize) -> Self {
         Self { memory: Vec::new(), memory_bytes, file: None }
     }
 
     /// The trace of what was written.
-    pub(super) fn trace(self) -> Result<Trace> {
+    pub(crate) fn trace(self) -> Result<Trace> {
         Ok(match self.file {
             Some(file) => trace_of_log(file.into_file()?)?,
             None => trace_of_log(Cursor::new(self.memory))?,
