@@ -29,6 +29,28 @@ pub(crate) fn say(message: impl Display) {
     let _ = writeln!(io::stderr().lock(), "nbuf: {message}");
 }
 
+/// Has a panic be one line, and our exit status. What it leaves behind is cleaned up by those who would do
+/// so for a killed nbuf.
+pub(crate) fn say_panics_in_a_line() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        // A decoder that gives up is caught, and its file refused (`workload::format::native`).
+        if place.contains("/parquet-") {
+            return;
+        }
+        let text = panic.payload_as_str().unwrap_or("no words");
+        if let Some((_, cause)) = text.split_once("failed to spawn thread: ") {
+            say(format_args!(
+                "cannot start a thread: {cause}; end other processes, or raise what they are limited to \
+                 (`ulimit -u`, `pids.max` of a cgroup)"
+            ));
+        } else {
+            say(format_args!("a defect of nbuf: {text} ({place}); please report it"));
+        }
+        std::process::exit(exit::OURS.into());
+    }));
+}
+
 /// Says what failed, the causes behind it, and what to do next.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {

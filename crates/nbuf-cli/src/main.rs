@@ -15,8 +15,12 @@ mod voice;
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static HEAP: nbuf::sys::heap::Heap = nbuf::sys::heap::Heap;
+
 fn main() -> ExitCode {
     nbuf::sys::start::prepare();
+    fail::say_panics_in_a_line();
     match cli::parse() {
         Ok((verb, as_root)) => {
             let done = caller::settle(verb.needs(), as_root).and_then(|()| command::run(&verb));

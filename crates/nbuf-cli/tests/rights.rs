@@ -227,7 +227,8 @@ fn capabilities_of_the_file_open_no_file_of_others() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "CapEff:\t0000000000000000\n");
     let made = fs::metadata(place.path("his/t.parquet")).unwrap();
     assert_eq!((made.uid(), made.mode() & 0o777), (CALLER, 0o600));
-    let output = run(&["record", "-o", place.path("roots/t.parquet").to_str().unwrap(), "--", "true"]);
+    let output =
+        run(&["record", "-o", place.path("roots/t.parquet").to_str().unwrap(), "--", "true"]);
     assert_eq!(output.status.code(), Some(125), "{output:?}");
 }
 

@@ -21,6 +21,7 @@ use nbuf::workload::trace::{Facts, Trace, told_uncached};
 use super::capture::Capture;
 use crate::fail::{chain, say};
 use crate::output::{default_path, descriptor, must_be_free, place, write_trace, write_trace_at};
+use crate::show::text::count;
 use crate::spool::{Log, Spool};
 use crate::voice::note;
 use crate::{caller, exit, permission, shell};
@@ -96,6 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         capture(arguments, backend, &signals, log).map_err(|error| target.forget_or_keep(error))?;
     let trace = target.finish(log, arguments.anonymize).map_err(|error| target.kept(&error))?;
     tell(&trace, &output);
+    tell_stopped(&ended);
     // A command that a signal ended was ended by what we sent it for ours. One that took it and went on
     // to an end of its own, as interactive ones do, has its own status.
     let status = match (ended.interrupted, ended.signal) {
@@ -250,6 +252,16 @@ fn recovery(log: &Path, output: &Path) -> String {
     let words: Vec<&std::ffi::OsStr> =
         words.into_iter().chain([log.as_os_str(), "-o".as_ref(), output.as_os_str()]).collect();
     shell::line(&words)
+}
+
+/// Says that processes were ended which nobody would have continued.
+pub(crate) fn tell_stopped(ended: &Ended) {
+    if ended.stopped > 0 {
+        say(format_args!(
+            "{} of the command stayed stopped after its end and had to be ended: nothing would have continued them",
+            count(ended.stopped.into(), "process", "processes")
+        ));
+    }
 }
 
 fn tell(trace: &Trace, output: &Path) {

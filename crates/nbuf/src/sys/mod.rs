@@ -11,6 +11,7 @@ pub mod fanotify;
 pub mod file_ring;
 pub mod files;
 pub mod handle;
+pub mod heap;
 pub mod loop_device;
 pub mod mapping;
 pub mod namespace;

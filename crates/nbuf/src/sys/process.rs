@@ -74,10 +74,10 @@ pub fn descendants(of: &[i32]) -> Vec<i32> {
     found
 }
 
-/// Whether a process is stopped by a signal.
+/// Whether a process is stopped, by a signal or by who traces it.
 pub fn is_stopped(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }
 
 /// Waits until one of these has ended, for some milliseconds at most.

@@ -24,6 +24,7 @@ use nbuf::workload::record::{Backend, Options, record};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
+use crate::command::record::tell_stopped;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
 use crate::spool::Spool;
@@ -99,6 +100,7 @@ impl<'a> Workload<'a> {
         let (ended, log) = recorded.map_err(permission::explain)?;
         drop(group);
         self.note(&ended);
+        tell_stopped(&ended);
         self.used_terminal.set(ended.used_terminal);
         let mut trace = log.trace()?;
         let (records, files) = (trace.records.len(), trace.files.len());

@@ -146,7 +146,9 @@ pub enum Error {
     )]
     NoRoom(io::Error),
     /// There is no process for it, for another reason.
-    #[error("cannot start the command: {0}")]
+    #[error(
+        "cannot start the command: {0}; raise the limits of this shell (`ulimit -n`, `ulimit -v`)"
+    )]
     NotStarted(io::Error),
     /// The watcher could not be attached.
     #[error("cannot attach to the command: {0}")]
