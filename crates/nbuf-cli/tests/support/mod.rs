@@ -1,5 +1,7 @@
 //! What several tests of the program need: a place, a lock, a run, and skipping aloud.
 
+pub(crate) mod pids;
+
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
