@@ -10,6 +10,7 @@ pub mod extents;
 pub mod fanotify;
 pub mod file_ring;
 pub mod handle;
+pub mod input;
 pub mod mapping;
 pub mod namespace;
 pub mod perf;

@@ -1,6 +1,5 @@
 //! `nbuf bench advise`: what to use instead.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -11,6 +10,7 @@ use nbuf::experiment::bench::table::COURSE_BYTES;
 use nbuf::experiment::bench::{Error, observed, place};
 use nbuf::meter::probe::ceiling;
 use nbuf::path;
+use nbuf::sys::input;
 use nbuf::workload::format::native;
 
 use super::{INTERRUPTED, directory, watch};
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 fn of_trace(path: &PathBuf) -> Result<Asked> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let file = input::open(path)?;
     let trace = native::read(file).with_context(|| format!("cannot read {}", path.display()))?;
     let found = observed::of_trace(&trace).with_context(|| {
         format!("{} has no reads and no writes; give --pattern", path.display())

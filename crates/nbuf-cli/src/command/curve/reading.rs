@@ -1,6 +1,7 @@
 //! Reads a trace from its beginning to its end, or to Ctrl-C: what was read by then counts.
 
 use anyhow::Result;
+use nbuf::sys::input::comes_again;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::Request;
 use nbuf::workload::source::{Options, Source, input_name};
@@ -35,10 +36,7 @@ impl<'a> Reading<'a> {
 
     /// Whether it can be read more than once.
     pub(super) fn again(&self) -> bool {
-        let ordinary = |path: &std::path::PathBuf| {
-            std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-        };
-        self.args.traces.iter().all(ordinary)
+        self.args.traces.iter().all(|path| comes_again(path))
     }
 
     /// Gives all of it to `take`, from the beginning.

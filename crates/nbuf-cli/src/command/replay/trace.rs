@@ -1,10 +1,10 @@
 //! A trace that asks: surveyed where it can be read twice, and glanced at where it comes once.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::replay::{Deal, Feed, Layout, Pace, Survey, Watch};
+use nbuf::sys::input::comes_again;
 use nbuf::units::Nanos;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::{Ask, Request, Unit};
@@ -41,7 +41,7 @@ impl Trace {
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
         let (once, cautions) = (Mutex::new(None), Vec::new());
         let mut trace = Self { format, unit, survey: None, once, cautions };
-        if !args.traces.iter().all(is_ordinary) {
+        if !args.traces.iter().all(|path| comes_again(path)) {
             trace.once = Mutex::new(Some(source));
             return Ok(trace);
         }
@@ -186,11 +186,6 @@ impl Feed for TraceFeed<'_> {
         }
         std::mem::swap(requests, &mut batch.requests);
     }
-}
-
-/// Whether it can be read more than once.
-fn is_ordinary(path: &PathBuf) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// The names of the inputs, shortened when there are many.

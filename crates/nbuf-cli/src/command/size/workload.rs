@@ -1,7 +1,6 @@
 //! The workload of `nbuf size`: a command that is recorded, or a trace that was.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
 use nbuf::meter::service::Sample;
 use nbuf::sys::cgroup::{Group, Hierarchies, Throttle, sweep};
+use nbuf::sys::input;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Input, Until};
 use nbuf::workload::format::native;
@@ -76,8 +76,7 @@ impl<'a> Workload<'a> {
     /// were ended by a signal before there was one worth a report; then the exit status.
     pub(super) fn trace(&self) -> Result<Result<Trace, u8>> {
         if let Some(path) = &self.args.trace {
-            let file =
-                File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+            let file = input::open(path)?;
             return native::read(file).with_context(|| path.display().to_string()).map(Ok);
         }
         self.prepare()?;

@@ -12,6 +12,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::input::open;
 use nbuf::workload::anonymize;
 use nbuf::workload::format::native;
 use nbuf::workload::record::log::Ending;
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
 
 fn recover(log: &Path, output: &Path) -> Result<u8> {
     let shown = log.display();
-    let mut file = File::open(log).with_context(|| format!("cannot open {shown}"))?;
+    let mut file = open(log)?;
     must_be_free(output, "-o")?;
     if is_parquet(&mut file).with_context(|| format!("cannot read {shown}"))? {
         bail!("{shown} is already a trace; there is nothing to recover");
@@ -105,7 +106,7 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
 
 fn anonymize(path: &Path, output: &Path) -> Result<u8> {
     let shown = path.display();
-    let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    let file = open(path)?;
     must_be_free(output, "-o")?;
     let mut trace = native::read(file).with_context(|| format!("{shown}"))?;
     anonymize::anonymize(&mut trace);

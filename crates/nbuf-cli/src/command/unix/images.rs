@@ -1,10 +1,11 @@
 //! The images: where they come from, how they are read, and how they are written back.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use nbuf::sys::input;
 use nbuf_pdp11::unix::guest::Images;
 
 /// What to type without them.
@@ -33,21 +34,25 @@ pub(super) fn read(folder: &Path) -> Result<Images> {
 
 fn one(folder: &Path, (name, least, most): (&str, usize, usize)) -> Result<Vec<u8>> {
     let path = folder.join(name);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+    let file = match input::open(&path) {
+        Ok(file) => file,
+        Err(refused) if refused.is_absent() => bail!(
             "there is no {}: build the images of Unix V1 first; `nbuf unix --help` says where they \
              come from, which licence they carry and what to type",
             path.display()
         ),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        Err(refused) => return Err(refused.into()),
     };
+    // More than an image has is not read: it may never end.
+    let mut bytes = Vec::new();
+    let most = file.take(most as u64 + 1).read_to_end(&mut bytes).map(|_| most);
+    let most = most.with_context(|| format!("cannot read {}", path.display()))?;
     if !(least..=most).contains(&bytes.len()) {
         bail!(
             "{} has {} bytes, an image has {least} to {most}: build it again, or give another folder \
              with --images",
             path.display(),
-            bytes.len()
+            if bytes.len() > most { "more".to_owned() } else { bytes.len().to_string() }
         );
     }
     Ok(bytes)

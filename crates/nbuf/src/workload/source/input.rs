@@ -13,6 +13,8 @@ use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 
 use super::error::SourceError;
+use super::text::{self, Encoding};
+use crate::sys::input;
 
 /// Bytes of an input that are looked at to know what it is.
 const HEAD_BYTES: usize = 1 << 16;
@@ -69,25 +71,31 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file or a stream; `-` is standard input.
     pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
-        let open_error = |source| SourceError::open(path.to_owned(), source);
         let read_error = |source| SourceError::Read { path: path.to_owned(), source };
-        let (raw, file): (Box<dyn Read + Send>, _) = if path == Path::new("-") {
-            (Box::new(io::stdin()), None)
-        } else {
-            let file = File::open(path).map_err(open_error)?;
-            let metadata = file.metadata().map_err(open_error)?;
-            if metadata.is_dir() {
-                return Err(SourceError::Directory { path: path.to_owned() });
-            }
-            let own = metadata.is_file().then(|| file.try_clone()).transpose();
-            (Box::new(file), own.map_err(open_error)?)
-        };
-        Self::from_reader(path, raw, file).map_err(|(packing, source)| match packing {
+        let file = input::open(path)?;
+        let is_file = file.metadata().map_err(read_error)?.is_file();
+        let own = is_file.then(|| file.try_clone()).transpose().map_err(read_error)?;
+        let made = Self::from_reader(path, Box::new(file), own);
+        let mut made = made.map_err(|(packing, source)| match packing {
             Packing::None => read_error(source),
             _ => SourceError::Packed { path: path.to_owned(), packing: packing.name(), source },
-        })
+        })?;
+        made.decode()?;
+        Ok(made)
+    }
+
+    /// Skips the mark of UTF-8, and refuses texts in other encodings by their names.
+    fn decode(&mut self) -> Result<(), SourceError> {
+        let path = || self.path.clone();
+        match text::encoding(&self.head) {
+            Encoding::Utf16 => return Err(SourceError::Utf16 { path: path() }),
+            Encoding::Nuls => return Err(SourceError::Nuls { path: path() }),
+            Encoding::Marked => drop(self.head.drain(..text::MARK.len())),
+            Encoding::Other => {}
+        }
+        Ok(())
     }
 
     /// An input of bytes from anywhere.

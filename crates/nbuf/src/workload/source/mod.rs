@@ -13,6 +13,7 @@ mod input;
 mod intake;
 mod open;
 mod stream;
+mod text;
 
 pub use error::{SourceError, input_name};
 pub use input::Packing;
