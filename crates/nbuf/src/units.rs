@@ -4,9 +4,11 @@
 //! [`PAGE_BYTES`] bytes, the unit in which the kernel's page cache counts on the machines nbuf
 //! runs on (x86-64; 4 KiB base pages elsewhere).
 
+mod bound;
 mod nanos;
 mod size_list;
 
+pub use bound::{Bound, TooLarge, table_bytes};
 pub use nanos::{Nanos, NanosError};
 pub use size_list::{CacheSize, SizeList, SizeListError, even};
 

@@ -12,6 +12,7 @@ pub mod file_ring;
 pub mod handle;
 pub mod input;
 pub mod mapping;
+pub mod memory;
 pub mod namespace;
 pub mod perf;
 pub(crate) mod prefetch;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result};
 use nbuf::clock::Stopwatch;
 use nbuf::experiment::fills::Meter;
+use nbuf::experiment::need;
 use nbuf::experiment::predict::Prediction;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::time::Rate;
@@ -25,6 +26,7 @@ use nbuf::workload::trace::Trace;
 
 use super::Args;
 use super::spool::Spool;
+use crate::command::memory::bound;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
 use crate::voice::{detail, note};
@@ -77,7 +79,11 @@ impl<'a> Workload<'a> {
     pub(super) fn trace(&self) -> Result<Result<Trace, u8>> {
         if let Some(path) = &self.args.trace {
             let file = input::open(path)?;
-            return native::read(file).with_context(|| path.display().to_string()).map(Ok);
+            let bound = bound(self.args.memory, "allow more with --memory");
+            let name = || path.display().to_string();
+            let trace = native::read_within(file, bound).with_context(name)?;
+            need::must_fit(&trace, bound).with_context(name)?;
+            return Ok(Ok(trace));
         }
         self.prepare()?;
         if let Some(signal) = self.interrupted() {

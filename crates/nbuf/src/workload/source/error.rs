@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::input::Refused;
 pub use crate::sys::input::name as input_name;
+use crate::units::TooLarge;
 use crate::workload::format::native::ReadError;
 use crate::workload::format::{ParameterError, Problem};
 
@@ -18,6 +19,9 @@ pub enum SourceError {
     /// It is no input.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// It takes more memory than may be used.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// It is a text in another encoding.
     #[error(
         "{} is text in UTF-16: make it UTF-8 with `iconv -f UTF-16 -t UTF-8`",
