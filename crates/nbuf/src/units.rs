@@ -51,6 +51,12 @@ impl Bytes {
         Self(self.0.saturating_sub(other.0))
     }
 
+    /// A share of this amount, rounded down.
+    #[must_use]
+    pub fn percent(self, percent: f64) -> Self {
+        Self(whole(self.0 as f64 * (percent / 100.0)))
+    }
+
     /// In mebibytes, for showing.
     pub fn mebibytes(self) -> f64 {
         self.0 as f64 / f64::from(1 << 20)

@@ -10,9 +10,7 @@ const DEFAULT: Size = Size::Percent(50.0);
 pub(super) fn bound(asked: Option<Size>, remedy: &'static str) -> Bound {
     let allowed = match asked.unwrap_or(DEFAULT) {
         Size::Absolute(bytes) => bytes,
-        Size::Percent(percent) => {
-            Bytes(nbuf::units::whole(available().0 as f64 * (percent / 100.0)))
-        }
+        Size::Percent(percent) => available().percent(percent),
     };
     Bound { allowed, remedy }
 }

@@ -1,6 +1,6 @@
 //! `nbuf bench advise`: what to use instead.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::bench::advise;
@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
 /// What a record takes: its length, and how far it is from the one before.
 const REQUEST_BYTES: u64 = 76;
 
-fn of_trace(path: &PathBuf, memory: Option<Size>) -> Result<Asked> {
+fn of_trace(path: &Path, memory: Option<Size>) -> Result<Asked> {
     let file = input::open(path)?;
     let bound = bound(memory, "allow more with --memory");
     let cannot = || format!("cannot read {}", path.display());

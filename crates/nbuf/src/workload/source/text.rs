@@ -41,11 +41,12 @@ pub(super) fn encoding(head: &[u8]) -> Encoding {
     if pairs.len() >= PAIRS_MIN && (all(0) || all(1)) {
         return Encoding::Utf16;
     }
-    let nuls = seen.iter().filter(|&&byte| byte == 0).count();
+    let has_nuls = seen.contains(&0);
+    let is_nul_or_text = seen.iter().all(|&byte| byte == 0 || is_text(byte));
     let letters = seen.iter().filter(|&&byte| is_text(byte)).count();
     let has_line = seen.contains(&b'\n');
     let begins = seen.first().is_some_and(|&byte| is_text(byte));
-    if nuls > 0 && begins && has_line && nuls + letters == seen.len() && letters * 2 > seen.len() {
+    if has_nuls && begins && has_line && is_nul_or_text && letters * 2 > seen.len() {
         return Encoding::Nuls;
     }
     Encoding::Other
