@@ -80,7 +80,7 @@ fn a_pipe_gives_what_its_file_gives() {
         .map(|kind| kind["count"].as_u64().unwrap())
         .sum();
     assert_eq!(total, 2_000);
-    refused(&place, &["-", "--size", "0..20:10"], "standard input is empty");
+    refused(&place, &["-", "--size", "0..20:10"], "standard input is a character device");
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! [`PAGE_BYTES`] bytes, the unit in which the kernel's page cache counts on the machines nbuf
 //! runs on (x86-64; 4 KiB base pages elsewhere).
 
+mod bound;
 mod nanos;
 mod size_list;
 
+pub use bound::{Bound, TooLarge, table_bytes};
 pub use nanos::{Nanos, NanosError};
 pub use size_list::{CacheSize, SizeList, SizeListError, even};
 
@@ -47,6 +49,12 @@ impl Bytes {
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
+    }
+
+    /// A share of this amount, rounded down.
+    #[must_use]
+    pub fn percent(self, percent: f64) -> Self {
+        Self(whole(self.0 as f64 * (percent / 100.0)))
     }
 
     /// In mebibytes, for showing.

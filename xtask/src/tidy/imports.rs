@@ -25,8 +25,16 @@ const ROOMS: &[(&str, &[&str])] = &[
 const BELOW_THE_NOUNS: [&str; 3] = ["sys", "clock", "units"];
 
 /// Modules that may talk to the kernel.
-const OVER_SYS: [&str; 7] =
-    ["sys", "disc", "path", "experiment", "meter::probe", "workload::command", "workload::record"];
+const OVER_SYS: [&str; 8] = [
+    "sys",
+    "disc",
+    "path",
+    "experiment",
+    "meter::probe",
+    "workload::command",
+    "workload::record",
+    "workload::source",
+];
 
 /// No import goes against the direction, and only the modules in [`OVER_SYS`] use `sys`.
 pub(super) fn direction(source: &Source) -> Vec<Problem> {
@@ -161,9 +169,9 @@ mod tests {
             crates/nbuf/src/cache/kernel/model.rs:1: `cache` imports `experiment::g`; cache may use disc, meter, units, clock: hand the value in, or move the code up
             crates/nbuf/src/disc/file.rs:1: `disc` imports `cache::lru`; disc may use meter, units, clock, sys: hand the value in, or move the code up
             crates/nbuf/src/workload/mod.rs:1: `workload` imports `experiment`; workload may use cache, disc, meter, units, clock, sys: hand the value in, or move the code up
-            crates/nbuf/src/meter/distance.rs:1: `meter::distance` talks to the kernel; do it under disc, path, experiment, meter::probe, workload::command, workload::record and hand the result in
+            crates/nbuf/src/meter/distance.rs:1: `meter::distance` talks to the kernel; do it under disc, path, experiment, meter::probe, workload::command, workload::record, workload::source and hand the result in
             crates/nbuf/src/units.rs:1: `units` imports `sys::prefetch::prefetch`; units may use nothing of the library: hand the value in, or move the code up
-            crates/nbuf/src/workload/format/native.rs:1: `workload::format::native` talks to the kernel; do it under disc, path, experiment, meter::probe, workload::command, workload::record and hand the result in
+            crates/nbuf/src/workload/format/native.rs:1: `workload::format::native` talks to the kernel; do it under disc, path, experiment, meter::probe, workload::command, workload::record, workload::source and hand the result in
             crates/nbuf/src/units.rs:1: `units` imports `workload::trace::Op`; units may use nothing of the library: hand the value in, or move the code up
             crates/nbuf/src/sys/perf.rs:1: `sys` imports `workload::trace::Op`; sys may use units: hand the value in, or move the code up
             crates/nbuf/src/error.rs:1: `error` is not a room of the library; put the file under one of the nouns, or add the room to the table of this rule and to ARCHITECTURE.md

@@ -10,6 +10,7 @@ use nbuf::clock::Stopwatch;
 use nbuf::path::option_driven::{Loop, Means};
 use nbuf::path::ours::Draft;
 use nbuf::path::{Direction, Order, Pattern};
+use nbuf::sys::input;
 use nbuf::sys::signal::Signals;
 use nbuf::units::{Bytes, Size};
 
@@ -199,7 +200,7 @@ fn open(path: &Path, pattern: &Pattern) -> Result<File> {
             "{shown} has {has} bytes of {wants}; write more with `nbuf writer`, or give -n {has}"
         );
     }
-    File::open(path).with_context(|| format!("cannot read {shown}; name a file that you may read"))
+    input::open(path).with_context(|| format!("cannot read {shown}; name a file that you may read"))
 }
 
 /// Bytes, or operations if they are small, between two looks for a signal: a look costs a call.

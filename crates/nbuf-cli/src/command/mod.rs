@@ -8,6 +8,7 @@ mod course;
 mod curve;
 mod doctor;
 mod man;
+mod memory;
 mod ping;
 mod policy;
 mod record;

@@ -21,13 +21,27 @@ pub(super) fn acts(c: char) -> bool {
 }
 
 /// A field of comma-separated values (RFC 4180), in quotes where it has to be.
+///
+/// A spreadsheet takes a field that begins with `=`, `+`, `-` or `@` for a formula, and carries it out;
+/// the names in ours may be anybody's. Such a text gets an apostrophe in front, and a number none.
 pub(crate) fn field(text: &str) -> String {
-    let text = clean(text);
-    if text.contains([',', '"']) || text.starts_with(' ') || text.ends_with(' ') {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
+    let mut clean = clean(text);
+    let acts =
+        |c| ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'].contains(&c);
+    let starts = text.trim_start().starts_with(acts) || text.starts_with(['\t', '\r', '\n']);
+    if starts && !is_number(text) {
+        clean.insert(0, '\'');
     }
+    if clean.contains([',', '"']) || clean.starts_with(' ') || clean.ends_with(' ') {
+        format!("\"{}\"", clean.replace('"', "\"\""))
+    } else {
+        clean
+    }
+}
+
+/// Digits with a sign, a point or an exponent; no word that happens to be read as a number.
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok() && text.ends_with(|c: char| c.is_ascii_digit())
 }
 
 /// Adds a paragraph, two columns in, broken at spaces; a word too long for a line is broken too.
@@ -136,6 +150,30 @@ mod tests {
             let joined: String = out.split_whitespace().collect();
             assert_eq!(joined, text.replace(' ', ""));
             assert!(width_of(&tail("/日本語/の/名前", width)) <= width);
+        }
+    }
+
+    #[test]
+    fn no_field_is_a_formula_and_numbers_stay() {
+        let cases = [
+            ("=1+1", "'=1+1"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(A1,A2)", "\"'@SUM(A1,A2)\""),
+            ("=\"a\"", "\"'=\"\"a\"\"\""),
+            ("\t=1", "'?=1"),
+            ("\r1", "'?1"),
+            (" =1", "' =1"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("-inf", "'-inf"),
+            ("-5", "-5"),
+            ("+1.5e-3", "+1.5e-3"),
+            ("a=b", "a=b"),
+            ("a\nb", "a?b"),
+            ("", ""),
+        ];
+        for (text, want) in cases {
+            assert_eq!(field(text), want);
         }
     }
 

@@ -84,6 +84,15 @@ impl Interner {
         entries.filter(|entry| range.contains(&whole(entry.key))).map(|entry| entry.page).collect()
     }
 
+    /// How many keys in this range have a number, ends included.
+    pub fn count(&self, first: u64, last: u64) -> u64 {
+        if last.saturating_sub(first) < self.entries.len() as u64 {
+            return (first..=last).filter(|&key| self.find(key).is_some()).count() as u64;
+        }
+        let entries = self.entries.iter().filter(|entry| entry.page != FREE);
+        entries.filter(|entry| (first..=last).contains(&whole(entry.key))).count() as u64
+    }
+
     /// The number of a key, if it has one.
     fn find(&self, key: u64) -> Option<u32> {
         let mut at = place(key, self.entries.len());

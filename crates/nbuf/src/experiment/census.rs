@@ -4,20 +4,28 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::result::Census;
-use crate::units::Bytes;
+use crate::units::{Bound, Bytes, table_bytes};
 use crate::workload::convert::pages;
+use crate::workload::ranges::Ranges;
 use crate::workload::request::{Ask, Request, Unit};
 
-/// Pages of one request that are told apart; a trace with larger ones has more distinct pages.
-const PAGES_MAX: u64 = 1 << 20;
+/// Requests of as many pages are kept as ranges, and smaller ones page by page.
+const WIDE_PAGES: u64 = 256;
+/// What a range more takes.
+const WIDE_BYTES: u64 = 64;
+/// What a page or key is kept as.
+const PAGE_BYTES: u64 = size_of::<(u32, u64)>() as u64;
 
-/// Counts requests as they come. Memory: some 20 bytes a distinct page or key.
+/// Counts requests as they come. Memory: some 20 bytes a distinct page or key, and up to three times as
+/// much while the table grows; where that is not allowed, what came before is what is told apart.
 #[derive(Debug)]
 pub struct Counting {
     unit: Unit,
     page_bytes: u64,
     census: Census,
     seen: HashSet<(u32, u64), BuildHasherDefault<Mixed>>,
+    wide: Ranges,
+    bound: Bound,
     times_ns: Option<(i64, i64)>,
 }
 
@@ -25,8 +33,21 @@ impl Counting {
     /// Nothing yet; pages of so many bytes where the trace counts bytes.
     pub fn new(unit: Unit, page_bytes: Bytes) -> Self {
         let page_bytes = page_bytes.0.max(1);
-        let census = Census::default();
-        Self { unit, page_bytes, census, seen: HashSet::default(), times_ns: None }
+        Self {
+            unit,
+            page_bytes,
+            census: Census::default(),
+            seen: HashSet::default(),
+            wide: Ranges::default(),
+            bound: Bound::NONE,
+            times_ns: None,
+        }
+    }
+
+    /// The same, with no more than so much memory for what is told apart.
+    #[must_use]
+    pub fn within(self, bound: Bound) -> Self {
+        Self { bound, ..self }
     }
 
     /// Takes requests.
@@ -56,16 +77,46 @@ impl Counting {
         }
         if self.unit == Unit::Keys {
             census.accesses += 1;
-            self.seen.insert((request.object, request.offset));
+            self.tell_apart(request.object, request.offset, request.offset);
             return;
         }
         let Some((first, last)) = pages(request, self.page_bytes) else {
             return;
         };
         census.accesses = census.accesses.saturating_add((last - first).saturating_add(1));
-        let cut = last.min(first.saturating_add(PAGES_MAX - 1));
-        census.is_cut |= cut < last;
-        self.seen.extend((first..=cut).map(|page| (request.object, page)));
+        self.tell_apart(request.object, first, last);
+    }
+
+    /// Remembers the pages of a request, ends included.
+    fn tell_apart(&mut self, object: u32, first: u64, last: u64) {
+        let pages = (last - first).saturating_add(1);
+        if pages >= WIDE_PAGES {
+            if self.bound.holds(self.bytes(self.seen.len() as u64) + WIDE_BYTES) {
+                self.wide.add(object, first, last);
+            } else {
+                self.census.is_cut = true;
+            }
+            return;
+        }
+        let most = self.seen.len() as u64 + pages;
+        let grows = most > self.seen.capacity() as u64;
+        if grows && !self.bound.holds(self.bytes(most)) {
+            self.census.is_cut |= (first..=last).any(|page| !self.seen.contains(&(object, page)));
+            return;
+        }
+        self.seen.extend((first..=last).map(|page| (object, page)));
+    }
+
+    /// Memory with so many pages that are kept one by one.
+    fn bytes(&self, pages: u64) -> u64 {
+        table_bytes(pages, PAGE_BYTES) + self.wide.bytes()
+    }
+
+    /// Distinct pages: each once, whichever way it is kept.
+    fn distinct(&self) -> u64 {
+        let both = |&&(object, page): &&(u32, u64)| self.wide.contains(object, page);
+        let both = if self.wide.is_empty() { 0 } else { self.seen.iter().filter(both).count() };
+        self.wide.count().saturating_add((self.seen.len() - both) as u64)
     }
 
     /// The counts. `objects` is how many names the trace has.
@@ -73,7 +124,7 @@ impl Counting {
         let (first, last) = self.times_ns.unwrap_or_default();
         Census {
             objects: objects as u64,
-            distinct: self.seen.len() as u64,
+            distinct: self.distinct(),
             page_bytes: (self.unit == Unit::Bytes).then_some(Bytes(self.page_bytes)),
             span_seconds: (i128::from(last) - i128::from(first)) as f64 / 1e9,
             ..self.census
@@ -148,8 +199,37 @@ mod tests {
         let mut counting = Counting::new(Unit::Bytes, Bytes(1));
         counting.push(&[request(0, 0, u64::MAX, 0, Ask::Write)]);
         let census = counting.finish(0);
-        assert_eq!((census.distinct, census.is_cut), (PAGES_MAX, true));
+        assert_eq!((census.distinct, census.is_cut), (u64::MAX, false));
         assert_eq!(census.accesses, u64::MAX);
+    }
+
+    #[test]
+    fn pages_of_small_and_of_large_requests_are_the_same_pages() {
+        let mut counting = Counting::new(Unit::Bytes, Bytes(4096));
+        let megabyte = 1 << 20;
+        counting.push(&[
+            request(0, 5 * 4096, 4096, 0, Ask::Read),
+            request(0, 0, megabyte, 0, Ask::Read),
+            request(0, megabyte / 2, megabyte, 0, Ask::Read),
+            request(0, 0, megabyte, 1, Ask::Read),
+            request(0, megabyte, 8192, 0, Ask::Read),
+            request(0, 9 * megabyte, 8192, 0, Ask::Read),
+        ]);
+        assert_eq!(counting.finish(0).distinct, 384 + 256 + 2);
+    }
+
+    #[test]
+    fn where_memory_ends_so_does_telling_apart() {
+        let bound = Bound { allowed: Bytes(1 << 20), ..Bound::NONE };
+        let mut counting = Counting::new(Unit::Bytes, Bytes(4096)).within(bound);
+        let reads: Vec<_> =
+            (0..1 << 16).map(|at| request(0, at * 4096, 4096, 0, Ask::Read)).collect();
+        counting.push(&reads);
+        assert!(counting.seen.capacity() as u64 * (PAGE_BYTES + 1) < 1 << 20);
+        counting.push(&reads[..5]);
+        let census = counting.finish(0);
+        assert!((10_000..60_000).contains(&census.distinct) && census.is_cut, "{census:?}");
+        assert_eq!(census.accesses, (1 << 16) + 5);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod falls;
 pub mod files;
 pub mod fills;
 pub mod grid;
+pub mod need;
 pub mod ping;
 pub mod predict;
 pub mod readahead;

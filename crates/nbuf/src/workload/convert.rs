@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use super::format::OracleGeneral;
 use super::request::{Ask, Request, Unit};
 use super::trace::{Capture, Facts, FileId, Op, Record, Records, Trace};
-use crate::units::Bytes;
+use super::within::Growing;
+use crate::units::{Bytes, table_bytes};
 
 /// Accesses that one request may become; a larger one is cut off, and counted.
 const ACCESSES_MAX: u64 = 1 << 24;
@@ -97,10 +98,73 @@ impl ToOracleGeneral {
     }
 }
 
+/// What an access takes in a vector that has grown, and what a page takes in the table of the last ones.
+const ACCESS_BYTES: u64 = 36;
+const LAST_BYTES: u64 = 16;
+
+impl Growing for ToOracleGeneral {
+    fn most(&self, requests: &[Request]) -> u64 {
+        let (accesses, more) = (self.oracle.len() as u64, self.accesses(requests));
+        let pages = self.oracle.keys().saturating_add(more);
+        let waiting = ACCESS_BYTES.saturating_mul(accesses.saturating_add(more));
+        waiting.saturating_add(table_bytes(pages, LAST_BYTES))
+    }
+
+    fn least(&self, requests: &[Request]) -> u64 {
+        let accesses = (self.oracle.len() as u64).saturating_add(self.accesses(requests));
+        accesses.saturating_mul(ACCESS_BYTES * 2 / 3)
+    }
+
+    fn take(&mut self, requests: &[Request]) {
+        self.push(requests);
+    }
+}
+
+impl ToOracleGeneral {
+    /// What these become, by arithmetic.
+    fn accesses(&self, requests: &[Request]) -> u64 {
+        let data = requests.iter().filter(|r| matches!(r.ask, Ask::Read | Ask::Write));
+        let accesses = data.map(|request| match (self.unit, pages(request, self.page_bytes)) {
+            (Unit::Keys, _) => 1,
+            (Unit::Bytes, None) => 0,
+            (_, Some((_, last))) if last >> PAGE_BITS > 0 => 0,
+            (_, Some((first, last))) => (last - first + 1).min(ACCESSES_MAX),
+        });
+        accesses.fold(0, u64::saturating_add)
+    }
+}
+
 /// The first and the last page of a request; none if it touches nothing.
 pub fn pages(request: &Request, page_bytes: u64) -> Option<(u64, u64)> {
     let last_byte = request.offset.saturating_add(request.length_bytes.checked_sub(1)?);
     Some((request.offset / page_bytes, last_byte / page_bytes))
+}
+
+/// Bytes of a record at the most.
+const PIECE_BYTES: u64 = 1 << 31;
+/// What a record takes at the most, coded, and at the least.
+const RECORD_BYTES: (u64, u64) = (64, 2);
+/// What it takes where all have to be sorted: unpacked, and half of them once more.
+const SORTED_BYTES: u64 = 3 * size_of::<Record>() as u64 / 2;
+
+impl Growing for ToNative {
+    fn most(&self, requests: &[Request]) -> u64 {
+        let pieces = Self::pieces(requests);
+        let records = self.records.len() as u64 + pieces;
+        // Whether these come in order is known when they have come.
+        let in_order = requests.is_sorted_by_key(|request| request.time_ns);
+        let sorted = if self.is_unordered || !in_order { SORTED_BYTES } else { 0 };
+        let packed = self.records.bytes().saturating_add(RECORD_BYTES.0.saturating_mul(pieces));
+        packed.saturating_add(sorted.saturating_mul(records))
+    }
+
+    fn least(&self, requests: &[Request]) -> u64 {
+        RECORD_BYTES.1.saturating_mul(self.records.len() as u64 + Self::pieces(requests))
+    }
+
+    fn take(&mut self, requests: &[Request]) {
+        self.push(requests);
+    }
 }
 
 /// Makes a native trace.
@@ -136,9 +200,15 @@ impl ToNative {
         }
     }
 
+    /// Records that these become, by arithmetic.
+    fn pieces(requests: &[Request]) -> u64 {
+        let pieces =
+            |request: &Request| request.length_bytes.div_ceil(PIECE_BYTES).min(ACCESSES_MAX);
+        requests.iter().map(pieces).fold(0, u64::saturating_add)
+    }
+
     /// A range of more than 32 bits becomes several records of one request.
     fn record(&mut self, request: &Request, op: Op) {
-        const PIECE_BYTES: u64 = 1 << 31;
         let first_ns = *self.first_ns.get_or_insert(request.time_ns);
         let time_ns = request.time_ns.saturating_sub(first_ns);
         self.is_unordered |= time_ns < self.last_ns;

@@ -10,7 +10,9 @@
 
 use std::collections::HashMap;
 
+use super::ranges::Ranges;
 use super::request::{Ask, Request, Unit};
+use crate::units::table_bytes;
 
 /// Bits of a key that number the page.
 const PAGE_BITS: u32 = 40;
@@ -18,6 +20,8 @@ const PAGE_BITS: u32 = 40;
 const OBJECTS_MAX: u32 = 1 << 23;
 /// Longer requests are damage, not requests: this many pages do not come from one call.
 const REQUEST_PAGES_MAX: u64 = 1 << 22;
+/// A step with so many keys is long enough. Only one request alone makes a longer one.
+pub const STEP_KEYS: usize = 1 << 16;
 /// Marks the key of a whole request that has no place of its own.
 const ODD: u64 = 1 << 63;
 
@@ -73,6 +77,15 @@ pub struct KeyRange {
     pub last: u64,
 }
 
+/// What requests will add to a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// Accesses of keys.
+    pub keys: u64,
+    /// Of these, those of the longest request.
+    pub longest: u64,
+}
+
 /// Accesses, then keys that leave: one step of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -126,7 +139,7 @@ impl Pages {
         let mut several = false;
         for (at, request) in (0u32..).zip(requests) {
             let enters = self.enters(request.ask);
-            if enters && !step.gone.is_empty() {
+            if enters && (!step.gone.is_empty() || step.keys.len() >= STEP_KEYS) {
                 break;
             }
             taken += 1;
@@ -147,6 +160,52 @@ impl Pages {
             step.ends.clear();
         }
         taken
+    }
+
+    /// What the pages of these requests take at the least and what they may add at the most: what of
+    /// them a cache is asked for, by arithmetic. Damage and what leaves caches adds nothing.
+    pub fn ahead(&self, requests: &[Request]) -> Ahead {
+        let mut ahead = Ahead::default();
+        for range in requests.iter().filter_map(|request| self.reach(request)) {
+            let pages = range.last - range.first + 1;
+            ahead.keys += pages;
+            ahead.longest = ahead.longest.max(pages);
+        }
+        ahead
+    }
+
+    /// Distinct keys of these requests; never more than there are, even where a key is not known before
+    /// it is numbered.
+    pub fn distinct(&self, requests: &[Request]) -> u64 {
+        if self.whole == Whole::Yes && self.unit == Unit::Bytes {
+            return 0;
+        }
+        let mut ranges = Ranges::default();
+        let reached = requests.iter().filter_map(|request| self.reach(request));
+        reached.for_each(|range| ranges.add(0, range.first, range.last));
+        ranges.count()
+    }
+
+    /// The keys that a request will touch. Those of whole requests are not numbered yet: one of them
+    /// stands for any.
+    pub fn reach(&self, request: &Request) -> Option<KeyRange> {
+        let &Request { offset, length_bytes, object, ask, .. } = request;
+        if !self.enters(ask) {
+            return None;
+        }
+        if self.unit == Unit::Keys || self.whole == Whole::Yes {
+            return Some(KeyRange { first: offset, last: offset });
+        }
+        let last = offset.checked_add(length_bytes.checked_sub(1)?)?;
+        self.pages(object, offset, last, ask)
+    }
+
+    /// Memory with so many more requests, beside the steps.
+    pub fn bytes(&self, more: u64) -> u64 {
+        if self.whole == Whole::No {
+            return 0;
+        }
+        table_bytes(self.odd.len() as u64 + more, size_of::<((u32, u64), u64)>() as u64)
     }
 
     fn enters(&self, ask: Ask) -> bool {
@@ -205,6 +264,10 @@ impl Pages {
             let key = self.whole_key(object, offset);
             return Some(KeyRange { first: key, last: key });
         }
+        self.pages(object, offset, last, ask)
+    }
+
+    fn pages(&self, object: u32, offset: u64, last: u64, ask: Ask) -> Option<KeyRange> {
         if object >= OBJECTS_MAX {
             return None;
         }

@@ -1,7 +1,6 @@
 //! `nbuf bench advise`: what to use instead.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::bench::advise;
@@ -11,9 +10,12 @@ use nbuf::experiment::bench::table::COURSE_BYTES;
 use nbuf::experiment::bench::{Error, observed, place};
 use nbuf::meter::probe::ceiling;
 use nbuf::path;
+use nbuf::sys::input;
+use nbuf::units::Size;
 use nbuf::workload::format::native;
 
 use super::{INTERRUPTED, directory, watch};
+use crate::command::memory::{allowed, bound};
 use crate::output::print;
 use crate::show::bench as shown;
 use crate::show::progress;
@@ -34,6 +36,10 @@ pub(crate) struct Arguments {
     /// What most requests of a trace of `nbuf record` are like
     #[arg(long, value_name = "FILE", group = "what")]
     trace: Option<PathBuf>,
+
+    /// With --trace: memory that may be used, 2GiB or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed, requires = "trace")]
+    memory: Option<Size>,
 
     /// How it is done now: read, pread, stdio, mmap, ...
     #[arg(long, value_name = "PATH", default_value = "read", value_parser = way)]
@@ -56,7 +62,7 @@ fn way(name: &str) -> Result<&'static str, String> {
 pub(super) fn run(arguments: &Arguments) -> Result<u8> {
     let asked = match (&arguments.pattern, &arguments.trace) {
         (Some(asked), _) => *asked,
-        (None, Some(path)) => of_trace(path)?,
+        (None, Some(path)) => of_trace(path, arguments.memory)?,
         (None, None) => bail!("give --pattern or --trace"),
     };
     let directory = directory(arguments.dir.as_ref());
@@ -93,9 +99,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
     Ok(0)
 }
 
-fn of_trace(path: &PathBuf) -> Result<Asked> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let trace = native::read(file).with_context(|| format!("cannot read {}", path.display()))?;
+/// What a record takes: its length, and how far it is from the one before.
+const REQUEST_BYTES: u64 = 76;
+
+fn of_trace(path: &Path, memory: Option<Size>) -> Result<Asked> {
+    let file = input::open(path)?;
+    let bound = bound(memory, "allow more with --memory");
+    let cannot = || format!("cannot read {}", path.display());
+    let trace = native::read_within(file, bound).with_context(cannot)?;
+    let requests = REQUEST_BYTES * trace.records.len() as u64 + trace.records.bytes();
+    bound.allow("the requests of this trace", requests).with_context(cannot)?;
     let found = observed::of_trace(&trace).with_context(|| {
         format!("{} has no reads and no writes; give --pattern", path.display())
     })?;

@@ -1,11 +1,11 @@
 //! `nbuf bench --compare`: two documents side by side.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use nbuf::experiment::result::BenchDocument;
+use nbuf::sys::input;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
 pub(super) fn document<T: DeserializeOwned>(path: &Path, schema: &str, verb: &str) -> Result<T> {
     let name = path.display();
     let how = format!("write one with `{verb} --json > FILE`");
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let file = input::open(path)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     let value: Value = serde_json::from_slice(&bytes)

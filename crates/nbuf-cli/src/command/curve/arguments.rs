@@ -9,6 +9,7 @@ use nbuf::workload::format::Parameters;
 use nbuf::workload::pages::{Whole, Writes};
 
 use super::policies::POLICY;
+use crate::command::memory::allowed;
 use crate::command::policy::Asked;
 
 /// What would caches of other sizes and policies hit?
@@ -98,6 +99,10 @@ pub(crate) struct Args {
     /// Processors to use
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
+
+    /// Memory that may be used: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    pub(super) memory: Option<Size>,
 
     /// Give up when more records than this cannot be read
     #[arg(long, value_name = "N", default_value = "1000")]

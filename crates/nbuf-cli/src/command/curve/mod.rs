@@ -14,6 +14,7 @@ use nbuf::sys::publish::Readers;
 use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
 use nbuf::workload::request::Unit;
+use nbuf::workload::within::take_within;
 
 use arguments::AccessUnit;
 pub(crate) use arguments::Args;
@@ -27,6 +28,10 @@ use crate::show::curve as shown;
 use crate::show::terminal::Terminal;
 use crate::show::text::count;
 use crate::voice::{detail, note};
+
+/// What grows with a trace.
+const PAGES: &str = "the distinct pages of this trace";
+const KEYS: &str = "the distinct keys of this trace";
 
 /// What was drawn, before it is told.
 struct Drawn {
@@ -84,15 +89,19 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     }
     let bytes: u64 = grids.iter().map(Grid::page_bytes).sum();
     let what = if pages(args, reading) == [0] { "key" } else { "page" };
-    note(format_args!("memory: about {bytes} bytes a distinct {what}, nothing an access"));
-    reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
+    note(format_args!(
+        "memory: about {bytes} bytes a distinct {what}, nothing an access; {} in all at the most",
+        reading.bound().allowed
+    ));
+    let exactly = if what == "key" { KEYS } else { PAGES };
+    reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
     let mut again = false;
     for grid in &mut grids {
         again |= grid.again()?;
     }
     let mut left_out = Vec::new();
     if again {
-        reading.read(|requests| grids.iter_mut().for_each(|grid| grid.take(requests)))?;
+        reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
         let mut dropped: Vec<_> = grids.iter_mut().flat_map(Grid::drop_unequal).collect();
         dropped.sort_unstable();
         dropped.dedup();

@@ -1,14 +1,22 @@
 //! Reads a trace from its beginning to its end, or to Ctrl-C: what was read by then counts.
 
 use anyhow::Result;
+use nbuf::sys::input::comes_again;
+use nbuf::units::{Bound, TooLarge};
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::Request;
 use nbuf::workload::source::{Options, Source, input_name};
 
 use super::Args;
+use crate::command::memory::bound;
 use crate::patience::Patience;
 use crate::show::text::count;
 use crate::voice::{detail, note};
+
+/// What to do where there is too little memory for the whole, and for a sample.
+const LESS: &str = "allow more with --memory, take larger pages with --page, or draw a sample with \
+                    --sample 0.01";
+const FEWER: &str = "allow more with --memory, or follow fewer keys with a smaller --sample";
 
 /// A trace and how it is read.
 pub(super) struct Reading<'a> {
@@ -23,36 +31,46 @@ pub(super) struct Reading<'a> {
     /// What to say of the reading that was ended.
     ended: Option<String>,
     fresh: bool,
+    /// What may be used in all.
+    bound: Bound,
 }
 
 impl<'a> Reading<'a> {
     /// Opens the trace, and says what it was taken for.
     pub(super) fn open(args: &'a Args, patience: &'a Patience) -> Result<Self> {
-        let source = source(args)?;
+        let remedy = if args.sample.is_some() { FEWER } else { LESS };
+        let bound = bound(args.memory, remedy);
+        let source = source(args, bound)?;
         note(format_args!("{}: {}", named(args), source.detected()));
-        Ok(Self { args, patience, source, requests: 0, requests_last: 0, ended: None, fresh: true })
+        let (requests, requests_last, ended, fresh) = (0, 0, None, true);
+        Ok(Self { args, patience, source, requests, requests_last, ended, fresh, bound })
+    }
+
+    /// What may be used in all.
+    pub(super) fn bound(&self) -> Bound {
+        self.bound
     }
 
     /// Whether it can be read more than once.
     pub(super) fn again(&self) -> bool {
-        let ordinary = |path: &std::path::PathBuf| {
-            std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-        };
-        self.args.traces.iter().all(ordinary)
+        self.args.traces.iter().all(|path| comes_again(path))
     }
 
-    /// Gives all of it to `take`, from the beginning.
-    pub(super) fn read(&mut self, mut take: impl FnMut(&[Request])) -> Result<()> {
+    /// Gives all of it to `take`, from the beginning, with the memory that is left.
+    pub(super) fn read(
+        &mut self,
+        mut take: impl FnMut(&[Request], Bound) -> Result<(), TooLarge>,
+    ) -> Result<()> {
         let first = std::mem::take(&mut self.fresh);
         if !first {
             detail("reading the trace again");
-            self.source = source(self.args)?;
+            self.source = source(self.args, self.bound)?;
         }
         let mut batch = Batch::default();
         let mut requests = 0;
         while !self.patience.is_over() && self.source.next(&mut batch)? {
             requests += batch.requests.len() as u64;
-            take(&batch.requests);
+            take(&batch.requests, self.bound.without(self.source.bytes()))?;
         }
         if first {
             self.requests = requests;
@@ -96,8 +114,9 @@ pub(super) fn named(args: &Args) -> String {
     }
 }
 
-fn source(args: &Args) -> Result<Source> {
+fn source(args: &Args, memory: Bound) -> Result<Source> {
     let options = Options {
+        memory,
         format: args.from.clone(),
         problems_max: args.problems_max,
         ..Options::default()

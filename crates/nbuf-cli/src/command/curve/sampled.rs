@@ -6,6 +6,7 @@ use nbuf::experiment::result::{CurvePoint, PolicyCurve, SampleFacts};
 use nbuf::meter::sampled::{Frequent, Sampled};
 use nbuf::workload::pages::{Pages, Step, Tally};
 use nbuf::workload::request::Request;
+use nbuf::workload::within::{Growing, take_within};
 
 use super::Args;
 use super::arguments::Rate;
@@ -23,6 +24,9 @@ const PREFIX_KEYS: usize = 1 << 20;
 /// The first rate of `auto`, and how it grows.
 const RATE_FIRST: f64 = 0.01;
 const RATE_GROWS: f64 = 4.0;
+
+/// What an access of a step takes.
+const ACCESS_BYTES: u64 = 16;
 
 /// What came of it.
 pub(super) struct Outcome {
@@ -91,11 +95,12 @@ fn hot(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Vec<u6
     let mut pages = pages(args, reading, page_bytes);
     let mut frequent = Frequent::new(HOT_KEYS);
     let mut batches = 0;
-    reading.read(|requests| {
+    reading.read(|requests, _| {
         if batches % HOT_BATCHES == 0 {
             each(&mut pages, requests, |step| frequent.access(&step.keys));
         }
         batches += 1;
+        Ok(())
     })?;
     Ok(frequent.finish())
 }
@@ -109,7 +114,10 @@ fn once(
 ) -> Result<Outcome> {
     let mut pages = pages(args, reading, page_bytes);
     let mut sampled = Sampled::new(rate, args.seed, hot);
-    reading.read(|requests| each(&mut pages, requests, |step| feed(&mut sampled, step)))?;
+    reading.read(|requests, bound| {
+        let mut following = Following { pages: &mut pages, sampled: &mut sampled };
+        take_within(&mut following, requests, FOLLOWED, bound)
+    })?;
     finish(args, page_bytes, sampled, (rate, hot.len()), pages.tally())
 }
 
@@ -129,17 +137,20 @@ fn pipe(args: &Args, reading: &mut Reading<'_>, page_bytes: u64, rate: f64) -> R
         kept.drain(..).for_each(|step| feed(&mut sampled, &step));
         (sampled, hot.len())
     };
-    reading.read(|requests| {
-        each(&mut pages, requests, |step| {
-            if let Some((sampled, _)) = &mut sampled {
-                return feed(sampled, step);
-            }
+    reading.read(|requests, bound| {
+        let mut rest = requests;
+        while sampled.is_none() && !rest.is_empty() {
+            let mut step = Step::default();
+            rest = &rest[pages.step(rest, &mut step)..];
             kept_keys += step.keys.len();
-            kept.push(step.clone());
+            kept.push(step);
             if kept_keys >= PREFIX_KEYS {
                 sampled = Some(begin(&mut kept));
             }
-        });
+        }
+        let Some((sampled, _)) = &mut sampled else { return Ok(()) };
+        let mut following = Following { pages: &mut pages, sampled };
+        take_within(&mut following, rest, FOLLOWED, bound)
     })?;
     let (sampled, hot) = sampled.unwrap_or_else(|| begin(&mut kept));
     finish(args, page_bytes, sampled, (rate, hot), pages.tally())
@@ -163,6 +174,31 @@ fn finish(
         judged_from_pages: None,
     };
     Ok(Outcome { curve: sampled_curve(&estimate, &sizes, page_bytes, facts), tally })
+}
+
+/// What grows with a trace.
+const FOLLOWED: &str = "the keys that the sample follows";
+
+/// A sample that is fed.
+struct Following<'a> {
+    pages: &'a mut Pages,
+    sampled: &'a mut Sampled,
+}
+
+impl Growing for Following<'_> {
+    fn most(&self, requests: &[Request]) -> u64 {
+        let ahead = self.pages.ahead(requests);
+        let step = ACCESS_BYTES * ahead.longest;
+        self.sampled.bytes(ahead.keys).saturating_add(self.pages.bytes(ahead.keys) + step)
+    }
+
+    fn least(&self, requests: &[Request]) -> u64 {
+        self.sampled.bytes(0).max(self.sampled.bytes_for(self.pages.distinct(requests)))
+    }
+
+    fn take(&mut self, requests: &[Request]) {
+        each(self.pages, requests, |step| feed(self.sampled, step));
+    }
 }
 
 /// Gives the steps of these requests to `take`.

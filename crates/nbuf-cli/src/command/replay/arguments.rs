@@ -9,6 +9,7 @@ use nbuf::units::{Bytes, Nanos, Size, SizeList};
 use nbuf::workload::format::Parameters;
 
 use super::users::{self, number, setting};
+use crate::command::memory::allowed;
 use crate::command::policy::PolicyParser;
 
 /// How long would it take behind this cache, in front of that disc?
@@ -125,6 +126,10 @@ pub(crate) struct Args {
     /// Write a page for a browser into this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
+
+    /// Memory that may be used: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    pub(super) memory: Option<Size>,
 
     /// Give up when more records than this cannot be read
     #[arg(long, value_name = "N", default_value = "1000")]

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     if let Some(path) = &args.html {
         must_be_possible(path, "--html")?;
     }
-    let setting = Setting::of(args)?;
+    let mut setting = Setting::of(args)?;
     let mut sizes = setting.sizes(args)?;
     let patience = Patience::listen()?;
     let workload = Workload::open(args, &setting, &patience)?;
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         sizes.insert(0, 0);
         sizes.dedup();
     }
+    setting.share(sizes.len());
     let largest = sizes.last().copied();
     let shows_figures = args.figures || args.html.is_some();
     let one = |&size: &u64| {

@@ -6,10 +6,12 @@ use nbuf::cache::max_iv::Rules;
 use nbuf::cache::policy::Choice;
 use nbuf::disc::table::Shape;
 use nbuf::experiment::replay::{Cpu, Crowd, Figures, Machine, Seen, Watch, replay};
+use nbuf::units::{Bound, Bytes};
 
 use super::Args;
 use super::arguments::{CachingUnit, Order, WritesDo};
 use super::behind::Behind;
+use crate::command::memory::bound;
 
 /// A cache of more units than this is not simulated.
 const UNITS_MAX: u64 = 1 << 31;
@@ -19,6 +21,13 @@ const SECTORS_MAX: u64 = 1 << 24;
 const CHUNK_BYTES: u32 = 4096;
 /// Sectors of a track beyond which they have no room in 8 bits.
 const TRACK_SECTORS_MAX: u64 = 255;
+
+/// What to do where there is too little memory.
+const LESS: &str = "allow more with --memory, or keep larger units with --unit";
+/// What a sector takes in a cache with words, and a unit in a sketch of frequencies, up to so many.
+const SECTOR_STATE_BYTES: u64 = 64;
+const SKETCH_BYTES: u64 = 8;
+const SKETCHED_MAX: u64 = 1 << 26;
 
 /// See the module.
 pub(super) struct Setting {
@@ -31,6 +40,8 @@ pub(super) struct Setting {
     rules: Rules,
     addressing: Addressing,
     seed: u64,
+    /// What one replay may use.
+    pub(super) memory: Bound,
 }
 
 impl Setting {
@@ -67,7 +78,14 @@ impl Setting {
             rules: Rules { lists, positions: args.positions, ..Rules::DEFAULT },
             addressing,
             seed: args.seed,
+            memory: bound(args.memory, LESS),
         })
+    }
+
+    /// Shares the memory out to so many replays, as many as go on at once.
+    pub(super) fn share(&mut self, replays: usize) {
+        let at_once = replays.min(rayon::current_num_threads()).max(1) as u64;
+        self.memory.allowed = Bytes(self.memory.allowed.0 / at_once);
     }
 
     /// The sizes that were asked for, in units.
@@ -112,15 +130,15 @@ impl Setting {
         self.behind.is_real()
     }
 
-    /// Replays it with a cache of so many units.
+    /// Replays it with a cache of so many units, beside so many bytes of memory that are in use.
     pub(super) fn replay(
         &self,
-        size_units: u64,
+        (size_units, held): (u64, u64),
         crowd: &mut dyn Crowd,
         watch: &mut dyn Watch,
     ) -> Result<Seen> {
         let mut disc = self.behind.build(self.seed)?;
-        let mut cache = self.cache(size_units, disc.size_bytes());
+        let mut cache = self.cache(size_units, disc.size_bytes(), self.memory.without(held))?;
         Ok(replay(&self.machine, &mut *cache, &mut *disc, crowd, watch)?)
     }
 
@@ -138,16 +156,25 @@ impl Setting {
         Figures::new(bytes, has_tracks.then_some(shape.track_bytes), management_bytes)
     }
 
-    fn cache(&self, size_units: u64, disc_bytes: u64) -> Box<dyn Front> {
+    fn cache(&self, size_units: u64, disc_bytes: u64, memory: Bound) -> Result<Box<dyn Front>> {
         let size = u32::try_from(size_units).unwrap_or(u32::MAX);
-        match (size, self.policy.parse::<Choice>()) {
+        // Most grow with what they have seen; these are laid out as large as they may become.
+        let laid_out = match self.policy.as_str() {
+            "max-iv" => SECTOR_STATE_BYTES * size_units,
+            "w-tinylfu" => SKETCH_BYTES * size_units.min(SKETCHED_MAX).next_power_of_two(),
+            _ => 0,
+        };
+        memory.allow("a cache of this size", laid_out)?;
+        let memory = memory.without(laid_out);
+        Ok(match (size, self.policy.parse::<Choice>()) {
             (0, _) => Box::new(Nothing),
             (_, Err(_)) => Box::new(Sectors::new(size, self.rules, self.addressing)),
             (_, Ok(choice)) => {
                 let policy = choice.build(size, self.seed);
-                Box::new(Units::new(policy, self.unit_bytes.into(), disc_bytes, self.writes))
+                let unit_bytes = self.unit_bytes.into();
+                Box::new(Units::new(policy, unit_bytes, disc_bytes, self.writes).within(memory))
             }
-        }
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! A trace that asks: surveyed where it can be read twice, and glanced at where it comes once.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::replay::{Deal, Feed, Layout, Pace, Survey, Watch};
+use nbuf::sys::input::comes_again;
 use nbuf::units::Nanos;
 use nbuf::workload::format::Batch;
 use nbuf::workload::request::{Ask, Request, Unit};
@@ -35,13 +35,13 @@ pub(super) struct Trace {
 impl Trace {
     /// Reads what must be known of it before anything is replayed.
     pub(super) fn open(args: &Args, setting: &Setting, patience: &Patience) -> Result<Self> {
-        let mut source = source(args)?;
+        let mut source = source(args, setting)?;
         note(format_args!("{}: {}", named(args), source.detected()));
         let detected = source.detected();
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
         let (once, cautions) = (Mutex::new(None), Vec::new());
         let mut trace = Self { format, unit, survey: None, once, cautions };
-        if !args.traces.iter().all(is_ordinary) {
+        if !args.traces.iter().all(|path| comes_again(path)) {
             trace.once = Mutex::new(Some(source));
             return Ok(trace);
         }
@@ -50,6 +50,8 @@ impl Trace {
         let mut batch = Batch::default();
         while !patience.is_over() && source.next(&mut batch)? {
             survey.take(&batch.requests);
+            let held = survey.memory_bytes() + source.bytes();
+            setting.memory.allow("where the keys of this trace lie", held)?;
         }
         trace.cautions = told(&source);
         if survey.requests == 0 && !patience.is_over() {
@@ -81,7 +83,8 @@ impl Trace {
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let source = once.map_or_else(|| source(args), Ok)?;
+        let source = once.map_or_else(|| source(args, setting), Ok)?;
+        let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
         let unseen = if self.survey.is_none() { Some(setting) } else { None };
         let mut feed = TraceFeed::new(source, patience, unseen);
         let glanced = if self.survey.is_none() { Some(feed.glance(self.unit)) } else { None };
@@ -103,7 +106,7 @@ impl Trace {
         let by_task = survey.has_tasks;
         let mut deal = Deal::new(feed, layout, pace, args.processes, by_task);
         let mut crowd = UntilOver::new(&mut deal, patience);
-        let seen = setting.replay(size_units, &mut crowd, watch)?;
+        let seen = setting.replay((size_units, held), &mut crowd, watch)?;
         let is_cut = crowd.is_cut;
         let left_out = deal.left_out();
         let (feed, wrong) = deal.finish();
@@ -188,11 +191,6 @@ impl Feed for TraceFeed<'_> {
     }
 }
 
-/// Whether it can be read more than once.
-fn is_ordinary(path: &PathBuf) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-}
-
 /// The names of the inputs, shortened when there are many.
 pub(super) fn named(args: &Args) -> String {
     let first = args.traces.first().map(|path| path.display().to_string()).unwrap_or_default();
@@ -202,9 +200,10 @@ pub(super) fn named(args: &Args) -> String {
     }
 }
 
-fn source(args: &Args) -> Result<Source> {
-    let (format, problems_max) = (args.from.clone(), args.problems_max);
-    Ok(Source::open(&args.traces, &Options { format, problems_max, ..Options::default() })?)
+fn source(args: &Args, setting: &Setting) -> Result<Source> {
+    let (format, problems_max, memory) = (args.from.clone(), args.problems_max, setting.memory);
+    let options = Options { format, problems_max, memory, ..Options::default() };
+    Ok(Source::open(&args.traces, &options)?)
 }
 
 /// What a reader must be told of what was read.

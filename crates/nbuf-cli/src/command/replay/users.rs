@@ -113,7 +113,7 @@ impl Present {
         watch: &mut dyn Watch,
     ) -> Result<Outcome> {
         let mut crowd = UntilOver::new(&mut self.crowd, patience);
-        let seen = setting.replay(size_units, &mut crowd, watch)?;
+        let seen = setting.replay((size_units, 0), &mut crowd, watch)?;
         Ok(Outcome::of(seen, crowd.is_cut))
     }
 }

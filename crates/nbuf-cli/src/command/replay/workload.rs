@@ -105,7 +105,7 @@ impl Workload {
                 let pace = Pace::Closed { think: args.think.unwrap_or_default() };
                 let mut deal = Deal::new(feed, layout, pace, args.processes, false);
                 let mut crowd = UntilOver::new(&mut deal, patience);
-                let seen = setting.replay(size_units, &mut crowd, watch)?;
+                let seen = setting.replay((size_units, 0), &mut crowd, watch)?;
                 Ok(Outcome::of(seen, crowd.is_cut))
             }
         }

@@ -9,6 +9,7 @@ use nbuf::units::{Bytes, PAGE_BYTES, Size};
 
 use crate::caller::Needs;
 use crate::command::capture::Capture;
+use crate::command::memory::allowed;
 use crate::fail::Senseless;
 
 /// How much memory does a command need?
@@ -122,6 +123,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all =
         ["command", "prepare", "output", "verify_at", "max_time"])]
     pub(super) trace: Option<PathBuf>,
+
+    /// With --trace: memory that may be used, 2GiB or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed, requires = "trace")]
+    pub(super) memory: Option<Size>,
 
     /// Compare two documents that --json wrote; nothing is run. Exit status 1 when B needs more
     /// memory than A, by more than the noise

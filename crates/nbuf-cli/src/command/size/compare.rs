@@ -1,12 +1,12 @@
 //! `nbuf size --compare`: two documents side by side, and whether the second needs too much.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use nbuf::experiment::compare::{CompareError, Which, compare};
 use nbuf::experiment::result::{SizeDocument, SizeReport};
+use nbuf::sys::input;
 use serde_json::Value;
 
 use super::Page;
@@ -35,7 +35,7 @@ pub(super) fn run(a: &Path, b: &Path, budget: f64, page: &Page) -> Result<u8> {
 
 fn read(path: &Path) -> Result<SizeDocument> {
     let name = path.display();
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let file = input::open(path)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     if bytes.iter().all(u8::is_ascii_whitespace) {

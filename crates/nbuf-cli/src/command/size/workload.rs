@@ -1,13 +1,13 @@
 //! The workload of `nbuf size`: a command that is recorded, or a trace that was.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result};
 use nbuf::clock::Stopwatch;
 use nbuf::experiment::fills::Meter;
+use nbuf::experiment::need;
 use nbuf::experiment::predict::Prediction;
 use nbuf::experiment::size::Analysis;
 use nbuf::experiment::time::Rate;
@@ -16,6 +16,7 @@ use nbuf::meter::probe::residency::Residency;
 use nbuf::meter::probe::service;
 use nbuf::meter::service::Sample;
 use nbuf::sys::cgroup::{Group, Hierarchies, Throttle, sweep};
+use nbuf::sys::input;
 use nbuf::sys::signal::Signals;
 use nbuf::workload::command::{Command, Ended, Input, Until};
 use nbuf::workload::format::native;
@@ -24,6 +25,7 @@ use nbuf::workload::record::{Backend, Options, record};
 use nbuf::workload::trace::Trace;
 
 use super::Args;
+use crate::command::memory::bound;
 use crate::command::record::tell_stopped;
 use crate::fail::{chain, say};
 use crate::output::write_trace;
@@ -77,9 +79,12 @@ impl<'a> Workload<'a> {
     /// were ended by a signal before there was one worth a report; then the exit status.
     pub(super) fn trace(&self) -> Result<Result<Trace, u8>> {
         if let Some(path) = &self.args.trace {
-            let file =
-                File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-            return native::read(file).with_context(|| path.display().to_string()).map(Ok);
+            let file = input::open(path)?;
+            let bound = bound(self.args.memory, "allow more with --memory");
+            let name = || path.display().to_string();
+            let trace = native::read_within(file, bound).with_context(name)?;
+            need::must_fit(&trace, bound).with_context(name)?;
+            return Ok(Ok(trace));
         }
         self.prepare()?;
         if let Some(signal) = self.interrupted() {

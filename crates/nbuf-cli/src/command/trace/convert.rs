@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use nbuf::sys::publish::Readers;
-use nbuf::units::Bytes;
+use nbuf::units::{Bound, Bytes};
 use nbuf::workload::convert::{Dropped, ToNative, ToOracleGeneral};
 use nbuf::workload::request::Unit;
+use nbuf::workload::within::take_within;
 
 use super::input::{Input, each, page};
 use crate::output::{must_be_free, write_new, write_trace};
@@ -45,7 +46,7 @@ enum To {
 pub(super) fn convert(arguments: &Convert) -> Result<u8> {
     let Convert { input, output, to, page } = arguments;
     must_be_free(output, "-o")?;
-    let mut source = input.open()?;
+    let (mut source, bound) = input.open()?;
     let unit = source.detected().unit;
     let cannot = || format!("cannot write {}", output.display());
     let (made, dropped) = match to {
@@ -55,8 +56,9 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
         ),
         To::Native => {
             let mut to = ToNative::default();
-            let requests = each(&mut source, |_, batch| {
-                to.push(&batch.requests);
+            let requests = each(&mut source, |source, batch| {
+                let bound = bound.without(source.bytes());
+                take_within(&mut to, &batch.requests, "the new trace", bound)?;
                 Ok(true)
             })?;
             if requests == 0 {
@@ -70,8 +72,11 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
         }
         To::OracleGeneral => {
             let mut to = ToOracleGeneral::new(unit, *page);
-            let requests = each(&mut source, |_, batch| {
-                to.push(&batch.requests);
+            let remedy = "allow more with --memory, or take larger pages with --page";
+            let bound = Bound { remedy, ..bound };
+            let requests = each(&mut source, |source, batch| {
+                let bound = bound.without(source.bytes());
+                take_within(&mut to, &batch.requests, "the new trace", bound)?;
                 Ok(true)
             })?;
             if requests == 0 {

@@ -23,7 +23,7 @@ pub(super) struct Head {
 }
 
 pub(super) fn head(Head { input, count }: &Head) -> Result<u8> {
-    let mut source = input.open()?;
+    let (mut source, _) = input.open()?;
     let (place, unit) = match source.detected().unit {
         Unit::Bytes => ("offset", "bytes"),
         Unit::Keys => ("key", "bytes"),
@@ -53,11 +53,12 @@ pub(super) fn head(Head { input, count }: &Head) -> Result<u8> {
             )?;
         }
         left = left.saturating_sub(batch.requests.len());
+        // A batch at a time: as many as are asked for need not fit into memory.
+        print(std::mem::take(&mut text).as_bytes())?;
         Ok(left > 0)
     })?;
     if read == 0 {
         return Err(input.nothing(&source));
     }
-    print(text.as_bytes())?;
     Ok(0)
 }

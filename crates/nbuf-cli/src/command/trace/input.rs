@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use nbuf::units::{Bytes, Size};
+use nbuf::units::{Bound, Bytes, Size};
 use nbuf::workload::format::{Batch, Parameters};
 use nbuf::workload::source::{Options, Source, input_name};
 
+use crate::command::memory::{allowed, bound};
 use crate::fail::say;
 use crate::show::text::count;
 use crate::voice::note;
@@ -31,19 +32,24 @@ pub(super) struct Input {
     /// Give up when more records than this cannot be read
     #[arg(long, value_name = "N", default_value_t = Options::default().problems_max)]
     problems_max: u64,
+    /// Memory that may be used: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    memory: Option<Size>,
 }
 
 impl Input {
-    /// Opens it, and says what it was taken for.
-    pub(super) fn open(&self) -> Result<Source> {
+    /// Opens it, and says what it was taken for. The bound is on all the memory that is used.
+    pub(super) fn open(&self) -> Result<(Source, Bound)> {
+        let memory = bound(self.memory, "allow more with --memory");
         let options = Options {
+            memory,
             format: self.from.clone(),
             problems_max: self.problems_max,
             merge: self.merge,
         };
         let source = Source::open(&self.paths, &options)?;
         note(format_args!("{}: {}", input_name(&self.paths[0]), source.detected()));
-        Ok(source)
+        Ok((source, memory))
     }
 
     /// What is said of a trace without a request.

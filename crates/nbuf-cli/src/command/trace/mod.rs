@@ -9,10 +9,12 @@ mod stat;
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use nbuf::sys::direct::is_being_written;
+use nbuf::sys::input::open;
+use nbuf::units::{Bound, Bytes, Size};
 use nbuf::workload::anonymize;
 use nbuf::workload::format::native;
 use nbuf::workload::record::log::Ending;
@@ -23,6 +25,7 @@ use self::formats::Formats;
 use self::generate::Generate;
 use self::head::Head;
 use self::stat::Stat;
+use crate::command::memory::{allowed, bound};
 use crate::output::{must_be_free, write_trace};
 use crate::show::text::count;
 use crate::voice::note;
@@ -58,6 +61,9 @@ struct Recover {
     /// The trace to write; refused when it exists.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Memory that may be used: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    memory: Option<Size>,
 }
 
 /// Take out of a trace what tells whose it is, so that it can be shared.
@@ -74,6 +80,9 @@ struct Anonymize {
     /// The trace to write; refused when it exists.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Memory that may be used: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    memory: Option<Size>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
@@ -83,14 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         What::Stat(arguments) => stat::stat(arguments),
         What::Generate(arguments) => generate::generate(arguments),
         What::Formats(Formats {}) => formats::formats(),
-        What::Recover(Recover { log, output }) => recover(log, output),
-        What::Anonymize(Anonymize { trace, output }) => anonymize(trace, output),
+        What::Recover(arguments) => recover(arguments),
+        What::Anonymize(arguments) => anonymize(arguments),
     }
 }
 
-fn recover(log: &Path, output: &Path) -> Result<u8> {
+/// What the trace of a log takes at the most, a byte of the log.
+const LOG_FACTOR: u64 = 4;
+
+fn recover(Recover { log, output, memory }: &Recover) -> Result<u8> {
     let shown = log.display();
-    let mut file = File::open(log).with_context(|| format!("cannot open {shown}"))?;
+    let mut file = open(log)?;
     must_be_free(output, "-o")?;
     if is_being_written(&file) {
         bail!("{shown} is being written by an nbuf that still records; wait until it has ended");
@@ -98,6 +110,9 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
     if is_parquet(&mut file).with_context(|| format!("cannot read {shown}"))? {
         bail!("{shown} is already a trace; there is nothing to recover");
     }
+    let log_bytes = file.metadata().with_context(|| format!("cannot read {shown}"))?.len();
+    let bound = bound(*memory, "allow more with --memory");
+    bound.allow("the trace of this log", LOG_FACTOR.saturating_mul(log_bytes))?;
     let salvaged = salvage(&file).with_context(|| format!("{shown}"))?;
     let what = || format!("cannot write {}; the log is as it was", output.display());
     write_trace(&salvaged.trace, output).with_context(what)?;
@@ -107,11 +122,14 @@ fn recover(log: &Path, output: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn anonymize(path: &Path, output: &Path) -> Result<u8> {
+fn anonymize(Anonymize { trace: path, output, memory }: &Anonymize) -> Result<u8> {
     let shown = path.display();
-    let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    let file = open(path)?;
     must_be_free(output, "-o")?;
-    let mut trace = native::read(file).with_context(|| format!("{shown}"))?;
+    // The old records and the new ones.
+    let bound = bound(*memory, "allow more with --memory");
+    let half = Bound { allowed: Bytes(bound.allowed.0 / 2), ..bound };
+    let mut trace = native::read_within(file, half).with_context(|| format!("{shown}"))?;
     anonymize::anonymize(&mut trace);
     write_trace(&trace, output).with_context(|| format!("cannot write {}", output.display()))?;
     let records = count(trace.records.len() as u64, "record", "records");

@@ -10,6 +10,7 @@ use nbuf::workload::request::Unit;
 use nbuf::workload::source::Source;
 
 use super::input::{Input, each, page};
+use crate::fail::say;
 use crate::output::print;
 use crate::show::text::grouped;
 
@@ -30,8 +31,9 @@ pub(super) struct Stat {
 }
 
 pub(super) fn stat(Stat { input, json, page }: &Stat) -> Result<u8> {
-    let mut source = input.open()?;
-    let mut counting = Counting::new(source.detected().unit, *page);
+    let (mut source, bound) = input.open()?;
+    let counting = Counting::new(source.detected().unit, *page);
+    let mut counting = counting.within(bound.without(source.bytes()));
     let count = each(&mut source, |_, batch| {
         counting.push(&batch.requests);
         Ok(true)
@@ -40,7 +42,16 @@ pub(super) fn stat(Stat { input, json, page }: &Stat) -> Result<u8> {
         return Err(input.nothing(&source));
     }
     let census = counting.finish(source.objects().len());
-    let document = document(&source, census);
+    let mut document = document(&source, census);
+    if census.is_cut {
+        let told = format!(
+            "{} of memory is too little to tell all distinct pages or keys apart: there are more than \
+             is said; {}",
+            bound.allowed, bound.remedy
+        );
+        say(&told);
+        document.cautions.push(told);
+    }
     if *json {
         let mut text = serde_json::to_string_pretty(&document)?;
         text.push('\n');
@@ -97,7 +108,7 @@ fn table(document: &TraceDocument) -> String {
             let bytes = Bytes(census.distinct.saturating_mul(page.0));
             row("distinct pages", &format!("{least}{}  ({bytes})", grouped(census.distinct)));
         }
-        None => row("distinct keys", &grouped(census.distinct)),
+        None => row("distinct keys", &format!("{least}{}", grouped(census.distinct))),
     }
     if census.span_seconds > 0.0 {
         row("time", &format!("{:.3} s", census.span_seconds));

@@ -1,11 +1,11 @@
 //! The images: where they come from, how they are read, and how they are written back.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use nbuf::sys::files;
 use nbuf::sys::publish::{Readers, Unfinished};
+use nbuf::sys::{files, input};
 use nbuf_pdp11::unix::guest::Images;
 
 /// What to type without them.
@@ -44,35 +44,27 @@ fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     unfinished.replace()
 }
 
-/// All of a file, if it is one and no larger than an image.
-fn bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    let file = files::regular(path)?;
-    let bytes = file.metadata()?.len();
-    if bytes > most as u64 {
-        return Err(io::Error::other(format!("it has {bytes} bytes, an image {most} at most")));
-    }
-    let mut all = Vec::new();
-    file.take(most as u64).read_to_end(&mut all)?;
-    Ok(all)
-}
-
 fn one(folder: &Path, (name, least, most): (&str, usize, usize)) -> Result<Vec<u8>> {
     let path = folder.join(name);
-    let bytes = match bounded(&path, most) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+    let file = match input::open(&path) {
+        Ok(file) => file,
+        Err(refused) if refused.is_absent() => bail!(
             "there is no {}: build the images of Unix V1 first; `nbuf unix --help` says where they \
              come from, which licence they carry and what to type",
             path.display()
         ),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        Err(refused) => return Err(refused.into()),
     };
+    // More than an image has is not read: it may never end.
+    let mut bytes = Vec::new();
+    let most = file.take(most as u64 + 1).read_to_end(&mut bytes).map(|_| most);
+    let most = most.with_context(|| format!("cannot read {}", path.display()))?;
     if !(least..=most).contains(&bytes.len()) {
         bail!(
             "{} has {} bytes, an image has {least} to {most}: build it again, or give another folder \
              with --images",
             path.display(),
-            bytes.len()
+            if bytes.len() > most { "more".to_owned() } else { bytes.len().to_string() }
         );
     }
     Ok(bytes)
@@ -83,7 +75,7 @@ pub(super) fn write_back(folder: &Path, images: &Images) -> Result<()> {
     for ((name, _, most), bytes) in [(DRUM, &images.drum), (PACK, &images.pack)] {
         let path = folder.join(name);
         let cannot = || format!("cannot write {} back; it is as it was", path.display());
-        let old = bounded(&path, most).with_context(cannot)?;
+        let old = one(folder, (name, 0, most)).with_context(cannot)?;
         // What is behind the old end and still zero needs no room.
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let length = old.len().max(used.div_ceil(512) * 512).min(bytes.len());

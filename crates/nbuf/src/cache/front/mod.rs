@@ -21,6 +21,8 @@ pub use units::{Units, Writes};
 
 use std::ops::{Add, AddAssign};
 
+use crate::units::TooLarge;
+
 pub use super::max_iv::Operation;
 
 /// A request on its way to the disc.
@@ -125,6 +127,11 @@ impl Lookup {
 pub trait Front: Send {
     /// A request is about to go to the disc.
     fn initiate(&mut self, demand: &Demand) -> Lookup;
+
+    /// An error where looking this up would take more memory than may be used.
+    fn allow(&self, _: &Demand) -> Result<(), TooLarge> {
+        Ok(())
+    }
 
     /// The disc is done with a request that was not a hit, or has failed it. What it cost.
     fn terminate(&mut self, demand: &Demand, is_done: bool) -> Work;

@@ -19,6 +19,7 @@
 use super::super::interner::Interner;
 use super::super::policy::{Access, AnyPolicy, Cause, Outcome};
 use super::{Demand, Front, Lookup, Operation, Span, Work};
+use crate::units::{Bound, TooLarge};
 
 /// What a write does to the cache, when it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +42,12 @@ pub struct Units {
     known: Vec<u64>,
     /// The numbers of the units of one request.
     numbers: Vec<u32>,
+    bound: Bound,
 }
+
+/// What a unit takes at the most that was ever seen: its number, its place, what a policy keeps of it, and
+/// what the layout of a trace of keys keeps, in tables that have just grown.
+const UNIT_BYTES: u64 = 140;
 
 impl Units {
     /// With this policy over units of so many bytes (at least one) of a disc of so many.
@@ -59,7 +65,14 @@ impl Units {
             interner: Interner::new(),
             known: Vec::new(),
             numbers: Vec::new(),
+            bound: Bound::NONE,
         }
+    }
+
+    /// The same, in no more than so much memory.
+    #[must_use]
+    pub fn within(self, bound: Bound) -> Self {
+        Self { bound, ..self }
     }
 
     /// The first unit and the last.
@@ -150,6 +163,15 @@ impl Units {
 }
 
 impl Front for Units {
+    fn allow(&self, demand: &Demand) -> Result<(), TooLarge> {
+        if demand.length_bytes == 0 {
+            return Ok(());
+        }
+        let (first, last) = self.range(demand);
+        let units = u64::from(self.interner.pages()).saturating_add(last - first + 1);
+        self.bound.allow("the units that the cache has seen", UNIT_BYTES.saturating_mul(units))
+    }
+
     fn initiate(&mut self, demand: &Demand) -> Lookup {
         use Operation::{AdvanceRecord, BackspaceRecord, Read};
         match demand.operation {

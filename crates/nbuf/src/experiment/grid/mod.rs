@@ -83,6 +83,10 @@ pub struct Grid {
     span: Option<(i64, i64)>,
     step: Step,
     numbers: Vec<u32>,
+    /// What a distinct page takes.
+    page_bytes: u64,
+    /// Pages of the longest request so far.
+    longest: u64,
 }
 
 impl Grid {
@@ -104,6 +108,8 @@ impl Grid {
             span: None,
             step: Step::default(),
             numbers: Vec::new(),
+            page_bytes: 0,
+            longest: 0,
             plan,
         };
         let others = grid.plan.policies.iter().any(|choice| choice.row().name != LRU);
@@ -126,6 +132,7 @@ impl Grid {
             None if !grid.plan.again => grid.start(&curves::blind_sizes()),
             None => {}
         }
+        grid.page_bytes = grid.expected();
         Ok(grid)
     }
 

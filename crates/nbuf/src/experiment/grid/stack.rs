@@ -3,13 +3,18 @@
 //! One stack is shared; what is counted apart is the depths that the accesses of a window of time,
 //! a file, a task or an operation found their pages at. A request hits when its deepest page does.
 
-use crate::meter::bins::Histogram;
+use crate::meter::bins::{BINS, Histogram};
 use crate::meter::distance::{Depths, Distances, Misses};
 use crate::workload::pages::Step;
 use crate::workload::request::{Ask, Request};
 
 /// Groups that are counted apart; what comes later is one more group, of the others.
 pub const GROUPS_MAX: usize = 4096;
+
+/// The same, and the others.
+const MOST: u64 = GROUPS_MAX as u64 + 1;
+/// Sizes that are drawn where none are given.
+const SIZES_DRAWN: usize = 32;
 
 /// How long a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +144,14 @@ impl Stack {
     /// How many things are counted at every depth: accesses, and requests where they are others.
     pub(super) fn counts(&self) -> u64 {
         1 + u64::from(self.requests.is_some())
+    }
+
+    /// What windows and groups take with so many more requests, and what is drawn of them.
+    pub(super) fn part_bytes(&self, requests: u64) -> u64 {
+        let part = (BINS + 16 * self.sizes.len().max(SIZES_DRAWN)) as u64 * 8;
+        let windows = self.every.map_or(0, |_| self.windows.len() as u64 + requests);
+        let groups = self.by.map_or(0, |_| (self.groups.all.len() as u64 + requests).min(MOST));
+        part.saturating_mul(windows + groups)
     }
 
     pub(super) fn remove(&mut self, pages: &[u32]) {

@@ -100,6 +100,11 @@ impl Survey {
         }
     }
 
+    /// Memory that it takes, and a layout that is made of it.
+    pub fn memory_bytes(&self) -> u64 {
+        2 * (self.ends.capacity() as u64 * 8 + self.keys.bytes() as u64 * 2)
+    }
+
     /// When the trace begins.
     pub fn first_ns(&self) -> i64 {
         self.first_ns.unwrap_or(0)

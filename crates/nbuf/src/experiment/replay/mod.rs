@@ -37,6 +37,7 @@ pub use size_curve::Points;
 pub use watch::{Finished, Watch};
 
 use crate::disc::DiscError;
+use crate::units::TooLarge;
 
 /// What stands around cache and disc.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,9 @@ pub enum ReplayError {
     /// A request leaves the disc.
     #[error(transparent)]
     Disc(#[from] DiscError),
+    /// The cache would take more memory than may be used.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }
 
 #[cfg(test)]

@@ -222,6 +222,7 @@ impl<D: Disc + ?Sized, C: Crowd + ?Sized, W: Watch + ?Sized> Run<'_, D, C, W> {
             let size_bytes = self.size_bytes;
             Err(DiscError::PastTheEnd { offset_bytes, length_bytes, size_bytes })?;
         }
+        self.cache.allow(&demand)?;
         let lookup = self.cache.initiate(&demand);
         self.seen.looked(ask.operation, &lookup);
         self.watch.initiated(now, process, &ask, &lookup);

@@ -31,7 +31,7 @@ pub struct Census {
     pub distinct: u64,
     /// The page that was counted in; absent where the trace counts keys.
     pub page_bytes: Option<Bytes>,
-    /// Whether a request was so large that not all its pages are in `distinct`.
+    /// Whether memory was too small to tell all of them apart, so that `distinct` is too low.
     pub is_cut: bool,
     /// From the earliest to the latest request.
     pub span_seconds: f64,

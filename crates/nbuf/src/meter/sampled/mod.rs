@@ -31,6 +31,10 @@ const GROUPS: usize = 128;
 const STAMPS_MIN: usize = 1 << 16;
 /// Stamps a key, after packing.
 const STAMPS_PER_KEY: usize = 4;
+/// What a followed key takes at the most: while the table of keys grows, the old one is there too.
+const KEY_BYTES: u64 = 160;
+/// What all groups take.
+const FIXED_BYTES: u64 = ((2 * GROUPS + 1) * BINS * 8) as u64;
 /// The stamp of a key that is not in the stack.
 const NOWHERE: Stamp = Stamp::MAX;
 
@@ -147,6 +151,20 @@ impl Sampled {
         if stamp != NOWHERE {
             self.line(number).clear(stamp);
         }
+    }
+
+    /// Memory in use once so many keys more were seen, some of which will be followed.
+    pub fn bytes(&self, keys: u64) -> u64 {
+        let followed = self.rate * keys as f64;
+        // Which of them are followed is chance: few keys may be more than their share.
+        let more = crate::units::whole(followed + 4.0 * followed.sqrt()).min(keys);
+        FIXED_BYTES + KEY_BYTES.saturating_mul(self.followed() as u64 + more)
+    }
+
+    /// What so many distinct keys take at the least: their share of them, in tables that have not grown.
+    pub fn bytes_for(&self, distinct: u64) -> u64 {
+        let share = crate::units::whole(self.rate * distinct as f64);
+        FIXED_BYTES + (KEY_BYTES / 4).saturating_mul(share)
     }
 
     /// Keys that are followed.

@@ -63,6 +63,31 @@ impl Hierarchies {
     }
 }
 
+impl Hierarchies {
+    /// The memory that the groups around this process leave it. Pages of files that a group has read count
+    /// as left: they go when others are wanted.
+    pub fn memory_left(&self) -> Option<Bytes> {
+        let left = |group: &Path, limit: &str, used: &str, prefix: &str| {
+            let number =
+                |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+            // Without a limit it is the largest number of whole pages, or no number.
+            let limit = number(limit).filter(|&limit| limit < 1 << 62)?;
+            let text = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+            let files = ["inactive_file", "active_file"]
+                .map(|key| super::stat(&text, &format!("{prefix}{key}")));
+            let used = number(used)?.saturating_sub(files.iter().sum());
+            Some(Bytes(limit) - Bytes(used))
+        };
+        let v1 = self.memory_v1.iter().flat_map(|group| group.ancestors());
+        let v1 = v1.filter_map(|group| {
+            left(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+        });
+        let v2 = self.unified.iter().flat_map(|group| group.ancestors());
+        let v2 = v2.filter_map(|group| left(group, "memory.max", "memory.current", ""));
+        v1.chain(v2).min()
+    }
+}
+
 /// The directory of group `path` in the mount of this type and controller.
 fn locate(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {

@@ -50,7 +50,7 @@ impl Copy<'_> {
         path: &CStr,
     ) -> io::Result<()> {
         let at = |error: Errno| named(path, &error.into());
-        if let Some(name) = kind::kernels(from)? {
+        if let Some(name) = kind::made_up_by(from)? {
             let why = format!("a file system of the kernel's ({name}) is mounted there");
             return Err(named(path, &io::Error::other(why)));
         }

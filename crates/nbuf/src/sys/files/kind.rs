@@ -10,7 +10,7 @@ use super::perform::reopen;
 
 /// File systems whose files are the kernel's own: to read one may do something, and to write one
 /// certainly does (`include/uapi/linux/magic.h`).
-const KERNELS: [(u32, &str); 15] = [
+const MADE_UP: [(u32, &str); 17] = [
     (0x9fa0, "proc"),
     (0x6265_6572, "sysfs"),
     (0x0027_e0eb, "cgroup"),
@@ -22,17 +22,19 @@ const KERNELS: [(u32, &str); 15] = [
     (0x6265_6570, "configfs"),
     (0x1cd1, "devpts"),
     (0xf97c_ff8c, "selinuxfs"),
-    (0x4343_5d5d, "smackfs"),
+    (0x4341_5d53, "smackfs"),
     (0x6e73_6673, "nsfs"),
     (0x6165_676c, "pstore"),
     (0xde5e_81e4, "efivarfs"),
+    (0x4249_4e4d, "binfmt_misc"),
+    (0x0765_5821, "resctrl"),
 ];
 
-/// The name of the file system, if its files are the kernel's own.
-pub(super) fn kernels(file: impl AsFd) -> io::Result<Option<&'static str>> {
+/// The name of a file's system, if the kernel makes up what is in it.
+pub fn made_up_by(file: impl AsFd) -> io::Result<Option<&'static str>> {
     let magic = fstatfs(file)?.f_type;
     // The type is signed on some architectures.
-    let found = KERNELS.iter().find(|&&(number, _)| i64::from(number) == magic & 0xffff_ffff);
+    let found = MADE_UP.iter().find(|&&(number, _)| i64::from(number) == magic & 0xffff_ffff);
     Ok(found.map(|&(_, name)| name))
 }
 
@@ -42,7 +44,7 @@ pub(super) fn regular(at: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     if FileType::from_raw_mode(fstat(&looked_at)?.st_mode) != FileType::RegularFile {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
-    if let Some(name) = kernels(&looked_at)? {
+    if let Some(name) = made_up_by(&looked_at)? {
         let why = format!("it is a file of the kernel's ({name})");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }

@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use broker::Broker;
+pub use kind::made_up_by;
 use message::{Kind, Request};
 pub use own::{descriptor, duplicate};
 

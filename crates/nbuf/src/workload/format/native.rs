@@ -19,7 +19,7 @@ mod thrift;
 mod write;
 
 pub use error::ReadError;
-pub use read::read;
+pub use read::{read, read_within};
 pub use write::{WriteError, write};
 
 /// The key of the metadata under which the facts stand.

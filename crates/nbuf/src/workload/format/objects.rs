@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::hash::Hashes;
+use crate::units::table_bytes;
 
 /// Names and their numbers. Most traces ask the same object many times in a row, so the last one
 /// is tried before the table.
@@ -12,6 +13,8 @@ pub struct Objects {
     numbers: HashMap<Box<[u8]>, u32, Hashes>,
     last: Vec<u8>,
     last_number: u32,
+    /// Bytes of all names.
+    text_bytes: u64,
 }
 
 impl Objects {
@@ -36,6 +39,7 @@ impl Objects {
             number
         } else {
             let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+            self.text_bytes += name.len() as u64;
             self.names.push(String::from_utf8_lossy(name).into_owned());
             self.numbers.insert(name.into(), number);
             number
@@ -44,6 +48,15 @@ impl Objects {
         self.last.extend_from_slice(name);
         self.last_number = number;
         number
+    }
+
+    /// Memory in use, at the most: each name is kept twice.
+    pub fn bytes(&self) -> u64 {
+        const NAME_BYTES: u64 = 2 * size_of::<String>() as u64 + 2 * 16;
+        const ENTRY_BYTES: u64 = size_of::<(Box<[u8]>, u32)>() as u64;
+        let names = self.names.len() as u64;
+        // What is no text grows to three times its length where it is shown.
+        4 * self.text_bytes + names * NAME_BYTES + table_bytes(names, ENTRY_BYTES)
     }
 
     /// All names, by number.

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::sys::input::Refused;
+pub use crate::sys::input::name as input_name;
+use crate::units::TooLarge;
 use crate::workload::format::native::ReadError;
 use crate::workload::format::{ParameterError, Problem};
 
@@ -13,26 +16,27 @@ pub enum SourceError {
     /// No input was named.
     #[error("no trace is named: name a file, or - for standard input")]
     NoInput,
-    /// It cannot be opened.
-    #[error("cannot open {}: {source}", input_name(path))]
-    Open {
-        /// Which one.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// We may not.
+    /// It is no input.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It takes more memory than may be used.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// It is a text in another encoding.
     #[error(
-        "{} may not be read by this user: ask its owner, or read it with sudo",
+        "{} is text in UTF-16: make it UTF-8 with `iconv -f UTF-16 -t UTF-8`",
         input_name(path)
     )]
-    Permission {
+    Utf16 {
         /// Which one.
         path: PathBuf,
     },
-    /// It is a directory.
-    #[error("{} is a directory: name the files in it", input_name(path))]
-    Directory {
+    /// It looks like a text, but for bytes that no text has.
+    #[error(
+        "{} is text with NULs in it, as of a file that was not written whole: take them out with `tr -d '\\0'`, or copy it again",
+        input_name(path)
+    )]
+    Nuls {
         /// Which one.
         path: PathBuf,
     },
@@ -130,17 +134,6 @@ pub enum SourceError {
     },
 }
 
-impl SourceError {
-    /// The error of opening a file.
-    pub(super) fn open(path: PathBuf, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::Permission { path },
-            io::ErrorKind::IsADirectory => Self::Directory { path },
-            _ => Self::Open { path, source },
-        }
-    }
-}
-
 /// Where a problem is and what it is, in a line; `path` is that of its input.
 pub(super) fn describe(problem: &Problem, path: &Path) -> String {
     use crate::workload::format::Place;
@@ -149,11 +142,6 @@ pub(super) fn describe(problem: &Problem, path: &Path) -> String {
         Place::Byte(byte) => format!("byte {byte}"),
     };
     format!("{}, {place}: {}", input_name(path), problem.text)
-}
-
-/// What an input is called: `-` is standard input.
-pub fn input_name(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn records(count: u64) -> String {

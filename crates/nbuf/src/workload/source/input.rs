@@ -11,11 +11,19 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
+use liblzma::stream::Stream;
 
 use super::error::SourceError;
+use super::text::{self, Encoding};
+use crate::sys::input;
+use crate::units::Bound;
 
 /// Bytes of an input that are looked at to know what it is.
 const HEAD_BYTES: usize = 1 << 16;
+
+/// The largest window of zstd, as a power of two, and the least that anybody uses.
+const WINDOW_LOG_MAX: u32 = 27;
+const WINDOW_BYTES_MIN: u64 = 1 << 20;
 
 /// What an input is packed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,25 +77,31 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path) -> Result<Self, SourceError> {
-        let open_error = |source| SourceError::open(path.to_owned(), source);
+    /// Opens a file or a stream; `-` is standard input.
+    pub(super) fn open(path: &Path, bound: Bound) -> Result<Self, SourceError> {
         let read_error = |source| SourceError::Read { path: path.to_owned(), source };
-        let (raw, file): (Box<dyn Read + Send>, _) = if path == Path::new("-") {
-            (Box::new(io::stdin()), None)
-        } else {
-            let file = File::open(path).map_err(open_error)?;
-            let metadata = file.metadata().map_err(open_error)?;
-            if metadata.is_dir() {
-                return Err(SourceError::Directory { path: path.to_owned() });
-            }
-            let own = metadata.is_file().then(|| file.try_clone()).transpose();
-            (Box::new(file), own.map_err(open_error)?)
-        };
-        Self::from_reader(path, raw, file).map_err(|(packing, source)| match packing {
+        let file = input::open(path)?;
+        let is_file = file.metadata().map_err(read_error)?.is_file();
+        let own = is_file.then(|| file.try_clone()).transpose().map_err(read_error)?;
+        let made = Self::from_reader(path, Box::new(file), own, bound);
+        let mut made = made.map_err(|(packing, source)| match packing {
             Packing::None => read_error(source),
             _ => SourceError::Packed { path: path.to_owned(), packing: packing.name(), source },
-        })
+        })?;
+        made.decode()?;
+        Ok(made)
+    }
+
+    /// Skips the mark of UTF-8, and refuses texts in other encodings by their names.
+    fn decode(&mut self) -> Result<(), SourceError> {
+        let path = || self.path.clone();
+        match text::encoding(&self.head) {
+            Encoding::Utf16 => return Err(SourceError::Utf16 { path: path() }),
+            Encoding::Nuls => return Err(SourceError::Nuls { path: path() }),
+            Encoding::Marked => drop(self.head.drain(..text::MARK.len())),
+            Encoding::Other => {}
+        }
+        Ok(())
     }
 
     /// An input of bytes from anywhere.
@@ -95,6 +109,7 @@ impl Input {
         path: &Path,
         mut raw: Box<dyn Read + Send>,
         file: Option<File>,
+        bound: Bound,
     ) -> Result<Self, (Packing, io::Error)> {
         let (first, _) = fill(&mut raw, HEAD_BYTES);
         let first = first.map_err(|error| (Packing::None, error))?;
@@ -115,9 +130,17 @@ impl Input {
         let packed = io::Cursor::new(first).chain(raw);
         let mut rest: Box<dyn Read + Send> = match packing {
             Packing::Gzip => Box::new(MultiGzDecoder::new(packed)),
-            Packing::Xz => Box::new(XzDecoder::new_multi_decoder(packed)),
+            Packing::Xz => {
+                let flags = liblzma::stream::CONCATENATED;
+                let stream = Stream::new_stream_decoder(bound.allowed.0, flags);
+                Box::new(XzDecoder::new_stream(packed, stream.map_err(|e| (packing, e.into()))?))
+            }
             Packing::Zstd | Packing::None => {
-                Box::new(zstd::Decoder::new(packed).map_err(|error| (packing, error))?)
+                let mut unpacks = zstd::Decoder::new(packed).map_err(|error| (packing, error))?;
+                // What it looks back to is kept: by default at most this much.
+                let window = bound.allowed.0.max(WINDOW_BYTES_MIN).ilog2().min(WINDOW_LOG_MAX);
+                unpacks.window_log_max(window).map_err(|error| (packing, error))?;
+                Box::new(unpacks)
             }
         };
         let (head, broken) = fill(&mut rest, HEAD_BYTES);

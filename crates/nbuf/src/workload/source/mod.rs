@@ -13,6 +13,7 @@ mod input;
 mod intake;
 mod open;
 mod stream;
+mod text;
 
 pub use error::{SourceError, input_name};
 pub use input::Packing;
@@ -26,6 +27,7 @@ use self::open::{Opened, open};
 use self::stream::{Side, Stream};
 use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, ProblemKind, Problems};
 use super::request::Unit;
+use crate::units::Bound;
 
 /// How a trace is to be read.
 #[derive(Clone, Debug)]
@@ -36,11 +38,13 @@ pub struct Options {
     pub problems_max: u64,
     /// Several inputs are merged by time, whatever their format.
     pub merge: bool,
+    /// What the trace may take in memory: native traces, which are read at once, and all names.
+    pub memory: Bound,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { format: None, problems_max: 1000, merge: false }
+        Self { format: None, problems_max: 1000, merge: false, memory: Bound::NONE }
     }
 }
 
@@ -89,6 +93,11 @@ pub struct Source {
     problems: Problems,
     problems_max: u64,
     cautions: Vec<String>,
+    memory: Bound,
+    /// Memory of the inputs that are read at once.
+    held: u64,
+    /// How often names are kept: by each thread that parses, too.
+    copies: u64,
     /// The input that is read, from 0.
     current: usize,
 }
@@ -98,8 +107,12 @@ impl Source {
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
         let mut waiting = VecDeque::new();
         let (mut first, mut cautions) = (None::<Detected>, Vec::new());
+        let mut held = 0;
         for path in paths {
-            let opened: Opened = open(Input::open(path)?, options)?;
+            let memory = options.memory.without(held);
+            let options = Options { memory, ..options.clone() };
+            let opened: Opened = open(Input::open(path, memory)?, &options)?;
+            held += opened.bytes;
             let first = first.get_or_insert_with(|| opened.detected.clone());
             if first.unit != opened.detected.unit {
                 let name = |unit| if unit == Unit::Bytes { "bytes" } else { "keys" };
@@ -110,6 +123,8 @@ impl Source {
             cautions.extend(opened.cautions);
         }
         let detected = first.ok_or(SourceError::NoInput)?;
+        let is_shared = waiting.iter().any(|stream| matches!(stream, Stream::Crew(_)));
+        let crew = if is_shared { crew::Crew::size() } else { 0 };
         let is_merged = waiting.len() > 1 && (options.merge || detected.format.is_merged);
         if is_merged {
             let sides = waiting.drain(..).map(Side::new).collect();
@@ -125,6 +140,9 @@ impl Source {
             problems: Problems::default(),
             problems_max: options.problems_max,
             cautions,
+            memory: options.memory,
+            held,
+            copies: 1 + crew as u64 + u64::from(is_merged),
             current: 0,
         })
     }
@@ -140,6 +158,7 @@ impl Source {
             std::mem::swap(&mut self.work.objects, &mut self.objects);
             std::mem::swap(&mut self.work.requests, &mut batch.requests);
             self.judge()?;
+            self.memory.allow("the names in this trace", self.bytes())?;
             if !more? {
                 self.waiting.pop_front();
                 self.current += 1;
@@ -165,6 +184,11 @@ impl Source {
         let first = self.problems.kept.first().map(|problem| self.describe(problem));
         let count = self.problems.count;
         Err(SourceError::TooManyProblems { count, first: first.unwrap_or_default() })
+    }
+
+    /// Memory that it has in use, beside blocks that are read.
+    pub fn bytes(&self) -> u64 {
+        self.held + self.copies * self.objects.bytes()
     }
 
     /// What the inputs were taken for.

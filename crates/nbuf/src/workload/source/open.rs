@@ -1,11 +1,15 @@
 //! What an input is and how it is read.
 
+use std::io::Read as _;
+
 use super::crew::Crew;
 use super::error::SourceError;
 use super::feed::Feed;
 use super::input::{Input, Packing};
 use super::stream::{Native, Stream};
 use super::{Detected, Options};
+use crate::units::Bound;
+use crate::workload::format::native::ReadError;
 use crate::workload::format::{
     self, FORMATS, Format, Guess, Head, Make, ParameterError, Parameters, Parser, Reading, native,
 };
@@ -17,6 +21,8 @@ pub(super) struct Opened {
     pub(super) detected: Detected,
     /// What its recording said of itself.
     pub(super) cautions: Vec<String>,
+    /// Memory that is in use for as long as it is read.
+    pub(super) bytes: u64,
 }
 
 /// Finds out what an input is and how it is read.
@@ -38,11 +44,13 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
         Detected { format, packing: input.packing, unit: format.unit, likeness, also };
     let (make, is_lines) = match format.reading {
         Reading::Native => {
-            let Trace { records, files, facts } = read_native(input)?;
+            let Trace { records, files, facts } = read_native(input, options.memory)?;
+            let bytes =
+                records.bytes() + files.iter().map(|name| name.len() as u64 + 24).sum::<u64>();
             let native =
                 Native { records: records.into_iter().peekable(), files, numbers: Vec::new() };
             let stream = Stream::Native(Box::new(native));
-            return Ok(Opened { stream, detected, cautions: facts.cautions });
+            return Ok(Opened { stream, detected, cautions: facts.cautions, bytes });
         }
         Reading::Lines(make) => (make, true),
         Reading::Stream(make) => (make, false),
@@ -57,6 +65,7 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,
         detected,
         cautions: Vec::new(),
+        bytes: 0,
     })
 }
 
@@ -105,15 +114,23 @@ fn guess(input: &Input) -> Result<Guess, SourceError> {
 }
 
 /// A native trace has its index at its end: it is read at once.
-fn read_native(input: Input) -> Result<Trace, SourceError> {
-    let Input { path, mut head, mut rest, file, .. } = input;
+fn read_native(input: Input, bound: Bound) -> Result<Trace, SourceError> {
+    let Input { path, mut head, rest, file, .. } = input;
     let read = if let Some(file) = file {
-        native::read(file)
+        native::read_within(file, bound)
     } else {
-        if let Err(source) = rest.read_to_end(&mut head) {
+        // It grows by doubling, and so is counted twice.
+        let most = bound.allowed.0 / 2;
+        let room = most.saturating_sub(head.len() as u64).saturating_add(1);
+        if let Err(source) = rest.take(room).read_to_end(&mut head) {
             return Err(SourceError::Read { path, source });
         }
-        native::read(bytes::Bytes::from(head))
+        let held = 2 * head.len() as u64;
+        bound.allow("a native trace that is packed or comes through a pipe", held)?;
+        native::read_within(bytes::Bytes::from(head), bound.without(held))
     };
-    read.map_err(|source| SourceError::Native { path, source })
+    read.map_err(|source| match source {
+        ReadError::TooLarge(too_large) => too_large.into(),
+        source => SourceError::Native { path, source },
+    })
 }

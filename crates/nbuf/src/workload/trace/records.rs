@@ -11,6 +11,9 @@ use super::code::{State, decode, encode};
 /// given back is used for something else at once.
 const CHUNK_RECORDS: u32 = 1 << 16;
 
+/// What a chunk takes beside its bytes, in a vector that has just grown.
+const CHUNK_BYTES: usize = 2 * size_of::<Chunk>();
+
 /// Records in the order they were pushed.
 #[derive(Clone, Default)]
 pub struct Records {
@@ -44,6 +47,12 @@ impl Records {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.whole.len() * CHUNK_RECORDS as usize + self.open_count as usize
+    }
+
+    /// Memory in use.
+    pub fn bytes(&self) -> u64 {
+        let whole: usize = self.whole.iter().map(|chunk| chunk.bytes.len() + CHUNK_BYTES).sum();
+        (whole + self.open.capacity()) as u64
     }
 
     /// Whether there are none.

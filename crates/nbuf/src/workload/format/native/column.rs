@@ -216,10 +216,15 @@ impl Names {
     }
 }
 
+/// What a name takes beside its text, in a vector and a table that have just grown.
+const NAME_BYTES: u64 = 200;
+
 /// The names met so far, in order of first use.
 #[derive(Default)]
 pub(super) struct Files {
     pub(super) names: Vec<String>,
+    /// Memory in use, at the most: each name is kept twice.
+    pub(super) bytes: u64,
     ids: HashMap<Vec<u8>, FileId>,
 }
 
@@ -232,6 +237,8 @@ impl Files {
         // A name that is no text is shown with escapes, which keeps different names apart.
         let shown = std::str::from_utf8(name).map(str::to_owned);
         self.names.push(shown.unwrap_or_else(|_| name.escape_ascii().to_string()));
+        // Escapes make four characters of a byte.
+        self.bytes += NAME_BYTES + 5 * name.len() as u64;
         self.ids.insert(name.to_vec(), FileId(next));
         Ok(FileId(next))
     }

@@ -3,12 +3,16 @@
 use parquet::errors::ParquetError;
 
 use super::Holds;
+use crate::units::TooLarge;
 use crate::workload::trace::Facts;
 
 /// Why a file cannot be read as a native trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
+    /// It takes more memory than may be used.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// There is nothing in it.
     #[error("the file is empty: record again, or recover the log with `nbuf trace recover`")]
     Empty,

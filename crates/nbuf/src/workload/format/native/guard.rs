@@ -18,6 +18,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::error::ReadError;
 use super::thrift::walk;
+use crate::units::Bound;
 
 /// What a Parquet file begins and ends with.
 const PARQUET_MAGIC: [u8; 4] = *b"PAR1";
@@ -73,15 +74,17 @@ pub(super) fn pages<R: ChunkReader + 'static>(
     source: &Arc<R>,
     chunk: &ColumnChunkMetaData,
     rows: usize,
-) -> Result<Box<dyn PageReader>, ParquetError> {
+    bound: Bound,
+) -> Result<Box<dyn PageReader>, ReadError> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-    let start = u64::try_from(start)?;
-    let end = start.checked_add(u64::try_from(chunk.compressed_size())?);
+    let start = u64::try_from(start).map_err(ParquetError::from)?;
+    let length = u64::try_from(chunk.compressed_size()).map_err(ParquetError::from)?;
+    let end = start.checked_add(length);
     let end = end.filter(|&end| end <= source.len());
     let end = end.ok_or_else(|| damaged("a column lies outside the file"))?;
     let mut place = start;
     while place < end {
-        place += page_bytes(&**source, place, end - place)?;
+        place += page_bytes((&**source, bound), place, end - place)?;
     }
     Ok(Box::new(Checked {
         pages: SerializedPageReader::new(Arc::clone(source), chunk, rows, None)?,
@@ -96,10 +99,14 @@ pub(super) fn pages<R: ChunkReader + 'static>(
 }
 
 /// Bytes of the page that begins here, its head included.
-fn page_bytes<R: ChunkReader>(source: &R, place: u64, room: u64) -> Result<u64, ParquetError> {
+fn page_bytes<R: ChunkReader>(
+    (source, bound): (&R, Bound),
+    place: u64,
+    room: u64,
+) -> Result<u64, ReadError> {
     let mut head = None;
     for bytes in PAGE_HEAD_BYTES {
-        let bytes = usize::try_from(bytes.min(room))?;
+        let bytes = usize::try_from(bytes.min(room)).map_err(ParquetError::from)?;
         head = walk(&source.get_bytes(place, bytes)?);
         if head.is_some() {
             break;
@@ -111,10 +118,14 @@ fn page_bytes<R: ChunkReader>(source: &R, place: u64, room: u64) -> Result<u64, 
     let (unpacked, packed) = sizes.ok_or_else(|| damaged("a page has no size"))?;
     let bytes = packed.saturating_add(head.bytes as u64);
     if bytes > room {
-        return Err(damaged("a page is longer than its column"));
+        return Err(damaged("a page is longer than its column").into());
     }
     if unpacked > PAGE_BYTES_FREE && unpacked > packed.saturating_mul(UNPACKED_RATIO_MAX) {
-        return Err(damaged("a page claims to unpack to more than a thousand times its size"));
+        let claims = "a page claims to unpack to more than a thousand times its size";
+        return Err(damaged(claims).into());
+    }
+    if unpacked > PAGE_BYTES_FREE {
+        bound.allow("a page of this trace", packed.saturating_add(unpacked))?;
     }
     Ok(bytes)
 }

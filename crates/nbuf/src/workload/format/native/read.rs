@@ -10,23 +10,36 @@ use parquet::file::reader::ChunkReader;
 use super::column::{Files, Integers, Names, Place};
 use super::error::ReadError;
 use super::{COLUMNS, FACTS_KEY, guard};
+use crate::units::Bound;
 use crate::workload::trace::{Facts, FileId, Op, Record, Records, Trace};
 
 /// Records decoded at a time.
 const BATCH_RECORDS: usize = 1 << 16;
 
+/// What sorting takes a record: unpacked, and half of them once more.
+const SORTED_BYTES: u64 = 3 * size_of::<Record>() as u64 / 2;
+
+/// What the facts take a byte of JSON, as values and as what is made of them.
+const FACT_BYTES: u64 = 32;
+
 /// Reads a trace from a Parquet file: `bytes::Bytes`, an open `std::fs::File`, or the like.
 pub fn read<R: ChunkReader + 'static>(source: R) -> Result<Trace, ReadError> {
+    read_within(source, Bound::NONE)
+}
+
+/// The same, in no more than so much memory, beside a row group in columns.
+pub fn read_within<R: ChunkReader + 'static>(source: R, bound: Bound) -> Result<Trace, ReadError> {
     // `guard` refuses what is known to be taken on trust; what is not known must not end the process.
-    catch_unwind(AssertUnwindSafe(|| read_trace(&Arc::new(source)))).unwrap_or_else(|_| {
+    let read = || read_trace(&Arc::new(source), bound);
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         let message = "its decoder gave up".to_owned();
         Err(ParquetError::General(message).into())
     })
 }
 
-fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadError> {
+fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>, bound: Bound) -> Result<Trace, ReadError> {
     let metadata = guard::footer(&**source)?;
-    let mut facts = facts(&metadata)?;
+    let mut facts = facts(&metadata, bound)?;
     let mut places = Vec::with_capacity(COLUMNS.len());
     for column in COLUMNS {
         places.push(Place::find(metadata.file_metadata().schema_descr(), column)?);
@@ -35,9 +48,11 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadEr
     let mut records = Records::default();
     let mut files = Files::default();
     for group in metadata.row_groups() {
-        read_group(source, group, &places, &mut files, &mut records)?;
+        read_group((source, bound), group, &places, &mut files, &mut records)?;
     }
     if !records.iter().is_sorted_by_key(|record| record.time_ns) {
+        let needed = SORTED_BYTES * records.len() as u64 + 2 * records.bytes() + files.bytes;
+        bound.allow("putting these records in time order", needed)?;
         let mut unpacked: Vec<Record> = records.into_iter().collect();
         unpacked.sort_by_key(|record| record.time_ns);
         records = unpacked.into();
@@ -48,7 +63,7 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>) -> Result<Trace, ReadEr
 }
 
 /// The facts, or the caution that there are none.
-fn facts(metadata: &ParquetMetaData) -> Result<Facts, ReadError> {
+fn facts(metadata: &ParquetMetaData, bound: Bound) -> Result<Facts, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let pair = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == FACTS_KEY));
     let Some(json) = pair.and_then(|pair| pair.value.as_deref()) else {
@@ -56,6 +71,7 @@ fn facts(metadata: &ParquetMetaData) -> Result<Facts, ReadError> {
                        machine, memory and losses are unknown";
         return Ok(Facts { cautions: vec![caution.to_owned()], ..Facts::default() });
     };
+    bound.allow("the facts of this trace", FACT_BYTES.saturating_mul(json.len() as u64))?;
     let value: serde_json::Value = serde_json::from_str(json).map_err(ReadError::Facts)?;
     if let Some(found) = value.get("schema").and_then(serde_json::Value::as_str)
         && found != Facts::SCHEMA
@@ -80,7 +96,7 @@ fn check_rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<(), ReadErr
 }
 
 fn read_group<R: ChunkReader + 'static>(
-    source: &Arc<R>,
+    (source, bound): (&Arc<R>, Bound),
     group: &RowGroupMetaData,
     places: &[Place],
     files: &mut Files,
@@ -90,12 +106,12 @@ fn read_group<R: ChunkReader + 'static>(
     let schema = group.schema_descr();
     let integers = |column: usize| -> Result<Integers, ReadError> {
         let place = &places[column];
-        let pages = guard::pages(source, group.column(place.index), rows)?;
+        let pages = guard::pages(source, group.column(place.index), rows, bound)?;
         Ok(Integers::new(schema, place, pages))
     };
     // In the order of `COLUMNS`.
     let (mut times, mut ops) = (integers(0)?, integers(1)?);
-    let pages = guard::pages(source, group.column(places[2].index), rows)?;
+    let pages = guard::pages(source, group.column(places[2].index), rows, bound)?;
     let mut names = Names::new(schema, &places[2], pages);
     let (mut offsets, mut lengths) = (integers(3)?, integers(4)?);
     let (mut sizes, mut tasks, mut requests) = (integers(5)?, integers(6)?, integers(7)?);
@@ -116,6 +132,7 @@ fn read_group<R: ChunkReader + 'static>(
         for (at, &file) in names.next(row, count, files)?.iter().enumerate() {
             records.push(batch.record(at, file)?);
         }
+        bound.allow("the records of this trace", records.bytes() + files.bytes)?;
         left -= count;
     }
     Ok(())

@@ -45,6 +45,11 @@ impl OracleGeneral {
         self.requests.len()
     }
 
+    /// How many keys they have.
+    pub fn keys(&self) -> u64 {
+        self.last.len() as u64
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
