@@ -8,11 +8,11 @@ use std::io;
 use std::path::Path;
 
 use super::mounts::{self, Mount};
+use super::names::Names;
 use super::perf::Perf;
 use super::{machine, overlay, traced};
 use crate::sys::cache::resident_pages;
 use crate::sys::cgroup::{Error, Group, Hierarchies};
-use crate::sys::fanotify::Listener;
 use crate::sys::process;
 use crate::units::Bytes;
 
@@ -99,11 +99,8 @@ fn tracepoints() -> Ability {
 }
 
 fn names(mount: Option<&Mount>) -> Ability {
-    let hear = || {
-        let listener = Listener::new()?;
-        mount.map_or(Ok(()), |mount| listener.hear(&mount.point))
-    };
-    let heard = hear().map_err(|error: io::Error| format!("fanotify is refused: {error}"));
+    let heard =
+        mount.map_or(Ok(()), Names::probe).map_err(|error| format!("fanotify is refused: {error}"));
     let hidden = overlay::without_layers(Path::new("/"));
     let tried = heard.and_then(|()| {
         if hidden {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::fs::{Stat, fstat};
 
@@ -13,12 +13,12 @@ use super::writes::FdInfo;
 pub type Key = (u32, u64);
 
 /// The device of the mount that an open file was found through.
-pub(super) fn superblock(file: &OwnedFd) -> Option<u32> {
+pub(super) fn superblock(file: BorrowedFd<'_>) -> Option<u32> {
     device_of_mount(mount_of(file)?)
 }
 
 /// The number of that mount.
-pub(super) fn mount_of(file: &OwnedFd) -> Option<u64> {
+pub(super) fn mount_of(file: BorrowedFd<'_>) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     Some(FdInfo::parse(&text)?.mount)
 }

@@ -7,6 +7,7 @@ pub mod abilities;
 pub mod btrfs;
 pub mod calls;
 pub mod direct;
+mod ears;
 pub mod events;
 mod identify;
 mod key;
@@ -20,6 +21,7 @@ pub mod overlay;
 pub mod perf;
 pub mod reclaim;
 pub mod recorder;
+mod roots;
 mod sizes;
 pub mod traced;
 mod uncached;
@@ -107,7 +109,8 @@ pub fn record<W: Write>(
     let job = Job { group, standard, until, deadline };
     match backend {
         Backend::Perf => {
-            let mut recorder = Recorder::prepare(shown, group, out, ring_bytes)?;
+            let mut recorder =
+                Recorder::prepare(shown, group, out, ring_bytes)?.with_given(&job.standard);
             match run(command, job, &mut recorder, signals) {
                 Ok(ended) => Ok((ended, recorder.finish(&ended)?)),
                 Err(error) => {

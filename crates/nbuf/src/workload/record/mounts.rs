@@ -11,6 +11,8 @@ pub struct Mount {
     pub number: u64,
     /// The kernel's device number, `major << 20 | minor`.
     pub device: u32,
+    /// Which of its directories is mounted.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
     /// `ext4`, `overlay`, ...
@@ -172,11 +174,12 @@ fn parse_line(line: &str) -> Option<Mount> {
     let (mut left, mut right) = (left.split(' '), right.split(' '));
     let number = left.next()?.parse().ok()?;
     let (major, minor) = left.nth(1)?.split_once(':')?;
-    let point = unescape(left.nth(1)?);
+    let (root, point) = (unescape(left.next()?), unescape(left.next()?));
     let options = left.next().unwrap_or_default();
     Some(Mount {
         number,
         device: device_number(major.parse().ok()?, minor.parse().ok()?),
+        root: PathBuf::from(root),
         point: PathBuf::from(point),
         filesystem: right.next()?.to_owned(),
         source: PathBuf::from(unescape(right.next()?)),

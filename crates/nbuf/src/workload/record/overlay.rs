@@ -11,6 +11,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
+
+use super::key::key_of;
 use super::mounts::{self, Mount, device_number};
 use super::names::Key;
 
@@ -69,12 +72,23 @@ impl Overlays {
         let inside = of_device
             .filter_map(|overlay| Some((overlay, path.strip_prefix(&overlay.point).ok()?)));
         let (overlay, rest) = inside.min_by_key(|(_, rest)| rest.as_os_str().len())?;
-        let file = |layer: &PathBuf| fs::symlink_metadata(layer.join(rest)).ok();
+        let file = |layer: &PathBuf| inside_of(layer, rest);
         // What is no file up there hides the file below.
-        let file = overlay.layers.iter().find_map(file).filter(fs::Metadata::is_file)?;
-        let (major, minor) = (rustix::fs::major(file.dev()), rustix::fs::minor(file.dev()));
-        Some((device_number(major, minor), file.ino()))
+        let file = overlay.layers.iter().find_map(file)?;
+        let kind = FileType::from_raw_mode(file.st_mode);
+        (kind == FileType::RegularFile).then(|| key_of(&file))
     }
+}
+
+/// What stands at a path in a layer: looked at, not opened, and by no link and in no other file system,
+/// whatever others may have put there.
+fn inside_of(layer: &Path, rest: &Path) -> Option<Stat> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let layer = rustix::fs::open(layer, flags, Mode::empty()).ok()?;
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    // The last part may be a link: it hides what is below as any other file.
+    let file = openat2(&layer, rest, flags | OFlags::NOFOLLOW, Mode::empty(), within).ok()?;
+    fstat(&file).ok()
 }
 
 fn parse_line(line: &str) -> Option<Overlay> {

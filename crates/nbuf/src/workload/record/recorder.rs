@@ -1,8 +1,9 @@
 //! The watcher that records: events, names and memory into one log, while the command runs.
 
-use std::collections::HashSet;
+mod error;
+
 use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use super::btrfs;
@@ -21,6 +22,8 @@ use crate::units::Bytes;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::trace::{Capture, Facts};
 
+pub use error::Error;
+
 const MEMORY_EVERY_NS: u64 = 25_000_000;
 const FRAME_EVERY_NS: u64 = 500_000_000;
 
@@ -36,30 +39,16 @@ pub struct Recorder<'a, W: Write> {
     log: LogWriter<W>,
     group: Option<&'a Group>,
     facts: Facts,
-    touched: HashSet<Key>,
     last_touched: Option<Key>,
     memory_due_ns: u64,
     frame_due_ns: u64,
     began: bool,
+    /// Descriptors that become the command's standard input, output and error.
+    given: Vec<i32>,
     /// The thread that records, once it does.
     this_thread: u32,
     /// The first error of the log. The command is not ours to stop: it runs on, unrecorded.
     failed: Option<io::Error>,
-}
-
-/// Why nothing was recorded.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The tracepoints cannot be had.
-    #[error(transparent)]
-    Perf(#[from] perf::Error),
-    /// The log cannot be begun, so the command was not started.
-    #[error("cannot begin the log: {0}; make room, or give another place")]
-    Log(#[from] io::Error),
-    /// The command ran, but its log broke off: a full disc, most of all.
-    #[error("the log broke off: {0}")]
-    Broken(io::Error),
 }
 
 impl<'a, W: Write> Recorder<'a, W> {
@@ -112,14 +101,21 @@ impl<'a, W: Write> Recorder<'a, W> {
             log,
             group,
             facts,
-            touched: HashSet::new(),
             last_touched: None,
             memory_due_ns: 0,
             frame_due_ns: 0,
             began: false,
+            given: Vec::new(),
             this_thread: 0,
             failed: None,
         })
+    }
+
+    /// With these descriptors as the command's standard input, output and error instead of ours.
+    #[must_use]
+    pub fn with_given(mut self, standard: &[Option<OwnedFd>; 3]) -> Self {
+        self.given = standard.iter().flatten().map(AsRawFd::as_raw_fd).collect();
+        self
     }
 
     /// After a run that failed: what was seen until then goes into the log, which has no end.
@@ -145,12 +141,9 @@ impl<'a, W: Write> Recorder<'a, W> {
         // To write those down may have taken memory, and pages for it.
         self.take_events(u64::MAX)?;
         let (events, lost) = self.perf.losses()?;
-        let now = monotonic_ns();
+        self.take_names()?;
         let log = &mut self.log;
-        self.names.drain(|seen| log.push(&Entry::File(seen)))?;
-        self.uncached.drain();
-        let wanted = self.touched.iter().copied().chain(self.uncached.direct());
-        self.names.look_up(wanted, now, |seen| log.push(&Entry::File(seen)))?;
+        self.names.look_up(&mut |seen| log.push(&Entry::File(seen)))?;
         self.facts.elapsed_ns = ended.elapsed_ns;
         self.facts.cpu_ns = ended.cpu_ns;
         self.facts.read_bytes = Bytes(ended.bytes_read);
@@ -173,9 +166,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if lost > 0 {
             cautions.push(format!("{lost} of {events} events were lost: every figure is too low"));
         }
-        if self.names.overflowed() {
-            cautions.push("the queue of opened files overflowed: some names are missing".into());
-        }
+        cautions.extend(self.names.cautions());
         let names = &self.names;
         let heard = |covers: &dyn Fn(u32) -> bool| names.heard_on(covers);
         cautions.extend(self.writes.as_ref().and_then(|writes| writes.caution(heard)));
@@ -185,7 +176,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 
     fn take_events(&mut self, now: u64) -> io::Result<()> {
-        let Self { perf, names, writes, uncached, reclaim, log, touched, last_touched, .. } = self;
+        let Self { perf, names, writes, uncached, reclaim, log, last_touched, .. } = self;
         let this_thread = self.this_thread;
         let mut push = |event: &Event| {
             let key = (event.device, event.inode);
@@ -196,14 +187,15 @@ impl<'a, W: Write> Recorder<'a, W> {
                 if !names.may_be_file(key) {
                     names.meet(event.device, event.task);
                 }
-                if !names.may_be_file(key) || is_ours && !touched.contains(&key) {
+                if !names.may_be_file(key) || is_ours && !names.is_touched(key) {
                     return Ok(());
                 }
-                touched.insert(key);
+                names.touch(key);
                 *last_touched = Some(key);
             }
             log.push(&Entry::Event(*event))
         };
+        let mut past = Vec::new();
         perf.drain_batch(|batch| {
             let whole = reclaim.whole(batch, now);
             let taken = reclaim::taken(batch);
@@ -216,7 +208,7 @@ impl<'a, W: Write> Recorder<'a, W> {
                 let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
                 match sample {
                     Sample::Event(event) => push(event)?,
-                    Sample::Direct(direct) => uncached.went_past(direct),
+                    Sample::Direct(direct) => past.push(*direct),
                     Sample::Call(_) | Sample::Reclaim { .. } => {}
                 }
                 if let Some(event) = written {
@@ -224,15 +216,20 @@ impl<'a, W: Write> Recorder<'a, W> {
                 }
             }
             Ok(whole)
-        })
+        })?;
+        for direct in &past {
+            uncached.went_past(direct);
+            if names.may_be_file(direct.key) {
+                names.touch(direct.key);
+            }
+        }
+        Ok(())
     }
 
     fn take_all(&mut self) -> io::Result<()> {
         let now = monotonic_ns();
         self.take_events(now)?;
-        let log = &mut self.log;
-        self.names.drain(|seen| log.push(&Entry::File(seen)))?;
-        self.uncached.drain();
+        self.take_names()?;
         if now >= self.memory_due_ns {
             self.memory_due_ns = now + MEMORY_EVERY_NS;
             self.take_memory(now)?;
@@ -242,6 +239,13 @@ impl<'a, W: Write> Recorder<'a, W> {
             self.log.flush_frame()?;
         }
         Ok(())
+    }
+
+    /// Call it when the events until now were taken: what was opened before them is heard of then.
+    fn take_names(&mut self) -> io::Result<()> {
+        let Self { names, uncached, log, .. } = self;
+        uncached.drain();
+        names.drain(&|process| uncached.has(process), &mut |seen| log.push(&Entry::File(seen)))
     }
 
     fn take_memory(&mut self, now: u64) -> io::Result<()> {
@@ -263,17 +267,16 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         // meanwhile, its pages leave the cache as this thread lets it go.
         self.perf.attach_to_this_thread(Kind::Delete).map_err(io::Error::other)?;
         self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        let log = &mut self.log;
-        self.names.look_at_process(pid, monotonic_ns(), |seen| log.push(&Entry::File(seen)))?;
-        self.uncached.look_at_process(pid);
+        self.names.look_at_process(pid, &self.given);
+        self.uncached.look_at_process(pid, &self.given);
         self.began = true;
         Ok(())
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         // A process may be gone soon: its descriptors are looked at as soon as it opens a file.
-        let opens = self.writes.as_ref().and_then(|_| self.names.descriptor());
-        self.perf.descriptors().into_iter().chain(opens).collect()
+        let opens = self.writes.as_ref().map(|_| self.names.descriptors());
+        self.perf.descriptors().into_iter().chain(opens.into_iter().flatten()).collect()
     }
 
     fn tick(&mut self) -> io::Result<()> {

@@ -144,6 +144,8 @@ impl Sizes {
             {
                 after
             }
+            // Nobody saw it, for it was removed too soon: its pages all went then.
+            (None, None, Some(gone)) if time_ns <= gone.last_ns => gone.end,
             _ => before.or(after).map_or(0, |&(_, bytes)| bytes),
         }
     }
@@ -152,8 +154,11 @@ impl Sizes {
     /// if anything is known, since a page there was touched; 0 when nothing is known.
     pub(super) fn at(&self, time_ns: u64, floor: u64) -> u64 {
         let size = self.believed(time_ns);
-        if size >= floor || self.seen.is_empty() {
+        if size >= floor {
             return size;
+        }
+        if self.seen.is_empty() {
+            return 0;
         }
         // Touched beyond the size we believed in: it had grown by then, to what was seen next.
         let next =
@@ -214,6 +219,16 @@ mod tests {
         }
         sizes.explain(&[(10, 4096), (20 + LOOK_NS, 8192)]);
         assert_eq!(sizes.at(16, 1), 8192, "somebody else made it so large");
+    }
+
+    #[test]
+    fn a_file_that_nobody_saw_was_as_large_as_the_pages_that_went() {
+        let mut sizes = Sizes::default();
+        sizes.went(20, 40_960);
+        assert_eq!((sizes.at(10, 1), sizes.at(10, 40_960)), (40_960, 40_960));
+        assert_eq!((sizes.at(10, 50_000), sizes.at(21, 1)), (0, 0), "unknown");
+        sizes.grow(15, 8192);
+        assert_eq!(sizes.at(16, 1), 8192);
     }
 
     #[test]

@@ -5,53 +5,56 @@
 //! samples, all of which are the command's. Cost: nothing while nobody opens files in memory.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-
-use rustix::fs::{FileType, Mode, OFlags, fstat};
 
 use super::direct::{Direct, Moved};
+use super::ears::{Ears, Heard, What};
 use super::events::Sample;
 use super::log::Event;
-use super::mounts::{self, Mount, device_number};
-use super::names::{Key, Names};
-use crate::sys::fanotify::Listener;
+use super::mounts::{self, Mount};
+use super::names::{Key, Names, inherited};
+use super::roots::{Look, Roots, superblock_of};
+use crate::sys::handle::FileHandle;
 use crate::units::Bytes;
 use crate::workload::trace::{Detour, Uncached};
 
 /// What was heard so far.
 #[derive(Debug, Default)]
 pub(super) struct Detours {
-    listener: Option<Listener>,
+    ears: Ears,
     mounts: Vec<Mount>,
     direct: HashMap<Key, Moved>,
     memory: HashMap<Key, InMemory>,
     tasks: HashSet<u32>,
     task_last: u32,
     /// Opened by processes that had not been met when the queue was looked at last.
-    undecided: Vec<(i32, Key, InMemory)>,
+    undecided: Vec<Opened>,
 }
 
-/// A file in memory.
+/// A file in memory that somebody opened.
+#[derive(Debug)]
+struct Opened {
+    process: i32,
+    key: Key,
+    file: Option<FileHandle>,
+    place: Option<(FileHandle, Box<[u8]>)>,
+    /// Where there is no handle to look by later.
+    seen: Option<Look>,
+}
+
+/// A file in memory that the command opened.
 #[derive(Clone, Debug, Default)]
 struct InMemory {
     path: String,
     bytes: u64,
     opens: u64,
+    file: Option<FileHandle>,
 }
 
 impl Detours {
     /// Listens on everything that is mounted from memory, as far as we may.
     pub(super) fn listen() -> Self {
         let mounts = mounts::in_memory();
-        let listener = if mounts.is_empty() { None } else { Listener::new().ok() };
-        if let Some(listener) = &listener {
-            for mount in &mounts {
-                // One that cannot be watched is no reason to miss the others.
-                let _ = listener.hear(&mount.point);
-            }
-        }
-        Self { listener, mounts, ..Self::default() }
+        Self { ears: Ears::listen(&mounts), mounts, ..Self::default() }
     }
 
     /// Tasks of the command did something: all but that of the recorder.
@@ -70,49 +73,51 @@ impl Detours {
         self.direct.entry(direct.key).or_default().push(*direct);
     }
 
-    /// Files that calls went past the cache to.
-    pub(super) fn direct(&self) -> impl Iterator<Item = Key> {
-        self.direct.keys().copied()
+    /// Whether a process is one of the command's, as far as those were met.
+    pub(super) fn has(&self, process: i32) -> bool {
+        self.tasks.contains(&process.unsigned_abs())
     }
 
     /// Takes in what was opened since the last time. Call it when the samples until now were met.
     pub(super) fn drain(&mut self) {
-        let Some(listener) = &mut self.listener else { return };
         let mut opened = std::mem::take(&mut self.undecided);
         let before = opened.len();
-        let mounts = &self.mounts;
+        let Self { ears, mounts, .. } = self;
+        let mut roots = Roots::of(mounts);
         // What cannot be heard is not told.
-        let _ = listener.drain(|file, process| {
-            if let Some((key, seen)) = look(mounts, &file) {
-                opened.push((process, key, seen));
-            }
-        });
-        for (at, (process, key, seen)) in opened.into_iter().enumerate() {
-            if self.tasks.contains(&process.unsigned_abs()) {
-                self.add(key, seen);
+        let _ = ears.drain(|heard| opened.extend(identify(mounts, &mut roots, heard)));
+        for (at, opened) in opened.into_iter().enumerate() {
+            if self.has(opened.process) {
+                self.add(opened);
             } else if at >= before {
-                self.undecided.push((process, key, seen));
+                self.undecided.push(opened);
             }
         }
     }
 
-    /// Looks at the files a process has open, which were opened before anybody listened.
-    pub(super) fn look_at_process(&mut self, pid: i32) {
-        let entries = fs::read_dir(format!("/proc/{pid}/fd"));
-        for entry in entries.into_iter().flatten().flatten() {
-            let flags = OFlags::PATH | OFlags::CLOEXEC;
-            let Ok(file) = rustix::fs::open(entry.path(), flags, Mode::empty()) else { continue };
-            if let Some((key, seen)) = look(&self.mounts, &file) {
-                self.add(key, seen);
+    /// Looks at the files that a process has open and will keep, which were opened before anybody
+    /// listened.
+    pub(super) fn look_at_process(&mut self, pid: i32, given: &[i32]) {
+        for (_, file) in inherited(pid, given) {
+            let heard = Heard { process: pid, what: What::File(file) };
+            let mut roots = Roots::of(&self.mounts);
+            if let Some(opened) = identify(&self.mounts, &mut roots, heard) {
+                self.add(opened);
             }
         }
     }
 
-    fn add(&mut self, key: Key, seen: InMemory) {
+    fn add(&mut self, opened: Opened) {
+        let Opened { key, file, place, seen, .. } = opened;
+        let look = seen
+            .or_else(|| Roots::of(&self.mounts).look(key.0, file.as_ref()?, place.as_ref(), true));
+        let Some(Look { file: now, path: Some(path), .. }) = look else { return };
+        let path = path.strip_suffix(b" (deleted)").unwrap_or(&path);
         let known = self.memory.entry(key).or_default();
         known.opens += 1;
-        known.bytes = known.bytes.max(seen.bytes);
-        known.path = seen.path;
+        known.bytes = known.bytes.max(now.map_or(0, |(_, bytes)| bytes));
+        known.path = String::from_utf8_lossy(path).into_owned();
+        known.file = file.or(known.file.take());
     }
 
     /// All of it, by name. Sizes of files in memory are those of now, where they are still there.
@@ -122,15 +127,16 @@ impl Detours {
             let path = names.path_of((device, inode));
             let unknown =
                 || format!("unknown inode {}:{}/{inode}", device >> 20, device & 0xf_ffff);
-            let file_bytes = path.as_deref().map_or(0, size_of);
+            let file_bytes = names.bytes_of((device, inode)).unwrap_or(0);
             let (calls, bytes) = (moved.calls, Bytes(moved.bytes(file_bytes)));
             Uncached { file: path.unwrap_or_else(unknown), detour: Detour::Direct, calls, bytes }
         });
-        let memory = self.memory.values().map(|file| Uncached {
-            file: file.path.clone(),
-            detour: Detour::Memory,
-            calls: file.opens,
-            bytes: Bytes(file.bytes.max(size_of(&file.path))),
+        let mut roots = Roots::of(&self.mounts);
+        let memory = self.memory.iter().map(|(&(device, _), file)| {
+            let now = file.file.as_ref().and_then(|file| roots.look(device, file, None, false));
+            let now = now.and_then(|now| now.file).map_or(0, |(_, bytes)| bytes);
+            let (calls, bytes) = (file.opens, Bytes(file.bytes.max(now)));
+            Uncached { file: file.path.clone(), detour: Detour::Memory, calls, bytes }
         });
         let mut all: Vec<Uncached> = direct.chain(memory).collect();
         all.sort_by(|a, b| (a.detour, &a.file).cmp(&(b.detour, &b.file)));
@@ -138,21 +144,24 @@ impl Detours {
     }
 }
 
-/// The size of a file, if it is still there.
-fn size_of(path: &str) -> u64 {
-    fs::symlink_metadata(path).map_or(0, |metadata| metadata.len())
-}
-
-/// An open file, if it lies in memory.
-fn look(mounts: &[Mount], file: &OwnedFd) -> Option<(Key, InMemory)> {
-    let stat = fstat(file).ok()?;
-    let device = device_number(rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !is_file || !mounts.iter().any(|mount| mount.device == device) {
-        return None;
+/// A file that was opened, if it lies in memory.
+fn identify(mounts: &[Mount], roots: &mut Roots<'_>, heard: Heard) -> Option<Opened> {
+    let process = heard.process;
+    match heard.what {
+        What::Handle { device, inode, file, place } => {
+            let mut seen = || roots.look(device, &file, place.as_ref(), false)?.file;
+            let inode = inode.or_else(|| Some(seen()?.0))?;
+            Some(Opened { process, key: (device, inode), file: Some(file), place, seen: None })
+        }
+        What::File(file) => {
+            let device = superblock_of(&file)?;
+            if !mounts.iter().any(|mount| mount.device == device) {
+                return None;
+            }
+            let seen = roots.look_at(&file)?;
+            let file = FileHandle::of_file(std::os::fd::AsFd::as_fd(&file)).ok();
+            let key = (device, seen.file?.0);
+            Some(Opened { process, key, file, place: None, seen: Some(seen) })
+        }
     }
-    let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-    let path = fs::read_link(link).ok()?.to_string_lossy().into_owned();
-    let path = path.strip_suffix(" (deleted)").unwrap_or(&path).to_owned();
-    Some(((device, stat.st_ino), InMemory { path, bytes: stat.st_size.unsigned_abs(), opens: 0 }))
 }

@@ -55,10 +55,15 @@ pub struct FileSeen {
     pub device: u32,
     /// Inode number.
     pub inode: u64,
-    /// Its size at that moment.
+    /// Its size at that moment; [`Self::SIZE_UNKNOWN`] of a file that was gone by then.
     pub file_bytes: u64,
     /// Its path, if it is known.
     pub path: Option<Vec<u8>>,
+}
+
+impl FileSeen {
+    /// Stands for a size that nobody saw.
+    pub const SIZE_UNKNOWN: u64 = u64::MAX;
 }
 
 /// The command's memory was read from its control group.

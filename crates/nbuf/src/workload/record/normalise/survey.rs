@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::Normaliser;
 use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::record::log::{Entry, Kind};
+use crate::workload::record::log::{Entry, FileSeen, Kind};
 use crate::workload::record::names::Key;
 use crate::workload::record::sizes::KnownFile;
 use crate::workload::trace::Facts;
@@ -46,7 +46,9 @@ impl Survey {
             }
             Entry::File(seen) => {
                 let file = self.files.entry((seen.device, seen.inode)).or_default();
-                file.sizes.push(seen.time_ns, seen.file_bytes);
+                if seen.file_bytes != FileSeen::SIZE_UNKNOWN {
+                    file.sizes.push(seen.time_ns, seen.file_bytes);
+                }
                 if let Some(path) = seen.path {
                     file.add_path(&path);
                 }
