@@ -12,6 +12,7 @@ use std::path::Path;
 use std::os::unix::ffi::OsStrExt;
 
 use super::handle::FileHandle;
+use super::rights::capability::raise;
 
 /// A listener for opens on whole file systems.
 #[derive(Debug)]
@@ -69,6 +70,7 @@ impl Listener {
     fn new(report: u32) -> io::Result<Self> {
         let flags = libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK | report;
         let open = libc::O_RDONLY | libc::O_LARGEFILE | libc::O_CLOEXEC | libc::O_NOATIME;
+        let _raised = raise();
         // SAFETY: a plain system call; it returns a new descriptor or an error.
         let fd = unsafe { libc::fanotify_init(flags, open.unsigned_abs()) };
         super::check(fd.into())?;
@@ -84,6 +86,7 @@ impl Listener {
     /// this listener must have no second file system.
     pub fn hear(&self, path: &Path) -> io::Result<()> {
         let path = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+        let _raised = raise();
         // SAFETY: `path` is a C string that outlives the call.
         let done = unsafe {
             libc::fanotify_mark(

@@ -5,6 +5,8 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use super::rights::capability::raise;
+
 /// The longest payload the kernel gives or takes (`MAX_HANDLE_SZ`).
 const BYTES_MAX: usize = 128;
 
@@ -91,6 +93,7 @@ impl FileHandle {
         let bytes = u32::try_from(self.payload.len()).map_err(io::Error::other)?;
         let mut raw = Raw { bytes, kind: self.kind, payload: [0; BYTES_MAX] };
         raw.payload[..self.payload.len()].copy_from_slice(&self.payload);
+        let _raised = raise();
         // SAFETY: `raw` has the layout of `struct file_handle` and more payload than its length
         // field says, and outlives the call.
         let fd = unsafe {

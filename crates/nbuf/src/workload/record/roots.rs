@@ -185,7 +185,7 @@ fn open_root(mounts: &[Mount], device: u32) -> Option<(OwnedFd, Mount)> {
             return None;
         }
         let path = format!("/proc/self/fd/{}", place.as_raw_fd());
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOATIME;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let root = rustix::fs::open(path, flags, Mode::empty()).ok()?;
         Some((root, mount.clone()))
     };
