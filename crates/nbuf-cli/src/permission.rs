@@ -158,8 +158,8 @@ impl Circumstances {
         let _ = write!(
             text,
             "; {}. Start the container with\n    docker run {} ...\nor with --privileged, and be \
-             root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would \
-             run the command as yourself):\n    {} -- nsenter --target \
+             root in it; or record from outside it, on the host, as root (without --as-root the command \
+             would run as yourself):\n    {} -- nsenter --target \
              \"$(docker inspect --format '{{{{.State.Pid}}}}' {})\" --all --wdns={} {}",
             why.join("; "),
             add.join(" "),
@@ -188,7 +188,7 @@ impl Circumstances {
     fn ours(&self) -> String {
         let ours = self.arguments.iter().skip(1).take_while(|word| *word != "--");
         let words: Vec<String> = ours.map(|word| quoted(word)).collect();
-        format!("nbuf {}", words.join(" "))
+        format!("sudo nbuf --as-root {}", words.join(" "))
     }
 
     /// The command's part.
@@ -269,8 +269,8 @@ mod tests {
             &expect![[r#"
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
                     docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
-                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (without --as-root the command would run as yourself):
+                    sudo nbuf --as-root record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
         let docker =
@@ -280,8 +280,8 @@ mod tests {
             &expect![[r#"
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); this is a container (/.dockerenv); root here is without CAP_PERFMON, CAP_SYS_ADMIN, CAP_IPC_LOCK. Start the container with
                     docker run --cap-add PERFMON --cap-add SYS_ADMIN --cap-add DAC_READ_SEARCH --cap-add IPC_LOCK ...
-                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (without --as-root the command would run as yourself):
+                    sudo nbuf --as-root record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
         check(
@@ -289,8 +289,8 @@ mod tests {
             &expect![[r#"
                 not permitted to read the kernel's tracepoints (Permission denied (os error 13)); root has its capabilities here, so a filter of system calls, a security module or a user namespace refuses. Start the container with
                     docker run --security-opt seccomp=unconfined ...
-                or with --privileged, and be root in it; or record from outside it, on the host, as root (`sudo -i`; `sudo nbuf` would run the command as yourself):
-                    nbuf record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
+                or with --privileged, and be root in it; or record from outside it, on the host, as root (without --as-root the command would run as yourself):
+                    sudo nbuf --as-root record -o 'a b.parquet' -- nsenter --target "$(docker inspect --format '{{.State.Pid}}' 0123456789ab)" --all --wdns=/srv sh -c 'echo '\''x'\'''
             "#]],
         );
     }

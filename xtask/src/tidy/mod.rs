@@ -9,6 +9,7 @@ mod imports;
 mod markdown;
 mod paths;
 mod purity;
+mod rights;
 mod shape;
 mod source;
 mod tree;
@@ -50,6 +51,7 @@ const RULES: &[(&str, Rule)] = &[
     ("direction", Rule::File(imports::direction)),
     ("purity", Rule::File(purity::purity)),
     ("unsafe", Rule::File(purity::unsafe_only_in_sys)),
+    ("rights", Rule::Tree(rights::rights)),
     ("file length", Rule::Tree(shape::file_length)),
     ("function length", Rule::File(shape::function_length)),
     ("module doc", Rule::File(shape::module_doc)),
@@ -111,6 +113,7 @@ mod tests {
             ("crates/nbuf/src/units.rs", "unsafe { Instant::now() }\n"),
             ("crates/nbuf/src/clock.rs", long.as_str()),
             ("docs/a.md", "no title, a disk, [gone](b.md), /root/x\n"),
+            ("crates/nbuf-cli/src/open.rs", "fn f() { File::open(p) }\n"),
             ("xtask/src/util.rs", "//! A junk drawer that nothing declares.\n"),
             ("CHANGELOG.md", "# Changelog\n"),
         ];

@@ -13,7 +13,7 @@ use super::perf::Perf;
 use super::{machine, overlay, traced};
 use crate::sys::cache::resident_pages;
 use crate::sys::cgroup::{Error, Group, Hierarchies};
-use crate::sys::process;
+use crate::sys::{process, programs};
 use crate::units::Bytes;
 
 /// What came of trying.
@@ -196,23 +196,19 @@ fn throttle() -> Ability {
 
 const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
 
-/// What a private disc takes.
-const DISC_PROGRAMS: [&str; 5] = ["mkfs.ext4", "mount", "losetup", "cp", "sync"];
+/// What makes the file system of a private disc.
+const MAKES_DISCS: &str = "mkfs.ext4";
 
 fn private_discs() -> Ability {
     let control = "/dev/loop-control";
     let opened = OpenOptions::new().read(true).write(true).open(control);
     let tried = opened.map_err(|error| format!("{control}: {error}")).and_then(|_| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_there = |name: &str| std::env::split_paths(&path).any(|at| at.join(name).is_file());
-        let missing: Vec<&str> = DISC_PROGRAMS.into_iter().filter(|name| !is_there(name)).collect();
-        if missing.is_empty() {
-            Ok(format!("{control} opens, and {} are there", DISC_PROGRAMS.join(", ")))
-        } else {
-            Err(format!("the PATH lacks {}", missing.join(", ")))
+        match programs::find(MAKES_DISCS) {
+            Some(_) => Ok(format!("{control} opens, and {MAKES_DISCS} is there")),
+            None => Err(format!("there is no {MAKES_DISCS} where the system keeps its programs")),
         }
     });
-    let remedy = "run as root, with the module loop, e2fsprogs, util-linux and coreutils";
+    let remedy = "run as root, with the module loop and e2fsprogs";
     ability("private discs (--loop)", false, tried, remedy)
 }
 

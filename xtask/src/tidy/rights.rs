@@ -1,0 +1,146 @@
+//! Who opens, renames, removes, mounts, kills and executes: only the modules of a table, which
+//! docs/security.md has with the identity that each works under.
+
+use super::Problem;
+use super::source::{Source, find_words, line_of};
+
+/// Where the identity of each module is told.
+const DOCUMENT: &str = "docs/security.md";
+
+/// Calls that reach files, mounts and processes by a name or a number.
+const CALLS: [&str; 33] = [
+    "Command::new",
+    "File::create",
+    "File::open",
+    "File::options",
+    "OpenOptions::new",
+    "fs::canonicalize",
+    "fs::copy",
+    "fs::create_dir",
+    "fs::create_dir_all",
+    "fs::hard_link",
+    "fs::read",
+    "fs::read_to_string",
+    "fs::remove_dir",
+    "fs::remove_dir_all",
+    "fs::remove_file",
+    "fs::rename",
+    "fs::write",
+    "fsmount",
+    "fsopen",
+    "libc::execve",
+    "libc::kill",
+    "libc::mount",
+    "libc::open",
+    "linkat",
+    "mkdirat",
+    "mknodat",
+    "move_mount",
+    "openat",
+    "openat2",
+    "renameat",
+    "renameat_with",
+    "rustix::fs::open",
+    "unlinkat",
+];
+
+/// Modules that may, relative to `crates/`: a file, or all below a folder.
+const MODULES: &[&str] = &[
+    // The caller's files, with the caller's rights.
+    "nbuf/src/sys/files/",
+    // Files of the kernel's, devices, and processes of our own.
+    "nbuf/src/meter/probe/",
+    "nbuf/src/sys/cgroup/",
+    "nbuf/src/sys/handle.rs",
+    "nbuf/src/sys/loop_device.rs",
+    "nbuf/src/sys/memory.rs",
+    "nbuf/src/sys/namespace.rs",
+    "nbuf/src/sys/process.rs",
+    "nbuf/src/sys/programs.rs",
+    "nbuf/src/sys/ptrace.rs",
+    "nbuf/src/sys/supervise/",
+    "nbuf/src/sys/tracefs.rs",
+    "nbuf/src/workload/command/",
+    "nbuf/src/workload/record/",
+    "nbuf-cli/src/command/size/",
+    "nbuf-cli/src/command/sweep.rs",
+    "nbuf-cli/src/permission.rs",
+    // The private disc.
+    "nbuf/src/disc/private.rs",
+    // Verbs that watch no command, and so have become the caller.
+    "nbuf/src/disc/choice.rs",
+    "nbuf/src/disc/file.rs",
+    "nbuf/src/disc/measured.rs",
+    "nbuf/src/experiment/bench/",
+    "nbuf/src/experiment/ping/",
+    "nbuf/src/path/",
+    "nbuf-cli/src/command/course.rs",
+    "nbuf-cli/src/command/ping.rs",
+];
+
+/// Only modules of the table reach out, and the document has each of them.
+pub(super) fn rights(sources: &[Source]) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = sources.iter().flat_map(reaching).collect();
+    let document = sources.iter().find(|source| source.path == DOCUMENT);
+    if let Some(document) = document {
+        let missing = MODULES.iter().filter(|module| !document.text.contains(**module));
+        problems.extend(missing.map(|module| {
+            document.problem(1, format!("`{module}` and the identity it works under are missing"))
+        }));
+    }
+    problems
+}
+
+fn reaching(source: &Source) -> Vec<Problem> {
+    let Some(path) = source.path.strip_prefix("crates/") else { return Vec::new() };
+    let is_code = path.contains("/src/") && path.ends_with(".rs") && !path.contains("/tests");
+    if !is_code || path.ends_with("tests.rs") || MODULES.iter().any(|m| path.starts_with(m)) {
+        return Vec::new();
+    }
+    let code = source.code_before_tests();
+    let found = CALLS.iter().flat_map(|call| find_words(code, call).map(move |at| (at, *call)));
+    let said = found.map(|(at, call)| {
+        source.problem(
+            line_of(code, at),
+            format!(
+                "`{call}` here works with the rights of the whole process; call sys::files for a file \
+                 that the caller names, or put the module into the table of this rule and into {DOCUMENT}"
+            ),
+        )
+    });
+    said.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::show;
+    use super::*;
+
+    fn check(path: &str, text: &str) -> String {
+        show(&rights(&[Source::new(path, text)]))
+    }
+
+    #[test]
+    fn a_new_place_that_opens_is_found() {
+        let text = "//! A.\nfn f() { std::fs::File::open(p); std::fs::rename(a, b) }\n";
+        for (path, count) in [
+            ("crates/nbuf/src/units.rs", 2),
+            ("crates/nbuf-cli/src/output.rs", 2),
+            ("crates/nbuf/src/sys/files/perform.rs", 0),
+            ("crates/nbuf/src/workload/record/mounts.rs", 0),
+            ("crates/nbuf-cli/tests/size.rs", 0),
+            ("crates/nbuf/src/sys/files/tests.rs", 0),
+            ("xtask/src/main.rs", 0),
+        ] {
+            assert_eq!(check(path, text).lines().count(), count, "{path}: {}", check(path, text));
+        }
+    }
+
+    #[test]
+    fn the_document_has_every_module() {
+        let all: String = MODULES.iter().map(|module| format!("`{module}`\n")).collect();
+        assert_eq!(check(DOCUMENT, &all), "");
+        let count = check(DOCUMENT, "# Security\n").lines().count();
+        assert_eq!(count, MODULES.len());
+    }
+}
