@@ -89,8 +89,9 @@ fn number(name: &str) -> Result<Option<u32>> {
     match digits.and_then(|digits| digits.parse().ok()).filter(|&number| number != u32::MAX) {
         Some(number) => Ok(Some(number)),
         None => bail!(
-            "{name} is {text:?}, which is no number of a user or group; call nbuf by sudo itself, or \
-             say --as-root"
+            "{name} is `{}`, which is no number of a user or group; call nbuf by sudo itself, or \
+             say --as-root",
+            text.display()
         ),
     }
 }

@@ -6,8 +6,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use nbuf::clock::Stopwatch;
 use nbuf::sys::process::signal;
 use support::pids::Pids;
 use support::{NBUF, Need, Place, groups_of, requires, skip, until};
@@ -74,7 +75,7 @@ fn fork_bombs_end_with_nbuf_and_when_they_are_told_to() {
             return;
         };
         let mut child = start(&place, &pids, end, capture, user);
-        let began = Instant::now();
+        let began = Stopwatch::start();
         if let End::Signal(number) = end {
             signal(i32::try_from(child.id()).unwrap(), number).unwrap();
         }
@@ -150,8 +151,8 @@ fn small_limits_are_borne_or_named() {
     let Some(place) = Place::open_to_all() else { return };
     let program = place.program();
     let program = program.to_str().unwrap();
-    let lines: String = (0..2000).map(|line| format!("{}\n", line * 7919 % 1009)).collect();
-    fs::write(place.path("keys.csv"), format!("key\n{lines}")).unwrap();
+    let lines: Vec<String> = (0..2000).map(|line| (line * 7919 % 1009).to_string()).collect();
+    fs::write(place.path("keys.csv"), format!("key\n{}\n", lines.join("\n"))).unwrap();
     let verbs = [
         "record -o t.parquet --capture perf -- true",
         "record -o t.parquet --capture calls -- true",

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use nbuf::clock::Stopwatch;
 use nbuf::sys::process::signal;
 use support::pids::Pids;
 use support::{Need, Place, groups_of, requires, skip};
@@ -73,7 +74,7 @@ fn kill_one(place: &Place, number: u64, random: u64) -> Duration {
     let is_bomb = target.contains("os.fork");
     let pids = Pids::of(300).unwrap();
     let program = place.path("nbuf");
-    let as_sudo = random % 3 == 0;
+    let as_sudo = random.is_multiple_of(3);
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec {} {target}", program.display())]);
     shell.current_dir(place.path("")).env("XDG_STATE_HOME", place.path("his"));
@@ -88,7 +89,7 @@ fn kill_one(place: &Place, number: u64, random: u64) -> Duration {
     let delay = if is_bomb { 1000 + random % 1000 } else { random % DELAY_MS_MAX };
     std::thread::sleep(Duration::from_millis(delay));
     signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
-    let began = Instant::now();
+    let began = Stopwatch::start();
     child.wait().unwrap();
     let is_left = || {
         let groups = groups_of(child.id());

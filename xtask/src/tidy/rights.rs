@@ -2,7 +2,7 @@
 //! docs/security.md has with the identity that each works under.
 
 use super::Problem;
-use super::source::{Source, find_words, line_of};
+use super::source::{Source, find_words, has_extension, line_of};
 
 /// Where the identity of each module is told.
 const DOCUMENT: &str = "docs/security.md";
@@ -93,7 +93,7 @@ pub(super) fn rights(sources: &[Source]) -> Vec<Problem> {
 
 fn reaching(source: &Source) -> Vec<Problem> {
     let Some(path) = source.path.strip_prefix("crates/") else { return Vec::new() };
-    let is_code = path.contains("/src/") && path.ends_with(".rs") && !path.contains("/tests");
+    let is_code = path.contains("/src/") && has_extension(path, "rs") && !path.contains("/tests");
     if !is_code || path.ends_with("tests.rs") || MODULES.iter().any(|m| path.starts_with(m)) {
         return Vec::new();
     }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_document_has_every_module() {
-        let all: String = MODULES.iter().map(|module| format!("`{module}`\n")).collect();
+        let all = MODULES.join("\n");
         assert_eq!(check(DOCUMENT, &all), "");
         let count = check(DOCUMENT, "# Security\n").lines().count();
         assert_eq!(count, MODULES.len());

@@ -12,7 +12,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -180,6 +180,6 @@ fn fill(from: &OwnedFd, disc: &OwnedFd) -> io::Result<()> {
     let _ = unlinkat(disc, c"lost+found", AtFlags::REMOVEDIR);
     files::copy_below(from, disc)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = openat(BorrowedFd::from(disc.as_fd()), c".", flags, Mode::empty())?;
+    let top = openat(disc.as_fd(), c".", flags, Mode::empty())?;
     Ok(rustix::fs::syncfs(top)?)
 }

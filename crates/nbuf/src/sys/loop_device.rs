@@ -86,8 +86,7 @@ fn configure(device: &File, image: &File, flags: u32) -> io::Result<()> {
     let file = image.as_raw_fd().unsigned_abs();
     let config = Config { file, block_bytes: 0, info, reserved: [0; 8] };
     // SAFETY: the structure has the layout of `struct loop_config` and outlives the call.
-    super::check(
-        unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) }.into(),
-    )?;
+    let done = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
+    super::check(done.into())?;
     Ok(())
 }

@@ -41,8 +41,7 @@ impl Unfinished {
     pub fn create_at(place: Place, readers: Readers) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(if readers == Readers::Owner { 0o600 } else { 0o644 });
         let unnamed = OFlags::RDWR | OFlags::TMPFILE;
-        let made = files::open(place.directory(), Path::new("."), unnamed, mode);
-        match made {
+        match files::open(place.directory(), Path::new("."), unnamed, mode) {
             Ok(file) => Ok(Self { place, file: file.into(), temporary: None }),
             Err(error) if knows_no_unnamed(&error) => {
                 let name = temporary(place.name());

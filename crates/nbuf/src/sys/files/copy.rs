@@ -96,7 +96,13 @@ impl Copy<'_> {
             FileType::Symlink => {
                 symlinkat(readlinkat(&file, c"", Vec::new())?, to, name)?;
                 // Whose it is and how old matters to nobody enough to fail for it.
-                let _ = chownat(to, name, owner(&stat), group(&stat), AtFlags::SYMLINK_NOFOLLOW);
+                let _ = chownat(
+                    to,
+                    name,
+                    Some(owner(&stat)),
+                    Some(group(&stat)),
+                    AtFlags::SYMLINK_NOFOLLOW,
+                );
                 let _ = utimensat(to, name, &times(&stat), AtFlags::SYMLINK_NOFOLLOW);
                 Ok(())
             }
@@ -186,7 +192,7 @@ fn looked_at(at: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
 fn finish(from: BorrowedFd<'_>, to: BorrowedFd<'_>, stat: &Stat) -> io::Result<()> {
     attributes(from, to);
     // Who may not give files away keeps them.
-    let _ = rustix::fs::fchown(to, owner(stat), group(stat));
+    let _ = rustix::fs::fchown(to, Some(owner(stat)), Some(group(stat)));
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     let lost = if is_directory { 0 } else { SET_ID };
     fchmod(to, Mode::from_raw_mode(stat.st_mode & 0o7777 & !lost))?;
@@ -205,12 +211,12 @@ fn attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) {
     }
 }
 
-fn owner(stat: &Stat) -> Option<Uid> {
-    Some(Uid::from_raw(stat.st_uid))
+fn owner(stat: &Stat) -> Uid {
+    Uid::from_raw(stat.st_uid)
 }
 
-fn group(stat: &Stat) -> Option<Gid> {
-    Some(Gid::from_raw(stat.st_gid))
+fn group(stat: &Stat) -> Gid {
+    Gid::from_raw(stat.st_gid)
 }
 
 fn times(stat: &Stat) -> Timestamps {

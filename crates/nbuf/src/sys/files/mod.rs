@@ -1,6 +1,6 @@
 //! Calls about files that the caller names, made with the caller's rights.
 //!
-//! Under `sudo` a process that has given up root for good, the [broker], makes them and passes
+//! Under `sudo` a process that has given up root for good, the broker, makes them and passes
 //! descriptors; everybody else makes them here. Every other module that touches a file of the caller's
 //! calls these functions, so that there is no second way. Invariant: once there is a broker, no call
 //! here falls back to root's rights, not even when the broker is gone.
@@ -109,7 +109,8 @@ pub fn may_rule(directory: impl AsFd) -> io::Result<()> {
     ask(&request(Kind::Rule, Path::new("")), &[directory.as_fd()]).map(drop)
 }
 
-/// Copies all that is below one directory to another, an empty one: see [`copy`].
+/// Copies all that is below one directory to another, an empty one, with all but
+/// what gives rights: no set-id bits, file capabilities and devices.
 pub fn copy_below(from: impl AsFd, to: impl AsFd) -> io::Result<()> {
     ask(&request(Kind::Copy, Path::new("")), &[from.as_fd(), to.as_fd()]).map(drop)
 }
