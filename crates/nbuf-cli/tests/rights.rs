@@ -115,7 +115,7 @@ fn names_that_a_command_left_behind_are_not_opened_as_root() {
     chown(&file, Some(CALLER), Some(CALLER)).unwrap();
     let watch = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
     inotify::add_watch(&watch, &roots, inotify::WatchFlags::OPEN).unwrap();
-    let script = "cat his/file; rm his/file; ln -s ../roots/secret his/file";
+    let script = "cat his/file; sleep 0.3; rm his/file; ln -s ../roots/secret his/file";
     let output = sudo(&place, ["size", "-y", "--", "sh", "-c", script]).output().unwrap();
     // The file of the first run is gone, and the link in its place tells nothing.
     assert!(output.status.code().is_some_and(|status| status <= 1), "{output:?}");
