@@ -86,3 +86,52 @@ pub(super) fn write_back(folder: &Path, images: &Images) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn images(byte: u8) -> Images {
+        Images { drum: vec![byte; DRUM.2], pack: vec![byte; PACK.2] }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let Images { drum, pack } = images(1);
+        fs::write(folder.path().join(DRUM.0), drum).unwrap();
+        fs::write(folder.path().join(PACK.0), pack).unwrap();
+        folder
+    }
+
+    #[test]
+    fn images_are_written_back_through_no_link() {
+        let folder = folder();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("others"), "theirs").unwrap();
+        symlink(at("others"), at("rf0.dsk.new")).unwrap();
+        write_back(folder.path(), &images(2)).unwrap();
+        assert_eq!(fs::read_to_string(at("others")).unwrap(), "theirs");
+        assert!(read(folder.path()).unwrap().drum == images(2).drum);
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["others", "rf0.dsk", "rf0.dsk.new", "rk0.dsk"]);
+    }
+
+    #[test]
+    fn an_image_is_a_file_of_the_right_size() {
+        let folder = folder();
+        let drum = folder.path().join(DRUM.0);
+        let said = || read(folder.path()).err().unwrap().to_string();
+        fs::remove_file(&drum).unwrap();
+        assert!(said().starts_with("there is no "));
+        symlink("/dev/zero", &drum).unwrap();
+        assert!(said().contains("is a character device"));
+        fs::remove_file(&drum).unwrap();
+        fs::File::create(&drum).unwrap().set_len(1 << 40).unwrap();
+        assert!(said().contains("has more bytes"));
+    }
+}

@@ -5,7 +5,7 @@
 //! calls these functions, so that there is no second way. Invariant: once there is a broker, no call
 //! here falls back to root's rights, not even when the broker is gone.
 //!
-//! Cost: two messages, some 10 microseconds a call. Not for files of the kernel's (`/proc`, `/sys`),
+//! Cost: two messages a call. Not for files of the kernel's (`/proc`, `/sys`),
 //! which are no file of anyone's.
 
 mod broker;
