@@ -84,6 +84,10 @@ impl<'a> Prepared<'a> {
                 self.tell(START_FAILED, (*libc::__errno_location()).into(), [0; 3]);
                 libc::_exit(125);
             }
+            // A session of our own, and so a group: what the command sends to its group, `SIGKILL` even, may
+            // end our process, and leaves us to clean up after both. It stays in the group that it was
+            // started in.
+            libc::setsid();
             libc::close(gate[0]);
             close_all_but(3, &[self.socket, signals, gate[1], owner.descriptor()]);
             self.tell(READY, command.into(), [0; 3]);
