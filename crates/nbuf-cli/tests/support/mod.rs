@@ -52,7 +52,8 @@ pub(crate) fn requires(needs: &[Need]) -> Option<Lock> {
     Some(Lock { _file: file })
 }
 
-fn missing(need: Need) -> Option<String> {
+/// Why a need is not met.
+pub(crate) fn missing(need: Need) -> Option<String> {
     match need {
         Need::Tracepoints if !process::is_root() => Some("recording needs root".into()),
         Need::Tracepoints => {
