@@ -202,7 +202,7 @@ pub(crate) fn signals() -> Vec<Row> {
     let deaths = (1..=31).filter(|n| ![17, 18, 19, 20, 21, 22, 23, 28].contains(n)).chain([34, 64]);
     vec![
         row("ended by each signal", "T dies {}").start("limit=core:0").each(deaths),
-        row("exit statuses 0 to 255", "sh -c -- exit {}").each(0..=255).by_root(),
+        row("exit statuses", "sh -c -- exit {}").each((0..=255).step_by(15)).by_root(),
         row("some of them as a user", "sh -c -- exit {}")
             .each([0, 1, 2, 124, 125, 126, 127, 128, 255]),
         row("real-time signals, in order", "T realtime"),
