@@ -80,6 +80,30 @@ fn rows_have_numbers_and_the_proof_of_them() {
 }
 
 #[test]
+fn rates_through_different_libraries_are_not_compared() {
+    let place = Place::new();
+    let output = bench(&place, &["r01-byte", "r-read-raw-seq-1-hot", "--json"]);
+    let mut document = document(&output);
+    let here = nbuf::sys::calls::c_library();
+    assert!(document.rows.len() == 2 && document.rows.iter().all(|row| row.c_library == here));
+    let write = |name: &str, document: &BenchDocument| {
+        fs::write(place.path(name), serde_json::to_vec(document).unwrap()).unwrap();
+    };
+    write("a.json", &document);
+    document.rows[1].c_library = "another 1.0".to_owned();
+    write("b.json", &document);
+    let compare = |a: &str, b: &str| place.nbuf(["bench", "--compare", a, b]).output().unwrap();
+    assert!(compare("a.json", "a.json").status.success());
+    for (a, b) in [("a.json", "b.json"), ("b.json", "a.json"), ("b.json", "b.json")] {
+        let refused = compare(a, b);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(125), "{said}");
+        assert!(said.contains(&here) && said.contains("another 1.0"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn tables_are_in_the_form_of_the_course() {
     let place = Place::new();
     let output = bench(&place, &["r01-byte"]);

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::{Errno, pread, pwrite, read, write};
+use rustix::io::Errno;
 
 use super::aligned::Aligned;
 use super::data::Data;
@@ -14,6 +13,7 @@ use super::pattern::{Direction, Operation};
 use super::steps::{Step, Steps};
 use super::table::open_file;
 use super::{Error, Path, Request};
+use crate::sys::calls::{pread, pwrite, read, seek, write};
 
 /// `read` and `write` at the position of the descriptor.
 pub(super) fn open_read(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
@@ -25,12 +25,12 @@ pub(super) fn at_position(request: &Request<'_>, file: File) -> Result<Box<dyn P
     match (request.pattern.direction, request.pattern.seeks()) {
         (Direction::Read, false) => reading(request, file, |file, buffer, _| read(file, buffer)),
         (Direction::Read, true) => reading(request, file, |file, buffer, at| {
-            seek(file, SeekFrom::Start(at))?;
+            seek(file, at)?;
             read(file, buffer)
         }),
         (Direction::Write, false) => writing(request, file, |file, data, _| write(file, data)),
         (Direction::Write, true) => writing(request, file, |file, data, at| {
-            seek(file, SeekFrom::Start(at))?;
+            seek(file, at)?;
             write(file, data)
         }),
     }
@@ -77,7 +77,7 @@ struct Writing<C> {
 
 impl<C: FnMut(&OwnedFd, &mut [u8], u64) -> Result<usize, Errno>> Step for Reading<C> {
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
-        seek(&self.file, SeekFrom::Start(offset_bytes))?;
+        seek(&self.file, offset_bytes)?;
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl<C: FnMut(&OwnedFd, &mut [u8], u64) -> Result<usize, Errno>> Step for Readin
 
 impl<C: FnMut(&OwnedFd, &[u8], u64) -> Result<usize, Errno>> Step for Writing<C> {
     fn jump(&mut self, offset_bytes: u64) -> io::Result<()> {
-        seek(&self.file, SeekFrom::Start(offset_bytes))?;
+        seek(&self.file, offset_bytes)?;
         Ok(())
     }
 

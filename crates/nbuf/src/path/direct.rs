@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::{AtFlags, OFlags, StatxFlags, fstatfs, statx};
-use rustix::io::{pread, pwrite};
 
 use super::aligned::Aligned;
 use super::call::ended;
 use super::pattern::{Direction, Operation, Pattern};
 use super::steps::{Step, Steps};
 use super::{Error, Path, Request, call};
+use crate::sys::calls::{pread, pwrite};
 
 /// A file that is open past the cache, and what it moves.
 #[derive(Debug)]

@@ -1,17 +1,15 @@
 //! Calls with flags: files opened with `O_SYNC` or `O_DSYNC`, and `preadv2` and `pwritev2`.
 
 use std::fs::File;
-use std::io::{IoSlice, IoSliceMut};
 use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::OFlags;
-use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
+use rustix::io::Errno;
 
 use super::pattern::Direction;
 use super::{Error, Path, Request, call};
+use crate::sys::calls::{preadv2, pwritev2};
 
-/// `RWF_DONTCACHE`, since Linux 6.14.
-const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 /// Every write waits for the device: `O_SYNC` for all that is known of the file.
 pub(super) fn open_sync(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
@@ -31,16 +29,16 @@ fn open_waiting(request: &Request<'_>, flags: OFlags) -> Result<Box<dyn Path>, E
 
 /// No flags: what the longer call costs by itself.
 pub(super) fn open_plain(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
-    open(request, ReadWriteFlags::empty(), "preadv2")
+    open(request, 0, "preadv2")
 }
 
 /// Only what is in memory; what is not is asked for again without the flag, as programs do.
 pub(super) fn open_nowait(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
-    let file = usable(request, ReadWriteFlags::NOWAIT, "RWF_NOWAIT")?;
+    let file = usable(request, libc::RWF_NOWAIT, "RWF_NOWAIT")?;
     call::reading(request, file, |file, buffer, at| {
-        match preadv2(file, &mut [IoSliceMut::new(buffer)], at, ReadWriteFlags::NOWAIT) {
+        match preadv2(file, buffer, at, libc::RWF_NOWAIT) {
             Err(Errno::AGAIN) => {
-                preadv2(file, &mut [IoSliceMut::new(buffer)], at, ReadWriteFlags::empty())
+                preadv2(file, buffer, at, 0)
             }
             read => read,
         }
@@ -49,32 +47,32 @@ pub(super) fn open_nowait(request: &Request<'_>) -> Result<Box<dyn Path>, Error>
 
 /// Through the page cache, and out of it again at once.
 pub(super) fn open_dontcache(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
-    open(request, DONTCACHE, "RWF_DONTCACHE")
+    open(request, libc::RWF_DONTCACHE, "RWF_DONTCACHE")
 }
 
 fn open(
     request: &Request<'_>,
-    flags: ReadWriteFlags,
+    flags: i32,
     what: &'static str,
 ) -> Result<Box<dyn Path>, Error> {
     let file = usable(request, flags, what)?;
     match request.pattern.direction {
         Direction::Read => call::reading(request, file, move |file, buffer, at| {
-            preadv2(file, &mut [IoSliceMut::new(buffer)], at, flags)
+            preadv2(file, buffer, at, flags)
         }),
         Direction::Write => call::writing(request, file, move |file, data, at| {
-            pwritev2(file, &[IoSlice::new(data)], at, flags)
+            pwritev2(file, data, at, flags)
         }),
     }
 }
 
 /// The file, if its file system takes the flags: a read behind its end, which brings nothing into
 /// memory, tells.
-fn usable(request: &Request<'_>, flags: ReadWriteFlags, what: &'static str) -> Result<File, Error> {
+fn usable(request: &Request<'_>, flags: i32, what: &'static str) -> Result<File, Error> {
     let writes = request.pattern.direction == Direction::Write;
     let file = File::options().read(true).write(writes).open(request.file)?;
     let behind = file.metadata()?.len().next_multiple_of(1 << 20);
-    match preadv2(&file, &mut [IoSliceMut::new(&mut [0])], behind, flags) {
+    match preadv2(&file, &mut [0], behind, flags) {
         Ok(_) | Err(Errno::AGAIN) => Ok(file),
         Err(cause) => {
             let instead = "take another path, another file system or a newer kernel";

@@ -20,6 +20,7 @@ mod over_direct;
 mod pass;
 pub mod pattern;
 mod pool;
+mod raw;
 mod ring;
 mod several;
 mod standard;

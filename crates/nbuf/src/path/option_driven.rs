@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
-use rustix::fs::{SeekFrom, seek};
 
+use crate::sys::calls;
 use crate::sys::mapping::{Advice, Mapping};
 use crate::sys::stdio::Stream;
 
@@ -142,7 +142,7 @@ impl Loop {
 
     fn seek(&mut self) -> io::Result<()> {
         match &mut self.handle {
-            Handle::File(file) => seek(file, SeekFrom::Start(self.position)).map(drop)?,
+            Handle::File(file) => calls::seek(file, self.position)?,
             Handle::Stream(stream) => stream.seek(self.position)?,
             Handle::Mapping(..) => {}
         }
@@ -153,9 +153,9 @@ impl Loop {
         let buffer = &mut self.buffer.bytes_mut()[..length];
         match &mut self.handle {
             Handle::File(file) => {
-                let done = rustix::io::read(&*file, &mut *buffer)?;
+                let done = calls::read(&*file, &mut *buffer)?;
                 if done != length {
-                    rest(buffer, done, |part, _| rustix::io::read(&*file, part))?;
+                    rest(buffer, done, |part, _| calls::read(&*file, part))?;
                 }
             }
             Handle::Stream(stream) => {
@@ -175,9 +175,9 @@ impl Loop {
         let data = self.data.at(self.position, length);
         match &mut self.handle {
             Handle::File(file) => {
-                let done = rustix::io::write(&*file, data)?;
+                let done = calls::write(&*file, data)?;
                 if done != length {
-                    rest_of(data, done, |part, _| rustix::io::write(&*file, part))?;
+                    rest_of(data, done, |part, _| calls::write(&*file, part))?;
                 }
             }
             Handle::Stream(stream) => {

@@ -8,7 +8,6 @@
 use std::io;
 
 use rustix::fs::OFlags;
-use rustix::io::{pread, pwrite};
 
 use super::aligned::Aligned;
 use super::call::{ended, rest_of};
@@ -17,6 +16,7 @@ use super::direct::Direct;
 use super::pattern::{Direction, Operation, whole};
 use super::steps::{Step, Steps};
 use super::{Error, Path, Request};
+use crate::sys::calls::{pread, pwrite};
 
 pub(super) fn open(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
     let direct = Direct::open(request, true, OFlags::empty())?;

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::OFlags;
-use rustix::io::{Errno, pread, pwrite};
+use rustix::io::Errno;
 
 use super::aligned::Aligned;
 use super::call::ended;
@@ -24,6 +24,7 @@ use super::pass::Pass;
 use super::pattern::{Direction, Operation, whole};
 use super::table::open_file;
 use super::{Error, Moved, Path, Request};
+use crate::sys::calls::{self, pread, pwrite};
 
 /// What libuv has by default.
 const THREADS: usize = 4;
@@ -120,7 +121,7 @@ impl Shared {
             drop(done);
             // Those behind the first are found together with it.
             if is_first {
-                let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+                let _ = calls::write(&self.bell, &1_u64.to_ne_bytes());
             }
         }
     }
@@ -210,7 +211,7 @@ impl Pool {
     /// Sleeps until something is done, and takes all that is.
     fn reap(&mut self, moved: &mut Moved) -> io::Result<()> {
         let mut count = [0; 8];
-        while let Err(error) = rustix::io::read(&self.shared.bell, &mut count) {
+        while let Err(error) = calls::read(&self.shared.bell, &mut count) {
             if error != Errno::INTR {
                 return Err(error.into());
             }

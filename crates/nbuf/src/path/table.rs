@@ -7,7 +7,7 @@ use super::pattern::Direction::{self, Read, Write};
 use super::ring::{PLAIN, POLLED, REGISTERED};
 use super::{
     Error, Path, Pattern, Request, buffered, call, direct, flagged, mapped, null, option_driven,
-    over_direct, pool, ring, several, standard,
+    over_direct, pool, raw, ring, several, standard,
 };
 use crate::sys::mapping::Advice;
 
@@ -83,6 +83,8 @@ pub const PATHS: &[Row] = &[
         call::open_read,
     ),
     alone("pread", BOTH, "pread and pwrite", call::open_pread),
+    alone("read-raw", READ, "read without the C library: the system call in place", raw::open_read),
+    alone("pread-raw", READ, "pread without the C library", raw::open_pread),
     alone("write-sync", WRITE, "write to a file opened with O_SYNC", flagged::open_sync),
     alone("write-dsync", WRITE, "write to a file opened with O_DSYNC", flagged::open_dsync),
     alone("preadv2", BOTH, "preadv2 and pwritev2 without a flag", flagged::open_plain),

@@ -4,6 +4,7 @@
 
 pub mod architecture;
 pub mod cache;
+pub mod calls;
 pub mod cgroup;
 pub mod direct;
 pub mod extents;

@@ -19,6 +19,7 @@ const BYTES_MAX: u64 = 64 << 20;
 pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
     let read = |path| document(path, BenchDocument::SCHEMA, "nbuf bench");
     let (first, second): (BenchDocument, BenchDocument) = (read(a)?, read(b)?);
+    must_share_library([(a, &first), (b, &second)])?;
     if is_json {
         let rows = shown::compared(&first, &second);
         let document = serde_json::json!({"schema": "nbuf.bench-comparison/1", "rows": rows});
@@ -28,6 +29,24 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
         print(shown::comparison(&first, &second, width).as_bytes())?;
     }
     Ok(0)
+}
+
+/// Rates through different C libraries are not compared: their calls and buffers differ.
+fn must_share_library(documents: [(&Path, &BenchDocument); 2]) -> Result<()> {
+    let mut rows =
+        documents.iter().flat_map(|(path, document)| document.rows.iter().map(|row| (*path, row)));
+    let Some((first, row)) = rows.next() else { return Ok(()) };
+    if let Some((other, odd)) = rows.find(|(_, other)| other.c_library != row.c_library) {
+        bail!(
+            "{} was measured with {} and {} with {}: libraries differ in calls and buffers; measure both \
+             with one",
+            first.display(),
+            row.c_library,
+            other.display(),
+            odd.c_library
+        );
+    }
+    Ok(())
 }
 
 /// The document that a verb has written with `--json`.

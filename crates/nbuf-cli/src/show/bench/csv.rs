@@ -8,7 +8,7 @@ use super::super::text::field;
 
 const HEADER: &str = "test,path,direction,order,block_bytes,size_bytes,depth,state,bytes_per_second,\
                       low,high,operation_ns,samples,clean,processes,calls_per_operation,\
-                      device_read_bytes,device_written_bytes,imac_2011,thinkpad_2007,refused\n";
+                      device_read_bytes,device_written_bytes,imac_2011,thinkpad_2007,c_library,refused\n";
 
 /// All rows under one line of names, refused ones last.
 pub(crate) fn csv(document: &BenchDocument) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn csv(document: &BenchDocument) -> String {
     }
     for refused in &document.refused {
         let (test, reason) = (field(&refused.test), field(&refused.reason));
-        let _ = writeln!(out, "{test},,,,,,,,,,,,,,,,,,,,{reason}");
+        let _ = writeln!(out, "{test},,,,,,,,,,,,,,,,,,,,,{reason}");
     }
     out
 }
@@ -29,7 +29,7 @@ fn line(out: &mut String, row: &BenchRow) {
     let _ = writeln!(
         out,
         "{},{},{},{},{block_bytes},{size_bytes},{depth},{},{:.1},{:.1},{:.1},{:.3},{samples},{clean},\
-         {processes},{:.6},{},{},{},{},",
+         {processes},{:.6},{},{},{},{},{},",
         field(&row.test),
         field(&row.path),
         field(&row.direction),
@@ -44,6 +44,7 @@ fn line(out: &mut String, row: &BenchRow) {
         row.proof.device_written_bytes,
         known(row.imac_2011),
         known(row.thinkpad_2007),
+        field(&row.c_library),
     );
 }
 

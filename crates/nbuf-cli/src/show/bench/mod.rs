@@ -18,7 +18,7 @@ pub(crate) use table::list;
 use nbuf::experiment::result::BenchDocument;
 use nbuf::units::Bytes;
 
-use super::text::wrap;
+use super::text::{clean, wrap};
 use words::percent;
 
 /// The whole report.
@@ -45,6 +45,12 @@ pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
 fn machine(document: &BenchDocument) -> Vec<String> {
     let machine = &document.machine;
     let named = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    let mut libraries: Vec<&str> = Vec::new();
+    for row in &document.rows {
+        if !libraries.contains(&row.c_library.as_str()) {
+            libraries.push(&row.c_library);
+        }
+    }
     let mut lines = vec![
         format!(
             "{}, {} processors, cache {}, memory {}, Linux {}",
@@ -61,6 +67,10 @@ fn machine(document: &BenchDocument) -> Vec<String> {
             named(&machine.scheduler)
         ),
     ];
+    if !libraries.is_empty() {
+        let libraries = libraries.join(", ");
+        lines.push(format!("calls and stdio are those of {}", clean(&libraries)));
+    }
     let pressure = |name: &str, of: Option<f64>| {
         of.map(|of| format!("tasks waited for {name} {} of the time at the start", percent(of)))
     };

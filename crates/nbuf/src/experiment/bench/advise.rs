@@ -28,9 +28,13 @@ const TRY: Effort =
 /// How a pattern is done now, and the other ways to do it.
 pub fn candidates(asked: &Asked, now: &'static str, size_bytes: u64) -> Vec<Test> {
     let way = if asked.is_write { Direction::Write } else { Direction::Read };
-    // What waits for the device does more than was asked for, and `null` does nothing.
+    // What waits for the device does more than was asked for, `null` does nothing, and without the C
+    // library no program reads.
     let serves = |row: &&path::Row| {
-        let is_other = row.name == "null" || is_synced(row.name) || row.name.starts_with("option");
+        let is_other = row.name == "null"
+            || is_synced(row.name)
+            || row.name.starts_with("option")
+            || row.name.ends_with("-raw");
         let is_past_memory = is_direct(row.name) && asked.state != State::Cold;
         // A file for each stride is a way for strides only.
         let is_for_strides = row.name == "stdio-multi";

@@ -17,6 +17,7 @@ use crate::experiment::result::{
 };
 use crate::experiment::statistics::{Interval, interval_of_groups};
 use crate::path::Order;
+use crate::sys::calls::c_library;
 
 /// How much is done for a row and for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +226,7 @@ impl<'a> Bench<'a> {
             test: test.name.clone(),
             about: test.about.clone(),
             path: test.path.to_owned(),
+            c_library: c_library(),
             direction: if test.is_write { "write" } else { "read" }.to_owned(),
             order: order.to_owned(),
             block_bytes: test.block_bytes,

@@ -129,7 +129,7 @@ pub(super) fn is_ring(path: &str) -> bool {
 fn expected(task: &BenchTask) -> Calls {
     let path = task.path.as_str();
     let is_small = task.block_bytes <= 512 && task.stride_bytes <= task.block_bytes;
-    let is_one = ["read", "pread", "direct"].contains(&path)
+    let is_one = ["read", "pread", "read-raw", "pread-raw", "direct"].contains(&path)
         || path.starts_with("preadv2")
         || path.starts_with("write-");
     if is_one {

@@ -52,6 +52,7 @@ const MAP: &str = "read : mapping";
 const BYTES: &str = "cached bytes : bytes over direct blocks";
 const LOOPS: &str = "fixed loop : program with options";
 const CALLS: &str = "read : pread";
+const LIBRARY: &str = "system call in place : call of the C library";
 const LOCKS: &str = "stdio : stdio without locks";
 
 #[rustfmt::skip]
@@ -89,6 +90,8 @@ const LINES: &[Line] = &[
     (LOOPS,  [("stdio", Append), ("option-driven-stdio", Append)],         true,  SEQ, 1, 1),
     (CALLS,  [("read", Hot), ("pread", Hot)],                        false, SEQ, 4096, 1),
     (CALLS,  [("read", Hot), ("pread", Hot)],                        false, FAR, 1, 1),
+    (LIBRARY, [("read-raw", Hot), ("read", Hot)],                     false, SEQ, 1, 1),
+    (LIBRARY, [("pread-raw", Hot), ("pread", Hot)],                   false, SEQ, 4096, 1),
     (LOCKS,  [("stdio", Hot), ("stdio-unlocked", Hot)],              false, SEQ, 1, 1),
 ];
 

@@ -35,7 +35,7 @@ pub struct BenchDocument {
 
 impl BenchDocument {
     /// The schema this version writes.
-    pub const SCHEMA: &'static str = "nbuf.bench/1";
+    pub const SCHEMA: &'static str = "nbuf.bench/2";
 }
 
 /// Where something was measured, and how busy it was there.
@@ -145,6 +145,8 @@ pub struct BenchRow {
     pub about: String,
     /// The path.
     pub path: String,
+    /// The C library that its calls and streams go through: `glibc 2.36`.
+    pub c_library: String,
     /// `read` or `write`.
     pub direction: String,
     /// `sequential`, `strided` or `random`.
