@@ -31,6 +31,10 @@ impl Watchdog {
             // SAFETY: we are the only thread of a fresh process.
             unsafe { watch(theirs.as_raw_fd(), groups) }
         }
+        // What a command sends to its process group, `SIGKILL` even, meets ours and not the watchdog. By us,
+        // so that it holds before anything is started.
+        // SAFETY: a number of our own child.
+        unsafe { libc::setpgid(pid, pid) };
         Ok(Self { pid, leash: Some(ours) })
     }
 }
@@ -76,6 +80,13 @@ unsafe fn watch(leash: i32, groups: &[GroupPaths]) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_is_in_a_process_group_of_its_own() {
+        let watchdog = Watchdog::start(&[]).unwrap();
+        // SAFETY: no memory is involved.
+        assert_eq!(unsafe { libc::getpgid(watchdog.pid) }, watchdog.pid);
+    }
 
     #[test]
     fn it_removes_what_was_made_after_it_started() {
