@@ -8,3 +8,4 @@ pub mod captures;
 pub mod cost;
 pub mod discs;
 pub mod tidy;
+pub mod truth;

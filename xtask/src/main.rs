@@ -3,15 +3,17 @@
 use std::env;
 use std::fs;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, tidy};
+use xtask::{accuracy, captures, cost, discs, tidy, truth};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
        cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
+       cargo xtask truth                  (after cargo build --release)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -28,6 +30,13 @@ fn main() -> anyhow::Result<ExitCode> {
             let runs = runs.context("how many runs? cargo xtask cost 9 sqlite3 ...")?;
             let table = cost::table("target/release/nbuf", runs, &command)?;
             write!(io::stdout(), "{table}")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("truth") => {
+            let path = tidy::repository().join("docs/performance.md");
+            let table = truth::table(&released())?;
+            write!(io::stdout(), "{table}")?;
+            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "truth", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Some("captures") => {
@@ -51,13 +60,17 @@ fn main() -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The program that is measured: the released one, or another that `NBUF` names.
+fn released() -> PathBuf {
+    env::var_os("NBUF")
+        .map_or_else(|| tidy::repository().join("target/release/nbuf"), PathBuf::from)
+}
+
 /// Of some programs the tables are printed; those of all go into the document.
 fn run_accuracy(only: &[String]) -> anyhow::Result<ExitCode> {
     let path = tidy::repository().join("docs/accuracy.md");
     let document = fs::read_to_string(&path)?;
-    let nbuf = env::var_os("NBUF")
-        .map_or_else(|| tidy::repository().join("target/release/nbuf"), std::path::PathBuf::from);
-    let (fills, time) = accuracy::measure(&nbuf, only)?;
+    let (fills, time) = accuracy::measure(&released(), only)?;
     let document = accuracy::replace(&document, &fills, &time)?;
     if only.is_empty() {
         fs::write(path, document)?;

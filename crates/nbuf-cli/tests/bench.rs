@@ -195,7 +195,7 @@ fn a_full_disc_is_said_in_a_line() {
     let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(125), "{said}");
-    assert!(said.starts_with("nbuf: no room for 10.0 MiB in "), "{said}");
+    assert!(said.starts_with("nbuf: no room for 20.0 MiB in "), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!Path::new(&place.path("p.html")).exists());
 }

@@ -26,6 +26,14 @@ impl Random {
         u64::try_from(high).unwrap_or(0)
     }
 
+    /// Puts places in an order drawn by lot, every order as likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, places: &mut [T]) {
+        for last in (1..places.len()).rev() {
+            let other = usize::try_from(self.below(last as u64 + 1)).unwrap_or(0);
+            places.swap(last, other);
+        }
+    }
+
     /// From 0 to below 1, in steps of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
@@ -47,6 +55,18 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_order_is_drawn_as_often() {
+        let mut random = Random::new(3);
+        let mut drawn = std::collections::BTreeMap::new();
+        for _ in 0..6000 {
+            let mut places = [0, 1, 2];
+            random.shuffle(&mut places);
+            *drawn.entry(places).or_insert(0) += 1;
+        }
+        assert!(drawn.len() == 6 && drawn.values().all(|n| (900..1100).contains(n)), "{drawn:?}");
+    }
 
     #[test]
     fn the_numbers_are_those_of_the_paper() {

@@ -89,6 +89,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) samples_out: Option<PathBuf>,
 
+    /// Plant a slowdown of this many percent in every sample, to see whether --compare finds it
+    #[arg(long, value_name = "PERCENT", hide = true)]
+    pub(super) slowdown: Option<f64>,
+
     /// Show two documents of --json side by side, and measure nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
         conflicts_with_all = ["tests", "group", "quick", "rows", "list", "dir", "size", "csv", "html",

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use nbuf::experiment::bench::compare;
 use nbuf::experiment::result::BenchDocument;
 use nbuf::sys::input;
 use serde::de::DeserializeOwned;
@@ -21,8 +22,8 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
     let (first, second): (BenchDocument, BenchDocument) = (read(a)?, read(b)?);
     must_share_library([(a, &first), (b, &second)])?;
     if is_json {
-        let rows = shown::compared(&first, &second);
-        let document = serde_json::json!({"schema": "nbuf.bench-comparison/1", "rows": rows});
+        let rows = compare::compare(&first, &second);
+        let document = serde_json::json!({"schema": "nbuf.bench-comparison/2", "rows": rows});
         print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;
     } else {
         let width = Terminal::of_output().width;

@@ -120,6 +120,7 @@ fn plan(arguments: &Arguments) -> Result<Plan> {
         models,
         model_bytes: arguments.size.unwrap_or(COURSE_BYTES),
         time_max: arguments.quick.then_some(QUICK),
+        slowdown_percent: arguments.slowdown.unwrap_or(0.0),
     })
 }
 

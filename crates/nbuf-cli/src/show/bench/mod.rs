@@ -10,7 +10,7 @@ mod table;
 mod words;
 
 pub(crate) use advice::advice;
-pub(crate) use compare::{compared, comparison};
+pub(crate) use compare::comparison;
 pub(crate) use csv::csv;
 pub(crate) use page::page;
 pub(crate) use table::list;

@@ -22,8 +22,14 @@ const BEST: usize = 4;
 /// Larger blocks that are tried in sequence.
 const LARGER: [u64; 2] = [4096, 65536];
 /// To try a way.
-const TRY: Effort =
-    Effort { processes: 3, clean: 5, samples_max: 15, sample_ns: 700_000, time_ns_max: 40_000_000 };
+const TRY: Effort = Effort {
+    processes: 3,
+    processes_device: 3,
+    clean: 5,
+    samples_max: 15,
+    sample_ns: 700_000,
+    time_ns_max: 40_000_000,
+};
 
 /// How a pattern is done now, and the other ways to do it.
 pub fn candidates(asked: &Asked, now: &'static str, size_bytes: u64) -> Vec<Test> {

@@ -207,6 +207,7 @@ impl<'a> Bench<'a> {
         let traffic_before = self.counters.read()?;
         let clock = Stopwatch::start();
         let moved = self.path.run(operations)?;
+        slow_down(&clock, self.task.slowdown_percent);
         let elapsed_ns = nanoseconds(clock.elapsed());
         // Nothing but the first look at them lies between the two.
         let traffic = self.counters.read()?.since(traffic_before, 1);
@@ -253,6 +254,14 @@ fn first_slice(task: &BenchTask) -> u64 {
         (State::Cold, true) => COLD_OPERATIONS_RANDOM,
         (State::Cold, false) => (COLD_BYTES / task.block_bytes.max(1)).clamp(1, COLD_OPERATIONS),
         _ => 1,
+    }
+}
+
+/// Spins on for a part of the time that has passed. Only for trials of comparisons.
+fn slow_down(clock: &Stopwatch, percent: f64) {
+    let until = clock.elapsed().mul_f64(1.0 + percent / 100.0);
+    while percent > 0.0 && clock.elapsed() < until {
+        std::hint::spin_loop();
     }
 }
 

@@ -1,7 +1,7 @@
 //! One row: a test in several fresh processes, its samples sorted into clean and contended, its proof
 //! held against its label.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,19 +11,21 @@ use super::place::Prepared;
 use super::table::{Layout, Test};
 use super::watch::{Heard, Watch};
 use super::{Error, proof, versus};
-use crate::clock::Stopwatch;
+use crate::clock::{Random, Stopwatch};
 use crate::experiment::result::{
     BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, State, Trust,
 };
-use crate::experiment::statistics::{Interval, interval_of_groups};
+use crate::experiment::statistics::{Spread, rerun_interval};
 use crate::path::Order;
 use crate::sys::calls::c_library;
 
 /// How much is done for a row and for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Fresh processes for a row; at least five, as the course took.
+    /// Fresh processes for a row of what is in memory.
     pub processes: u64,
+    /// The same of what waits for a device, whose samples take longer.
+    pub processes_device: u64,
     /// Clean samples wanted of each.
     pub clean: u64,
     /// Samples at most.
@@ -37,29 +39,46 @@ pub struct Effort {
 impl Effort {
     /// What is done by default.
     pub const FULL: Self = Self {
-        processes: 5,
-        clean: 12,
-        samples_max: 60,
+        processes: 15,
+        processes_device: 15,
+        clean: 6,
+        samples_max: 30,
         sample_ns: 1_000_000,
         time_ns_max: 400_000_000,
     };
     /// What `--quick` does.
     pub const QUICK: Self = Self {
-        processes: 5,
-        clean: 5,
-        samples_max: 20,
+        processes: 11,
+        processes_device: 7,
+        clean: 3,
+        samples_max: 12,
         sample_ns: 1_000_000,
         time_ns_max: 60_000_000,
     };
 }
 
+impl Effort {
+    /// Fresh processes for a row of this test.
+    pub fn processes_of(&self, test: &Test) -> u64 {
+        if versus::is_device(test) { self.processes_device } else { self.processes }
+    }
+}
+
 /// How much later than its end a run may wait for a process that hangs.
 const LATE: Duration = Duration::from_secs(2);
+/// A row of a run that ended early has at least so many processes.
+pub const PROCESSES_MIN: u64 = 7;
 /// Rates above this many times what the processor copies in its caches are refused.
 const CEILING: f64 = 2.0;
-/// A median of fewer clean samples is not taken.
-const CLEAN_MIN: usize = 5;
-/// For the bootstrap: any number would do, the same in every run.
+/// A median of fewer clean samples of a process is not taken.
+const CLEAN_MIN: usize = 2;
+/// What runs differ by beyond what processes of one run do, as parts of a rate: in memory, and where a
+/// device waits. Measured by `xtask truth`; `docs/performance.md` has the table.
+const RUNS: f64 = 0.015;
+const RUNS_DEVICE: f64 = 0.2;
+/// What files of earlier rounds may take in memory and on the disc.
+pub(super) const HELD_BYTES_MAX: u64 = 128 << 20;
+/// For the order of tests: any number would do, the same in every run.
 const SEED: u64 = 0x6e62_7566;
 
 /// What all measurements share: the directory and its files, who watches children, who is told of
@@ -73,9 +92,14 @@ pub struct Bench<'a> {
     pub copy_rate: f64,
     /// Is told of each sample.
     pub tell: &'a mut dyn FnMut(&BenchSampleLine),
+    /// A slowdown that is planted in every sample, in percent.
+    pub slowdown_percent: f64,
     /// When nothing new is begun any more.
     pub deadline: Option<Deadline>,
     files: BTreeMap<(Role, u64), Prepared>,
+    /// Files of earlier rounds, which keep their pages from the next ones.
+    held: VecDeque<Prepared>,
+    held_bytes: u64,
     /// Processes so far.
     processes: u64,
 }
@@ -93,6 +117,19 @@ impl Deadline {
     /// What is left; nothing when it is over.
     fn left(&self) -> Option<Duration> {
         self.most.checked_sub(self.clock.elapsed())
+    }
+}
+
+/// What came of a test, round by round.
+struct Rounds {
+    task: BenchTask,
+    groups: Vec<Vec<BenchSample>>,
+    refused: Option<String>,
+}
+
+impl Rounds {
+    fn of(test: &Test) -> Self {
+        Self { task: test.task(), groups: Vec::new(), refused: None }
     }
 }
 
@@ -128,7 +165,18 @@ impl<'a> Bench<'a> {
         tell: &'a mut dyn FnMut(&BenchSampleLine),
     ) -> Self {
         let (files, deadline) = (BTreeMap::new(), None);
-        Self { watch, directory, copy_rate, tell, deadline, files, processes: 0 }
+        Self {
+            watch,
+            directory,
+            copy_rate,
+            tell,
+            slowdown_percent: 0.0,
+            deadline,
+            files,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            processes: 0,
+        }
     }
 
     /// The file of a test, made when it is first asked for.
@@ -151,6 +199,7 @@ impl<'a> Bench<'a> {
             Some(Some(left)) => Watch::GRACE.min(left + LATE),
             None => Watch::GRACE,
         };
+        let slowdown_percent = self.slowdown_percent;
         let file = self.file(test)?;
         if is_in_memory(test.state) {
             file.refresh()?;
@@ -161,6 +210,7 @@ impl<'a> Bench<'a> {
             samples_max: effort.samples_max,
             sample_ns: effort.sample_ns * lengths(test),
             time_ns_max: effort.time_ns_max,
+            slowdown_percent,
             ..test.task()
         };
         if test.is_write {
@@ -176,23 +226,93 @@ impl<'a> Bench<'a> {
         Ok((task, heard))
     }
 
-    /// A row, or why there is none.
+    /// Rows, in the order of the tests, and how it ended. Where it ended early, rows have fewer
+    /// processes, and those with fewer than [`PROCESSES_MIN`] are left out.
+    ///
+    /// Rounds: one process of each test, in an order drawn by lot, then the next of each. So what changes
+    /// during the run (clocks, neighbours, the disc) is in every row's range, and not in one row alone.
+    /// Files in memory are made again for each round while the old ones are still there, so that they
+    /// lie on other pages: where they lie is worth a factor of two to mappings.
+    pub fn rows(
+        &mut self,
+        tests: &[Test],
+        effort: &Effort,
+        step: &mut dyn FnMut(&str),
+    ) -> (Vec<Result<BenchRow, Refused>>, Result<(), Error>) {
+        let mut rounds: Vec<Rounds> = tests.iter().map(Rounds::of).collect();
+        let ended = self.rounds(tests, effort, &mut rounds, step);
+        let needed = |test: &Test| match ended {
+            Ok(()) => 1,
+            Err(_) => PROCESSES_MIN.min(effort.processes_of(test)),
+        };
+        let rows = tests.iter().zip(rounds).filter_map(|(test, rounds)| {
+            if let Some(reason) = rounds.refused {
+                return Some(Err(refused(test, reason, false)));
+            }
+            let is_enough = rounds.groups.len() as u64 >= needed(test);
+            is_enough.then(|| self.judge(test, &rounds.task, &rounds.groups))
+        });
+        (rows.collect(), ended)
+    }
+
+    fn rounds(
+        &mut self,
+        tests: &[Test],
+        effort: &Effort,
+        rounds: &mut [Rounds],
+        step: &mut dyn FnMut(&str),
+    ) -> Result<(), Error> {
+        let mut random = Random::new(SEED);
+        for round in 0..effort.processes.max(effort.processes_device) {
+            self.renew()?;
+            let mut order: Vec<usize> = (0..tests.len()).collect();
+            random.shuffle(&mut order);
+            for number in order {
+                let (test, rounds) = (&tests[number], &mut rounds[number]);
+                if round >= effort.processes_of(test) {
+                    continue;
+                }
+                step(&test.name);
+                if rounds.refused.is_some() {
+                    continue;
+                }
+                let (task, heard) = self.process(test, effort)?;
+                rounds.refused = heard.refused;
+                rounds.groups.push(heard.samples);
+                rounds.task = task;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the files in memory again, on other pages than the old ones have: those are kept for a while,
+    /// since the kernel gives out first what was freed last.
+    fn renew(&mut self) -> Result<(), Error> {
+        for ((role, size), file) in &mut self.files {
+            if !matches!(role, Role::Read | Role::Overwrite) {
+                continue;
+            }
+            let old = std::mem::replace(file, Prepared::make(&self.directory, *size)?);
+            self.held_bytes += old.size_bytes;
+            self.held.push_back(old);
+            while self.held_bytes > HELD_BYTES_MAX {
+                let Some(oldest) = self.held.pop_front() else { break };
+                self.held_bytes -= oldest.size_bytes;
+            }
+        }
+        Ok(())
+    }
+
+    /// One row, or why there is none.
     pub fn row(
         &mut self,
         test: &Test,
         effort: &Effort,
     ) -> Result<Result<BenchRow, Refused>, Error> {
-        let mut groups: Vec<Vec<BenchSample>> = Vec::new();
-        let mut asked = test.task();
-        for _ in 0..effort.processes {
-            let (task, heard) = self.process(test, effort)?;
-            if let Some(reason) = heard.refused {
-                return Ok(Err(refused(test, reason, false)));
-            }
-            groups.push(heard.samples);
-            asked = task;
-        }
-        Ok(self.judge(test, &asked, &groups))
+        let (rows, ended) = self.rows(std::slice::from_ref(test), effort, &mut |_| {});
+        ended?;
+        let nothing = || Err(refused(test, "no sample was taken".to_owned(), false));
+        Ok(rows.into_iter().next().unwrap_or_else(nothing))
     }
 
     fn judge(
@@ -207,7 +327,9 @@ impl<'a> Bench<'a> {
             return Err(refused(test, reason, true));
         }
         let nothing = || refused(test, "no sample was taken".to_owned(), false);
-        let (interval, trust) = rate(groups).ok_or_else(nothing)?;
+        let (process_rates, trust) = rates(groups);
+        let between = if versus::is_device(test) { RUNS_DEVICE } else { RUNS };
+        let interval = rerun_interval(&process_rates).ok_or_else(nothing)?.widened(between);
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(
                 "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \
@@ -240,6 +362,7 @@ impl<'a> Bench<'a> {
             samples: samples.len() as u64,
             clean: samples.iter().filter(|sample| sample.is_clean).count() as u64,
             processes: groups.len() as u64,
+            process_rates,
             trust,
             proof,
             imac_2011: test.rates.map(|rates| rates[0]),
@@ -266,21 +389,26 @@ fn refused(test: &Test, reason: String, is_contradiction: bool) -> Refused {
     Refused { test: test.name.clone(), reason, is_contradiction }
 }
 
-/// The median rate of what may be counted, and how far it is to be trusted.
-fn rate(groups: &[Vec<BenchSample>]) -> Option<(Interval, Trust)> {
-    let of = |kept: fn(&BenchSample) -> bool| -> Vec<Vec<f64>> {
-        let rates = |group: &Vec<BenchSample>| {
-            group.iter().filter(|s| kept(s)).map(BenchSample::bytes_per_second).collect()
+/// What each process says: the median rate of what may be counted. And how far they are to be trusted.
+fn rates(groups: &[Vec<BenchSample>]) -> (Vec<f64>, Trust) {
+    let (mut all, mut clean) = (0, 0);
+    let mut rates = Vec::with_capacity(groups.len());
+    for group in groups {
+        let of = |only_clean: bool| {
+            let kept = group.iter().filter(|sample| sample.is_clean || !only_clean);
+            Spread::of(kept.map(BenchSample::bytes_per_second))
         };
-        groups.iter().map(rates).collect()
-    };
-    let clean = of(|sample| sample.is_clean);
-    let (all, count) = (groups.iter().flatten().count(), clean.iter().flatten().count());
-    if count < CLEAN_MIN {
-        return Some((interval_of_groups(&of(|_| true), SEED)?, Trust::Contended));
+        let (whole, kept) = (of(false), of(true));
+        all += whole.map_or(0, |spread| spread.count);
+        clean += kept.map_or(0, |spread| spread.count);
+        rates.extend(kept.filter(|kept| kept.count >= CLEAN_MIN).or(whole).map(|s| s.median));
     }
-    let trust = if count * 3 < all { Trust::Few } else { Trust::Clean };
-    Some((interval_of_groups(&clean, SEED)?, trust))
+    let trust = match clean {
+        clean if clean * 3 >= all => Trust::Clean,
+        clean if clean >= CLEAN_MIN * groups.len() => Trust::Few,
+        _ => Trust::Contended,
+    };
+    (rates, trust)
 }
 
 #[cfg(test)]
@@ -315,18 +443,18 @@ mod tests {
         let check = |clean: usize, contended: usize, want: (f64, Trust)| {
             let mut group = vec![sample(1000, true); clean];
             group.extend(vec![sample(9000, false); contended]);
-            let (interval, trust) = rate(&[group.clone(), group]).unwrap();
+            let (rates, trust) = rates(&[group.clone(), group]);
             assert!(
-                (interval.median / want.0 - 1.0).abs() < 1e-9,
-                "{clean} {contended}: {interval:?}"
+                rates.iter().all(|rate| (rate / want.0 - 1.0).abs() < 1e-9),
+                "{clean} {contended}: {rates:?}"
             );
-            assert_eq!(trust, want.1, "{clean} {contended}");
+            assert_eq!((rates.len(), trust), (2, want.1), "{clean} {contended}");
         };
         check(10, 0, (1e9, Trust::Clean));
         check(5, 6, (1e9, Trust::Clean));
         check(5, 60, (1e9, Trust::Few));
-        check(2, 20, (1e9 / 9.0, Trust::Contended));
+        check(1, 20, (1e9 / 9.0, Trust::Contended));
         check(0, 3, (1e9 / 9.0, Trust::Contended));
-        assert_eq!(rate(&[]), None);
+        assert_eq!(rates(&[]), (Vec::new(), Trust::Clean));
     }
 }

@@ -4,11 +4,12 @@
 //! [`child`] each, under a [`watch`]; samples are short, and those in which something else had the
 //! processor are set aside and counted. What the kernel says was done is held against the label
 //! ([`proof`]). Two ways are compared by pairs of fresh processes in turn, beside the noise floor of the
-//! same run ([`pair`]).
+//! same run ([`pair`]); two documents by the ranks of their processes ([`compare`]).
 
 pub mod advise;
 pub mod asked;
 pub mod child;
+pub mod compare;
 mod cs61;
 pub mod measure;
 pub mod model;

@@ -15,8 +15,14 @@ use crate::path::{self, Direction};
 pub const BLOCKS: [u64; 9] = [1, 16, 64, 512, 4096, 16384, 65536, 262_144, 1 << 20];
 
 /// The effort for a point.
-pub const EFFORT: Effort =
-    Effort { processes: 3, clean: 7, samples_max: 20, sample_ns: 700_000, time_ns_max: 40_000_000 };
+pub const EFFORT: Effort = Effort {
+    processes: 3,
+    processes_device: 3,
+    clean: 7,
+    samples_max: 20,
+    sample_ns: 700_000,
+    time_ns_max: 40_000_000,
+};
 
 /// Processes of a line.
 pub const PROCESSES: u64 = BLOCKS.len() as u64 * EFFORT.processes;

@@ -38,6 +38,7 @@ impl Design {
         pairs_max: 512,
         effort: Effort {
             processes: 1,
+            processes_device: 1,
             clean: 4,
             samples_max: 12,
             sample_ns: 300_000,
@@ -52,6 +53,7 @@ impl Design {
         pairs_max: 12,
         effort: Effort {
             processes: 1,
+            processes_device: 1,
             clean: 6,
             samples_max: 12,
             sample_ns: 1_000_000,

@@ -32,6 +32,8 @@ pub struct Plan {
     pub model_bytes: u64,
     /// When nothing new is begun any more; what was not reached is named.
     pub time_max: Option<Duration>,
+    /// A slowdown to plant in every sample, in percent, to see whether comparisons find it.
+    pub slowdown_percent: f64,
 }
 
 impl Plan {
@@ -40,7 +42,8 @@ impl Plan {
         let of = |design: &Design| design.same * design.rounds();
         let floors = usize::from(self.needs_floor(false)) * of(&self.memory)
             + usize::from(self.needs_floor(true)) * of(&self.device);
-        self.tests.len() + floors + self.versus.len() + self.models.len()
+        let rows: u64 = self.tests.iter().map(|test| self.effort.processes_of(test)).sum();
+        usize::try_from(rows).unwrap_or(usize::MAX) + floors + self.versus.len() + self.models.len()
     }
 
     /// Whether a floor is measured: of what comes from a device, or of what is in memory.

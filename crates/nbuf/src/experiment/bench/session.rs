@@ -13,7 +13,7 @@ use super::watch::Watch;
 use super::{Error, model, place};
 use crate::clock::{self, Stopwatch};
 use crate::experiment::result::{
-    BenchComparison, BenchDocument, BenchMachine, BenchSampleLine, NoiseFloor, Refused,
+    BenchComparison, BenchDocument, BenchMachine, BenchRow, BenchSampleLine, NoiseFloor, Refused,
 };
 use crate::experiment::statistics::{Finding, Floor, Verdict};
 use crate::meter::probe::ceiling;
@@ -54,6 +54,7 @@ pub fn run(
     let shared = std::cell::RefCell::new(listener);
     let mut tell = |line: &BenchSampleLine| shared.borrow_mut().sample(line);
     let mut bench = Bench::new(watch, plan.directory.clone(), copy_rate, &mut tell);
+    bench.slowdown_percent = plan.slowdown_percent;
     bench.deadline = plan.time_max.map(|most| Deadline { clock, most });
     let mut step = |what: &str| {
         shared.borrow_mut().step(done, what);
@@ -110,14 +111,26 @@ fn rows(
     document: &mut BenchDocument,
     step: Step<'_>,
 ) -> Result<(), Error> {
-    for test in &plan.tests {
-        step(&test.name);
-        match bench.row(test, &plan.effort)? {
+    let (found, ended) = bench.rows(&plan.tests, &plan.effort, step);
+    for row in found {
+        match row {
+            Ok(row) if row.high > UNSTEADY * row.low => document.refused.push(unsteady(&row)),
             Ok(row) => document.rows.push(row),
             Err(refused) => document.refused.push(refused),
         }
     }
-    Ok(())
+    ended
+}
+
+/// A rate whose range spans more than this many times is none.
+const UNSTEADY: f64 = 2.0;
+
+fn unsteady(row: &BenchRow) -> Refused {
+    let reason = format!(
+        "it is too unsteady for a number: {} processes say {:.1e} to {:.1e} bytes/s",
+        row.processes, row.low, row.high
+    );
+    Refused { test: row.test.clone(), reason, is_contradiction: false }
 }
 
 fn comparisons(
@@ -268,6 +281,7 @@ mod tests {
             models: vec![("read", false, State::Hot)],
             model_bytes: 4096,
             time_max: Some(Duration::ZERO),
+            slowdown_percent: 0.0,
         };
         // Nobody is to be started.
         let watch = Watch { program: "/nowhere/at/all".into(), verb: "", signals: None };

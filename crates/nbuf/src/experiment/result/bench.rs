@@ -159,9 +159,9 @@ pub struct BenchRow {
     pub depth: u32,
     /// The state of the file.
     pub state: State,
-    /// The median.
+    /// The median of the processes.
     pub bytes_per_second: f64,
-    /// The lower end of its 95 % interval, over processes and samples.
+    /// The lower end of the range that holds the median of another run 95 times in 100.
     pub low: f64,
     /// The upper end.
     pub high: f64,
@@ -173,6 +173,8 @@ pub struct BenchRow {
     pub clean: u64,
     /// Fresh processes they come from.
     pub processes: u64,
+    /// What each of them says, in bytes a second: the median of its samples.
+    pub process_rates: Vec<f64>,
     /// How far it is to be trusted.
     pub trust: Trust,
     /// What was really done.

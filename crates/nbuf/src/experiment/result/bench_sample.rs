@@ -36,6 +36,9 @@ pub struct BenchTask {
     pub sample_ns: u64,
     /// How long all of it may take; no sample begins later.
     pub time_ns_max: u64,
+    /// Made slower by so many percent of its own time, to see whether comparisons find it.
+    #[serde(default)]
+    pub slowdown_percent: f64,
     /// The process that asks. The child ends with it.
     pub parent: u32,
     /// The processor to stay on.

@@ -26,6 +26,17 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Wider by a part of the median that is independent of what it holds: ends lie apart by the root
+    /// of the sum of squares. For medians above 0.
+    #[must_use]
+    pub fn widened(self, part: f64) -> Self {
+        let Self { low, median, high } = self;
+        let apart = |end: f64| (median - end).abs().hypot(part * median);
+        Self { low: (median - apart(low)).max(0.0), median, high: median + apart(high) }
+    }
+}
+
 /// Of independent measurements, in any order; what is no number does not count.
 pub fn interval_of_median(values: &[f64], seed: u64) -> Option<Interval> {
     let groups: Vec<Vec<f64>> = values.iter().map(|&value| vec![value]).collect();

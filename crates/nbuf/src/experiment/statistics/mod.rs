@@ -7,10 +7,14 @@ mod bootstrap;
 mod floor;
 mod line;
 mod pairs;
+mod ranks;
+mod rerun;
 mod spread;
 
 pub use bootstrap::{Interval, interval_of_groups, interval_of_median};
 pub use floor::{Floor, percentile};
 pub use line::{Fit, fit_line};
 pub use pairs::{Finding, Ratio, Turn, Verdict, abba};
+pub use ranks::{holm, rank_test};
+pub use rerun::rerun_interval;
 pub use spread::{Spread, median_count};
