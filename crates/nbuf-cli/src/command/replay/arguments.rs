@@ -199,7 +199,7 @@ const STATUSES: &str = "
 Exit status:
   0    all was replayed
   2    the command line makes no sense
-  125  nbuf failed, and says why
+  125  nbuf or the disc failed, and nbuf says why
   130  ended by Ctrl-C; what had been replayed by then is shown";
 
 impl From<WritesDo> for Writes {
