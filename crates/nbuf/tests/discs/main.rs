@@ -101,6 +101,19 @@ fn the_document_lists_the_discs() {
     }
 }
 
+/// The example of the document is a drive, and says what its file says.
+#[test]
+fn the_example_of_the_document_is_a_drive() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/discs.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (_, from) = document.split_once("```toml\n").unwrap();
+    let (example, _) = from.split_once("```").unwrap();
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    std::fs::write(file.path(), example).unwrap();
+    let choice = named(file.path().to_str().unwrap()).unwrap();
+    assert_eq!(choice.size_bytes(), 1_000 * 2 * 64 * 512);
+}
+
 /// The distance between distributions, where it is known without a computer.
 #[test]
 fn the_demerit_figure_is_the_horizontal_distance() {
