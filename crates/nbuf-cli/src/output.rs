@@ -97,7 +97,9 @@ pub(crate) fn write_new(
         return write(&file);
     }
     let unfinished = Unfinished::create(path, readers)?;
-    write(unfinished.file())?;
+    write(unfinished.file()).with_context(|| {
+        format!("cannot write {}; make room, or give another place with {option}", path.display())
+    })?;
     publish(unfinished, path, option)
 }
 

@@ -307,6 +307,63 @@ fn what_would_change_nothing_is_refused() {
     }
 }
 
+/// A command line that makes no sense: status 2, a line, and what is to be written.
+#[test]
+fn what_makes_no_sense_is_said_in_a_line() {
+    let place = Place::new();
+    for (arguments, want) in [
+        (&["zipf:keys=0"][..], "`0` is nothing that keys of zipf can be: write keys= and"),
+        (&["zipf:writes=2"], "writes= and a share of the requests from 0 to 1"),
+        (&["scan:alpha=1"], "`alpha=1` is no option of scan: write keys=10000"),
+        (&["tools", "--from", "csv"], "--from is for traces in files: leave it out"),
+        (&["zipf", "--from", "csv"], "--from is for traces in files: leave it out"),
+    ] {
+        let output = replay(&place, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(want) && said.lines().count() == 1, "{said}");
+    }
+}
+
+/// A disc that fails requests fails the run; a page that has no room is named.
+#[test]
+fn a_full_disc_is_an_error_with_a_name() {
+    if !is_root() {
+        return support::skip("a small file system of its own needs root");
+    }
+    let place = Place::new();
+    fs::create_dir(place.path("full")).unwrap();
+    // Sizes a little above what a page takes, and below what the requests write.
+    let script = "mount -t tmpfs -o size=256k none full && \
+                  $0 replay uniform:keys=1000,requests=3000,writes=0.5 --unit 4KiB --disc file:full/disc > report; \
+                  echo $?; rm -f full/*; head -c 260000 /dev/zero > full/filler; \
+                  $0 replay loop:keys=20,requests=500 --size 0..40:10 --html full/page.html; echo $?";
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, NBUF])
+        .current_dir(place.path("."))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (told, said) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if said.contains("unshare failed") || said.contains("permission denied") {
+        return support::skip("no mount namespace of its own here");
+    }
+    let statuses: Vec<&str> = told.lines().rev().take(2).collect();
+    assert_eq!(statuses, ["125", "125"], "{told}{said}");
+    let line = said.lines().find(|line| line.contains("the disc file:full/disc failed"));
+    let line = line.unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains("No space left on device") && line.contains("--disc"), "{line}");
+    let line = said.lines().last().unwrap_or_default();
+    assert!(line.contains("full/page.html") && line.contains("--html"), "{said}");
+    assert!(fs::read_to_string(place.path("report")).unwrap().contains("the disc failed"));
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
 #[test]
 fn a_page_is_never_written_over() {
     let place = Place::new();

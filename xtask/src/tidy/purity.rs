@@ -6,9 +6,11 @@ use super::source::{Source, find_words, line_of};
 use super::{Problem, imports};
 
 /// Beginnings of module names whose code is a function of its arguments.
-const PURE: [&str; 7] = [
+const PURE: [&str; 9] = [
     "units",
     "cache",
+    "disc::description",
+    "disc::model",
     "meter",
     "workload::trace",
     "workload::format",

@@ -7,13 +7,15 @@ use super::source::{Source, find_words, is_word, line_of};
 const BANNED: [(&str, &str); 2] = [("disk", "disc"), ("utiliz", "use")];
 
 /// Names of other programs, of the kernel and of papers that we must spell as they do.
-const QUOTED: [&str; 9] = [
+const QUOTED: [&str; 11] = [
     "/proc/diskstats",
     "/dev/disk/",
     "gendisk",
     "fdisk",
     "diskread",
     "diskwrite",
+    "dm_disk",
+    "disksim_disk",
     "disksim",
     "diskspecs",
     "disk drive modeling",

@@ -3,15 +3,21 @@
 //! Discs that turn take `mean`, which reckons every seek and wait with its mean
 //! ([`Way::Mean`](super::model::drive::Way)), and `scheduler=fifo`, `sstf` or `elevator`:
 //! `sata-hdd:scheduler=sstf`. `measured:FILE` is a document of latencies ([`super::measured`]), or else a
-//! large file of this machine, which is measured then and there; that alone differs from run to run.
+//! large file of this machine, which is measured then and there; that alone differs from run to run. Any other name with a
+//! `/` or a `.` in it is a file that describes a drive ([`super::description`]), with the options of one that turns.
 
 use std::io::Read as _;
+use std::path::Path;
 
+use super::description::{self, DescriptionError, Document};
 use super::latency::{Latencies, Latency};
 use super::measured::{self, Measured, MeasuredError};
+use super::model::drive::{Drive, Way};
 use super::model::{Model, Scheduler};
 use super::null::Null;
 use super::table::{AnyDisc, DISCS, Make, Row, Shape};
+use crate::sys::input::{self, Refused};
+use crate::units::Nanos;
 
 /// A disc that was asked for by name, before it is made.
 #[derive(Clone, Debug)]
@@ -19,15 +25,24 @@ pub struct Choice(Of);
 
 #[derive(Clone, Debug)]
 enum Of {
-    Row { row: &'static Row, mean: bool, scheduler: Option<Scheduler> },
+    Row { row: &'static Row, options: Options },
+    Described { name: String, drive: Box<Drive> },
     Measured(Measured),
 }
 
+/// What is said behind the name of a disc that turns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Options {
+    mean: bool,
+    scheduler: Option<Scheduler>,
+}
+
 impl Choice {
-    /// As in [`DISCS`], or `measured`.
+    /// As in [`DISCS`], or `measured`, or the file of a drive.
     pub fn name(&self) -> &str {
         match &self.0 {
             Of::Row { row, .. } => row.name,
+            Of::Described { name, .. } => name,
             Of::Measured(_) => MEASURED,
         }
     }
@@ -36,6 +51,7 @@ impl Choice {
     pub fn size_bytes(&self) -> u64 {
         match &self.0 {
             Of::Row { row, .. } => row.size_bytes,
+            Of::Described { drive, .. } => drive.geometry.sectors() * u64::from(drive.sector_bytes),
             Of::Measured(measured) => measured.size_bytes,
         }
     }
@@ -44,7 +60,21 @@ impl Choice {
     pub fn shape(&self) -> Shape {
         match &self.0 {
             Of::Row { row, .. } => row.shape,
+            Of::Described { drive, .. } => {
+                let track_bytes =
+                    u64::from(drive.geometry.track_sectors()) * u64::from(drive.sector_bytes);
+                let cylinder_bytes = track_bytes * u64::from(drive.geometry.surfaces());
+                Shape { sector_bytes: drive.sector_bytes, track_bytes, cylinder_bytes }
+            }
             Of::Measured(_) => Shape::of_sectors(512),
+        }
+    }
+
+    /// The drive that a document or a file describes; nothing for other discs.
+    pub fn drive(&self) -> Option<&Drive> {
+        match &self.0 {
+            Of::Described { drive, .. } => Some(drive),
+            Of::Row { .. } | Of::Measured(_) => None,
         }
     }
 
@@ -54,11 +84,15 @@ impl Choice {
         let of_latencies = |latencies| AnyDisc::Latency(Latency::new(size_bytes, latencies, seed));
         match &self.0 {
             Of::Measured(measured) => of_latencies(measured.latencies()),
-            Of::Row { row, mean, scheduler } => match row.make {
-                Make::Null => AnyDisc::Null(Null::new(size_bytes)),
+            Of::Described { drive, .. } => {
+                AnyDisc::Model(Box::new(Model::new(Drive::clone(drive))))
+            }
+            Of::Row { row, options } => match row.make {
+                Make::Null | Make::Described(_) => AnyDisc::Null(Null::new(size_bytes)),
                 Make::Sheet(sheet) => of_latencies(Latencies::new(sheet.cells())),
                 Make::Turning(turning) => {
-                    AnyDisc::Model(Box::new(Model::new(turning.drive(*mean, *scheduler))))
+                    let drive = turning.drive(options.mean, options.scheduler);
+                    AnyDisc::Model(Box::new(Model::new(drive)))
                 }
             },
         }
@@ -78,7 +112,7 @@ pub enum UnknownDisc {
     #[error("the disc `{disc}` takes no option `{option}`; {allowed}")]
     Option {
         /// The row.
-        disc: &'static str,
+        disc: String,
         /// What was asked for.
         option: String,
         /// What may be.
@@ -91,6 +125,17 @@ pub enum UnknownDisc {
         file: String,
         /// In the kernel's words.
         what: String,
+    },
+    /// A file that is none to be read.
+    #[error("{0}")]
+    Refused(String),
+    /// A file that describes no drive.
+    #[error("{file}: {error}")]
+    Described {
+        /// Which one.
+        file: String,
+        /// What is wrong with it.
+        error: DescriptionError,
     },
     /// A file that says nothing of a disc.
     #[error("{file}: {error}")]
@@ -106,7 +151,7 @@ pub enum UnknownDisc {
 const MEASURED: &str = "measured";
 
 fn names() -> String {
-    let names = DISCS.iter().map(|row| row.name).chain(["measured:FILE"]);
+    let names = DISCS.iter().map(|row| row.name).chain(["measured:FILE", "./FILE"]);
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -116,27 +161,89 @@ pub fn named(text: &str) -> Result<Choice, UnknownDisc> {
     if name == MEASURED && !options.is_empty() {
         return read_measured(options).map(|measured| Choice(Of::Measured(measured)));
     }
-    let unknown = || UnknownDisc::Name { name: name.to_owned() };
-    let row = DISCS.iter().find(|row| row.name == name).ok_or_else(unknown)?;
-    let (mut mean, mut scheduler) = (false, None);
+    let Some(row) = DISCS.iter().find(|row| row.name == name) else {
+        return file(text);
+    };
+    let options = parse_options(row.name, options, row.turns())?;
+    match row.make {
+        Make::Described(document) => {
+            let wrong = |error| UnknownDisc::Described { file: row.name.to_owned(), error };
+            let drive = Document::parse(document).and_then(|document| document.drive());
+            Ok(described_as(row.name, drive.map_err(wrong)?, options))
+        }
+        Make::Null | Make::Sheet(_) | Make::Turning(_) => Ok(Choice(Of::Row { row, options })),
+    }
+}
+
+fn parse_options(disc: &str, options: &str, turns: bool) -> Result<Options, UnknownDisc> {
+    let mut found = Options::default();
     for option in options.split(',').filter(|option| !option.is_empty()) {
         let wanted = option.strip_prefix("scheduler=");
         let named = Scheduler::NAMED.iter().find(|(name, _)| Some(*name) == wanted);
-        let (turns, allowed) = match row.make {
-            Make::Turning(_) => (true, TURNING_OPTIONS),
-            Make::Null | Make::Sheet(_) => (false, "it takes none"),
-        };
         match named {
-            Some((_, of_name)) if turns => scheduler = Some(*of_name),
-            None if turns && option == "mean" => mean = true,
+            Some((_, of_name)) if turns => found.scheduler = Some(*of_name),
+            None if turns && option == "mean" => found.mean = true,
             _ => {
-                let option = option.to_owned();
-                return Err(UnknownDisc::Option { disc: row.name, option, allowed });
+                let (disc, option) = (disc.to_owned(), option.to_owned());
+                let allowed = if turns { TURNING_OPTIONS } else { "it takes none" };
+                return Err(UnknownDisc::Option { disc, option, allowed });
             }
         }
     }
-    Ok(Choice(Of::Row { row, mean, scheduler }))
+    Ok(found)
 }
+
+fn described_as(name: &str, mut drive: Drive, options: Options) -> Choice {
+    if options.mean {
+        let sectors = u64::from(drive.geometry.track_sectors().max(1));
+        drive.way = Way::Mean { sector: Nanos(drive.rotation.0 / sectors) };
+    }
+    drive.scheduler = options.scheduler.unwrap_or(drive.scheduler);
+    Choice(Of::Described { name: name.to_owned(), drive: Box::new(drive) })
+}
+
+/// A file that describes a drive, perhaps with options behind it.
+fn file(text: &str) -> Result<Choice, UnknownDisc> {
+    let unknown = |name: &str| UnknownDisc::Name { name: name.to_owned() };
+    let is_file = |name: &str| name.contains(['/', '.']);
+    let (name, options) = match text.rsplit_once(':') {
+        Some((name, options)) if is_file(name) && !is_file(options) => (name, options),
+        Some((name, _)) if !is_file(text) => return Err(unknown(name)),
+        _ if is_file(text) => (text, ""),
+        _ => return Err(unknown(text)),
+    };
+    let options = parse_options(name, options, true)?;
+    let wrong = |error| UnknownDisc::Described { file: name.to_owned(), error };
+    let drive = described(Path::new(name))?.drive().map_err(wrong)?;
+    Ok(described_as(name, drive, options))
+}
+
+/// What a file describes. A file that it names lies beside it; where there is none of that name, one that is called
+/// as it is itself is taken, with the ending of the other.
+pub fn described(path: &Path) -> Result<Document, UnknownDisc> {
+    let text = read_text(path).map_err(|error| UnknownDisc::Refused(error.to_string()))?;
+    let mut read = |name: &str| {
+        let near = path.with_file_name(name);
+        match (read_text(&near), Path::new(name).extension()) {
+            (Err(error), Some(ending)) if error.is_absent() => {
+                read_text(&path.with_extension(ending)).map_err(|_| error.to_string())
+            }
+            (text, _) => text.map_err(|error| error.to_string()),
+        }
+    };
+    description::parse(&text, &mut read)
+        .map_err(|error| UnknownDisc::Described { file: input::name(path), error })
+}
+
+fn read_text(path: &Path) -> Result<String, Refused> {
+    let mut text = String::new();
+    let failed = |source| Refused::Open { path: path.to_owned(), source };
+    input::open(path)?.take(DESCRIPTION_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// No description of a drive is longer.
+const DESCRIPTION_BYTES_MAX: u64 = 16 << 20;
 
 /// A document that somebody kept, or else a file that is measured now.
 fn read_measured(file: &str) -> Result<Measured, UnknownDisc> {

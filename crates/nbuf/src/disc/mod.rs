@@ -6,6 +6,7 @@
 //! A cache in front of a disc is a disc; so is a meter, a delay, a fault.
 
 pub mod choice;
+pub mod description;
 pub mod file;
 pub mod latency;
 pub mod measured;

@@ -53,6 +53,8 @@ pub(super) enum Make {
     Null,
     Turning(&'static Turning),
     Sheet(&'static Sheet),
+    /// Of a document.
+    Described(&'static str),
 }
 
 const fn turning(
@@ -63,6 +65,24 @@ const fn turning(
 ) -> Row {
     let (size_bytes, shape) = (of.size_bytes(), of.shape());
     Row { name, summary, source, size_bytes, shape, make: Make::Turning(of) }
+}
+
+/// A drive that was measured, described by a document beside this file: its size, and the bytes of a track and of a cylinder.
+const fn described(
+    name: &'static str,
+    summary: &'static str,
+    (size_bytes, track_bytes, cylinder_bytes): (u64, u64, u64),
+    document: &'static str,
+) -> Row {
+    let source = "DiskSim 4.0, validation set; Carnegie Mellon University";
+    let shape = Shape { sector_bytes: 512, track_bytes, cylinder_bytes };
+    Row { name, summary, source, size_bytes, shape, make: Make::Described(document) }
+}
+
+impl Row {
+    pub(super) fn turns(&self) -> bool {
+        matches!(self.make, Make::Turning(_) | Make::Described(_))
+    }
 }
 
 /// All of them, the oldest first.
@@ -102,6 +122,36 @@ pub const DISCS: &[Row] = &[
         "of the MAX-IV paper, 80 MB, with a buffer for a track",
         "V. Jacobson, LBL-15552, 1982; geometry assumed",
         &turning::MODCOMP_4138,
+    ),
+    described(
+        "dec-rz26",
+        "DEC RZ26, 5,360 turns a minute, 1 GB",
+        (1_050_040_320, 29_696, 415_744),
+        include_str!("drives/dec-rz26.toml"),
+    ),
+    described(
+        "hp-c2490a",
+        "HP C2490A, 6,398 turns a minute, 2.1 GB",
+        (2_132_619_264, 55_296, 995_328),
+        include_str!("drives/hp-c2490a.toml"),
+    ),
+    described(
+        "hp-c3323a",
+        "HP C3323A, 5,396 turns a minute, 1 GB",
+        (1_052_676_096, 61_440, 430_080),
+        include_str!("drives/hp-c3323a.toml"),
+    ),
+    described(
+        "seagate-st32171w",
+        "Seagate Barracuda ST32171W, 7,200 turns a minute, 2.1 GB",
+        (2_159_447_040, 95_232, 476_160),
+        include_str!("drives/seagate-st32171w.toml"),
+    ),
+    described(
+        "seagate-st39102lw",
+        "Seagate Cheetah ST39102LW, 10,045 turns a minute, 9.1 GB",
+        (9_174_214_144, 130_048, 1_560_576),
+        include_str!("drives/seagate-st39102lw.toml"),
     ),
     turning(
         "sata-hdd",
@@ -216,6 +266,8 @@ mod tests {
             let past = wait_for(&mut disc, Nanos::ZERO, read(0, row.size_bytes)).unwrap();
             assert!(past.outcome.is_err(), "{}", row.name);
             assert_eq!(disc.size_bytes(), row.size_bytes, "{}", row.name);
+            let choice = named(row.name).unwrap();
+            assert_eq!((choice.size_bytes(), choice.shape()), (row.size_bytes, row.shape));
         }
     }
 }

@@ -40,8 +40,11 @@ const BARE: Controller = Controller {
     write: After::any(Nanos::ZERO),
     read_end: Nanos::ZERO,
     write_end: Nanos::ZERO,
-    bus_sector: Nanos::ZERO,
-    whole_reads: false,
+    prepare: Nanos::ZERO,
+    bus_read_sector: Nanos::ZERO,
+    bus_write_sector: Nanos::ZERO,
+    write_seek_min: Nanos::ZERO,
+    disconnect: None,
 };
 
 /// V. Jacobson, *A MAX-IV Disc Cache*, LBL-15552, 1982, section 1: 80 MB, 28 ms mean and 56 ms
@@ -59,7 +62,11 @@ pub(super) const MODCOMP_4138: Turning = Turning {
     seek_ms: Some((10.0, 28.0, 56.0)),
     head_switch: Nanos::ZERO,
     write_settle_ns: 0,
-    controller: Controller { bus_sector: Nanos::from_micros(100), ..BARE },
+    controller: Controller {
+        bus_read_sector: Nanos::from_micros(100),
+        bus_write_sector: Nanos::from_micros(100),
+        ..BARE
+    },
     buffer: Buffer {
         segments: 1,
         segment_sectors: 42,
@@ -154,7 +161,8 @@ pub(super) const SATA_HDD: Turning = Turning {
         read_hit: After::any(Nanos::from_micros(100)),
         read_miss: After::any(Nanos::from_micros(100)),
         write: After::any(Nanos::from_micros(100)),
-        bus_sector: Nanos(1_707),
+        bus_read_sector: Nanos(1_707),
+        bus_write_sector: Nanos(1_707),
         ..BARE
     },
     buffer: Buffer {
@@ -165,6 +173,7 @@ pub(super) const SATA_HDD: Turning = Turning {
         joins: true,
         keeps_writes: true,
         behind_segments: 8,
+        ..Buffer::NONE
     },
     bytes_per_second: 76_300_000,
     scheduler: Scheduler::Elevator,
@@ -216,6 +225,7 @@ impl Turning {
                 cylinder_skew: skew,
                 spares: 0,
                 slips: Vec::new(),
+                remaps: Vec::new(),
             }
         });
         let sector_seconds = f64::from(self.sector_bytes) / self.bytes_per_second as f64;

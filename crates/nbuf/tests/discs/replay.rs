@@ -1,8 +1,6 @@
 //! A measured run again, through the model, and how far apart the two are.
 
-use nbuf::disc::model::Model;
-use nbuf::disc::model::drive::Drive;
-use nbuf::disc::{Operation, Request, wait_for};
+use nbuf::disc::{Disc, Operation, Request, wait_for};
 use nbuf::units::Nanos;
 
 /// A request that was measured.
@@ -38,8 +36,7 @@ fn line(line: &str) -> Option<Measured> {
 
 /// How long each request takes in the model. The gap of the trace lies between the end of a request and
 /// the next one: in half of the lines of three drives it is shorter than the request itself.
-pub(crate) fn replay(drive: &Drive, measured: &[Measured]) -> Vec<Nanos> {
-    let mut disc = Model::new(drive.clone());
+pub(crate) fn replay(mut disc: impl Disc, measured: &[Measured]) -> Vec<Nanos> {
     let mut now = Nanos::ZERO;
     let mut times = Vec::with_capacity(measured.len());
     for (tag, one) in measured.iter().enumerate() {

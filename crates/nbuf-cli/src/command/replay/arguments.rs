@@ -56,10 +56,11 @@ pub(crate) struct Args {
     #[arg(
         long,
         short,
-        value_name = "NAME|file:PATH",
+        value_name = "NAME|FILE|file:PATH",
         default_value = "nvme-ssd",
-        long_help = "What is behind it; a name that does not exist lists those that do, `file:PATH` is a \
-            real file in real time, made where there is none"
+        long_help = "What is behind it; a name that does not exist lists those that do. A name with a dot or a \
+            slash in it is a file that describes a drive, ours in TOML or DiskSim's .model, .diskspecs or .parv; \
+            `file:PATH` is a real file in real time, made where there is none"
     )]
     pub(super) disc: String,
 
@@ -198,7 +199,7 @@ const STATUSES: &str = "
 Exit status:
   0    all was replayed
   2    the command line makes no sense
-  125  nbuf failed, and says why
+  125  nbuf or the disc failed, and nbuf says why
   130  ended by Ctrl-C; what had been replayed by then is shown";
 
 impl From<WritesDo> for Writes {

@@ -31,10 +31,7 @@ impl Made {
         let mut made = Self { pattern, keys: 10_000, requests: 100_000, writes: 0.0 };
         for option in options.split(',').filter(|option| !option.is_empty()) {
             if made.set(option).is_none() {
-                return Some(Err(format!(
-                    "`{option}` is no option of {name}: write keys=10000, requests=100000, writes=0.2 \
-                     (a share), and with zipf alpha=1; a file of this name is ./{name}"
-                )));
+                return Some(Err(refused(name, option)));
             }
         }
         let fits = made.pattern.must_fit(made.keys).map_err(|error| error.to_string());
@@ -94,6 +91,24 @@ impl Made {
             _ => 1,
         }
     }
+}
+
+/// Why an option is none, and what to write.
+fn refused(pattern: &str, option: &str) -> String {
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    let takes = match name {
+        "keys" => "a number of keys from 1 to 4294967295",
+        "requests" => "a number of requests from 1 on",
+        "writes" => "a share of the requests from 0 to 1",
+        "alpha" if pattern == "zipf" => "a number from 0 to 100",
+        _ => {
+            return format!(
+                "`{option}` is no option of {pattern}: write keys=10000, requests=100000, writes=0.2 \
+                 (a share), and with zipf alpha=1; a file of this name is ./{pattern}"
+            );
+        }
+    };
+    format!("`{value}` is nothing that {name} of {pattern} can be: write {name}= and {takes}")
 }
 
 /// The largest common factor.

@@ -11,7 +11,7 @@ mod workload;
 
 use std::io::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use nbuf::experiment::replay::{Points, Watch};
 use nbuf::experiment::result::{ReplayDocument, ReplaySize};
 use nbuf::sys::publish::Readers;
@@ -74,9 +74,25 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         note("ended before a size was replayed: there is nothing to show");
         return Ok(patience.status());
     }
+    let failed = failure(&runs, &args.disc);
     let document = document(args, &setting, &workload, runs)?;
     tell(args, &document)?;
-    Ok(patience.status())
+    failed.map_or_else(|| Ok(patience.status()), Err)
+}
+
+/// What the disc failed, if it failed anything: what was shown is then not what was asked for.
+fn failure(runs: &[(u64, Outcome)], disc: &str) -> Option<anyhow::Error> {
+    let kinds = || runs.iter().flat_map(|(_, run)| &run.seen.kinds);
+    let (failed, all): (u64, u64) =
+        (kinds().map(|kind| kind.failed).sum(), kinds().map(|kind| kind.count).sum());
+    let why = runs.iter().find_map(|(_, run)| run.seen.failure.as_deref()).unwrap_or("no words");
+    (failed > 0).then(|| {
+        anyhow!(
+            "the disc {disc} failed {failed} of {}, the first by: {why}; make room there, or name \
+             another with --disc",
+            count(all, "request", "requests")
+        )
+    })
 }
 
 fn document(

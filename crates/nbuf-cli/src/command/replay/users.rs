@@ -9,6 +9,7 @@ use super::Args;
 use super::setting::Setting;
 use super::until::UntilOver;
 use super::workload::Outcome;
+use crate::fail::Senseless;
 use crate::patience::Patience;
 
 /// A file that is made for them is as large as the disc of their paper.
@@ -49,6 +50,11 @@ impl Users {
         }
         if args.traces.len() > 1 {
             bail!("{name} stands alone: give it, or files; a file of this name is ./{name}");
+        }
+        if args.from.is_some() {
+            bail!(Senseless(format!(
+                "--from is for traces in files: leave it out, or name a file of this name with ./{name}"
+            )));
         }
         if args.processes > 1 || args.closed || args.think.is_some() {
             bail!(

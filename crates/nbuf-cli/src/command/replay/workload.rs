@@ -11,6 +11,7 @@ use super::setting::Setting;
 use super::trace::Trace;
 use super::until::UntilOver;
 use super::users::Users;
+use crate::fail::Senseless;
 use crate::patience::Patience;
 
 /// Who asks.
@@ -49,7 +50,13 @@ impl Workload {
             return Ok(Self::Users(users));
         }
         let made = args.traces[0].to_str().and_then(Made::parse);
-        if let Some(made) = made.transpose().map_err(anyhow::Error::msg)? {
+        if let Some(made) = made.transpose().map_err(Senseless)? {
+            if args.from.is_some() {
+                bail!(Senseless(
+                    "--from is for traces in files: leave it out, or name a file of this name with ./"
+                        .to_owned()
+                ));
+            }
             if args.traces.len() > 1 {
                 bail!("requests that are made up stand alone: give one of them, or files");
             }

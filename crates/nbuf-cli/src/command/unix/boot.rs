@@ -46,7 +46,7 @@ const QUIET_SLICES: u32 = 30;
 const SLICES: u64 = 60;
 
 pub(super) fn run(arguments: &Boot) -> Result<u8> {
-    let timing = arguments.costs.timing(Model::Instant);
+    let timing = arguments.costs.timing(Model::Instant)?;
     let slot = if arguments.cold { Slot::Cold } else { Slot::Warm };
     let mut guest = Guest::boot(images::read(&arguments.images)?, slot, &timing);
     guest.machine.stop_when_printed(false);

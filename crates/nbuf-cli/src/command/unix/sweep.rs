@@ -100,6 +100,10 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
             must_be_possible(path, option)?;
         }
     }
+    if arguments.scan.is_none() {
+        // Refused before anything is read.
+        arguments.costs.timing(Model::Hardware)?;
+    }
     let images = images::read(&arguments.images)?;
     let signals = Signals::block().context("cannot listen for Ctrl-C")?;
     let numbers: Vec<u16> = arguments.nbuf.clone().collect();
@@ -114,7 +118,7 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
         ended.is_none()
     };
     if let Some(scan) = &arguments.scan {
-        let (nbuf, mips) = (*arguments.nbuf.start(), arguments.costs.host_mips);
+        let (nbuf, mips) = (*arguments.nbuf.start(), arguments.costs.host_mips());
         let rows = experiment::scan(&images, nbuf, mips, &scan.0, &mut step);
         bar.clear();
         let rows = rows.map_err(told)?;
@@ -125,7 +129,7 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
         };
         print(text.as_bytes())?;
     } else {
-        let timing = arguments.costs.timing(Model::Hardware);
+        let timing = arguments.costs.timing(Model::Hardware)?;
         let plan = Plan { numbers, samples: arguments.samples, timing };
         let outcome = experiment::run(&images, &plan, &mut step);
         bar.clear();

@@ -4,8 +4,9 @@
 //! nobody asks: it writes what was reported done, the nearest first, or it reads on behind the last read. What
 //! it has reached is worked out when somebody wants to know: a step for each track it has gone over.
 
-use super::drive::{Ahead, Drive, Way};
-use super::mechanism::{Access, Mechanism, sectors, wait};
+use super::ahead::until;
+use super::drive::{Drive, Way};
+use super::mechanism::{Access, Mechanism, Purpose, Supply, sectors, wait};
 use crate::units::Nanos;
 
 /// Sectors from `start` to before `end`.
@@ -58,6 +59,9 @@ pub(super) struct Memory {
 impl Memory {
     /// What is in it from `start` on.
     pub(super) fn find(&self, drive: &Drive, start: u64, end: u64) -> Found {
+        if !drive.buffer.caches {
+            return Found::Miss;
+        }
         let mut best: Option<(usize, u64)> = None;
         for (at, segment) in self.segments.iter().enumerate() {
             let begins = segment.start <= start && start < segment.end;
@@ -107,8 +111,9 @@ impl Memory {
     fn write_one(&mut self, drive: &Drive, arm: &mut Mechanism, at: usize) {
         let behind = self.behind.remove(at);
         let start = arm.free.max(behind.ready);
-        let supply = super::mechanism::Supply { from: start, sector: Nanos::ZERO };
-        arm.access(drive, start, behind.start, behind.end - behind.start, Some(supply));
+        let supply = Supply { from: start, sector: Nanos::ZERO };
+        let run = (behind.start, behind.end - behind.start);
+        arm.access(drive, start, run, Purpose::Write(supply));
         // The arm has left the track that it was reading on.
         if let Some(reading) = &mut self.reading {
             reading.on_track = false;
@@ -124,7 +129,8 @@ impl Memory {
         ready: Nanos,
     ) -> Nanos {
         let limit = drive.buffer.segment_sectors;
-        if let Some(last) = self.behind.last_mut()
+        if drive.buffer.combines_writes
+            && let Some(last) = self.behind.last_mut()
             && last.end == start
             && end - last.start <= limit
         {
@@ -265,27 +271,4 @@ impl Memory {
 fn wrap(drive: &Drive, segment: &mut Segment) {
     let kept = segment.end.saturating_sub(drive.buffer.segment_sectors.max(1));
     segment.start = segment.start.max(kept);
-}
-
-/// The sector before which reading on ends, for a run that was asked for up to `end`.
-fn until(drive: &Drive, start: u64, end: u64) -> u64 {
-    let track_end = |sector: u64| {
-        drive.geometry.run(sector, u64::MAX).map_or(sector, |run| sector + run.sectors)
-    };
-    match drive.buffer.ahead {
-        Ahead::None => end,
-        Ahead::Sectors(count) => end + count,
-        Ahead::Track(count) => {
-            let same = drive.geometry.run(end, 1);
-            let last = drive.geometry.run(end.saturating_sub(1), 1);
-            let stays = matches!((same, last), (Some(same), Some(last))
-                if (same.cylinder, same.head) == (last.cylinder, last.head));
-            if stays { track_end(end).min(end + count) } else { end }
-        }
-        Ahead::NextTrack => {
-            let this = track_end(end);
-            let begun_before = track_end(start) < this;
-            if begun_before { track_end(this) } else { this }
-        }
-    }
 }

@@ -7,6 +7,8 @@
 //! A look-up takes a search among the zones and a few divisions. Not for discs whose
 //! numbers run along a surface first, as those of this century often do.
 
+use super::zone::Ready;
+
 /// A part of the cylinders with as many sectors on each track.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone {
@@ -29,19 +31,46 @@ pub struct Zone {
     /// Units that were passed over when the disc was made, counted from the beginning of the zone;
     /// ascending.
     pub slips: Vec<u64>,
+    /// Units that lie elsewhere in the zone since they went bad: where each would be, and where it is.
+    pub remaps: Vec<(u64, u64)>,
 }
 
 /// Where the spares of a disc are: at the end of each group, so many [`Zone::spares`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spares {
+    /// There are none, and nothing is slipped.
+    None,
     /// Whole tracks at the end of a zone; tracks are slipped.
     TracksOfZone,
     /// Sectors at the end of each track.
     Track,
     /// Sectors at the end of so many cylinders.
     Cylinders(u32),
+    /// Sectors of each cylinder; a track after a slipped sector is turned by it.
+    Cylinder {
+        /// At its beginning; else at its end.
+        at_front: bool,
+        /// What is slipped moves all that follows in the zone; else, in the cylinder.
+        to_end: bool,
+    },
     /// Sectors at the end of a zone.
     Zone,
+    /// Sectors at the end of a zone, which what is slipped does not use up.
+    ZoneToEnd,
+    /// None; what is slipped moves all that follows in the zone.
+    End,
+}
+
+/// In which order the heads of a cylinder follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Heads {
+    /// From the first to the last.
+    #[default]
+    Upwards,
+    /// There and back: downwards in every second cylinder of a zone.
+    InTurnsOfZone,
+    /// There and back: downwards in cylinders with an odd number.
+    InTurns,
 }
 
 /// A part of a turn: 2^64 of them are a whole.
@@ -70,32 +99,19 @@ pub struct Geometry {
     zones: Vec<Ready>,
     surfaces: u32,
     sectors: u64,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Ready {
-    zone: Zone,
-    /// The number of its first sector, and how many there are.
-    first: u64,
-    sectors: u64,
-    /// The group in sectors, as it lies and as it is numbered.
-    group_span: u64,
-    group_sectors: u64,
-    /// Sectors of a unit that is slipped as a whole.
-    unit: u64,
-    /// Nothing is spared and nothing slipped, as most often: sectors lie as they are numbered.
-    plain: bool,
-    sector_angle: Angle,
-    first_angle: Angle,
-    track_angle: Angle,
-    cylinder_angle: Angle,
+    heads: Heads,
 }
 
 impl Geometry {
     /// Zones in the order of their cylinders. A zone without sectors, or whose spares leave none, is left
     /// out.
     pub fn new(surfaces: u32, spares: Spares, zones: impl IntoIterator<Item = Zone>) -> Self {
-        let mut geometry = Self { zones: Vec::new(), surfaces: surfaces.max(1), sectors: 0 };
+        let mut geometry = Self {
+            zones: Vec::new(),
+            surfaces: surfaces.max(1),
+            sectors: 0,
+            heads: Heads::Upwards,
+        };
         for zone in zones {
             if let Some(ready) = Ready::new(zone, geometry.surfaces, spares, geometry.sectors) {
                 geometry.sectors += ready.sectors;
@@ -103,6 +119,12 @@ impl Geometry {
             }
         }
         geometry
+    }
+
+    /// With its heads in this order.
+    #[must_use]
+    pub fn with_heads(self, heads: Heads) -> Self {
+        Self { heads, ..self }
     }
 
     /// One zone, no spares; a track that begins where the one before it ended, turned by so many sectors.
@@ -117,6 +139,7 @@ impl Geometry {
             cylinder_skew: skew,
             spares: 0,
             slips: Vec::new(),
+            remaps: Vec::new(),
         };
         Self::new(surfaces, Spares::Zone, [zone])
     }
@@ -144,34 +167,44 @@ impl Geometry {
     /// The cylinder of a sector.
     pub(super) fn cylinder(&self, sector: u64) -> u32 {
         let Some((ready, within)) = self.find(sector) else { return 0 };
-        let place = ready.place(within) / u64::from(ready.zone.sectors_per_track);
-        ready.zone.first_cylinder + narrow(place / u64::from(self.surfaces))
+        let (place, _) = ready.moved(ready.place(within));
+        let track = place / u64::from(ready.zone.sectors_per_track);
+        ready.zone.first_cylinder + narrow(track / u64::from(self.surfaces))
     }
 
     /// From this sector on, at most `count` of them, as far as they lie on one track.
     pub(super) fn run(&self, sector: u64, count: u64) -> Option<Run> {
         let (ready, within) = self.find(sector)?;
         let per_track = u64::from(ready.zone.sectors_per_track);
-        let place = ready.place(within);
-        let (track, on_track) = (place / per_track, place % per_track);
-        let on_this = (ready.sectors - within).min(ready.to_end_of(within, place, track));
+        let numbered = ready.place(within);
+        let on_this = (ready.sectors - within).min(ready.to_end_of(within, numbered));
+        let (place, until_moved) = ready.moved(numbered);
+        let on_this = on_this.min(until_moved);
         let sectors = count.min(on_this);
         let more = sectors < on_this;
         let span = if ready.zone.slips.is_empty() {
             sectors
         } else {
-            ready.place(within + sectors - 1) + 1 - place
+            ready.place(within + sectors - 1) + 1 - numbered
         };
+        let (track, on_track) = (place / per_track, place % per_track);
         let (cylinder, head) = (track / u64::from(self.surfaces), track % u64::from(self.surfaces));
         let switches = head + u64::from(self.surfaces - 1) * cylinder;
         let angle = ready
             .first_angle
             .wrapping_add(ready.track_angle.wrapping_mul(switches))
             .wrapping_add(ready.cylinder_angle.wrapping_mul(cylinder))
-            .wrapping_add(ready.sector_angle.wrapping_mul(on_track));
-        let cylinder = ready.zone.first_cylinder + narrow(cylinder);
+            .wrapping_add(ready.sector_angle.wrapping_mul(on_track + ready.turned_by(place)));
+        let on_zone = narrow(cylinder);
+        let cylinder = ready.zone.first_cylinder + on_zone;
+        let downwards = match self.heads {
+            Heads::Upwards => false,
+            Heads::InTurnsOfZone => on_zone % 2 == 1,
+            Heads::InTurns => cylinder % 2 == 1,
+        };
+        let head = if downwards { self.surfaces - 1 - narrow(head) } else { narrow(head) };
         let per_track = ready.zone.sectors_per_track;
-        Some(Run { cylinder, head: narrow(head), angle, sectors, span, per_track, more })
+        Some(Run { cylinder, head, angle, sectors, span, per_track, more })
     }
 
     fn find(&self, sector: u64) -> Option<(&Ready, u64)> {
@@ -179,101 +212,6 @@ impl Geometry {
         let ready = self.zones.get(at)?;
         Some((ready, sector - ready.first))
     }
-}
-
-impl Ready {
-    fn new(zone: Zone, surfaces: u32, spares: Spares, first: u64) -> Option<Self> {
-        let per_track = u64::from(zone.sectors_per_track);
-        let cylinders = u64::from(zone.last_cylinder.checked_sub(zone.first_cylinder)?) + 1;
-        let span = cylinders.checked_mul(u64::from(surfaces) * per_track)?;
-        let (group_span, unit) = match spares {
-            Spares::TracksOfZone => (span, per_track),
-            Spares::Track => (per_track, 1),
-            Spares::Cylinders(count) => (u64::from(count) * u64::from(surfaces) * per_track, 1),
-            Spares::Zone => (span, 1),
-        };
-        let group_sectors = group_span.checked_sub(zone.spares.checked_mul(unit)?)?;
-        // A last group that is cut short has none.
-        let groups = span.checked_div(group_span)?;
-        let lost = groups * (group_span - group_sectors);
-        let sectors = (span - lost).checked_sub(zone.gap_sectors)?;
-        if group_sectors == 0 || sectors == 0 {
-            return None;
-        }
-        let sector_angle = u64::MAX / per_track;
-        Some(Self {
-            first,
-            sectors,
-            group_span,
-            group_sectors,
-            unit,
-            plain: zone.spares == 0 && zone.slips.is_empty(),
-            sector_angle,
-            first_angle: angle(zone.first_offset, per_track),
-            track_angle: angle(zone.track_skew, per_track),
-            cylinder_angle: angle(zone.cylinder_skew, per_track),
-            zone,
-        })
-    }
-
-    /// Where a sector of the zone lies, counted as they lie.
-    fn place(&self, within: u64) -> u64 {
-        let numbered = within + self.zone.gap_sectors;
-        if self.plain {
-            return numbered;
-        }
-        let (group, within) = (numbered / self.group_sectors, numbered % self.group_sectors);
-        let base = group * self.group_span;
-        let unit = within / self.unit;
-        base + (unit + self.slipped(base / self.unit, unit)) * self.unit + within % self.unit
-    }
-
-    /// Units that are slipped before a unit of the group that begins at `base`.
-    fn slipped(&self, base: u64, unit: u64) -> u64 {
-        let slips = &self.zone.slips;
-        let from = slips.partition_point(|&slip| slip < base);
-        let mut count = 0;
-        for &slip in &slips[from..] {
-            if slip - base > unit + count {
-                break;
-            }
-            count += 1;
-        }
-        count
-    }
-
-    /// Numbered sectors from one to the end of its track.
-    fn to_end_of(&self, within: u64, place: u64, track: u64) -> u64 {
-        let per_track = u64::from(self.zone.sectors_per_track);
-        if self.plain {
-            return (track + 1) * per_track - place;
-        }
-        let numbered = within + self.zone.gap_sectors;
-        let group = numbered / self.group_sectors;
-        let left_in_group = (group + 1) * self.group_sectors - numbered;
-        let end = (track + 1) * per_track;
-        let slipped = match self.unit {
-            1 => {
-                let slips = &self.zone.slips;
-                let before = |end| slips.partition_point(|&slip| slip < end);
-                (before(end) - before(place)) as u64
-            }
-            _ => 0,
-        };
-        (end - place - slipped).min(left_in_group).max(1)
-    }
-}
-
-/// So many sectors as a part of a turn, whole turns left out.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "what is rounded is below one turn, and a conversion saturates"
-)]
-fn angle(sectors: f64, per_track: u64) -> Angle {
-    let whole = (sectors.floor().rem_euclid(per_track as f64)) as u64;
-    let part = (sectors - sectors.floor()) * (u64::MAX / per_track) as f64;
-    (u64::MAX / per_track).wrapping_mul(whole).wrapping_add(part as u64)
 }
 
 fn narrow(number: u64) -> u32 {
@@ -299,6 +237,7 @@ mod tests {
             cylinder_skew: 3.0,
             spares,
             slips,
+            remaps: Vec::new(),
         }
     }
 
@@ -306,12 +245,17 @@ mod tests {
         /// However spares lie, no two sectors share a place, none lies on a slip, and runs add up.
         #[test]
         fn every_sector_has_a_place_of_its_own(
-            kind in 0..4_usize,
+            kind in 0..10_usize,
             surfaces in 1..4_u32,
             spares in 0..3_u64,
             mut slips in prop::collection::btree_set(0..60_u64, 0..3),
         ) {
-            let spare = [Spares::TracksOfZone, Spares::Track, Spares::Cylinders(2), Spares::Zone][kind];
+            let cylinder = |at_front, to_end| Spares::Cylinder { at_front, to_end };
+            let spare = [
+                Spares::TracksOfZone, Spares::Track, Spares::Cylinders(2), Spares::Zone,
+                cylinder(false, false), cylinder(false, true), cylinder(true, false),
+                cylinder(true, true), Spares::ZoneToEnd, Spares::End,
+            ][kind];
             // No more slips than spares: of a group there are as many as of the zone, at least.
             while slips.len() as u64 > spares { slips.pop_last(); }
             if matches!(spare, Spares::Track) { slips.clear(); }

@@ -27,8 +27,8 @@ pub(super) struct Access {
     pub rotation: Nanos,
     pub transfer: Nanos,
     pub end: Nanos,
-    /// When the first sector had passed.
-    pub first: Nanos,
+    /// When so many sectors had passed as the caller waits for.
+    pub mark: Nanos,
     /// Whether the next sector lies on the track where it ended.
     pub more: bool,
 }
@@ -41,6 +41,16 @@ pub(super) struct Supply {
     pub sector: Nanos,
 }
 
+/// What an access is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// So many sectors are waited for apart.
+    Read {
+        mark: u64,
+    },
+    Write(Supply),
+}
+
 impl Mechanism {
     pub(super) fn cylinder(&self) -> u32 {
         self.cylinder
@@ -51,29 +61,37 @@ impl Mechanism {
         &mut self,
         drive: &Drive,
         at: Nanos,
-        sector: u64,
-        count: u64,
-        supply: Option<Supply>,
+        (sector, count): (u64, u64),
+        purpose: Purpose,
     ) -> Access {
         if let Way::Mean { sector: further } = drive.way {
             return self.mean(drive, at, sector, count, further);
         }
+        let (writes, mark) = match purpose {
+            Purpose::Read { mark } => (false, sector + mark),
+            Purpose::Write(_) => (true, sector + 1),
+        };
         let mut access = Access { end: at, ..Access::default() };
         let (mut next, last) = (sector, sector + count);
         while next < last {
             let Some(run) = drive.geometry.run(next, last - next) else { break };
-            let seek = self.seek(drive, &run, supply.is_some());
+            let mut seek = self.seek(drive, &run, writes);
+            let at_least = drive.controller.write_seek_min;
+            if writes && next == sector && at_least > Nanos::ZERO {
+                // A head settles for a write even where the arm has nothing to do.
+                seek = seek.max(Nanos(at_least.0.saturating_add_signed(drive.write_settle_ns)));
+            }
             let mut wait = wait(drive, access.end + seek, run.angle);
-            let one = sectors(drive, &run, 1);
-            if let (Some(supply), true) = (supply, next == sector) {
-                let lag = supply.sector - one;
+            if let (Purpose::Write(supply), true) = (purpose, next == sector) {
+                let lag = supply.sector - sectors(drive, &run, 1);
                 let ready = supply.from + supply.sector + lag * (count - 1);
                 let short = ready - (access.end + seek + wait);
                 wait += drive.rotation * short.0.div_ceil(drive.rotation.0.max(1));
             }
+            let begins = access.end + seek + wait;
             let transfer = sectors(drive, &run, run.span);
-            if next == sector {
-                access.first = access.end + seek + wait + one;
+            if (next..next + run.sectors).contains(&mark.saturating_sub(1)) {
+                access.mark = begins + sectors(drive, &run, mark - next);
             }
             access.seek += seek;
             access.rotation += wait;
@@ -82,6 +100,7 @@ impl Mechanism {
             access.more = run.more;
             next += run.sectors;
         }
+        access.mark = access.mark.min(access.end);
         self.free = access.end;
         access
     }
@@ -96,10 +115,10 @@ impl Mechanism {
     ) -> Access {
         self.cylinder = drive.geometry.cylinder(sector + count.max(1) - 1);
         let (seek, rotation) = (drive.seek.mean(), drive.wait_mean());
-        let first = at + seek + rotation;
+        let mark = at + seek + rotation;
         let transfer = further * (count.max(1) - 1);
-        self.free = first + transfer;
-        Access { seek, rotation, transfer, end: self.free, first, more: false }
+        self.free = mark + transfer;
+        Access { seek, rotation, transfer, end: self.free, mark, more: false }
     }
 
     /// Moves the arm to a track; how long that takes.

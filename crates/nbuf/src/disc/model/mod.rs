@@ -10,7 +10,9 @@
 //! buffer does not wait for the arm; one that the buffer has begun to read waits for the medium. Not for discs
 //! without moving parts: those have [`super::latency`].
 
+mod ahead;
 mod buffer;
+mod bus;
 pub mod drive;
 pub mod geometry;
 mod mechanism;
@@ -18,10 +20,12 @@ mod queue;
 pub mod seek;
 #[cfg(test)]
 mod tests;
+mod zone;
 
 use self::buffer::{Found, Memory};
-use self::drive::{Controller, Drive, Way};
-use self::mechanism::{Access, Mechanism, Supply};
+use self::bus::Phases;
+use self::drive::{Drive, Way};
+use self::mechanism::{Access, Mechanism, Purpose, Supply};
 use self::queue::{Queue, Waiting};
 use super::{Completion, Disc, Operation, Request, Spent};
 use crate::units::Nanos;
@@ -38,6 +42,8 @@ pub struct Model {
     /// When the controller is done with the request before, and whether that was a write.
     free: Nanos,
     after_write: bool,
+    /// Where the last write ended.
+    written: u64,
     in_service: Option<Completion>,
 }
 
@@ -55,8 +61,8 @@ impl Model {
     pub fn new(drive: Drive) -> Self {
         let queue = Queue::new(drive.scheduler);
         let (arm, memory) = (Mechanism::default(), Memory::default());
-        let (free, after_write, in_service) = (Nanos::ZERO, false, None);
-        Self { drive, queue, arm, memory, free, after_write, in_service }
+        let free = Nanos::ZERO;
+        Self { drive, queue, arm, memory, free, after_write: false, written: 0, in_service: None }
     }
 
     /// What it models.
@@ -115,36 +121,37 @@ impl Model {
         let controller = self.drive.controller;
         let count = end - first;
         let may_seek = begins + controller.read_miss.of(self.after_write);
-        let (start, access, queued, from_medium, kept);
+        let phases = Phases::of(&self.drive, begins, self.after_write);
+        let (had, access, queued, kept, start);
         match self.memory.find(&self.drive, first, end) {
             Found::Hit { segment, until } => {
-                start = begins + controller.read_hit.of(self.after_write);
+                had = until - first;
+                let rest = phases.mark(had, count - had);
                 (access, queued) = if until < end {
-                    self.read_rest(segment, until, end, may_seek)
+                    self.read_rest(segment, (until, end), may_seek, rest)
                 } else {
                     (Access::default(), Nanos::ZERO)
                 };
-                from_medium = end - until;
                 self.after_hit(segment, end, until, may_seek, access);
+                start = phases.hit;
                 kept = true;
             }
             Found::Miss => {
                 self.memory.stop();
-                start = may_seek;
                 let at = may_seek.max(self.arm.free);
+                had = 0;
                 queued = at - may_seek;
-                access = self.arm.access(&self.drive, at, first, count, None);
-                from_medium = count;
+                let purpose = Purpose::Read { mark: phases.mark(0, count) };
+                access = self.arm.access(&self.drive, at, (first, count), purpose);
                 kept = self.keep(first, end, access);
+                start = may_seek;
             }
         }
-        let done = if from_medium == 0 {
-            start + controller.bus_sector * count
-        } else if !kept || self.drive.way != Way::Turning {
+        let done = if had < count && (!kept || self.drive.way != Way::Turning) {
             // Without a memory, and where all is means, a sector is there when it has passed.
             access.end
         } else {
-            controller.delivered(start, count - from_medium, from_medium, access)
+            phases.delivered(had, count - had, access)
         };
         let overhead = start - begins + controller.read_end;
         Served { end: done + controller.read_end, overhead, queued, access }
@@ -154,20 +161,19 @@ impl Model {
     fn read_rest(
         &mut self,
         segment: usize,
-        until: u64,
-        end: u64,
+        (until, end): (u64, u64),
         may_seek: Nanos,
+        mark: u64,
     ) -> (Access, Nanos) {
         if self.memory.is_reading(segment) && self.drive.way == Way::Turning {
             self.memory.extend(&self.drive, end);
             let access = self.memory.read_on(&self.drive, &mut self.arm, Nanos::MAX, end);
-            let mut access = access.unwrap_or_default();
-            access.first = Nanos::ZERO;
-            return (access, Nanos::ZERO);
+            return (access.unwrap_or_default(), Nanos::ZERO);
         }
         self.memory.stop();
         let at = may_seek.max(self.arm.free);
-        (self.arm.access(&self.drive, at, until, end - until, None), at - may_seek)
+        let purpose = Purpose::Read { mark };
+        (self.arm.access(&self.drive, at, (until, end - until), purpose), at - may_seek)
     }
 
     fn after_hit(&mut self, segment: usize, end: u64, until: u64, may_seek: Nanos, access: Access) {
@@ -194,40 +200,32 @@ impl Model {
 
     fn write(&mut self, begins: Nanos, first: u64, end: u64) -> Served {
         let controller = self.drive.controller;
-        let overhead = controller.write.of(self.after_write);
-        let start = begins + overhead;
+        let buffer = self.drive.buffer;
         self.memory.stop();
         self.memory.forget(first, end);
-        let buffer = self.drive.buffer;
         if buffer.keeps_writes {
             self.memory.take(&self.drive, first, end);
         }
         let count = end - first;
+        let continues = !self.after_write || first == self.written;
+        self.written = end;
         if buffer.behind_segments > 0 {
+            let overhead = controller.write.of(self.after_write) + controller.prepare;
+            let start = begins + overhead;
             let room = self.memory.write_behind(&self.drive, &mut self.arm, (first, end), start);
             let queued = room - start;
-            let end = start + queued + controller.bus_sector * count + controller.write_end;
+            let done = start + queued + controller.bus_write_sector * count + controller.write_end;
             let overhead = overhead + controller.write_end;
-            return Served { end, overhead, queued, access: Access::default() };
+            return Served { end: done, overhead, queued, access: Access::default() };
         }
-        let at = start.max(self.arm.free);
-        let supply = Supply { from: start, sector: controller.bus_sector };
-        let access = self.arm.access(&self.drive, at, first, count, Some(supply));
-        let overhead = overhead + controller.write_end;
-        Served { end: access.end + controller.write_end, overhead, queued: at - start, access }
-    }
-}
-
-impl Controller {
-    /// When a read is on the other side of the bus, of which the buffer had some sectors at `start` and
-    /// the others came from the medium.
-    fn delivered(&self, start: Nanos, had: u64, others: u64, access: Access) -> Nanos {
-        let bus = self.bus_sector;
-        if self.whole_reads && had == 0 {
-            return access.end + bus * others;
-        }
-        // What has been begun goes on as it comes: no faster than the bus, and the last sector last.
-        ((start + bus * had).max(access.first) + bus * others).max(access.end + bus)
+        let phases = bus::Write::of(&controller, begins, self.after_write, continues);
+        let at = phases.may_seek.max(self.arm.free);
+        let supply = Supply { from: phases.data, sector: controller.bus_write_sector };
+        let access = self.arm.access(&self.drive, at, (first, count), Purpose::Write(supply));
+        let released = phases.data + controller.bus_write_sector * count + phases.disconnect;
+        let done = access.end.max(released) + phases.reselect + controller.write_end;
+        let overhead = phases.may_seek - begins + phases.reselect + controller.write_end;
+        Served { end: done, overhead, queued: at - phases.may_seek, access }
     }
 }
 

@@ -23,6 +23,26 @@ enum Shape {
         root: f64,
         linear: f64,
     },
+    Pieces(Box<Pieces>),
+}
+
+/// A root for short seeks and a line for long ones, behind the first few, which are measured: the equation of
+/// Ruemmler and Wilkes, with the extension of B. Worthington, G. Ganger and Y. Patt (CSE-TR-194-94, 1994).
+/// Times in milliseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pieces {
+    /// Of one cylinder, of two, and so on, as far as they are known.
+    pub first_ms: Vec<f64>,
+    /// From this distance on, the line.
+    pub line_from: u32,
+    /// What a short seek takes beside the root of its distance.
+    pub root_base_ms: f64,
+    /// For each root of a cylinder.
+    pub root_ms: f64,
+    /// What a long seek takes beside its distance.
+    pub line_base_ms: f64,
+    /// For each cylinder.
+    pub line_ms: f64,
 }
 
 impl Seek {
@@ -32,17 +52,31 @@ impl Seek {
             points.into_iter().map(|(distance, ms)| (distance, ms.max(0.0) * 1e6)).collect();
         points.sort_unstable_by_key(|point| point.0);
         points.dedup_by_key(|point| point.0);
-        let mut seek = Self { shape: Shape::Points(points), mean: Nanos::ZERO };
+        Self { shape: Shape::Points(points), mean: Nanos::ZERO }.with_mean(cylinders)
+    }
+
+    /// Of a root and a line.
+    pub fn pieces(pieces: Pieces, cylinders: u32) -> Self {
+        Self { shape: Shape::Pieces(Box::new(pieces)), mean: Nanos::ZERO }.with_mean(cylinders)
+    }
+
+    /// So long to any other cylinder.
+    pub fn constant(ms: f64) -> Self {
+        let time = nanos(ms * 1e6);
+        Self { shape: Shape::Points(vec![(1, time.0 as f64)]), mean: time }
+    }
+
+    fn with_mean(mut self, cylinders: u32) -> Self {
         let (mut sum, mut weight) = (0.0, 0.0);
         for distance in 1..cylinders {
             let pairs = f64::from(cylinders - distance);
-            sum += pairs * seek.time(distance).0 as f64;
+            sum += pairs * self.time(distance).0 as f64;
             weight += pairs;
         }
         if weight > 0.0 {
-            seek.mean = nanos(sum / weight);
+            self.mean = nanos(sum / weight);
         }
-        seek
+        self
     }
 
     /// Through three figures of a data sheet, in milliseconds: of one cylinder, of the mean pair, of
@@ -86,6 +120,17 @@ impl Seek {
         match &self.shape {
             Shape::Curve { one, root, linear } => {
                 nanos(one + root * (far.sqrt() - 1.0) + linear * (far - 1.0))
+            }
+            Shape::Pieces(pieces) => {
+                let first = usize::try_from(distance - 1).ok();
+                let ms = match first.and_then(|at| pieces.first_ms.get(at)) {
+                    Some(&ms) => ms,
+                    None if distance < pieces.line_from => {
+                        pieces.root_base_ms + pieces.root_ms * far.sqrt()
+                    }
+                    None => pieces.line_base_ms + pieces.line_ms * far,
+                };
+                nanos(ms * 1e6)
             }
             Shape::Points(points) => match points.as_slice() {
                 [] => Nanos::ZERO,

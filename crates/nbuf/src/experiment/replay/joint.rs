@@ -59,6 +59,9 @@ impl<D: Disc + ?Sized, C: Crowd + ?Sized, W: Watch + ?Sized> Run<'_, D, C, W> {
         if let Err(error @ DiscError::PastTheEnd { .. }) = &outcome {
             Err(error.clone())?;
         }
+        if let (Err(error), None) = (&outcome, &self.seen.failure) {
+            self.seen.failure = Some(error.to_string());
+        }
         self.seen.served(&spent, request.length_bytes);
         let process = u32::try_from(request.tag).unwrap_or(u32::MAX);
         if self.machine.moves_bytes {

@@ -48,6 +48,8 @@ pub struct Seen {
     pub disc_bytes: u64,
     /// Where its time went.
     pub spent: Spent,
+    /// Why it failed the first request that it failed.
+    pub failure: Option<String>,
 }
 
 impl Seen {

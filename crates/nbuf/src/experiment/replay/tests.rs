@@ -289,6 +289,7 @@ fn a_failure_is_counted_and_evicts() {
     let seen = replay(&machine("free"), &mut max_iv(4), &mut disc, &mut crowd, &mut ()).unwrap();
     assert_eq!(seen.kinds[0], Kind { count: 4, hits: 1, failed: 2 });
     assert_eq!(seen.kinds[1], Kind { count: 1, hits: 0, failed: 1 });
+    assert_eq!(seen.failure.as_deref(), Some("worn out"));
 }
 
 /// Two processes of which each waits for the other to make a request.

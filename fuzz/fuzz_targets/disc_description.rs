@@ -1,0 +1,25 @@
+//! Any bytes as a description of a drive, in our own words or `DiskSim`'s: the files that it names are made of the same
+//! bytes. What is a drive serves a request at its beginning and one at its end, and says the same in our words.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nbuf::disc::model::Model;
+use nbuf::disc::{Disc, Operation, Request, description, wait_for};
+use nbuf::units::Nanos;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut read = |_: &str| Ok(text.to_owned());
+    let Ok(document) = description::parse(text, &mut read) else { return };
+    let Ok(drive) = document.drive() else { return };
+    let ours = document.text().expect("a drive can be written down");
+    let again = description::drive(&ours, &mut read).expect("what we write we read");
+    assert!(again == drive, "{ours}");
+    let mut disc = Model::new(drive);
+    for offset_bytes in [0, disc.size_bytes().saturating_sub(4_096)] {
+        let request =
+            Request { tag: 0, operation: Operation::Read, offset_bytes, length_bytes: 512, data: Vec::new() };
+        assert!(wait_for(&mut disc, Nanos::ZERO, request).is_some());
+    }
+});
