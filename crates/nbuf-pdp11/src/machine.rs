@@ -124,6 +124,16 @@ impl Pdp11 {
         self.attend_at = 0;
     }
 
+    /// Somebody connects to a serial line.
+    pub fn connect(&mut self, line: usize) {
+        self.bus.lines.connect(self.now, line);
+    }
+
+    /// Types on a serial line.
+    pub fn type_on(&mut self, line: usize, text: &[u8]) {
+        self.bus.lines.type_in(self.now, line, text);
+    }
+
     /// Runs until `until`, or until something else ends it.
     pub fn run<W: Watcher>(&mut self, watcher: &mut W, until: u64) -> Stop {
         self.until = until;
