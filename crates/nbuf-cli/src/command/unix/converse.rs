@@ -1,16 +1,18 @@
-//! The conversation with a guest on its console: a terminal, or lines that are typed when it reads.
+//! The conversation with a guest: a terminal or a script on its console, and its serial lines.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nbuf::clock::Stopwatch;
+use nbuf::sys::signal::Signals;
 use nbuf_pdp11::Stop;
 use nbuf_pdp11::timing::Timing;
 use nbuf_pdp11::unix::guest::Guest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use super::lines::Lines;
 use super::script::Script;
 use crate::voice::note;
 
@@ -28,6 +30,8 @@ const USERS: u16 = 0o40_000;
 pub(super) enum Ended {
     /// Somebody left.
     Left,
+    /// This signal came.
+    Signal(i32),
     /// The guest stopped by itself, for this reason.
     Crashed(String),
 }
@@ -54,9 +58,11 @@ impl Drop for Raw {
 }
 
 /// Runs until somebody leaves, or the guest stops by itself.
-pub(super) fn converse(guest: &mut Guest, timing: &Timing) -> Result<Ended> {
-    let terminal = io::stdin().is_terminal().then(Raw::enter).transpose()?;
-    let mut script = if terminal.is_none() { Some(Script::read()?) } else { None };
+pub(super) fn converse(guest: &mut Guest, timing: &Timing, lines: &mut Lines) -> Result<Ended> {
+    let is_terminal = io::stdin().is_terminal();
+    let mut script = if is_terminal { None } else { Some(Script::read()?) };
+    let signals = Signals::block().context("cannot listen for Ctrl-C")?;
+    let _raw = is_terminal.then(Raw::enter).transpose()?;
     let slice = (timing.second_ticks / SLICES).max(1);
     let mut still = Still::default();
     loop {
@@ -66,26 +72,33 @@ pub(super) fn converse(guest: &mut Guest, timing: &Timing) -> Result<Ended> {
         let stop = guest.machine.run(&mut guest.meters, until);
         let waits = guest.machine.waited().ticks - before > slice / 2;
         let printed = show(guest)?;
+        lines.serve(&mut guest.machine);
         if !matches!(stop, Stop::Limit | Stop::Printed) {
             return Ok(Ended::Crashed(guest.reason(Some(stop))));
         }
         if guest.meters.panicked_from.is_some() || still.loops(guest, printed || waits) {
             return Ok(Ended::Crashed(guest.reason(None)));
         }
-        if let Some(script) = &mut script {
-            if !script.go_on(guest, waits && !printed) {
+        if let Some(signal) = signals.next() {
+            return Ok(Ended::Signal(signal.number));
+        }
+        if script.as_mut().is_some_and(|script| !script.go_on(guest, waits && !printed)) {
+            if lines.is_empty() {
                 return Ok(Ended::Left);
             }
+            script = None;
+        }
+        if !is_terminal && lines.is_empty() {
             continue;
         }
         // A guest that waits does so as long as its clock says; one that works is not held up.
         let left = Duration::from_nanos(1_000_000_000 / SLICES).saturating_sub(began.elapsed());
-        if let Some(keys) = keys(if waits { left } else { Duration::ZERO })? {
-            if keys.contains(&LEAVE) {
-                return Ok(Ended::Left);
-            }
-            guest.machine.type_in(&keys);
+        let most = if waits { left } else { Duration::ZERO };
+        let keys = wait(is_terminal, &signals, lines, most)?;
+        if keys.contains(&LEAVE) {
+            return Ok(Ended::Left);
         }
+        guest.machine.type_in(&keys);
     }
 }
 
@@ -119,16 +132,22 @@ fn show(guest: &mut Guest) -> Result<bool> {
     Ok(!text.is_empty())
 }
 
-/// Keys that were struck within a time.
-fn keys(most: Duration) -> Result<Option<Vec<u8>>> {
+/// Waits until a key is struck, on the terminal or on a line, or a signal comes, or a time is over.
+/// The keys of the terminal.
+fn wait(is_terminal: bool, signals: &Signals, lines: &Lines, most: Duration) -> Result<Vec<u8>> {
     let input = io::stdin();
     let timeout = Timespec::try_from(most).ok();
-    let mut wait = [PollFd::new(&input, PollFlags::IN)];
-    if poll(&mut wait, timeout.as_ref()).unwrap_or(0) == 0 {
-        return Ok(None);
+    let mut wanted = vec![PollFd::new(signals.descriptor(), PollFlags::IN)];
+    if is_terminal {
+        wanted.push(PollFd::new(&input, PollFlags::IN));
+    }
+    wanted.extend(lines.wanted());
+    let count = poll(&mut wanted, timeout.as_ref()).unwrap_or(0);
+    if count == 0 || !is_terminal || wanted[1].revents().is_empty() {
+        return Ok(Vec::new());
     }
     let mut buffer = [0; 256];
     let length = input.lock().read(&mut buffer).context("cannot read the terminal")?;
     // A terminal that is gone leaves, too.
-    Ok(Some(if length == 0 { vec![LEAVE] } else { buffer[..length].to_vec() }))
+    Ok(if length == 0 { vec![LEAVE] } else { buffer[..length].to_vec() })
 }

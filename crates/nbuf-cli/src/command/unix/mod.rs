@@ -3,6 +3,7 @@
 mod boot;
 mod converse;
 mod images;
+mod lines;
 mod script;
 mod sweep;
 
