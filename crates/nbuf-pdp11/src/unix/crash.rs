@@ -7,6 +7,7 @@ use crate::cpu::{Entry, PC, SP};
 use crate::machine::{Pdp11, Stop};
 
 use super::guest::Guest;
+use super::kernel::Panic;
 
 /// Instructions that are shown.
 const SHOWN: usize = 50;
@@ -16,8 +17,8 @@ impl Guest {
     /// that led there, by its vector and the address at which it came.
     pub fn reason(&self, stop: Option<Stop>) -> String {
         let machine = &self.machine;
-        if let Some(from) = self.meters.panicked_from {
-            return self.panic(from);
+        if let Some(panicked) = self.meters.panicked {
+            return self.panic(panicked);
         }
         match stop {
             Some(Stop::Halt) => halt(machine),
@@ -42,11 +43,11 @@ impl Guest {
         }
     }
 
-    fn panic(&self, from: u16) -> String {
+    fn panic(&self, Panic { from, trap }: Panic) -> String {
         if self.meters.landmarks().is_some_and(|places| places.lacks_init(from)) {
             return format!("the kernel panicked at {from:06o}: it cannot execute /etc/init");
         }
-        match self.machine.trapped() {
+        match trap {
             Some(Entry { vector, counter, cause }) => format!(
                 "the kernel panicked at {from:06o}: it trapped to {vector:03o} ({cause}) at \
                  {counter:06o}, inside a system call"

@@ -166,7 +166,7 @@ impl Guest {
                 Stop::Printed | Stop::Limit => {}
                 stop => return Err(self.trouble(self.reason(Some(stop)), wanted, Some(stop))),
             }
-            let is_lost = self.meters.panicked_from.is_some();
+            let is_lost = self.meters.panicked.is_some();
             if is_lost || self.meters.instructions > instructions {
                 return Err(self.trouble(self.reason(None), wanted, None));
             }

@@ -76,7 +76,7 @@ pub(super) fn converse(guest: &mut Guest, timing: &Timing, lines: &mut Lines) ->
         if !matches!(stop, Stop::Limit | Stop::Printed) {
             return Ok(Ended::Crashed(guest.reason(Some(stop))));
         }
-        if guest.meters.panicked_from.is_some() || still.loops(guest, printed || waits) {
+        if guest.meters.panicked.is_some() || still.loops(guest, printed || waits) {
             return Ok(Ended::Crashed(guest.reason(None)));
         }
         if let Some(signal) = signals.next() {

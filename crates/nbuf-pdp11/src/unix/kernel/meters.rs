@@ -1,10 +1,19 @@
 //! What is counted while a kernel runs: calls of its buffer allocator, sleeps, and the last
 //! instructions.
 
-use crate::cpu::PC;
+use crate::cpu::{Entry, PC};
 use crate::machine::{Pdp11, Watcher};
 
 use super::{Asked, Hook, Kernel, Landmarks, WAIT};
+
+/// How a kernel came to its `panic`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// The instruction that went there.
+    pub from: u16,
+    /// The last trap before.
+    pub trap: Option<Entry>,
+}
 
 /// What is counted while a kernel runs, and the last instructions.
 #[derive(Clone)]
@@ -23,8 +32,8 @@ pub struct Meters {
     pub late_sleeps: u64,
     /// Of these, those that the clock ended.
     pub lost_wakeups: u64,
-    /// Where the kernel was when it went to `panic`.
-    pub panicked_from: Option<u16>,
+    /// How the kernel came to `panic`, the first time.
+    pub panicked: Option<Panic>,
     wakeup_is_past: bool,
 }
 
@@ -52,7 +61,7 @@ impl Meters {
             buffer_waits: 0,
             late_sleeps: 0,
             lost_wakeups: 0,
-            panicked_from: None,
+            panicked: None,
             wakeup_is_past: false,
         }
     }
@@ -76,8 +85,9 @@ impl Meters {
     #[cold]
     fn seen(&mut self, hook: Hook, machine: &Pdp11) {
         if hook == Hook::Panic {
-            let before = self.last().iter().rev().nth(1).copied();
-            self.panicked_from = self.panicked_from.or(before);
+            let from = self.last().iter().rev().nth(1).copied();
+            let panicked = from.map(|from| Panic { from, trap: machine.trapped() });
+            self.panicked = self.panicked.or(panicked);
         }
         let Some(kernel) = self.kernel else { return };
         match hook {

@@ -11,7 +11,7 @@ use crate::machine::Pdp11;
 use crate::memory::Memory;
 
 pub use landmarks::Landmarks;
-pub use meters::Meters;
+pub use meters::{Meters, Panic};
 
 /// Why an a.out is none, or the kernel in core is another.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
