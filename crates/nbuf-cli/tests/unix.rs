@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nbuf_pdp11::unix::result::SweepDocument;
 use support::skip;
 use tempfile::TempDir;
 
@@ -168,4 +169,32 @@ fn lines_are_typed_when_unix_reads_the_console() {
             is_in_order(&boot(folder.path(), &options, ASSEMBLE), &format!("{options:?}"));
         }
     }
+}
+
+#[test]
+fn kernels_that_are_too_large_are_refused_as_the_guest_refuses_them() {
+    let Some(folder) = unix("kernels with more buffers than there is room for") else { return };
+    let output = Command::new(NBUF)
+        .args(["unix", "sweep", "--nbuf", "6,1,7..12", "--samples", "1", "--json", "--images"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let document: SweepDocument = serde_json::from_slice(&output.stdout).unwrap();
+    let numbers: Vec<u16> = document.rows.iter().map(|row| row.nbuf).collect();
+    assert_eq!(numbers, [1, 6]);
+    assert_eq!(document.rows[0].requests, document.rows[1].requests, "larger ones change nothing");
+    let refused: Vec<u16> = document.refused.iter().map(|refused| refused.nbuf).collect();
+    assert_eq!(refused, [7, 8, 9, 10, 11, 12]);
+    for refused in &document.refused {
+        let why = &refused.why;
+        let names_what_happened = ["stopped at 0", "halted at 0", "panicked at 0", "loops at 0"];
+        assert!(names_what_happened.iter().any(|what| why.contains(what)), "{why}");
+        assert!(!why.contains("Abort") && !why.contains("at 173700"), "{why}");
+    }
+    let seven = &document.refused[0].why;
+    assert!(seven.ends_with(
+        "the guest stopped at 011600: its trap to 014 (the T bit of the status) found no stack: sp is \
+         177776, and below it no memory answers"
+    ));
 }
