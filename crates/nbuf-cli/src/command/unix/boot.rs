@@ -30,7 +30,7 @@ pub(super) struct Boot {
     /// Boot the kernel of the cold slot, where msys2 1 has put one
     #[arg(long)]
     cold: bool,
-    /// Give the machine so many serial lines, each a pseudo-terminal whose name is said
+    /// Give the machine N serial lines, each a pseudo-terminal, and print their names
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=8))]
     lines: u8,
     /// When you leave, write the discs back to the images
