@@ -60,4 +60,22 @@ mod tests {
     fn the_definition_is_sound() {
         super::definition().debug_assert();
     }
+
+    /// clap prints `{n}` as the end of a line, so that an example with it cannot be typed.
+    #[test]
+    fn no_help_has_what_is_printed_as_the_end_of_a_line() {
+        let mut verbs = vec![super::definition()];
+        let mut seen = 0;
+        while let Some(verb) = verbs.pop() {
+            verbs.extend(verb.get_subcommands().cloned());
+            let own = [verb.get_about(), verb.get_long_about(), verb.get_before_help()];
+            let after = [verb.get_after_help(), verb.get_after_long_help()];
+            let of_options = verb.get_arguments().flat_map(|a| [a.get_help(), a.get_long_help()]);
+            for text in own.into_iter().chain(after).chain(of_options).flatten() {
+                assert!(!text.to_string().contains("{n}"), "{}: {text}", verb.get_name());
+                seen += 1;
+            }
+        }
+        assert!(seen > 100, "{seen} texts were looked at");
+    }
 }

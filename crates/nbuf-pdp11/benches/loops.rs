@@ -41,7 +41,7 @@ fn loops(criterion: &mut Criterion) {
     for (name, program) in [("inc-bne", &COUNT[..]), ("byte-copy", &COPY[..])] {
         let mut plain = machine(program);
         group.bench_function(name, |bencher| bencher.iter(|| go_round(&mut plain, &mut ())));
-        let (mut metered, mut meters) = (machine(program), Meters::new(None));
+        let (mut metered, mut meters) = (machine(program), Meters::new(None, None));
         let name = format!("{name}, metered");
         group.bench_function(name, |bencher| bencher.iter(|| go_round(&mut metered, &mut meters)));
     }

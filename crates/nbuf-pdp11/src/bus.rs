@@ -3,7 +3,7 @@
 //! **Invariant:** addresses, vectors and priorities stand here and nowhere else.
 
 use crate::device::Write;
-use crate::device::dc11;
+use crate::device::dc11::{self, Dc11};
 use crate::device::drum::Drum;
 use crate::device::ke11::Ke11;
 use crate::device::kl11::Kl11;
@@ -20,7 +20,7 @@ const RF11: u16 = 0o177_460;
 const KW11: u16 = 0o177_546;
 const KL11: u16 = 0o177_560;
 const SWITCHES: u16 = 0o177_570;
-const DC11: u16 = 0o174_000;
+const LINES: u16 = 0o174_000;
 
 /// Where the processor's status can be read and written.
 pub const STATUS: u16 = 0o177_776;
@@ -35,6 +35,8 @@ pub const PACK_VECTOR: u16 = 0o220;
 pub const KEYBOARD_VECTOR: u16 = 0o60;
 /// Vector of the printer.
 pub const PRINTER_VECTOR: u16 = 0o64;
+/// Vector of the first line's receiver; its transmitter's and those of the other lines come behind it.
+pub const LINES_VECTOR: u16 = 0o300;
 
 /// Bytes of a drum of one platter: 262,144 words.
 pub const DRUM_BYTES: usize = 524_288;
@@ -50,6 +52,8 @@ pub struct Bus {
     pub pack: Rk11,
     /// The console.
     pub console: Kl11,
+    /// The serial lines.
+    pub lines: Dc11,
     /// The clock.
     pub clock: Kw11,
     /// What the switches of the panel say.
@@ -72,6 +76,7 @@ impl Bus {
             drum: Rf11::new(Box::new(drum), timing.tick_ns),
             pack: Rk11::new(Box::new(pack), timing.tick_ns),
             console: Kl11::new(timing.key_ticks, timing.print_ticks),
+            lines: Dc11::new(timing.line),
             clock: Kw11::new(timing.clock_ticks, timing.clock_first_ticks),
             switches: 0,
             asked: 0,
@@ -84,6 +89,7 @@ impl Bus {
         self.drum.reset();
         self.pack.reset();
         self.console.reset(now);
+        self.lines.reset();
         self.clock.reset();
     }
 
@@ -97,7 +103,7 @@ impl Bus {
             KW11 => self.clock.read(),
             KL11..=0o177_566 => self.console.read(now, address - KL11),
             SWITCHES => self.switches,
-            DC11.. if address - DC11 < dc11::BYTES => dc11::SILENCE,
+            LINES.. if address - LINES < dc11::BYTES => self.lines.read(now, address - LINES),
             _ => return Err(Silence),
         })
     }
@@ -119,7 +125,9 @@ impl Bus {
             KL11..=0o177_566 => self.console.write(now, address - KL11, write),
             // The lamps of the panel, which nobody sees.
             SWITCHES => {}
-            DC11.. if address - DC11 < dc11::BYTES => {}
+            LINES.. if address - LINES < dc11::BYTES => {
+                self.lines.write(now, address - LINES, write);
+            }
             _ => return Err(Silence),
         }
         Ok(())
@@ -128,7 +136,7 @@ impl Bus {
     /// When something happens next.
     pub fn due(&self) -> u64 {
         let discs = self.drum.transfer.due().min(self.pack.transfer.due());
-        discs.min(self.console.due()).min(self.clock.due())
+        discs.min(self.console.due()).min(self.lines.due()).min(self.clock.due())
     }
 
     /// Does all that is due. So many words went through memory.
@@ -139,6 +147,9 @@ impl Bus {
         }
         if self.console.due() <= now {
             self.console.service(now);
+        }
+        if self.lines.due() <= now {
+            self.lines.service(now);
         }
         if self.drum.transfer.due() <= now {
             words += self.drum.service(memory);
@@ -155,7 +166,7 @@ impl Bus {
     }
 
     /// The vector of the most urgent request above a priority, which is heard with this. Clock 6;
-    /// pack, then drum, 5; keyboard, then printer, 4.
+    /// pack, drum, then lines, 5; keyboard, then printer, 4.
     pub fn interrupt(&mut self, priority: u8) -> Option<u16> {
         if priority < 6 && self.clock.requests {
             self.clock.requests = false;
@@ -168,6 +179,9 @@ impl Bus {
         if priority < 5 && self.drum.requests {
             self.drum.requests = false;
             return Some(DRUM_VECTOR);
+        }
+        if priority < 5 && self.lines.requests {
+            return self.lines.interrupt().map(|vector| LINES_VECTOR + vector);
         }
         if priority < 4 && self.console.keyboard_requests {
             self.console.keyboard_requests = false;

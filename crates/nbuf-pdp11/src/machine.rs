@@ -7,7 +7,7 @@
 
 use crate::bus::Bus;
 use crate::cpu::decode::{self, Decoded};
-use crate::cpu::{Abort, Cpu, PC, SP, STACK_LIMIT, Traps};
+use crate::cpu::{Abort, Cpu, Entry, PC, SP, STACK_LIMIT, Traps};
 use crate::device::NEVER;
 use crate::memory::Memory;
 use crate::timing::Timing;
@@ -74,6 +74,8 @@ pub struct Pdp11 {
     until: u64,
     stops_when_printed: bool,
     waited: Waited,
+    entered: Option<Entry>,
+    trapped: Option<Entry>,
     decoded: std::sync::Arc<[Decoded; 65_536]>,
 }
 
@@ -99,6 +101,8 @@ impl Pdp11 {
             until: NEVER,
             stops_when_printed: false,
             waited: Waited::default(),
+            entered: None,
+            trapped: None,
             decoded: decode::table(|word| timing.instruction_ticks(word)).into(),
         }
     }
@@ -113,6 +117,16 @@ impl Pdp11 {
         self.waited
     }
 
+    /// The last trap or interrupt.
+    pub fn entered(&self) -> Option<Entry> {
+        self.entered
+    }
+
+    /// The last trap.
+    pub fn trapped(&self) -> Option<Entry> {
+        self.trapped
+    }
+
     /// Whether [`run`](Self::run) comes back at every character that was printed.
     pub fn stop_when_printed(&mut self, stops: bool) {
         self.stops_when_printed = stops;
@@ -122,6 +136,16 @@ impl Pdp11 {
     pub fn type_in(&mut self, text: &[u8]) {
         self.bus.console.type_in(self.now, text);
         self.attend_at = 0;
+    }
+
+    /// Somebody connects to a serial line.
+    pub fn connect(&mut self, line: usize) {
+        self.bus.lines.connect(self.now, line);
+    }
+
+    /// Types on a serial line.
+    pub fn type_on(&mut self, line: usize, text: &[u8]) {
+        self.bus.lines.type_in(self.now, line, text);
     }
 
     /// Runs until `until`, or until something else ends it.
@@ -183,11 +207,16 @@ impl Pdp11 {
         if self.now >= self.until {
             return Attended::Stop(Stop::Limit);
         }
-        if let Some((vector, is_stack)) = self.cpu.traps.take() {
-            return self.enter(vector, is_stack).map_or(Attended::Again, Attended::Stop);
+        if let Some(taken) = self.cpu.traps.take() {
+            let counter = self.cpu.registers[PC];
+            self.trapped = Some(Entry { vector: taken.vector, counter, cause: taken.cause });
+            self.entered = self.trapped;
+            let stop = self.enter(taken.vector, taken.is_stack);
+            return stop.map_or(Attended::Again, Attended::Stop);
         }
         if let Some(vector) = self.bus.interrupt(self.cpu.priority) {
-            let had_waited = self.cpu.waits;
+            let (had_waited, counter) = (self.cpu.waits, self.cpu.registers[PC]);
+            self.entered = Some(Entry { vector, counter, cause: "an interrupt" });
             watcher.interrupt(self, vector, had_waited);
             return self.enter(vector, false).map_or(Attended::Again, Attended::Stop);
         }

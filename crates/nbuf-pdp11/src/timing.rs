@@ -10,6 +10,7 @@
 use nbuf::units::Nanos;
 
 use crate::cpu::decode::{Operation, operation};
+use crate::device::dc11::LineTiming;
 
 /// What the drum costs.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +78,8 @@ pub struct Timing {
     pub key_ticks: u64,
     /// For a character of the printer.
     pub print_ticks: u64,
+    /// The serial lines.
+    pub line: LineTiming,
     /// For a word that a disc moves while the processor works.
     pub stolen_ticks: u64,
     /// The drum.
@@ -110,6 +113,7 @@ impl Timing {
             clock_first_ticks: 1_000_000 / 60,
             key_ticks: 100,
             print_ticks: 100,
+            line: LineTiming { character_ticks: [100; 4], answer_ticks: 100_000 },
             stolen_ticks: 0,
             drum: NO_DRUM,
             pack: NO_PACK,
@@ -126,6 +130,7 @@ impl Timing {
             second_ticks,
             clock_ticks: second_ticks / 60,
             clock_first_ticks: second_ticks / 60,
+            line: LineTiming { answer_ticks: second_ticks / 10, ..Self::instant().line },
             drum: DrumTiming { word: Nanos(10), ..NO_DRUM },
             pack: PackTiming {
                 overhead: Nanos(rk_units),
@@ -149,6 +154,11 @@ impl Timing {
             clock_first_ticks: 10_000_000 / hz,
             key_ticks: 1_000_000,
             print_ticks: 1_000_000,
+            // 134.5 baud with nine bits, 150 and 300 with ten, 110 with eleven; a second to answer.
+            line: LineTiming {
+                character_ticks: [669_145, 666_667, 333_333, 1_000_000],
+                answer_ticks: 10_000_000,
+            },
             stolen_ticks: 12,
             // Two cycles of the mains are a turn.
             drum: DrumTiming { word: Nanos(2_000_000_000 / hz / 2048), is_burst: false, ..NO_DRUM },

@@ -300,6 +300,29 @@ fn switches_lines_and_the_arithmetic_element_answer() {
 }
 
 #[test]
+fn a_line_interrupts_when_somebody_connects_and_echoes_what_is_typed() {
+    let program = [
+        &mov(0o511, 0o174_030)[..],
+        &UNTIL_HEARD,
+        // tst *$174032; 1: tstb *$174030; bpl 1b; mov *$174032,*$174036; 2: tstb *$174034; bpl 2b
+        &[0o005_737, 0o174_032, 0o105_737, 0o174_030, 0o100_375],
+        &[0o013_737, 0o174_032, 0o174_036, 0o105_737, 0o174_034, 0o100_375],
+        &HALT,
+    ]
+    .concat();
+    let prepare = |machine: &mut Pdp11| {
+        handler(machine, 0o330);
+        machine.connect(3);
+        machine.type_on(3, b"x");
+    };
+    check(&program, prepare, |machine| {
+        assert_eq!(machine.cpu.registers[5], 2, "carrier and a character interrupt");
+        assert_eq!(machine.bus.lines.take_printed(3), b"x");
+        assert!(machine.bus.lines.take_printed(2).is_empty());
+    });
+}
+
+#[test]
 fn what_the_processor_cannot_do_traps() {
     // Each vector leaves its own number in r5 and halts.
     let traps = |instruction: u16, r0: u16, vector: u16| {

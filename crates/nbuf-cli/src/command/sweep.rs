@@ -27,7 +27,7 @@ use crate::{caller, exit};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nbuf sweep --param n=1..6 --prepare 'make N={n}' -- ./prog
+  nbuf sweep --param size=1..6 --prepare 'make N={size}' -- ./prog
   nbuf sweep --param jobs=1,2,4,8 --samples 5 -- make -C build -B -j{jobs}
 
 Exit status:

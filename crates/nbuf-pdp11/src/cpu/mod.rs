@@ -16,7 +16,7 @@ mod operand;
 mod trap;
 mod word;
 
-pub use trap::Traps;
+pub use trap::{Entry, Traps};
 
 /// The stack pointer's number.
 pub const SP: usize = 6;

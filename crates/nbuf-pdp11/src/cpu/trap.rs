@@ -3,6 +3,26 @@
 //! Several may wait; the first of the order is taken and takes those with it that it makes
 //! meaningless. Interrupts of devices come after all traps.
 
+/// How the processor came to where a vector points, by a trap or an interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The vector.
+    pub vector: u16,
+    /// The address of the instruction that would have come next.
+    pub counter: u16,
+    /// What for.
+    pub cause: &'static str,
+}
+
+/// A trap that is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) vector: u16,
+    /// It is the stack's, which cannot call itself.
+    pub(crate) is_stack: bool,
+    pub(crate) cause: &'static str,
+}
+
 /// A set of traps that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traps(u16);
@@ -29,18 +49,28 @@ impl Traps {
     /// The stack went below its limit: vector 4.
     pub const STACK: Self = Self(0o1000);
 
-    /// In their order: vector, and what goes with the trap when it is taken.
-    const ORDER: [(Self, u16, Self); 10] = [
-        (Self::ODD, 0o4, Self(Self::ODD.0 | Self::STACK.0 | Self::TRACE.0)),
-        (Self::ABSENT, 0o4, Self(Self::ABSENT.0 | Self::STACK.0 | Self::TRACE.0)),
-        (Self::JUMP, 0o4, Self(Self::JUMP.0 | Self::TRACE.0)),
-        (Self::RESERVED, 0o10, Self(Self::RESERVED.0 | Self::TRACE.0)),
-        (Self::BREAKPOINT, 0o14, Self(Self::BREAKPOINT.0 | Self::TRACE.0)),
-        (Self::IOT, 0o20, Self(Self::IOT.0 | Self::TRACE.0)),
-        (Self::EMT, 0o30, Self(Self::EMT.0 | Self::TRACE.0)),
-        (Self::TRAP, 0o34, Self(Self::TRAP.0 | Self::TRACE.0)),
-        (Self::TRACE, 0o14, Self::TRACE),
-        (Self::STACK, 0o4, Self::STACK),
+    /// In their order: vector, what goes with the trap when it is taken, and what it is for.
+    const ORDER: [(Self, u16, Self, &'static str); 10] = [
+        (
+            Self::ODD,
+            0o4,
+            Self(Self::ODD.0 | Self::STACK.0 | Self::TRACE.0),
+            "a word at an odd address",
+        ),
+        (
+            Self::ABSENT,
+            0o4,
+            Self(Self::ABSENT.0 | Self::STACK.0 | Self::TRACE.0),
+            "nothing answers at an address",
+        ),
+        (Self::JUMP, 0o4, Self(Self::JUMP.0 | Self::TRACE.0), "a jump to a register"),
+        (Self::RESERVED, 0o10, Self(Self::RESERVED.0 | Self::TRACE.0), "a reserved instruction"),
+        (Self::BREAKPOINT, 0o14, Self(Self::BREAKPOINT.0 | Self::TRACE.0), "BPT"),
+        (Self::IOT, 0o20, Self(Self::IOT.0 | Self::TRACE.0), "IOT"),
+        (Self::EMT, 0o30, Self(Self::EMT.0 | Self::TRACE.0), "EMT"),
+        (Self::TRAP, 0o34, Self(Self::TRAP.0 | Self::TRACE.0), "TRAP"),
+        (Self::TRACE, 0o14, Self::TRACE, "the T bit of the status"),
+        (Self::STACK, 0o4, Self::STACK, "a stack below 000400"),
     ];
 
     /// Whether none waits.
@@ -53,12 +83,12 @@ impl Traps {
         self.0 |= trap.0;
     }
 
-    /// Takes the first: its vector, and whether it was that of the stack, which cannot call itself.
-    pub(crate) fn take(&mut self) -> Option<(u16, bool)> {
-        let &(trap, vector, with_it) =
+    /// Takes the first.
+    pub(crate) fn take(&mut self) -> Option<Taken> {
+        let &(trap, vector, with_it, cause) =
             Self::ORDER.iter().find(|(trap, ..)| self.0 & trap.0 != 0)?;
         self.0 &= !with_it.0;
-        Some((vector, trap == Self::STACK))
+        Some(Taken { vector, is_stack: trap == Self::STACK, cause })
     }
 }
 
@@ -72,12 +102,14 @@ mod tests {
         for trap in [Traps::STACK, Traps::TRACE, Traps::EMT] {
             traps.raise(trap);
         }
-        assert_eq!(traps.take(), Some((0o30, false)));
-        assert_eq!(traps.take(), Some((0o4, true)), "the trace is gone with EMT, the stack is not");
-        assert_eq!(traps.take(), None);
+        let take = |traps: &mut Traps| traps.take().map(|taken| (taken.vector, taken.is_stack));
+        assert_eq!(take(&mut traps), Some((0o30, false)));
+        let why = "the trace is gone with EMT, the stack is not";
+        assert_eq!(take(&mut traps), Some((0o4, true)), "{why}");
+        assert_eq!(take(&mut traps), None);
         traps.raise(Traps::STACK);
         traps.raise(Traps::ODD);
-        assert_eq!(traps.take(), Some((0o4, false)));
+        assert_eq!(take(&mut traps), Some((0o4, false)));
         assert!(traps.is_empty());
     }
 }

@@ -75,6 +75,14 @@ impl Kl11 {
         !self.typed.is_empty()
     }
 
+    /// Whether nothing is under way: no key is to be struck or waits for the program, and the printer
+    /// has done what it was given and the program knows.
+    pub fn is_quiet(&self) -> bool {
+        let keys = self.is_typing() || self.keyboard_status & DONE != 0 || self.keyboard_requests;
+        let prints = self.printer_status & DONE == 0 || self.printer_requests;
+        !keys && !prints && self.keyboard_due == NEVER
+    }
+
     /// When something happens next.
     pub fn due(&self) -> u64 {
         self.keyboard_due.min(self.printer_due)

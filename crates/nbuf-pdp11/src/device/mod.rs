@@ -6,6 +6,7 @@ pub mod drum;
 pub mod ke11;
 pub mod kl11;
 pub mod kw11;
+mod line;
 pub mod pack;
 pub mod rf11;
 pub mod rk11;

@@ -4,15 +4,12 @@
 //! control characters but the ends of lines are left out. **Invariant:** the conversation depends on
 //! what was printed and on simulated time alone.
 
-use std::fmt::Write as _;
-
 use crate::cpu::PC;
-use crate::cpu::disassemble::disassemble;
 use crate::machine::{Pdp11, Stop};
 use crate::memory::CORE_BYTES;
 use crate::timing::Timing;
 
-use super::kernel::{Kernel, Meters};
+use super::kernel::{Kernel, Landmarks, Meters};
 
 /// What is on the two discs.
 #[derive(Clone, PartialEq, Eq)]
@@ -96,14 +93,15 @@ impl Guest {
         machine.cpu.registers[PC] = 0o400;
         machine.bus.switches = slot.switches();
         machine.stop_when_printed(true);
+        let meters = Meters::new(None, Landmarks::find(&machine.memory));
         let (printed, second_ticks) = (String::new(), timing.second_ticks);
-        Self { machine, meters: Meters::new(None), printed, printed_ticks: 0, second_ticks }
+        Self { machine, meters, printed, printed_ticks: 0, second_ticks }
     }
 
     /// Puts hooks into the kernel in core, if it is the one that the a.out says.
     pub fn hook(&mut self, object: &[u8]) -> Result<Kernel, super::kernel::KernelError> {
         let kernel = Kernel::verify(object, &self.machine.memory)?;
-        self.meters = Meters::new(Some(kernel));
+        self.meters = Meters::new(Some(kernel), self.meters.landmarks().copied());
         Ok(kernel)
     }
 
@@ -116,6 +114,18 @@ impl Guest {
     /// All that was printed.
     pub fn printed(&self) -> &str {
         &self.printed
+    }
+
+    /// Whether a process sleeps until the console has a line, and nothing that was typed or printed is
+    /// under way. Nothing where the kernel is of a kind that is not known.
+    pub fn console_is_read(&self) -> Option<bool> {
+        self.meters.landmarks().map(|places| places.console_is_read(&self.machine))
+    }
+
+    /// Whether no process can run and no disc moves. Nothing where the kernel is of a kind that is not
+    /// known.
+    pub fn nothing_runs(&self) -> Option<bool> {
+        self.meters.landmarks().map(|places| places.nothing_runs(&self.machine))
     }
 
     /// Lets so many seconds pass.
@@ -154,17 +164,11 @@ impl Guest {
             self.listen();
             match stop {
                 Stop::Printed | Stop::Limit => {}
-                stop => return Err(self.trouble(stopped(stop), wanted, Some(stop))),
+                stop => return Err(self.trouble(self.reason(Some(stop)), wanted, Some(stop))),
             }
-            if self.meters.instructions > instructions {
-                let around = self.meters.last();
-                let (low, high) = (around.iter().min(), around.iter().max());
-                let what = format!(
-                    "the guest loops at {:06o}-{:06o}",
-                    low.unwrap_or(&0),
-                    high.unwrap_or(&0)
-                );
-                return Err(self.trouble(what, wanted, None));
+            let is_lost = self.meters.panicked.is_some();
+            if is_lost || self.meters.instructions > instructions {
+                return Err(self.trouble(self.reason(None), wanted, None));
             }
             if self.machine.now() > deadline {
                 return Err(self.trouble("the guest says nothing".to_owned(), wanted, None));
@@ -175,23 +179,6 @@ impl Guest {
     fn trouble(&self, what: String, wanted: &str, stop: Option<Stop>) -> Trouble {
         let (counter, wanted) = (self.machine.cpu.registers[PC], wanted.trim().to_owned());
         Trouble { what, wanted, counter, stop, machine: self.post_mortem() }
-    }
-
-    /// Registers and the last 50 instructions.
-    pub fn post_mortem(&self) -> String {
-        let cpu = &self.machine.cpu;
-        let names = ["r0", "r1", "r2", "r3", "r4", "r5", "sp", "pc"];
-        let mut text = String::new();
-        for (name, value) in names.iter().zip(cpu.registers) {
-            let _ = write!(text, "{name} {value:06o}  ");
-        }
-        let _ = writeln!(text, "ps {:06o}", cpu.status());
-        let last = self.meters.last();
-        for &address in &last[last.len().saturating_sub(50)..] {
-            let (instruction, _) = disassemble(&self.machine.memory, address);
-            let _ = writeln!(text, "{address:06o}  {instruction}");
-        }
-        text
     }
 
     /// Waits for `login: ` and logs in. The time of the prompt.
@@ -217,15 +204,4 @@ impl Guest {
     pub fn since(&self, from: usize) -> &str {
         self.printed.get(from..).unwrap_or_default()
     }
-}
-
-fn stopped(stop: Stop) -> String {
-    match stop {
-        Stop::Halt => "the guest halted",
-        Stop::Asleep => "the guest waits for what will never come",
-        Stop::StackAbort => "trap stack push abort: a trap found no stack to push on",
-        Stop::VectorAbort => "a trap found no vector",
-        Stop::Limit | Stop::Printed => "the guest was stopped",
-    }
-    .to_owned()
 }

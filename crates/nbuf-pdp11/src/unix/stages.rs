@@ -63,7 +63,7 @@ pub fn build(
         }
     }
     let mut guest = Guest::boot(images.clone(), Slot::Warm, &Timing::instant());
-    let mut old = 6;
+    let mut old = number_in_source(6);
     let steps = |guest: &mut Guest| -> Result<(), Trouble> {
         guest.log_in()?;
         for line in ["chdir /usr/boot", "as msys2.s", "mv a.out msys2", "chdir /usr/sys"] {
@@ -74,8 +74,9 @@ pub fn build(
     steps(&mut guest).map_err(during("preparing"))?;
     for number in numbers.chain([6]) {
         say(&format!("a kernel with {number} buffers"));
-        edit(&mut guest, old, number).map_err(during(format!("setting nbuf to {number}")))?;
-        old = number;
+        let new = number_in_source(number);
+        edit(&mut guest, &old, &new).map_err(during(format!("setting nbuf to {number}")))?;
+        old = new;
         let assembled =
             guest.line("as u*.s").and_then(|_| guest.line(&format!("mv a.out nbuf.{number}")));
         assembled.map_err(during(format!("assembling a kernel with {number} buffers")))?;
@@ -84,12 +85,20 @@ pub fn build(
     Ok(guest.images())
 }
 
+/// A number as the assembler takes it: without a point, two digits are octal.
+fn number_in_source(number: u16) -> String {
+    if number < 10 { number.to_string() } else { format!("{number}.") }
+}
+
+/// Bytes of `u0.s` but for the number of buffers.
+const SOURCE_BYTES: usize = 12_635;
+
 /// Changes the number of buffers in `u0.s`.
-fn edit(guest: &mut Guest, old: u16, new: u16) -> Result<(), Trouble> {
-    guest.ask("ed u0.s", "\n12636\n")?;
+fn edit(guest: &mut Guest, old: &str, new: &str) -> Result<(), Trouble> {
+    guest.ask("ed u0.s", &format!("\n{}\n", SOURCE_BYTES + old.len()))?;
     guest.ask("/nbuf/p", &format!("nbuf = {old}\n"))?;
     guest.ask(&format!("s/= {old}/= {new}/p"), &format!("nbuf = {new}\n"))?;
-    guest.ask("w", "\n12636\n")?;
+    guest.ask("w", &format!("\n{}\n", SOURCE_BYTES + new.len()))?;
     guest.line("q").map(drop)
 }
 

@@ -20,8 +20,7 @@ Images:
 
 Exit status:
   0    it went as asked
-  125  images are missing or not what they should be, or the guest did something else; nothing was
-       written
+  125  images are missing or not what they should be, or the guest crashed or did something else
   130  Ctrl-C ended it; what was measured by then is shown";
 
 const DRUM: (&str, usize, usize) = ("rf0.dsk", 988 * 512, 524_288);

@@ -1,7 +1,10 @@
 //! `nbuf unix`: First Edition Unix on a PDP-11/20, and the nbuf experiment.
 
 mod boot;
+mod converse;
 mod images;
+mod lines;
+mod script;
 mod sweep;
 
 use anyhow::{Result, bail};

@@ -1,7 +1,6 @@
 //! `nbuf unix sweep`: the nbuf experiment.
 
 use std::io::Write;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +9,7 @@ use nbuf::sys::signal::Signals;
 use nbuf::units::even;
 use nbuf::workload::format::native;
 use nbuf_pdp11::unix::stages::StageError;
-use nbuf_pdp11::unix::sweep::{self as experiment, Plan};
+use nbuf_pdp11::unix::sweep::{self as experiment, BUFFERS_MAX, Plan};
 
 use super::{Costs, Model, images};
 use crate::fail::say;
@@ -27,16 +26,17 @@ use crate::show::unix as shown;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   nbuf unix sweep --images unix-v1/images
-  nbuf unix sweep --images unix-v1/images --timing simh --nbuf 0..7
+  nbuf unix sweep --images unix-v1/images --timing simh --nbuf 0..8
+  nbuf unix sweep --images unix-v1/images --nbuf 1,2,6
   nbuf unix sweep --images unix-v1/images --samples 1 --trace v1.parquet
   nbuf unix sweep --images unix-v1/images --scan rk-time=10..600 --nbuf 1")]
 pub(super) struct Sweep {
     /// The folder with rf0.dsk and rk0.dsk
     #[arg(long, value_name = "DIR")]
     images: PathBuf,
-    /// Numbers of buffers, 0 to 7
-    #[arg(long, value_name = "N..M", default_value = "1..6", value_parser = numbers)]
-    nbuf: RangeInclusive<u16>,
+    /// Numbers of buffers, 0 to 12, as 6, 1,2,6 or 1..6; with 0, 7 and more the guest does not run
+    #[arg(long, value_name = "LIST", default_value = "1..6", value_parser = numbers)]
+    nbuf: Numbers,
     /// Assemblies for each
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     samples: u64,
@@ -63,12 +63,25 @@ pub(super) struct Sweep {
 #[derive(Clone, Debug)]
 struct Units(Vec<u64>);
 
-fn numbers(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let wrong = || "write 6, or 1..6; the kernel has room for 0 to 7".to_owned();
-    let (from, to) = text.split_once("..").unwrap_or((text, text));
-    let (from, to): (u16, u16) =
-        (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-    if from <= to && to <= 7 { Ok(from..=to) } else { Err(wrong()) }
+/// Numbers of buffers, ascending.
+#[derive(Clone, Debug)]
+struct Numbers(Vec<u16>);
+
+fn numbers(text: &str) -> Result<Numbers, String> {
+    let wrong = || format!("write 6, 1,2,6 or 1..6, with numbers up to {BUFFERS_MAX}");
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (from, to) = part.split_once("..").unwrap_or((part, part));
+        let (from, to): (u16, u16) =
+            (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+        if from > to || to > BUFFERS_MAX {
+            return Err(wrong());
+        }
+        numbers.extend(from..=to);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Numbers(numbers))
 }
 
 fn scan(text: &str) -> Result<Units, String> {
@@ -106,7 +119,7 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
     }
     let images = images::read(&arguments.images)?;
     let signals = Signals::block().context("cannot listen for Ctrl-C")?;
-    let numbers: Vec<u16> = arguments.nbuf.clone().collect();
+    let numbers = arguments.nbuf.0.clone();
     let scanned = arguments.scan.as_ref().map(|scan| scan.0.len());
     let steps = scanned.unwrap_or(numbers.len() * usize::try_from(arguments.samples)?) + 1;
     let (bar, mut done, mut ended) = (progress::bar("", steps), 0, None);
@@ -118,7 +131,7 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
         ended.is_none()
     };
     if let Some(scan) = &arguments.scan {
-        let (nbuf, mips) = (*arguments.nbuf.start(), arguments.costs.host_mips());
+        let (nbuf, mips) = (numbers[0], arguments.costs.host_mips());
         let rows = experiment::scan(&images, nbuf, mips, &scan.0, &mut step);
         bar.clear();
         let rows = rows.map_err(told)?;
@@ -173,4 +186,24 @@ fn tell(arguments: &Sweep, plan: &Plan, outcome: &experiment::Outcome) -> Result
 fn write(path: &Path, option: &str, bytes: &[u8]) -> Result<()> {
     write_new(path, option, Readers::All, |mut file| Ok(file.write_all(bytes)?))
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_one_a_list_or_a_range() {
+        let read = |text| numbers(text).map(|numbers| numbers.0);
+        assert_eq!(read("6"), Ok(vec![6]));
+        assert_eq!(read("6,1,2,1"), Ok(vec![1, 2, 6]));
+        assert_eq!(read("1..3,10..12"), Ok(vec![1, 2, 3, 10, 11, 12]));
+        for wrong in ["", "1,", "6..1", "13", "1..13", "x", "-1"] {
+            assert_eq!(
+                read(wrong),
+                Err("write 6, 1,2,6 or 1..6, with numbers up to 12".to_owned()),
+                "{wrong}"
+            );
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The nbuf experiment for people: two tables, a table of a scan, and a page with the curve.
+//! The nbuf experiment for people: tables, a table of a scan, and a page with the curve.
 
 mod page;
 #[cfg(test)]
@@ -22,23 +22,65 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// Times, as the post has them, and its own beside them.
-fn times(rows: &[SweepRow]) -> ([&'static str; 7], Vec<[String; 7]>) {
-    let header = ["nbuf", "seconds", "from", "to", "speedup", "vs previous", "post"];
-    let lines = rows.iter().enumerate().map(|(at, row)| {
-        let previous =
-            if at == 0 { String::new() } else { format!("{:.1} %", row.against_previous * 100.0) };
-        [
-            row.nbuf.to_string(),
-            digits(row.seconds),
-            digits(row.range_seconds[0]),
-            digits(row.range_seconds[1]),
-            format!("{:.2}x", row.speedup),
-            previous,
-            row.post_seconds.map(|post| format!("{post:.3}")).unwrap_or_default(),
+/// A table of the report: a title, what is above the columns, and the rows. None is wider than 44
+/// columns, which a terminal beside another has.
+struct Sheet {
+    title: String,
+    header: &'static [&'static str],
+    lines: Vec<Vec<String>>,
+}
+
+/// A sheet with a line for each kernel that booted, whose first column is its number of buffers.
+fn sheet(
+    title: &str,
+    header: &'static [&'static str],
+    rows: &[SweepRow],
+    line: impl Fn(usize, &SweepRow) -> Vec<String>,
+) -> Sheet {
+    let number = |row: &SweepRow| vec![row.nbuf.to_string()];
+    let lines = rows.iter().enumerate();
+    let lines = lines.map(|(at, row)| [number(row), line(at, row)].concat()).collect();
+    Sheet { title: title.to_owned(), header, lines }
+}
+
+/// All of them.
+fn sheets(rows: &[SweepRow]) -> Vec<Sheet> {
+    let first = rows.first().map_or(1, |row| row.nbuf);
+    let title = format!("Time to as u*.s; speed-up over nbuf {first}");
+    let mut sheets = vec![times(&title, rows, digits, |row| Some(row.seconds))];
+    if rows.iter().any(|row| row.post_seconds.is_some()) {
+        let as_posted = |seconds| format!("{seconds:.3}");
+        sheets.push(times("The same in the post", rows, as_posted, |row| row.post_seconds));
+    }
+    sheets.push(sheet(
+        "Shortest and longest sample, in seconds",
+        &["nbuf", "from", "to"],
+        rows,
+        |_, row| row.range_seconds.map(digits).to_vec(),
+    ));
+    sheets.extend(counts(rows));
+    sheets.extend(split(rows));
+    sheets
+}
+
+/// The columns of the post: seconds, how many times as fast as the first row, and how much faster than
+/// the row before.
+fn times(
+    title: &str,
+    rows: &[SweepRow],
+    shown: impl Fn(f64) -> String,
+    seconds: impl Fn(&SweepRow) -> Option<f64>,
+) -> Sheet {
+    let header = &["nbuf", "seconds", "speedup", "vs previous"];
+    sheet(title, header, rows, |at, row| {
+        let against = |other: &SweepRow| Some(seconds(other)? / seconds(row)?);
+        let previous = at.checked_sub(1).and_then(|before| against(&rows[before]));
+        vec![
+            seconds(row).map(&shown).unwrap_or_default(),
+            against(&rows[0]).map(|speedup| format!("{speedup:.2}x")).unwrap_or_default(),
+            previous.map(|ratio| format!("{:.1} %", (ratio - 1.0) * 100.0)).unwrap_or_default(),
         ]
-    });
-    (header, lines.collect())
+    })
 }
 
 /// A number, or a dash where nothing was counted.
@@ -47,64 +89,52 @@ fn counted(number: Option<u64>) -> String {
 }
 
 /// What the post could not see.
-fn counts(rows: &[SweepRow]) -> ([&'static str; 10], Vec<[String; 10]>) {
-    let header = [
-        "nbuf",
-        "requests",
-        "hits",
-        "misses",
-        "read hits",
-        "write hits",
-        "lost",
-        "waits",
-        "drum r/w",
-        "pack r/w",
-    ];
-    let lines = rows.iter().map(|row| {
-        let disc = &row.disc;
-        [
-            row.nbuf.to_string(),
-            counted(row.requests),
-            counted(row.hits),
-            counted(row.misses),
-            counted(row.read_hits),
-            counted(row.write_hits),
-            counted(row.lost_wakeups),
-            counted(row.buffer_waits),
-            format!("{}/{}", disc.drum_reads, disc.drum_writes),
-            format!("{}/{}", disc.pack_reads, disc.pack_writes),
-        ]
-    });
-    (header, lines.collect())
+fn counts(rows: &[SweepRow]) -> [Sheet; 2] {
+    let buffers = &["nbuf", "requests", "hits", "misses", "lost", "waits"];
+    let discs = &["nbuf", "hits r/w", "drum r/w", "pack r/w"];
+    let hits =
+        |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    [
+        sheet("Buffers", buffers, rows, |_, row| {
+            let numbers = [row.requests, row.hits, row.misses, row.lost_wakeups, row.buffer_waits];
+            numbers.map(counted).to_vec()
+        }),
+        sheet("Reads and writes", discs, rows, |_, row| {
+            let disc = &row.disc;
+            vec![
+                format!("{}/{}", hits(row.read_hits), hits(row.write_hits)),
+                format!("{}/{}", disc.drum_reads, disc.drum_writes),
+                format!("{}/{}", disc.pack_reads, disc.pack_writes),
+            ]
+        }),
+    ]
 }
 
 /// Where the time went.
-fn split(rows: &[SweepRow]) -> ([&'static str; 8], Vec<[String; 8]>) {
-    let header = ["nbuf", "cpu", "latency", "seek", "rotation", "transfer", "overlap", "idle"];
-    let lines = rows.iter().map(|row| {
-        let time = &row.time;
-        [
-            row.nbuf.to_string(),
-            digits(time.cpu),
-            digits(time.drum_latency),
-            digits(time.seek),
-            digits(time.rotation),
-            digits(time.transfer),
-            digits(time.overlap),
-            digits(time.idle),
-        ]
-    });
-    (header, lines.collect())
+fn split(rows: &[SweepRow]) -> [Sheet; 2] {
+    let all = &["nbuf", "cpu", "discs", "overlap", "idle"];
+    let discs = &["nbuf", "latency", "seek", "rotation", "transfer"];
+    [
+        sheet("Where the time went, in seconds", all, rows, |_, row| {
+            let time = &row.time;
+            let discs = time.drum_latency + time.seek + time.rotation + time.transfer;
+            [time.cpu, discs, time.overlap, time.idle].map(digits).to_vec()
+        }),
+        sheet("What the discs took, in seconds", discs, rows, |_, row| {
+            let time = &row.time;
+            [time.drum_latency, time.seek, time.rotation, time.transfer].map(digits).to_vec()
+        }),
+    ]
 }
 
-fn block<const N: usize>(title: &str, (header, lines): ([&str; N], Vec<[String; N]>)) -> String {
+fn block(sheet: &Sheet) -> String {
     let mut table = plain();
-    table.set_header(header);
-    for line in lines {
+    table.set_header(sheet.header);
+    for line in &sheet.lines {
         table.add_row(line);
     }
-    right(&mut table, &(0..N).collect::<Vec<_>>());
-    format!("{title}\n{}", indent(&table.to_string()))
+    right(&mut table, &(0..sheet.header.len()).collect::<Vec<_>>());
+    format!("{}\n{}", sheet.title, indent(&table.to_string()))
 }
 
 /// What the seconds are.
@@ -126,13 +156,9 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
     let samples = document.samples;
     wrap(&mut out, &format!("{}; median of {samples}", meaning(document)), width);
     if !document.rows.is_empty() {
-        let _ = write!(
-            out,
-            "\n{}\n{}\n{}",
-            block("Time to as u*.s", times(&document.rows)),
-            block("Buffers and discs", counts(&document.rows)),
-            block("Where the time went, in seconds", split(&document.rows))
-        );
+        for sheet in sheets(&document.rows) {
+            let _ = write!(out, "\n{}", block(&sheet));
+        }
     }
     for refused in &document.refused {
         out.push('\n');
@@ -147,18 +173,20 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
 
 /// The window of the lost wakeup.
 pub(crate) fn scan(nbuf: u16, rows: &[ScanRow]) -> String {
-    let lines = rows
-        .iter()
-        .map(|row| [grouped(row.rk_units), digits(row.seconds), counted(row.lost_wakeups)]);
+    let line =
+        |row: &ScanRow| vec![grouped(row.rk_units), digits(row.seconds), counted(row.lost_wakeups)];
     let buffers = count(u64::from(nbuf), "buffer", "buffers");
-    let title = format!("as u*.s with {buffers} under simh, by the time of the pack's controller");
-    let table = block(&title, (["rk-time", "seconds", "lost wakeups"], lines.collect()));
+    let table = block(&Sheet {
+        title: format!("as u*.s with {buffers} under simh"),
+        header: &["rk-time", "seconds", "lost wakeups"],
+        lines: rows.iter().map(line).collect(),
+    });
     let is_known = rows.iter().all(|row| row.lost_wakeups.is_some());
     table
         + if is_known {
             ""
         } else {
-            "  the kernel is not the one that is known: lost wakeups are not counted\n"
+            "  this kernel is not known:\n  lost wakeups are not counted\n"
         }
 }
 

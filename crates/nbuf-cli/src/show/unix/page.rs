@@ -9,7 +9,7 @@ use nbuf_pdp11::unix::result::SweepDocument;
 
 use super::super::html::{document as html, table};
 use super::super::markup::escape;
-use super::{counts, meaning, split, times};
+use super::{Sheet, meaning, sheets};
 
 const STYLE: &str = ".curve{width:100%;height:auto}.curve path{fill:none;stroke-width:2}\n\
 .curve .ours{stroke:var(--blue)}.curve .post{stroke:var(--axis);stroke-dasharray:5 4}\n\
@@ -33,9 +33,9 @@ pub(crate) fn page(document: &SweepDocument) -> String {
     );
     let _ = write!(body, "<section><h2>Speed-up</h2>\n<figure>{}", curve(document));
     body.push_str("<figcaption>Against the first row: blue here, grey as the post has it.</figcaption></figure>\n</section>\n");
-    section(&mut body, "Time to as u*.s", times(&document.rows));
-    section(&mut body, "Buffers and discs", counts(&document.rows));
-    section(&mut body, "Where the time went, in seconds", split(&document.rows));
+    for sheet in sheets(&document.rows) {
+        section(&mut body, &sheet);
+    }
     for refused in &document.refused {
         let machine: Vec<String> = refused.machine.lines().map(escape).collect();
         let _ = write!(
@@ -64,16 +64,12 @@ fn answer(document: &SweepDocument) -> String {
     format!("{gain}{}", meaning(document))
 }
 
-fn section<const N: usize>(
-    body: &mut String,
-    title: &str,
-    (header, lines): ([&str; N], Vec<[String; N]>),
-) {
-    let rows: Vec<Vec<String>> = lines.into_iter().map(|line| line.to_vec()).collect();
+fn section(body: &mut String, sheet: &Sheet) {
     let _ = write!(
         body,
-        "<section><h2>{title}</h2>\n{}</section>\n",
-        table("rows", &header, &[], &rows)
+        "<section><h2>{}</h2>\n{}</section>\n",
+        sheet.title,
+        table("rows", sheet.header, &[], &sheet.lines)
     );
 }
 

@@ -49,20 +49,40 @@ fn the_table_has_what_the_post_has_and_what_it_could_not_see() {
     expect![[r#"
           seconds of the machine of 1971, by its handbooks; median of 10
 
-        Time to as u*.s
-          nbuf  seconds  from    to  speedup  vs previous   post
-             1      140   140   141    1.00x               3.215
-             6     60.0  60.0  60.6    2.33x       31.0 %  3.215
+        Time to as u*.s; speed-up over nbuf 1
+          nbuf  seconds  speedup  vs previous
+             1      140    1.00x
+             6     60.0    2.33x      132.5 %
 
-        Buffers and discs
-          nbuf  requests   hits  misses  read hits  write hits  lost  waits   drum r/w  pack r/w
-             1     3,913  1,510   2,403        475       1,035    16  2,756  1355/1066   921/224
-             6     3,913  1,510   2,403        475       1,035    16  2,756  1355/1066   921/224
+        The same in the post
+          nbuf  seconds  speedup  vs previous
+             1    3.215    1.00x
+             6    3.215    1.00x        0.0 %
+
+        Shortest and longest sample, in seconds
+          nbuf  from    to
+             1   140   141
+             6  60.0  60.6
+
+        Buffers
+          nbuf  requests   hits  misses  lost  waits
+             1     3,913  1,510   2,403    16  2,756
+             6     3,913  1,510   2,403    16  2,756
+
+        Reads and writes
+          nbuf  hits r/w   drum r/w  pack r/w
+             1  475/1035  1355/1066   921/224
+             6  475/1035  1355/1066   921/224
 
         Where the time went, in seconds
-          nbuf   cpu  latency   seek  rotation  transfer  overlap   idle
-             1  35.3     55.3  0.000     0.000     0.000    0.000  0.917
-             6  35.3     55.3  0.000     0.000     0.000    0.000  0.917
+          nbuf   cpu  discs  overlap   idle
+             1  35.3   55.3    0.000  0.917
+             6  35.3   55.3    0.000  0.917
+
+        What the discs took, in seconds
+          nbuf  latency   seek  rotation  transfer
+             1     55.3  0.000     0.000     0.000
+             6     55.3  0.000     0.000     0.000
 
           nbuf 0: loops & waits
          001000  tstb 025135
@@ -70,11 +90,30 @@ fn the_table_has_what_the_post_has_and_what_it_could_not_see() {
     .assert_eq(&table(&document(), 100));
     let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: Some(880) }];
     expect![[r#"
-        as u*.s with 1 buffer under simh, by the time of the pack's controller
+        as u*.s with 1 buffer under simh
           rk-time  seconds  lost wakeups
                20     15.6           880
     "#]]
     .assert_eq(&scan(1, &rows));
+}
+
+#[test]
+fn no_table_is_wider_than_44_columns_and_the_post_has_its_own_columns() {
+    let mut document = document();
+    document.refused.clear();
+    let posts = [3.215, 1.309, 1.004, 0.780, 0.734, 0.724];
+    document.rows = (1..)
+        .zip(posts)
+        .map(|(nbuf, post)| SweepRow { nbuf, post_seconds: Some(post), ..document.rows[0].clone() })
+        .collect();
+    let shown = table(&document, 44);
+    assert!(shown.lines().all(|line| line.chars().count() <= 44), "{shown}");
+    // As the post prints them, with as many digits as here.
+    for line in ["2    1.309    2.46x      145.6 %", "4    0.780    4.12x       28.7 %"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let rows = [ScanRow { rk_units: 1_000_000, seconds: 15.6, lost_wakeups: None }];
+    assert!(scan(1, &rows).lines().all(|line| line.chars().count() <= 44));
 }
 
 #[test]
@@ -93,7 +132,8 @@ fn what_was_not_counted_is_no_nought() {
     let document = SweepDocument { rows: vec![row], ..SweepDocument::default() };
     let shown = table(&document, 100);
     let line = shown.lines().skip_while(|line| !line.contains("requests")).nth(1).unwrap();
-    assert_eq!(line.split_whitespace().filter(|&cell| cell == "-").count(), 7, "{line}");
+    assert_eq!(line.split_whitespace().filter(|&cell| cell == "-").count(), 5, "{line}");
+    assert!(shown.contains("-/-"), "{shown}");
     assert!(csv(&document).contains(",,,,,,,,0,0,0,0,"), "{}", csv(&document));
     let rows = [ScanRow { rk_units: 20, seconds: 15.6, lost_wakeups: None }];
     assert!(scan(1, &rows).contains("lost wakeups are not counted"));

@@ -1,12 +1,17 @@
-//! The one file that knows the kernel: where its buffer allocator is, and what happens there.
+//! The one folder that knows the kernel: where its buffer allocator is, and what happens there.
 //!
 //! Addresses come from the symbols of the kernel's own a.out and are believed only when the code in
 //! core is the code that was known there; else there are no hooks, and discs are counted alone.
 //! Source: the listing of June 1972, `u8.s` (bufaloc, dskrd, wslot) and `u3.s` (idle).
 
-use crate::cpu::PC;
-use crate::machine::{Pdp11, Watcher};
+mod landmarks;
+mod meters;
+
+use crate::machine::Pdp11;
 use crate::memory::Memory;
+
+pub use landmarks::Landmarks;
+pub use meters::{Meters, Panic};
 
 /// Why an a.out is none, or the kernel in core is another.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -151,6 +156,7 @@ enum Hook {
     Full,
     Miss,
     Wait,
+    Panic,
 }
 
 /// Who asked for a buffer.
@@ -179,113 +185,4 @@ pub struct Asked {
     pub caller: Caller,
     /// Whether a buffer had it.
     pub is_hit: bool,
-}
-
-/// What is counted while a kernel runs, and the last instructions.
-#[derive(Clone)]
-pub struct Meters {
-    kernel: Option<Kernel>,
-    hooks: Box<[Option<Hook>; 32_768]>,
-    last: [u16; LAST],
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Every call of the allocator.
-    pub asked: Vec<Asked>,
-    /// Waits for a free buffer.
-    pub buffer_waits: u64,
-    /// WAITs after their event, whatever ended them.
-    pub late_sleeps: u64,
-    /// Of these, those that the clock ended.
-    pub lost_wakeups: u64,
-    wakeup_is_past: bool,
-}
-
-/// Instructions that are remembered.
-const LAST: usize = 64;
-
-impl Meters {
-    /// Nothing counted; hooks where the kernel is known.
-    #[expect(clippy::large_stack_arrays, reason = "it goes to the heap, once a machine")]
-    pub fn new(kernel: Option<Kernel>) -> Self {
-        let mut hooks = Box::new([None; 32_768]);
-        for (address, hook) in kernel.iter().flat_map(Kernel::hooks) {
-            hooks[usize::from(address >> 1)] = Some(hook);
-        }
-        Self {
-            kernel,
-            hooks,
-            last: [0; LAST],
-            instructions: 0,
-            asked: Vec::new(),
-            buffer_waits: 0,
-            late_sleeps: 0,
-            lost_wakeups: 0,
-            wakeup_is_past: false,
-        }
-    }
-
-    /// The kernel that is known.
-    pub fn kernel(&self) -> Option<&Kernel> {
-        self.kernel.as_ref()
-    }
-
-    /// Addresses of the last instructions, the latest last.
-    pub fn last(&self) -> Vec<u16> {
-        let count = self.instructions.min(LAST as u64);
-        (self.instructions - count..self.instructions).map(|at| self.last[slot(at)]).collect()
-    }
-
-    #[cold]
-    fn seen(&mut self, kernel: Kernel, hook: Hook, machine: &Pdp11) {
-        match hook {
-            Hook::Request => self.asked.push(Asked {
-                ticks: machine.now(),
-                device: machine.memory.byte(kernel.cdev).unwrap_or(0),
-                block: machine.cpu.registers[1],
-                caller: kernel.caller(machine.cpu.registers[0]),
-                is_hit: false,
-            }),
-            Hook::Hit => {
-                if let Some(asked) = self.asked.last_mut() {
-                    asked.is_hit = true;
-                }
-            }
-            Hook::Miss => {}
-            Hook::Full => self.buffer_waits += 1,
-            Hook::Wait => {
-                self.wakeup_is_past = kernel.wakeup_is_past(machine);
-                self.late_sleeps += u64::from(self.wakeup_is_past);
-            }
-        }
-    }
-}
-
-fn slot(instruction: u64) -> usize {
-    usize::try_from(instruction % LAST as u64).unwrap_or(0)
-}
-
-impl Watcher for Meters {
-    const WATCHES: bool = true;
-
-    #[inline]
-    fn instruction(&mut self, machine: &Pdp11, address: u16) {
-        self.last[slot(self.instructions)] = address;
-        self.instructions += 1;
-        if let Some(hook) = self.hooks[usize::from(address >> 1)]
-            && let Some(kernel) = self.kernel
-        {
-            self.seen(kernel, hook, machine);
-        }
-    }
-
-    fn interrupt(&mut self, machine: &Pdp11, vector: u16, had_waited: bool) {
-        let at = machine.cpu.registers[PC].wrapping_sub(2);
-        let in_idle = self.kernel.is_some_and(|kernel| at == kernel.idle.wrapping_add(WAIT));
-        if had_waited && in_idle && self.wakeup_is_past {
-            if vector == crate::bus::CLOCK_VECTOR {
-                self.lost_wakeups += 1;
-            }
-            self.wakeup_is_past = false;
-        }
-    }
 }
