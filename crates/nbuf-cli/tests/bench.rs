@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use nbuf::experiment::result::BenchDocument;
+use nbuf::experiment::result::{AdviceDocument, BenchDocument};
 use nbuf::sys::process;
 use support::{NBUF, Place, skip, until, with_word};
 
@@ -101,6 +101,51 @@ fn rates_through_different_libraries_are_not_compared() {
         assert!(said.contains(&here) && said.contains("another 1.0"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
+}
+
+#[test]
+fn advice_names_its_conditions_and_is_checked_by_doing() {
+    let place = Place::new();
+    let directory = place.path("disc");
+    fs::create_dir_all(&directory).unwrap();
+    let pattern = "1, sequential, hot, file 1MiB, touches 64KiB";
+    let mut command =
+        place.nbuf(["-q", "bench", "advise", "--check", "--json", "--pattern", pattern]);
+    let output = command.arg("--dir").arg(&directory).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let advice: AdviceDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((advice.file_bytes, advice.touched_bytes), (1 << 20, 64 << 10));
+    // A call a byte is slower by hundreds of times, whatever else runs.
+    assert!(advice.ways.iter().all(|way| way.ratio > 5.0), "{:?}", advice.ways);
+    let check = advice.check.unwrap();
+    assert_eq!(check.job_bytes, 64 << 10);
+    assert!(check.ways.len() >= advice.ways.len() && check.ways[0].ratio > 5.0, "{check:?}");
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_of_the_users_is_read_and_left_as_it_is() {
+    let place = Place::new();
+    let mine = place.path("mine");
+    let bytes: Vec<u8> = (0..300_000_u32).map(|at| at.to_le_bytes()[0]).collect();
+    fs::write(&mine, &bytes).unwrap();
+    let before = fs::metadata(&mine).unwrap();
+    let run = |more: &[&str]| {
+        place.nbuf(["-q", "bench", "--file", "mine", "--json"]).args(more).output().unwrap()
+    };
+    let document = document(&run(&["r01-byte", "r-read-rnd-4096-cold"]));
+    assert_eq!(document.rows.len(), 2, "{:?}", document.refused);
+    assert!(document.rows.iter().all(|row| row.size_bytes == 300_000));
+    assert_eq!(fs::read(&mine).unwrap(), bytes);
+    assert_eq!(fs::metadata(&mine).unwrap().modified().unwrap(), before.modified().unwrap());
+    let refused = |more: &[&str], want: &str| {
+        let output = run(more);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(want), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    };
+    refused(&["w03-byte"], "writes, and --file is only read");
+    refused(&["--size", "1MiB", "r01-byte"], "--size is more than the 300000 bytes");
 }
 
 #[test]

@@ -19,7 +19,7 @@ mod traffic;
 
 use serde::{Deserialize, Serialize};
 
-pub use advice::AdviceDocument;
+pub use advice::{AdviceCheck, AdviceDocument, AdviceWay, CheckedWay};
 pub use bench::{
     BenchComparison, BenchDocument, BenchMachine, BenchModel, BenchRow, ModelPoint, NoiseFloor,
     Proof, Refused, State, Trust,

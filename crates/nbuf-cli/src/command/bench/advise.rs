@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::bench::advise;
 use nbuf::experiment::bench::asked::Asked;
-use nbuf::experiment::bench::measure::Bench;
-use nbuf::experiment::bench::table::COURSE_BYTES;
+use nbuf::experiment::bench::measure::{Bench, HELD_BYTES_MAX};
 use nbuf::experiment::bench::{Error, observed, place};
 use nbuf::meter::probe::ceiling;
 use nbuf::path;
 use nbuf::sys::input;
-use nbuf::units::Size;
+use nbuf::units::{Bytes, Size};
 use nbuf::workload::format::native;
 
 use super::{INTERRUPTED, directory, watch};
@@ -29,7 +28,8 @@ use crate::voice::note;
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub(crate) struct Arguments {
-    /// What is asked of the file: a block, `stride SIZE` or `random`, `write` or `append`, `cold`
+    /// What is asked of the file: a block, `stride SIZE` or `random`, `write` or `append`, `cold`, the
+    /// size of the file and what is touched of it: 4KiB, random, cold, file 1GiB, touches 4MiB
     #[arg(long, value_name = "PATTERN", group = "what")]
     pattern: Option<Asked>,
 
@@ -44,6 +44,14 @@ pub(crate) struct Arguments {
     /// How it is done now: read, pread, stdio, mmap, ...
     #[arg(long, value_name = "PATH", default_value = "read", value_parser = way)]
     now: &'static str,
+
+    /// Do the whole job in each way, and say how many times faster the advice was
+    #[arg(long)]
+    check: bool,
+
+    /// Read this file instead of ours, and change nothing of it
+    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
+    file: Option<PathBuf>,
 
     /// Where the file lies [default: as for `nbuf bench`]
     #[arg(long, value_name = "DIR")]
@@ -65,23 +73,30 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
         (None, Some(path)) => of_trace(path, arguments.memory)?,
         (None, None) => bail!("give --pattern or --trace"),
     };
+    let lent = arguments.file.as_deref().map(super::lent).transpose()?;
+    let asked = match &lent {
+        Some(_) if asked.is_write => bail!("--file is only read; give a pattern that reads"),
+        Some(lent) if lent.size_bytes < asked.block_bytes => {
+            bail!("a block of {} does not fit into --file; give a smaller one", asked.block_bytes)
+        }
+        Some(lent) => asked.on(lent.size_bytes),
+        None => asked,
+    };
     let directory = directory(arguments.dir.as_ref());
     place::sweep(&directory);
-    note(format_args!(
-        "measures about a minute with a file of 10 MiB in {}, which has no name and goes at the end",
-        directory.display()
-    ));
+    announce(&asked, lent.is_some(), &directory)?;
     let watch = watch()?;
     let mut ignore = |_: &_| {};
     let mut bench = Bench::new(&watch, directory, ceiling::copy_rate(), &mut ignore);
-    let steps = advise::candidates(&asked, arguments.now, COURSE_BYTES).len() + 30;
+    bench.lent = lent;
+    let steps = advise::steps(&asked, arguments.now);
     let bar = progress::bar("measures", steps);
     let mut done = 0;
     let mut step = |_: &str| {
         bar.set(done, steps);
         done += 1;
     };
-    let found = advise::run(&mut bench, &asked, arguments.now, COURSE_BYTES, &mut step);
+    let found = advise::run(&mut bench, &asked, arguments.now, arguments.check, &mut step);
     bar.clear();
     let document = match found {
         Err(Error::Interrupted) => return Ok(INTERRUPTED),
@@ -97,6 +112,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8> {
         print(shown::advice(&document, Terminal::of_output().width).as_bytes())?;
     }
     Ok(0)
+}
+
+/// What will be measured, and on what; refused where there is no room for it.
+fn announce(asked: &Asked, is_lent: bool, directory: &Path) -> Result<()> {
+    let size = Bytes(asked.file_bytes);
+    if is_lent {
+        note(format_args!("measures some ten seconds to minutes, and only reads the file"));
+        return Ok(());
+    }
+    // Files in memory are made again while the old ones are there.
+    let needed = Bytes(size.0.saturating_add(size.0.min(HELD_BYTES_MAX)));
+    if place::room(directory)? < needed {
+        return Err(Error::Full { directory: directory.to_owned(), size: needed }.into());
+    }
+    note(format_args!(
+        "measures some ten seconds to minutes with files of {size} in {}, which have no name and go at the end",
+        directory.display()
+    ));
+    Ok(())
 }
 
 /// What a record takes: its length, and how far it is from the one before.

@@ -69,6 +69,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) size: Option<u64>,
 
+    /// Read this file instead of ours, and change nothing of it: rows that read, at its size or --size
+    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
+    pub(super) file: Option<PathBuf>,
+
     /// One JSON document on standard output
     #[arg(long)]
     pub(super) json: bool,
@@ -95,7 +99,7 @@ pub(crate) struct Arguments {
 
     /// Show two documents of --json side by side, and measure nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["tests", "group", "quick", "rows", "list", "dir", "size", "csv", "html",
+        conflicts_with_all = ["tests", "group", "quick", "rows", "list", "dir", "size", "file", "csv", "html",
             "samples_out"])]
     pub(super) compare: Option<Vec<PathBuf>>,
 }

@@ -7,19 +7,21 @@ mod arguments;
 mod compare;
 mod select;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nbuf::experiment::bench::measure::Effort;
 use nbuf::experiment::bench::model;
 use nbuf::experiment::bench::pair::Design;
+use nbuf::experiment::bench::place::Prepared;
 use nbuf::experiment::bench::plan::Plan;
 use nbuf::experiment::bench::session::{self, Listener};
 use nbuf::experiment::bench::table::COURSE_BYTES;
 use nbuf::experiment::bench::versus;
 use nbuf::experiment::bench::watch::Watch;
 use nbuf::experiment::result::{BenchDocument, BenchSampleLine, PingDocument};
+use nbuf::sys::input;
 use nbuf::sys::signal::Signals;
 
 pub(crate) use arguments::Arguments;
@@ -56,11 +58,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         Some(path) => Some(compare::document(path, PingDocument::SCHEMA, "nbuf ping")?),
         None => None,
     };
-    let plan = plan(arguments)?;
+    let lent = arguments.file.as_deref().map(lent).transpose()?;
+    let plan = plan(arguments, lent.as_ref())?;
     announce(&plan);
     let watch = watch()?;
     let mut told = Told::new(&plan, arguments.samples_out.is_some());
-    let document = session::run(&plan, &watch, &mut told);
+    let document = session::run(&plan, lent, &watch, &mut told);
     told.bar.clear();
     let document = document?;
     tell(arguments, &document, pings.as_ref(), &told)?;
@@ -85,7 +88,21 @@ fn directory(asked: Option<&PathBuf>) -> PathBuf {
     asked.cloned().or(state).or(kept).unwrap_or_else(std::env::temp_dir)
 }
 
-fn plan(arguments: &Arguments) -> Result<Plan> {
+/// A file of the caller's, to be read.
+fn lent(path: &Path) -> Result<Prepared> {
+    let cannot = || format!("cannot use {} with --file", path.display());
+    let file = input::open(path)?;
+    if !file.metadata().with_context(cannot)?.is_file() {
+        bail!("{} is no regular file; give one with --file", path.display());
+    }
+    let lent = Prepared::lent(file).with_context(cannot)?;
+    if lent.size_bytes < 4096 {
+        bail!("{} is smaller than a page; give a larger one with --file", path.display());
+    }
+    Ok(lent)
+}
+
+fn plan(arguments: &Arguments, lent: Option<&Prepared>) -> Result<Plan> {
     let is_all = arguments.tests.is_empty() && arguments.group.is_empty();
     let mut tests = if !is_all {
         select::chosen(&arguments.tests, &arguments.group)?
@@ -94,7 +111,20 @@ fn plan(arguments: &Arguments) -> Result<Plan> {
     } else {
         select::all()
     };
-    if let Some(size_bytes) = arguments.size {
+    if lent.is_some() {
+        let is_named = !arguments.tests.is_empty();
+        if let Some(test) = tests.iter().find(|test| is_named && test.is_write) {
+            bail!("{} writes, and --file is only read; leave it out", test.name);
+        }
+        tests.retain(|test| !test.is_write);
+    }
+    let size = match (arguments.size, lent) {
+        (Some(size), Some(lent)) if size > lent.size_bytes => {
+            bail!("--size is more than the {} bytes of --file; give less", lent.size_bytes)
+        }
+        (size, lent) => size.or(lent.map(|lent| lent.size_bytes)),
+    };
+    if let Some(size_bytes) = size {
         for test in &mut tests {
             test.size_bytes = size_bytes;
         }
@@ -102,7 +132,7 @@ fn plan(arguments: &Arguments) -> Result<Plan> {
             bail!("{} has blocks of {} bytes; give a larger --size", test.name, test.block_bytes);
         }
     }
-    let has_rest = is_all && !arguments.rows;
+    let has_rest = is_all && !arguments.rows && lent.is_none();
     let mut versus = if has_rest { versus::all(arguments.size) } else { Vec::new() };
     let mut models = if has_rest { model::subjects() } else { Vec::new() };
     if arguments.quick {
@@ -113,7 +143,7 @@ fn plan(arguments: &Arguments) -> Result<Plan> {
         directory: directory(arguments.dir.as_ref()),
         tests,
         effort: if arguments.quick { Effort::QUICK } else { Effort::FULL },
-        has_floor: !arguments.rows,
+        has_floor: !arguments.rows && lent.is_none(),
         versus,
         memory: if arguments.quick { Design::MEMORY.brief() } else { Design::MEMORY },
         device: Design::DEVICE,

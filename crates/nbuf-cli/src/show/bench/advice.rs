@@ -1,14 +1,15 @@
 //! Advice for people.
 
-use nbuf::experiment::result::AdviceDocument;
+use nbuf::experiment::bench::advise::GAIN;
+use nbuf::experiment::result::{AdviceCheck, AdviceDocument, AdviceWay};
+use nbuf::units::Bytes;
 
 use super::super::text::wrap;
-use super::lines::verdict;
-use super::words::{percent, rate, ratio, time, times};
+use super::words::{rate, ratio, time, times};
 
-/// What is done now, what to use instead, and what else was tried.
+/// What is done now, what to use instead, and what else was measured.
 pub(crate) fn advice(document: &AdviceDocument, width: usize) -> String {
-    let AdviceDocument { now, noise_floor, ways, .. } = document;
+    let AdviceDocument { now, ways, .. } = document;
     let mut text = String::new();
     let line = format!(
         "{} ({}): {} bytes/s, {} an operation",
@@ -20,36 +21,65 @@ pub(crate) fn advice(document: &AdviceDocument, width: usize) -> String {
     text.push_str("Now\n");
     wrap(&mut text, &line, width);
     text.push_str("\nAdvice\n");
-    match ways.first().filter(|_| document.is_advised) {
-        Some(best) => {
-            let line = format!(
-                "use {}: {} times as fast [{}, {}], from {} pairs of fresh processes",
-                best.b,
-                times(best.ratio),
-                times(best.low),
-                times(best.high),
-                best.pairs
-            );
-            wrap(&mut text, &line, width);
-        }
-        None => wrap(
-            &mut text,
-            &format!(
-                "none: nothing that was tried is faster for sure (floor {})",
-                percent(noise_floor.percent)
-            ),
-            width,
-        ),
-    }
+    wrap(&mut text, &said(document), width);
+    wrap(&mut text, &conditions(document), width);
     text.push_str("\nCompared with now\n");
     for way in ways {
-        let said = verdict(way, noise_floor.percent);
         let [at, low, high] = [way.ratio, way.low, way.high].map(ratio);
-        let line = format!("{}: {at} [{low}, {high}], {said}", way.b);
-        wrap(&mut text, &line, width);
+        wrap(&mut text, &format!("{}: {at} [{low}, {high}], {}", name(way), way.verdict), width);
+    }
+    if let Some(check) = &document.check {
+        text.push_str("\nChecked by doing\n");
+        checked(&mut text, check, width);
     }
     for refused in &document.refused {
         wrap(&mut text, &format!("{}: {}", refused.test, refused.reason), width);
     }
     text
+}
+
+fn said(document: &AdviceDocument) -> String {
+    match document.ways.first().filter(|_| document.is_advised) {
+        Some(best) => format!(
+            "use {}: {} times as fast [{}, {}], from {} fresh processes each",
+            name(best),
+            times(best.ratio),
+            times(best.low),
+            times(best.high),
+            best.processes
+        ),
+        None => format!("none: no way is firmly faster by {:.0} % here", (GAIN - 1.0) * 100.0),
+    }
+}
+
+/// Under which conditions it was measured, and holds.
+fn conditions(document: &AdviceDocument) -> String {
+    let (file, touched) = (document.file_bytes, document.touched_bytes);
+    let touched = if touched < file {
+        format!("of which {} are touched once", Bytes(touched))
+    } else {
+        "all of which is touched once".to_owned()
+    };
+    format!(
+        "for a file of {}, {touched}; say yours with `file SIZE` and `touches SIZE`, since both decide",
+        Bytes(file)
+    )
+}
+
+fn name(way: &AdviceWay) -> String {
+    let depth = if way.depth > 1 { format!(", {} at a time", way.depth) } else { String::new() };
+    format!("{}, {} B{depth}", way.path, way.block_bytes)
+}
+
+fn checked(text: &mut String, check: &AdviceCheck, width: usize) {
+    let line = format!(
+        "now: {} for {}, the median of whole jobs in fresh processes",
+        time(check.now_seconds * 1e9),
+        Bytes(check.job_bytes)
+    );
+    wrap(text, &line, width);
+    for way in &check.ways {
+        let line = format!("{}, {} B: {}", way.path, way.block_bytes, ratio(way.ratio));
+        wrap(text, &line, width);
+    }
 }

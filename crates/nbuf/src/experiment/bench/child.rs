@@ -16,10 +16,12 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::clock::Stopwatch;
 use crate::experiment::result::{BenchLine, BenchSample, BenchTask, State};
 use crate::meter::probe::contention::Contention;
+use crate::meter::probe::sibling;
 use crate::meter::probe::traffic::Counters;
 use crate::path::{self, Direction, Order, Path, Pattern, Request};
 use crate::units::whole;
 
+use super::clean::{is_clean, slow_down};
 use super::pages::{Pages, is_in_memory};
 use super::table::is_whole;
 
@@ -28,10 +30,8 @@ const SEED: u64 = 61;
 /// A pass that takes no longer than this many samples is a sample of its own, so that
 /// what a pass costs once is in it.
 const PASS_SAMPLES: u64 = 4;
-/// Part of a sample that may be spent waiting for a processor: of one that never sleeps, and of one
-/// that does and has to be woken.
-const DELAY_PART: u64 = 100;
-const DELAY_PART_ASLEEP: u64 = 20;
+/// How long to wait for a moment in which nothing shares the core.
+const QUIET_WAIT: Duration = Duration::from_millis(2);
 /// What cold samples begin with: as much as readahead brings at a time.
 const COLD_BYTES: u64 = 8 << 20;
 const COLD_OPERATIONS: u64 = 4096;
@@ -101,6 +101,8 @@ struct Bench<'a> {
     next: u64,
     /// Operations of a sample.
     slice: u64,
+    /// The shortest that the loop took which shares the core with nothing.
+    loop_best_ns: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -120,12 +122,14 @@ impl<'a> Bench<'a> {
         let is_single = std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1);
         let contention = if is_single { Contention::of_thread() } else { Contention::of_process() };
         let counters = Counters::open()?;
-        let pass = request.pattern.operations();
+        let all = request.pattern.operations();
+        let pass = if task.operations_max == 0 { all } else { all.min(task.operations_max) };
         if pass == 0 {
             return Err(Stop::Refused("there is nothing to do".to_owned()));
         }
         let slice = first_slice(task).min(pass);
-        Ok(Self { task, path, pages, contention, counters, pass, next: 0, slice })
+        let loop_best_ns = if task.loop_best_ns == 0 { u64::MAX } else { task.loop_best_ns };
+        Ok(Self { task, path, pages, contention, counters, pass, next: 0, slice, loop_best_ns })
     }
 
     fn samples(&mut self, tell: &mut dyn FnMut(&BenchLine) -> io::Result<()>) -> Result<(), Stop> {
@@ -152,6 +156,11 @@ impl<'a> Bench<'a> {
     /// The shortest of three decides: one that was disturbed, or the only one that had to fetch
     /// what the next ones find, would make samples of a single operation.
     fn calibrate(&mut self, clock: &Stopwatch) -> Result<(), Stop> {
+        if self.task.is_whole_pass {
+            self.slice = self.pass;
+            self.next = self.pass;
+            return Ok(());
+        }
         let aim_ns = self.task.sample_ns.max(1);
         loop {
             let mut shortest = self.sample()?;
@@ -203,6 +212,7 @@ impl<'a> Bench<'a> {
             self.pages.resident()
         };
         let rung_before = self.path.rung();
+        let loop_before_ns = self.wait_for_the_core();
         let before = self.contention.read()?;
         let traffic_before = self.counters.read()?;
         let clock = Stopwatch::start();
@@ -212,6 +222,8 @@ impl<'a> Bench<'a> {
         // Nothing but the first look at them lies between the two.
         let traffic = self.counters.read()?.since(traffic_before, 1);
         let after = self.contention.read()?.since(before);
+        let loop_after_ns = sibling::loop_ns();
+        self.loop_best_ns = self.loop_best_ns.min(loop_after_ns);
         let rung = self.path.rung().zip(rung_before);
         let mut sample = BenchSample {
             operations: moved.operations,
@@ -221,6 +233,7 @@ impl<'a> Bench<'a> {
             switches_involuntary: after.usage.switches_involuntary,
             switches_voluntary: after.usage.switches_voluntary,
             is_clean: false,
+            loop_ns: loop_before_ns.max(loop_after_ns),
             reads: traffic.reads,
             writes: traffic.writes,
             device_read_bytes: traffic.device_read_bytes,
@@ -232,8 +245,20 @@ impl<'a> Bench<'a> {
             file_pages: self.pages.all(),
             completions: rung.map(|(after, before)| after.saturating_sub(before)),
         };
-        sample.is_clean = is_clean(&sample);
+        sample.is_clean = is_clean(&sample) && sibling::is_alone(sample.loop_ns, self.loop_best_ns);
         Ok(sample)
+    }
+
+    /// Waits for a moment in which nothing shares the core, a while; how long the last loop took.
+    fn wait_for_the_core(&mut self) -> u64 {
+        let clock = Stopwatch::start();
+        loop {
+            let loop_ns = sibling::loop_ns();
+            self.loop_best_ns = self.loop_best_ns.min(loop_ns);
+            if sibling::is_alone(loop_ns, self.loop_best_ns) || clock.elapsed() > QUIET_WAIT {
+                return loop_ns;
+            }
+        }
     }
 
     /// Makes the file cold.
@@ -255,22 +280,6 @@ fn first_slice(task: &BenchTask) -> u64 {
         (State::Cold, false) => (COLD_BYTES / task.block_bytes.max(1)).clamp(1, COLD_OPERATIONS),
         _ => 1,
     }
-}
-
-/// Spins on for a part of the time that has passed. Only for trials of comparisons.
-fn slow_down(clock: &Stopwatch, percent: f64) {
-    let until = clock.elapsed().mul_f64(1.0 + percent / 100.0);
-    while percent > 0.0 && clock.elapsed() < until {
-        std::hint::spin_loop();
-    }
-}
-
-/// Whether nothing else had the processor. Where the kernel does not tell how long a thread waited
-/// for one, that is not known of any sample, and none is called clean.
-pub(super) fn is_clean(sample: &BenchSample) -> bool {
-    let part = if sample.switches_voluntary > 0 { DELAY_PART_ASLEEP } else { DELAY_PART };
-    let is_short = |delay: u64| delay.saturating_mul(part) < sample.elapsed_ns.max(1);
-    sample.switches_involuntary == 0 && sample.run_delay_ns.is_some_and(is_short)
 }
 
 fn nanoseconds(elapsed: Duration) -> u64 {
@@ -346,20 +355,5 @@ mod tests {
         assert_eq!(unknown, [BenchLine::Refused("there is no path `teleport`".to_owned())]);
         let empty = said(&BenchTask { block_bytes: 0, ..task("read", State::Hot) });
         assert!(matches!(&empty[..], [BenchLine::Refused(reason)] if reason.contains("0 bytes")));
-    }
-
-    #[test]
-    fn a_sample_is_clean_when_nothing_else_had_the_processor() {
-        let sample =
-            BenchSample { elapsed_ns: 1_000_000, run_delay_ns: Some(0), ..BenchSample::default() };
-        let check = |sample: BenchSample, want| assert_eq!(is_clean(&sample), want, "{sample:?}");
-        check(sample, true);
-        check(BenchSample { run_delay_ns: Some(9_000), ..sample }, true);
-        check(BenchSample { run_delay_ns: Some(11_000), ..sample }, false);
-        let asleep = BenchSample { switches_voluntary: 4, ..sample };
-        check(BenchSample { run_delay_ns: Some(11_000), ..asleep }, true);
-        check(BenchSample { run_delay_ns: Some(51_000), ..asleep }, false);
-        check(BenchSample { switches_involuntary: 1, ..sample }, false);
-        check(BenchSample { run_delay_ns: None, ..sample }, false);
     }
 }

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use crate::experiment::result::{BenchDocument, BenchRow};
+use crate::experiment::result::{BenchDocument, BenchRow, Trust};
 use crate::experiment::statistics::{holm, rank_test};
 
 /// A test that both documents have.
@@ -37,6 +37,11 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
     let is_same = |a: &BenchRow, b: &BenchRow| b.test == a.test && b.size_bytes == a.size_bytes;
     let pairs: Vec<(&BenchRow, &BenchRow)> =
         a.rows.iter().filter_map(|a| Some((a, b.rows.iter().find(|b| is_same(a, b))?))).collect();
+    judge(&pairs)
+}
+
+/// What is to be said of pairs of rows, all together.
+pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)]) -> Vec<Compared> {
     let chances: Vec<f64> =
         pairs.iter().map(|(a, b)| rank_test(&a.process_rates, &b.process_rates)).collect();
     let firm = holm(&chances, LEVEL);
@@ -55,7 +60,9 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
 fn verdict(a: &BenchRow, b: &BenchRow, is_of_other_ranks: bool) -> &'static str {
     let is_outside = |rate: f64, range: &BenchRow| !(range.low..=range.high).contains(&rate);
     let is_apart = is_outside(a.bytes_per_second, b) && is_outside(b.bytes_per_second, a);
-    match (is_of_other_ranks, is_apart) {
+    // Where hardly a sample was clean, what else ran is measured, and it comes and goes.
+    let is_clean = a.trust != Trust::Contended && b.trust != Trust::Contended;
+    match (is_of_other_ranks && is_clean, is_apart) {
         (true, true) if b.bytes_per_second > a.bytes_per_second => "faster",
         (true, true) => "slower",
         (false, false) => "no difference seen",

@@ -66,6 +66,7 @@ pub fn course() -> Vec<Test> {
                 block_bytes,
                 size_bytes,
                 depth: 1,
+                touched_bytes: 0,
                 state,
                 // The course writes from nothing, synchronously too.
                 grows: is_write,

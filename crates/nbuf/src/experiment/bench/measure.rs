@@ -1,23 +1,16 @@
-//! One row: a test in several fresh processes, its samples sorted into clean and contended, its proof
-//! held against its label.
+//! One process: a test on a file that is there as the test wants it, and the samples that come of it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::child::pattern;
 use super::pages::is_in_memory;
 use super::place::Prepared;
 use super::table::{Layout, Test};
 use super::watch::{Heard, Watch};
-use super::{Error, proof, versus};
-use crate::clock::{Random, Stopwatch};
-use crate::experiment::result::{
-    BenchRow, BenchSample, BenchSampleLine, BenchTask, Refused, State, Trust,
-};
-use crate::experiment::statistics::{Spread, rerun_interval};
-use crate::path::Order;
-use crate::sys::calls::c_library;
+use super::{Error, versus};
+use crate::clock::Stopwatch;
+use crate::experiment::result::{BenchSampleLine, BenchTask, State};
 
 /// How much is done for a row and for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +35,8 @@ impl Effort {
         processes: 15,
         processes_device: 15,
         clean: 6,
-        samples_max: 30,
-        sample_ns: 1_000_000,
+        samples_max: 60,
+        sample_ns: 500_000,
         time_ns_max: 400_000_000,
     };
     /// What `--quick` does.
@@ -66,21 +59,8 @@ impl Effort {
 
 /// How much later than its end a run may wait for a process that hangs.
 const LATE: Duration = Duration::from_secs(2);
-/// A row of a run that ended early has at least so many processes.
-pub const PROCESSES_MIN: u64 = 7;
-/// Rates above this many times what the processor copies in its caches are refused.
-const CEILING: f64 = 2.0;
-/// A median of fewer clean samples of a process is not taken.
-const CLEAN_MIN: usize = 2;
-/// What runs differ by beyond what processes of one run do, as parts of a rate: in memory, and where a
-/// device waits. Measured by `xtask truth`; `docs/performance.md` has the table.
-const RUNS: f64 = 0.015;
-const RUNS_DEVICE: f64 = 0.2;
 /// What files of earlier rounds may take in memory and on the disc.
-pub(super) const HELD_BYTES_MAX: u64 = 128 << 20;
-/// For the order of tests: any number would do, the same in every run.
-const SEED: u64 = 0x6e62_7566;
-
+pub const HELD_BYTES_MAX: u64 = 128 << 20;
 /// What all measurements share: the directory and its files, who watches children, who is told of
 /// samples.
 pub struct Bench<'a> {
@@ -96,10 +76,14 @@ pub struct Bench<'a> {
     pub slowdown_percent: f64,
     /// When nothing new is begun any more.
     pub deadline: Option<Deadline>,
+    /// A file to be read instead of ours.
+    pub lent: Option<Prepared>,
     files: BTreeMap<(Role, u64), Prepared>,
     /// Files of earlier rounds, which keep their pages from the next ones.
     held: VecDeque<Prepared>,
     held_bytes: u64,
+    /// The shortest loop of all samples, by which is known what shared its core; 0 before the first.
+    pub(super) loop_best_ns: u64,
     /// Processes so far.
     processes: u64,
 }
@@ -117,19 +101,6 @@ impl Deadline {
     /// What is left; nothing when it is over.
     fn left(&self) -> Option<Duration> {
         self.most.checked_sub(self.clock.elapsed())
-    }
-}
-
-/// What came of a test, round by round.
-struct Rounds {
-    task: BenchTask,
-    groups: Vec<Vec<BenchSample>>,
-    refused: Option<String>,
-}
-
-impl Rounds {
-    fn of(test: &Test) -> Self {
-        Self { task: test.task(), groups: Vec::new(), refused: None }
     }
 }
 
@@ -172,15 +143,20 @@ impl<'a> Bench<'a> {
             tell,
             slowdown_percent: 0.0,
             deadline,
+            lent: None,
             files,
             held: VecDeque::new(),
             held_bytes: 0,
+            loop_best_ns: 0,
             processes: 0,
         }
     }
 
     /// The file of a test, made when it is first asked for.
     pub fn file(&mut self, test: &Test) -> Result<&Prepared, Error> {
+        if let Some(lent) = self.lent.as_ref().filter(|_| !test.is_write) {
+            return Ok(lent);
+        }
         let role = Role::of(test);
         let size = if role == Role::Grow { 0 } else { test.size_bytes };
         let directory = &self.directory;
@@ -192,104 +168,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Runs a test in one fresh process.
-    pub fn process(&mut self, test: &Test, effort: &Effort) -> Result<(BenchTask, Heard), Error> {
-        let grace = match self.deadline.map(|deadline| deadline.left()) {
-            Some(None) => return Err(Error::Late),
-            Some(Some(left)) => Watch::GRACE.min(left + LATE),
-            None => Watch::GRACE,
-        };
-        let slowdown_percent = self.slowdown_percent;
-        let file = self.file(test)?;
-        if is_in_memory(test.state) {
-            file.refresh()?;
-        }
-        let task = BenchTask {
-            file: file.path(),
-            clean: effort.clean,
-            samples_max: effort.samples_max,
-            sample_ns: effort.sample_ns * lengths(test),
-            time_ns_max: effort.time_ns_max,
-            slowdown_percent,
-            ..test.task()
-        };
-        if test.is_write {
-            file.settle();
-        }
-        let heard = self.watch.run(&task, grace)?;
-        let process = self.processes;
-        self.processes += 1;
-        for &sample in &heard.samples {
-            let line = BenchSampleLine { test: test.name.clone(), process, sample };
-            (self.tell)(&line);
-        }
-        Ok((task, heard))
-    }
-
-    /// Rows, in the order of the tests, and how it ended. Where it ended early, rows have fewer
-    /// processes, and those with fewer than [`PROCESSES_MIN`] are left out.
-    ///
-    /// Rounds: one process of each test, in an order drawn by lot, then the next of each. So what changes
-    /// during the run (clocks, neighbours, the disc) is in every row's range, and not in one row alone.
-    /// Files in memory are made again for each round while the old ones are still there, so that they
-    /// lie on other pages: where they lie is worth a factor of two to mappings.
-    pub fn rows(
-        &mut self,
-        tests: &[Test],
-        effort: &Effort,
-        step: &mut dyn FnMut(&str),
-    ) -> (Vec<Result<BenchRow, Refused>>, Result<(), Error>) {
-        let mut rounds: Vec<Rounds> = tests.iter().map(Rounds::of).collect();
-        let ended = self.rounds(tests, effort, &mut rounds, step);
-        let needed = |test: &Test| match ended {
-            Ok(()) => 1,
-            Err(_) => PROCESSES_MIN.min(effort.processes_of(test)),
-        };
-        let rows = tests.iter().zip(rounds).filter_map(|(test, rounds)| {
-            if let Some(reason) = rounds.refused {
-                return Some(Err(refused(test, reason, false)));
-            }
-            let is_enough = rounds.groups.len() as u64 >= needed(test);
-            is_enough.then(|| self.judge(test, &rounds.task, &rounds.groups))
-        });
-        (rows.collect(), ended)
-    }
-
-    fn rounds(
-        &mut self,
-        tests: &[Test],
-        effort: &Effort,
-        rounds: &mut [Rounds],
-        step: &mut dyn FnMut(&str),
-    ) -> Result<(), Error> {
-        let mut random = Random::new(SEED);
-        for round in 0..effort.processes.max(effort.processes_device) {
-            self.renew()?;
-            let mut order: Vec<usize> = (0..tests.len()).collect();
-            random.shuffle(&mut order);
-            for number in order {
-                let (test, rounds) = (&tests[number], &mut rounds[number]);
-                if round >= effort.processes_of(test) {
-                    continue;
-                }
-                step(&test.name);
-                if rounds.refused.is_some() {
-                    continue;
-                }
-                let (task, heard) = self.process(test, effort)?;
-                rounds.refused = heard.refused;
-                rounds.groups.push(heard.samples);
-                rounds.task = task;
-            }
-        }
-        Ok(())
-    }
-
     /// Makes the files in memory again, on other pages than the old ones have: those are kept for a while,
     /// since the kernel gives out first what was freed last.
-    fn renew(&mut self) -> Result<(), Error> {
+    pub(super) fn renew(&mut self) -> Result<(), Error> {
         for ((role, size), file) in &mut self.files {
-            if !matches!(role, Role::Read | Role::Overwrite) {
+            // A large one would cost more than all processes of a round.
+            if !matches!(role, Role::Read | Role::Overwrite) || *size > HELD_BYTES_MAX {
                 continue;
             }
             let old = std::mem::replace(file, Prepared::make(&self.directory, *size)?);
@@ -303,71 +187,63 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// One row, or why there is none.
-    pub fn row(
+    /// Runs a test in one fresh process.
+    pub fn process(&mut self, test: &Test, effort: &Effort) -> Result<(BenchTask, Heard), Error> {
+        self.task(test, effort, false)
+    }
+
+    /// The same, where each sample is a whole pass.
+    pub fn whole_passes(
         &mut self,
         test: &Test,
         effort: &Effort,
-    ) -> Result<Result<BenchRow, Refused>, Error> {
-        let (rows, ended) = self.rows(std::slice::from_ref(test), effort, &mut |_| {});
-        ended?;
-        let nothing = || Err(refused(test, "no sample was taken".to_owned(), false));
-        Ok(rows.into_iter().next().unwrap_or_else(nothing))
+    ) -> Result<(BenchTask, Heard), Error> {
+        self.task(test, effort, true)
     }
 
-    fn judge(
-        &self,
+    fn task(
+        &mut self,
         test: &Test,
-        task: &BenchTask,
-        groups: &[Vec<BenchSample>],
-    ) -> Result<BenchRow, Refused> {
-        let samples: Vec<BenchSample> = groups.iter().flatten().copied().collect();
-        let proof = proof::of(&samples);
-        if let Some(reason) = proof::contradiction(task, &proof) {
-            return Err(refused(test, reason, true));
-        }
-        let nothing = || refused(test, "no sample was taken".to_owned(), false);
-        let (process_rates, trust) = rates(groups);
-        let between = if versus::is_device(test) { RUNS_DEVICE } else { RUNS };
-        let interval = rerun_interval(&process_rates).ok_or_else(nothing)?.widened(between);
-        if test.path != "null" && interval.median > CEILING * self.copy_rate {
-            let reason = format!(
-                "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \
-                 ({:.1e}): something else was measured",
-                interval.median, self.copy_rate
-            );
-            return Err(refused(test, reason, true));
-        }
-        let operation_bytes = proof.bytes as f64 / proof.operations.max(1) as f64;
-        let order = match pattern(task).order {
-            Order::Sequential => "sequential",
-            Order::Strided { .. } => "strided",
-            Order::Random { .. } => "random",
+        effort: &Effort,
+        is_whole_pass: bool,
+    ) -> Result<(BenchTask, Heard), Error> {
+        let grace = match self.deadline.map(|deadline| deadline.left()) {
+            Some(None) => return Err(Error::Late),
+            Some(Some(left)) => Watch::GRACE.min(left + LATE),
+            None => Watch::GRACE,
         };
-        Ok(BenchRow {
-            test: test.name.clone(),
-            about: test.about.clone(),
-            path: test.path.to_owned(),
-            c_library: c_library(),
-            direction: if test.is_write { "write" } else { "read" }.to_owned(),
-            order: order.to_owned(),
-            block_bytes: test.block_bytes,
-            size_bytes: test.size_bytes,
-            depth: test.depth,
-            state: test.state,
-            bytes_per_second: interval.median,
-            low: interval.low,
-            high: interval.high,
-            operation_ns: operation_bytes * 1e9 / interval.median,
-            samples: samples.len() as u64,
-            clean: samples.iter().filter(|sample| sample.is_clean).count() as u64,
-            processes: groups.len() as u64,
-            process_rates,
-            trust,
-            proof,
-            imac_2011: test.rates.map(|rates| rates[0]),
-            thinkpad_2007: test.rates.map(|rates| rates[1]),
-        })
+        let (slowdown_percent, loop_best_ns) = (self.slowdown_percent, self.loop_best_ns);
+        let file = self.file(test)?;
+        if is_in_memory(test.state) {
+            file.refresh()?;
+        }
+        let task = BenchTask {
+            file: file.path(),
+            clean: effort.clean,
+            samples_max: effort.samples_max,
+            sample_ns: effort.sample_ns * lengths(test),
+            time_ns_max: effort.time_ns_max,
+            slowdown_percent,
+            loop_best_ns,
+            is_whole_pass,
+            ..test.task()
+        };
+        if test.is_write {
+            file.settle();
+        }
+        let heard = self.watch.run(&task, grace)?;
+        let process = self.processes;
+        self.processes += 1;
+        let shortest = heard.samples.iter().map(|sample| sample.loop_ns).min();
+        self.loop_best_ns = match (self.loop_best_ns, shortest) {
+            (0, shortest) => shortest.unwrap_or(0),
+            (best, shortest) => best.min(shortest.unwrap_or(best)),
+        };
+        for &sample in &heard.samples {
+            let line = BenchSampleLine { test: test.name.clone(), process, sample };
+            (self.tell)(&line);
+        }
+        Ok((task, heard))
     }
 }
 
@@ -385,39 +261,9 @@ pub(super) fn lengths(test: &Test) -> u64 {
     }
 }
 
-fn refused(test: &Test, reason: String, is_contradiction: bool) -> Refused {
-    Refused { test: test.name.clone(), reason, is_contradiction }
-}
-
-/// What each process says: the median rate of what may be counted. And how far they are to be trusted.
-fn rates(groups: &[Vec<BenchSample>]) -> (Vec<f64>, Trust) {
-    let (mut all, mut clean) = (0, 0);
-    let mut rates = Vec::with_capacity(groups.len());
-    for group in groups {
-        let of = |only_clean: bool| {
-            let kept = group.iter().filter(|sample| sample.is_clean || !only_clean);
-            Spread::of(kept.map(BenchSample::bytes_per_second))
-        };
-        let (whole, kept) = (of(false), of(true));
-        all += whole.map_or(0, |spread| spread.count);
-        clean += kept.map_or(0, |spread| spread.count);
-        rates.extend(kept.filter(|kept| kept.count >= CLEAN_MIN).or(whole).map(|s| s.median));
-    }
-    let trust = match clean {
-        clean if clean * 3 >= all => Trust::Clean,
-        clean if clean >= CLEAN_MIN * groups.len() => Trust::Few,
-        _ => Trust::Contended,
-    };
-    (rates, trust)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(elapsed_ns: u64, is_clean: bool) -> BenchSample {
-        BenchSample { operations: 1, bytes: 1000, elapsed_ns, is_clean, ..BenchSample::default() }
-    }
 
     #[test]
     fn hot_tests_have_files_of_their_own() {
@@ -436,25 +282,5 @@ mod tests {
         assert_eq!(role(true, State::Overwrite), Role::Overwrite);
         assert_eq!(role(true, State::Synced), Role::OverwriteDevice);
         assert_eq!(role(true, State::Append), Role::Grow);
-    }
-
-    #[test]
-    fn contended_samples_do_not_count_while_there_are_clean_ones() {
-        let check = |clean: usize, contended: usize, want: (f64, Trust)| {
-            let mut group = vec![sample(1000, true); clean];
-            group.extend(vec![sample(9000, false); contended]);
-            let (rates, trust) = rates(&[group.clone(), group]);
-            assert!(
-                rates.iter().all(|rate| (rate / want.0 - 1.0).abs() < 1e-9),
-                "{clean} {contended}: {rates:?}"
-            );
-            assert_eq!((rates.len(), trust), (2, want.1), "{clean} {contended}");
-        };
-        check(10, 0, (1e9, Trust::Clean));
-        check(5, 6, (1e9, Trust::Clean));
-        check(5, 60, (1e9, Trust::Few));
-        check(1, 20, (1e9 / 9.0, Trust::Contended));
-        check(0, 3, (1e9 / 9.0, Trust::Contended));
-        assert_eq!(rates(&[]), (Vec::new(), Trust::Clean));
     }
 }

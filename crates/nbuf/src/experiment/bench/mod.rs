@@ -8,7 +8,9 @@
 
 pub mod advise;
 pub mod asked;
+mod check;
 pub mod child;
+mod clean;
 pub mod compare;
 mod cs61;
 pub mod measure;
@@ -20,6 +22,7 @@ pub mod place;
 pub mod plan;
 pub mod price;
 pub mod proof;
+pub mod rows;
 pub mod session;
 pub mod table;
 pub mod versus;

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::asked::Asked;
-use super::table::Layout;
+use super::table::{COURSE_BYTES, Layout};
 use crate::experiment::result::State;
 use crate::experiment::statistics::median_count;
 use crate::units::PAGE_BYTES;
@@ -122,7 +122,9 @@ pub fn of_trace(trace: &Trace) -> Option<Observed> {
         false if filled * 2 > asked => State::Cold,
         false => State::Hot,
     };
-    let asked = Asked { block_bytes, layout: way.layout(), is_write, state };
+    let (layout, file_bytes) = (way.layout(), COURSE_BYTES.max(block_bytes));
+    let touched_bytes = file_bytes;
+    let asked = Asked { block_bytes, layout, is_write, state, file_bytes, touched_bytes, depth: 1 };
     let is_pages = !way.has_part;
     (block_bytes > 0).then_some(Observed { asked, is_pages, repeats: way.repeats })
 }

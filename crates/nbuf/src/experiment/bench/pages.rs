@@ -89,7 +89,8 @@ impl Pages {
         }
     }
 
-    fn read_all(&self) -> io::Result<()> {
+    /// Fetches all of it.
+    pub(super) fn read_all(&self) -> io::Result<()> {
         let mut file = &self.file;
         file.rewind()?;
         let mut piece = vec![0; PIECE_BYTES];

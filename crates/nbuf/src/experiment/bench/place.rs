@@ -33,6 +33,8 @@ pub struct Prepared {
     file: File,
     /// Its size when it was made; 0 of one that is to grow.
     pub size_bytes: u64,
+    /// Whether it is somebody's, and only read.
+    is_lent: bool,
 }
 
 impl Prepared {
@@ -44,7 +46,15 @@ impl Prepared {
         check_layout(&file, size_bytes).map_err(unusable)?;
         // So that children have it under the same number.
         fcntl_setfd(&file, FdFlags::empty()).map_err(|cause| unusable(cause.into()))?;
-        Ok(Self { file, size_bytes })
+        Ok(Self { file, size_bytes, is_lent: false })
+    }
+
+    /// A file that the caller opened for reading, and of which nothing is changed. Its pages come into
+    /// memory and leave it as tests want.
+    pub fn lent(file: File) -> io::Result<Self> {
+        let size_bytes = file.metadata()?.len();
+        fcntl_setfd(&file, FdFlags::empty())?;
+        Ok(Self { file, size_bytes, is_lent: true })
     }
 
     /// The file itself.
@@ -58,13 +68,16 @@ impl Prepared {
     }
 
     /// Has all of its pages in memory, as they came when it was made: where some are missing, all are
-    /// dropped and written again.
+    /// dropped and written again, or read if it is lent.
     pub fn refresh(&self) -> Result<(), Error> {
         let unusable = Error::File;
         let file = self.file.try_clone().map_err(unusable)?;
         let pages = Pages::of(file, self.size_bytes);
         if pages.resident() >= pages.all() {
             return Ok(());
+        }
+        if self.is_lent {
+            return pages.read_all().map_err(unusable);
         }
         pages.drop_all().map_err(unusable)?;
         (&self.file).rewind().map_err(unusable)?;

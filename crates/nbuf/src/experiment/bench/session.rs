@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use super::measure::{Bench, Deadline};
 use super::pair;
+use super::place::{self, Prepared};
 use super::plan::Plan;
 use super::table::Test;
 use super::versus::Versus;
 use super::watch::Watch;
-use super::{Error, model, place};
+use super::{Error, model};
 use crate::clock::{self, Stopwatch};
 use crate::experiment::result::{
     BenchComparison, BenchDocument, BenchMachine, BenchRow, BenchSampleLine, NoiseFloor, Refused,
@@ -30,8 +31,11 @@ pub trait Listener {
 }
 
 /// Measures. An interruption is no error: the document says that it is not complete.
+///
+/// A file that is lent is read by tests that read.
 pub fn run(
     plan: &Plan,
+    lent: Option<Prepared>,
     watch: &Watch,
     listener: &mut dyn Listener,
 ) -> Result<BenchDocument, Error> {
@@ -54,6 +58,7 @@ pub fn run(
     let shared = std::cell::RefCell::new(listener);
     let mut tell = |line: &BenchSampleLine| shared.borrow_mut().sample(line);
     let mut bench = Bench::new(watch, plan.directory.clone(), copy_rate, &mut tell);
+    bench.lent = lent;
     bench.slowdown_percent = plan.slowdown_percent;
     bench.deadline = plan.time_max.map(|most| Deadline { clock, most });
     let mut step = |what: &str| {
@@ -285,7 +290,7 @@ mod tests {
         };
         // Nobody is to be started.
         let watch = Watch { program: "/nowhere/at/all".into(), verb: "", signals: None };
-        let document = run(&plan, &watch, &mut Deaf).unwrap();
+        let document = run(&plan, None, &watch, &mut Deaf).unwrap();
         assert!(!document.is_complete && document.rows.is_empty());
         let want = ["r01-byte", "r02-block", &plan.versus[0].name(), "model read hot"];
         assert_eq!(document.not_reached, want);

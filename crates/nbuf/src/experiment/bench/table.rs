@@ -55,6 +55,8 @@ pub struct Test {
     pub size_bytes: u64,
     /// Operations under way at a time.
     pub depth: u32,
+    /// Bytes of the file that are touched; 0 for all.
+    pub touched_bytes: u64,
     /// What the file is like.
     pub state: State,
     /// Whether it writes from nothing.
@@ -78,6 +80,7 @@ impl Test {
             block_bytes: self.block_bytes,
             size_bytes: self.size_bytes,
             depth: self.depth,
+            operations_max: self.touched_bytes.div_ceil(self.block_bytes.max(1)),
             state: self.state,
             ..BenchTask::default()
         }
@@ -137,6 +140,7 @@ pub fn modern(
         block_bytes,
         size_bytes: MODERN_BYTES,
         depth,
+        touched_bytes: 0,
         state,
         grows: is_write && state == State::Append,
         rates: None,

@@ -7,6 +7,7 @@ use super::bench::State;
 
 /// What a child is to do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "what a task is, and no states")]
 pub struct BenchTask {
     /// The row of the table of paths.
     pub path: String,
@@ -26,6 +27,12 @@ pub struct BenchTask {
     pub size_bytes: u64,
     /// Operations under way at a time.
     pub depth: u32,
+    /// A pass ends after so many operations; 0 where it is all of the file.
+    #[serde(default)]
+    pub operations_max: u64,
+    /// Whether a sample is a whole pass, however long it takes.
+    #[serde(default)]
+    pub is_whole_pass: bool,
     /// The state to bring the file into, and to prove.
     pub state: State,
     /// Clean samples to take.
@@ -36,6 +43,9 @@ pub struct BenchTask {
     pub sample_ns: u64,
     /// How long all of it may take; no sample begins later.
     pub time_ns_max: u64,
+    /// The shortest that the loop took in other processes of the run; 0 where there were none.
+    #[serde(default)]
+    pub loop_best_ns: u64,
     /// Made slower by so many percent of its own time, to see whether comparisons find it.
     #[serde(default)]
     pub slowdown_percent: f64,
@@ -75,6 +85,9 @@ pub struct BenchSample {
     pub switches_voluntary: u64,
     /// Whether nothing else had the processor.
     pub is_clean: bool,
+    /// How long a loop took that shares the core with nothing, the longer of before and after.
+    #[serde(default)]
+    pub loop_ns: u64,
     /// Calls that read.
     pub reads: u64,
     /// Calls that write.

@@ -6,5 +6,6 @@ pub mod idle;
 pub mod machine;
 pub mod residency;
 pub mod service;
+pub mod sibling;
 pub mod traffic;
 pub mod turns;
