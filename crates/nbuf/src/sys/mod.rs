@@ -22,6 +22,7 @@ pub mod perf;
 pub(crate) mod prefetch;
 pub mod process;
 pub mod programs;
+pub mod pthread;
 pub mod ptrace;
 pub mod publish;
 pub mod queue;

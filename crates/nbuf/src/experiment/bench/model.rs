@@ -10,6 +10,7 @@ use super::table::{Layout, Test, modern};
 use crate::experiment::result::{BenchModel, ModelPoint, Refused, State};
 use crate::experiment::statistics::fit_line;
 use crate::path::{self, Direction};
+use crate::units::Bytes;
 
 /// The blocks.
 pub const BLOCKS: [u64; 9] = [1, 16, 64, 512, 4096, 16384, 65536, 262_144, 1 << 20];
@@ -73,7 +74,28 @@ pub fn line(
     if measured.len() < 3 {
         return Ok(Err(none));
     }
-    Ok(through(path, is_write, state, &measured).ok_or(none))
+    let Some(model) = through(path, is_write, state, &measured) else { return Ok(Err(none)) };
+    Ok(match misfit(&model) {
+        Some(reason) => Err(Refused { reason, ..none }),
+        None => Ok(model),
+    })
+}
+
+/// A point that is so far off its line, in percent, that no line describes the path.
+const MISFIT_PERCENT: f64 = 50.0;
+
+/// Why the line is none: the point that is farthest off.
+fn misfit(model: &BenchModel) -> Option<String> {
+    let off = |point: &&ModelPoint| point.residual_percent.abs();
+    let worst = model.points.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+    (off(&worst) > MISFIT_PERCENT).then(|| {
+        format!(
+            "no line fits: a block of {} takes {:.0} % {} than it says",
+            Bytes(worst.block_bytes),
+            worst.residual_percent.abs(),
+            if worst.residual_percent > 0.0 { "more" } else { "less" }
+        )
+    })
 }
 
 /// Lays the line.
@@ -118,10 +140,19 @@ mod tests {
         assert!((model.base_ns - 300.0).abs() < 1e-6 && (model.byte_ns - 0.05).abs() < 1e-9);
         assert!((model.half_bandwidth_bytes.unwrap() - 6000.0).abs() < 1e-3);
         assert!(!model.points.iter().any(ModelPoint::is_odd));
-        measured[6].1 *= 1.6;
+        measured[6].1 *= 1.4;
         let model = through("read", false, State::Hot, &measured).unwrap();
         let odd: Vec<u64> =
             model.points.iter().filter(|point| point.is_odd()).map(|p| p.block_bytes).collect();
         assert_eq!(odd, [65536]);
+        assert_eq!(misfit(&model), None);
+        measured[6].1 *= 4.0;
+        let model = through("read", false, State::Hot, &measured).unwrap();
+        let said = misfit(&model).unwrap();
+        assert!(
+            said.starts_with("no line fits: a block of 64.0 KiB takes ")
+                && said.contains(" % more"),
+            "{said}"
+        );
     }
 }

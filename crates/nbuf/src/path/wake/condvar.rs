@@ -1,9 +1,10 @@
-//! A mutex and a condition variable, of the standard library: how most programs wait.
+//! A mutex and a condition variable, of Rust's standard library and of C's: how most programs wait.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::pair::End;
+use crate::sys::pthread;
 
 /// A box for one message; 0 stands for none.
 #[derive(Default)]
@@ -38,5 +39,26 @@ impl End for MutexCondvar {
             ours = self.ours.filled.wait(ours).unwrap_or_else(PoisonError::into_inner);
         }
         Ok(std::mem::take(&mut *ours))
+    }
+}
+
+/// The same by `pthread_mutex_t` and `pthread_cond_t`.
+pub(super) struct Pthread {
+    ours: Arc<pthread::Letterbox>,
+    theirs: Arc<pthread::Letterbox>,
+}
+
+impl End for Pthread {
+    fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = (Arc::<pthread::Letterbox>::default(), Arc::<pthread::Letterbox>::default());
+        Ok((Self { ours: a.clone(), theirs: b.clone() }, Self { ours: b, theirs: a }))
+    }
+
+    fn send(&mut self, number: u32) -> io::Result<()> {
+        self.theirs.put(number)
+    }
+
+    fn receive(&mut self) -> io::Result<u32> {
+        self.ours.take()
     }
 }

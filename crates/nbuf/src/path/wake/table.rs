@@ -21,7 +21,16 @@ const fn pair<E: pair::End>(name: &'static str, about: &'static str, waits: Wait
 pub const WAKES: &[Row] = &[
     pair::<futex::Futex<0>>("futex", "a word in memory and futex(2)", Waits::Sleeping),
     pair::<semaphore::Sem>("semaphore", "sem_post and sem_wait", Waits::Sleeping),
-    pair::<condvar::MutexCondvar>("mutex+condvar", "notified under the mutex", Waits::Sleeping),
+    pair::<condvar::MutexCondvar>(
+        "mutex+condvar",
+        "Rust's, notified under the mutex",
+        Waits::Sleeping,
+    ),
+    pair::<condvar::Pthread>(
+        "pthread-condvar",
+        "pthread_mutex and pthread_cond, signalled under the mutex",
+        Waits::Sleeping,
+    ),
     pair::<Descriptor<Eventfd, Blocking>>(
         "eventfd",
         "write and a read that blocks",

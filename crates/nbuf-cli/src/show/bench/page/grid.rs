@@ -39,19 +39,30 @@ pub(super) fn course(rows: &[&BenchRow]) -> String {
     let heat = Heat::of(all);
     let cells = |row: &&BenchRow| {
         let mut cells = common(row, &heat);
+        cells.push(range(row));
         for reference in [row.imac_2011, row.thinkpad_2007].into_iter().flatten() {
             cells.push(heat.cell(reference, &rate(reference)));
             cells.push(times(row.bytes_per_second / reference));
         }
         cells
     };
-    let header = ["test", "what", "here", "clean", "iMac 2011", "x", "ThinkPad 2007", "x "];
+    let header =
+        ["test", "what", "here", "clean", "range", "iMac 2011", "x", "ThinkPad 2007", "x "];
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     table("heat", &header, &[0, 1], &rows) + NOTE
 }
 
-const NOTE: &str = "<p class=\"note\">Bytes a second, two digits: the median of the clean samples. \
-                    x: how many times the rate of that machine.</p>\n";
+const NOTE: &str = "<p class=\"note\">Bytes a second, two digits: the median of the clean samples, and the \
+                    range that holds the median of another run 95 times in 100. ?: few samples were \
+                    clean. !: hardly any was, and the median is of all. x: how many times the rate of that \
+                    machine.</p>\n";
+
+fn range(row: &BenchRow) -> String {
+    format!("{} to {}", rate(row.low), rate(row.high))
+}
+
+const NOTE_OTHERS: &str = "<p class=\"note\">The range holds the median of another run 95 times in 100. \
+                           ?: few samples were clean. !: hardly any was, and the median is of all.</p>\n";
 
 /// The other tests.
 pub(super) fn others(rows: &[&BenchRow]) -> String {
@@ -62,11 +73,11 @@ pub(super) fn others(rows: &[&BenchRow]) -> String {
     let heat = Heat::of(measured.map(|row| row.bytes_per_second));
     let cells = |row: &&BenchRow| {
         let mut cells = common(row, &heat);
-        cells.push(format!("{} to {}", rate(row.low), rate(row.high)));
+        cells.push(range(row));
         cells
     };
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    table("heat", &["test", "what", "here", "clean", "95 % interval"], &[0, 1], &rows)
+    table("heat", &["test", "what", "here", "clean", "range"], &[0, 1], &rows) + NOTE_OTHERS
 }
 
 fn common(row: &BenchRow, heat: &Heat) -> Vec<String> {

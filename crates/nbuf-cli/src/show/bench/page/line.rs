@@ -7,7 +7,6 @@ use nbuf::units::Bytes;
 
 use super::super::super::curve::page::sheet::{Look, Sheet, frames};
 use super::super::super::markup::escape;
-use super::super::words::time;
 
 /// Places of a line that is drawn.
 const STEPS: u32 = 60;
@@ -90,8 +89,15 @@ fn time_ticks(axes: &Axes) -> Vec<(f64, String)> {
     (0..10)
         .map(|power| 10_f64.powi(power))
         .filter(|ns| (axes.times.0..=axes.times.1).contains(&ns.log2()))
-        .map(|ns| (axes.place(1.0, ns).1, time(ns)))
+        .map(|ns| (axes.place(1.0, ns).1, tick(ns)))
         .collect()
+}
+
+/// A power of ten in the unit that it is the least of: `1 us` and not `1000 ns`.
+fn tick(ns: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
+    let unit = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
+    format!("{:.0} {}", ns / unit.0, unit.1)
 }
 
 /// Powers of two, as many as fit.
