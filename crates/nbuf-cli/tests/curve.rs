@@ -224,6 +224,35 @@ fn a_sample_holds_the_truth_in_its_band_and_says_what_it_is() {
 }
 
 #[test]
+fn the_three_sizes_that_are_not_exact_say_between_which_they_lie() {
+    let place = Place::new();
+    keys(&place);
+    let exact = document(&place, &["--from", "keys", "--policy", "lru", "keys.txt"]);
+    let exact = &exact["curves"][0]["corners"];
+    // The first key is asked for again after a hundred others: what a sample judges begins far behind.
+    for seed in ["0", "1", "2", "3"] {
+        let sample = ["--from", "keys", "--sample", "0.3", "--seed", seed, "keys.txt"];
+        let curve = document(&place, &sample)["curves"][0].clone();
+        for name in ["floor_pages", "knee_pages", "ceiling_pages"] {
+            let [low, high] = [0, 1].map(|at| curve["corners_between"][name][at].as_u64().unwrap());
+            let size = exact[name].as_u64().unwrap();
+            assert!((low..=high).contains(&size), "{seed}: {name} {size}: {curve:#}");
+        }
+        let knee = curve_of(&place, &[&["-q", "--knee"], &sample[..]].concat());
+        assert!(knee.contains(" to ") && knee.ends_with("; of a sample, with 95 %\n"), "{knee}");
+        let table = curve_of(&place, &[&["-q"], &sample[..]].concat());
+        assert!(table.contains("each of the three sizes lies between those beside it"), "{table}");
+    }
+    let knee = curve_of(&place, &["-q", "--knee", "--from", "keys", "--policy", "arc", "keys.txt"]);
+    assert!(knee.contains("; known at "), "{knee}");
+}
+
+/// What is said on standard output.
+fn curve_of(place: &Place, arguments: &[&str]) -> String {
+    String::from_utf8(curve(place, arguments).stdout).unwrap()
+}
+
+#[test]
 fn every_face_shows_the_same_curve() {
     let place = Place::new();
     keys(&place);

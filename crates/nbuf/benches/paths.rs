@@ -133,12 +133,7 @@ const OPENINGS: usize = 40;
 const ROUNDS: usize = 30;
 
 #[expect(clippy::print_stdout, reason = "a figure to be read, beside criterion's")]
-fn in_turn(
-    file: &FilePath,
-    test: Test,
-    what: &str,
-    open: fn(&FilePath, Test) -> Box<dyn Side>,
-) {
+fn in_turn(file: &FilePath, test: Test, what: &str, open: fn(&FilePath, Test) -> Box<dyn Side>) {
     let ratio_of_opening = |opening: usize| {
         // What is opened first lies elsewhere than what comes second.
         let early = opening.is_multiple_of(2).then(|| open(file, test));

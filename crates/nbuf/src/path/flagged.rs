@@ -10,7 +10,6 @@ use super::pattern::Direction;
 use super::{Error, Path, Request, call};
 use crate::sys::calls::{preadv2, pwritev2};
 
-
 /// Every write waits for the device: `O_SYNC` for all that is known of the file.
 pub(super) fn open_sync(request: &Request<'_>) -> Result<Box<dyn Path>, Error> {
     open_waiting(request, OFlags::SYNC)
@@ -37,9 +36,7 @@ pub(super) fn open_nowait(request: &Request<'_>) -> Result<Box<dyn Path>, Error>
     let file = usable(request, libc::RWF_NOWAIT, "RWF_NOWAIT")?;
     call::reading(request, file, |file, buffer, at| {
         match preadv2(file, buffer, at, libc::RWF_NOWAIT) {
-            Err(Errno::AGAIN) => {
-                preadv2(file, buffer, at, 0)
-            }
+            Err(Errno::AGAIN) => preadv2(file, buffer, at, 0),
             read => read,
         }
     })
@@ -50,19 +47,15 @@ pub(super) fn open_dontcache(request: &Request<'_>) -> Result<Box<dyn Path>, Err
     open(request, libc::RWF_DONTCACHE, "RWF_DONTCACHE")
 }
 
-fn open(
-    request: &Request<'_>,
-    flags: i32,
-    what: &'static str,
-) -> Result<Box<dyn Path>, Error> {
+fn open(request: &Request<'_>, flags: i32, what: &'static str) -> Result<Box<dyn Path>, Error> {
     let file = usable(request, flags, what)?;
     match request.pattern.direction {
-        Direction::Read => call::reading(request, file, move |file, buffer, at| {
-            preadv2(file, buffer, at, flags)
-        }),
-        Direction::Write => call::writing(request, file, move |file, data, at| {
-            pwritev2(file, data, at, flags)
-        }),
+        Direction::Read => {
+            call::reading(request, file, move |file, buffer, at| preadv2(file, buffer, at, flags))
+        }
+        Direction::Write => {
+            call::writing(request, file, move |file, data, at| pwritev2(file, data, at, flags))
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
-
 use crate::sys::calls;
 use crate::sys::mapping::{Advice, Mapping};
 use crate::sys::stdio::Stream;

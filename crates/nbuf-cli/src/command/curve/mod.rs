@@ -1,6 +1,7 @@
 //! `nbuf curve`: what caches of other sizes and policies would hit.
 
 mod arguments;
+mod knee;
 mod policies;
 mod reading;
 mod sampled;
@@ -9,15 +10,15 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use nbuf::experiment::grid::{Grid, Names, Plan};
-use nbuf::experiment::result::{CurveCorners, CurveDocument, PolicyCurve, TraceSummary};
+use nbuf::experiment::result::{CurveDocument, PolicyCurve, TraceSummary};
 use nbuf::sys::publish::Readers;
-use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
 use nbuf::workload::request::Unit;
 use nbuf::workload::within::take_within;
 
 use arguments::AccessUnit;
 pub(crate) use arguments::Args;
+use knee::knee;
 use policies::policies;
 use reading::Reading;
 
@@ -223,26 +224,4 @@ fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
     let Terminal { width, colour } = Terminal::of_output();
     print(shown::table(document, width).as_bytes())?;
     print(shown::plot(document, width, colour).as_bytes())
-}
-
-/// The three sizes of every curve, a line each, and what came of a target.
-fn knee(document: &CurveDocument) -> String {
-    let line = |curve: &PolicyCurve| {
-        let name = &curve.policy;
-        let size = |pages: u64| match curve.page_bytes {
-            0 => pages.to_string(),
-            bytes => format!("{pages}p ({})", Bytes(pages.saturating_mul(bytes))),
-        };
-        let corners = curve.corners.map_or("no knee is known of it".to_owned(), |corners| {
-            let CurveCorners { floor_pages, knee_pages, ceiling_pages } = corners;
-            let [floor, knee, ceiling] = [floor_pages, knee_pages, ceiling_pages].map(size);
-            format!("floor {floor}, knee {knee}, ceiling {ceiling}")
-        });
-        let target = curve.target.as_ref().map_or_else(String::new, |target| {
-            let what = if target.met { "needs" } else { "is not met, nearest with" };
-            format!("; --target {} {what} {}", target.target, size(target.pages))
-        });
-        format!("{name}: {corners}{target}\n")
-    };
-    document.curves.iter().map(line).collect()
 }

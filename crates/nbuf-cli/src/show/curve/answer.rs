@@ -51,7 +51,9 @@ fn need(curve: &PolicyCurve, unit: Unit) -> String {
     } else {
         format!("more than {} gains nothing", unit.size(ceiling))
     };
-    format!("{} {name} cache of {} {hits}; {more}.", article(&name), unit.full(knee))
+    let range = curve.corners_between.and_then(|between| unit.range(between.knee_pages));
+    let range = range.map_or(String::new(), |range| format!(", somewhere in {range},"));
+    format!("{} {name} cache of {}{range} {hits}; {more}.", article(&name), unit.full(knee))
 }
 
 /// The hits at the knee, or a bound of them where that tells something: `at least 61.4 %`.

@@ -7,7 +7,7 @@ use nbuf::units::Bytes;
 
 use super::super::axis::round_size;
 use super::super::text::{count, grouped, listed};
-use super::family::Family;
+use super::family::{Family, policy_name};
 use super::words::{Unit, percent, round_percent, time};
 
 /// The files, as a title has room for them.
@@ -141,6 +141,20 @@ pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
         None => Some("no size can be judged from this sample".to_owned()),
     };
     [Some(followed), judged].into_iter().flatten().collect()
+}
+
+/// Where the three sizes are known from, where they are not exact; without a full stop.
+pub(super) fn three_sizes(curve: &PolicyCurve) -> Option<String> {
+    curve.corners_between?;
+    Some(if curve.sample.is_some() {
+        "each of the three sizes lies between those beside it, with 95 %".to_owned()
+    } else {
+        let sizes = count(curve.points.len() as u64, "size", "sizes");
+        format!(
+            "each of the three lies between those beside it: {} ran at {sizes}",
+            policy_name(curve)
+        )
+    })
 }
 
 /// All of it for a family, as lines of a table.

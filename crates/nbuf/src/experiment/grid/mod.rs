@@ -7,8 +7,10 @@
 //! Invariant: nothing an access is kept. Cost: at most 34 bytes a distinct page for exact LRU at all
 //! sizes, and what [`Grid::page_bytes`] says with the rest.
 
+mod between;
 mod curves;
 mod memory;
+mod sampled;
 mod stack;
 mod target;
 
@@ -21,7 +23,8 @@ use crate::units::{SizeList, SizeListError};
 use crate::workload::pages::{KeyRange, Pages, Step, Tally, Whole, Writes};
 use crate::workload::request::{Request, Unit};
 
-pub use curves::{Names, sampled_curve, sampled_sizes};
+pub use curves::Names;
+pub use sampled::{sampled_curve, sampled_sizes};
 pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
 

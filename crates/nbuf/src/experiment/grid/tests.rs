@@ -277,3 +277,43 @@ fn a_parameter_makes_another_policy_of_the_same_row() {
     assert_eq!(curves[2].points, curves[3].points);
     assert_ne!(curves[0].points, curves[4].points);
 }
+
+/// A loop of so many pages, with others in between that are asked for ever less often.
+fn mixed(seed: u64, looped: u64) -> Vec<Request> {
+    let mut state = seed;
+    let mut page = |at: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(at | 1);
+        let share = (state >> 40) as f64 / f64::from(1 << 24);
+        if at.is_multiple_of(3) {
+            9000 + at / 3 % looped
+        } else {
+            crate::units::whole(share.powi(3) * 2e3)
+        }
+    };
+    let request = |at: u64| Request { offset: page(at) * 4096, length_bytes: 1, ..requests(1)[0] };
+    (0..20_000).map(request).collect()
+}
+
+#[test]
+fn the_three_sizes_of_a_grid_say_between_which_they_lie() {
+    for seed in 1..12 {
+        // The same caches, once counted at every size and once at some.
+        let curves = run(plan("lru,v1:busy=0", None), &mixed(seed, 70 * seed));
+        assert_eq!(curves[0].corners_between, None);
+        let (exact, grid) = (curves[0].corners.unwrap(), curves[1].corners.unwrap());
+        assert_ne!(exact, grid, "{seed}: a grid that is no test");
+        let between = curves[1].corners_between.unwrap();
+        for ([low, high], exact, grid) in [
+            (between.floor_pages, exact.floor_pages, grid.floor_pages),
+            (between.knee_pages, exact.knee_pages, grid.knee_pages),
+            (between.ceiling_pages, exact.ceiling_pages, grid.ceiling_pages),
+        ] {
+            let range = low..=high;
+            assert!(range.contains(&exact) && range.contains(&grid), "{seed}: {exact} {between:?}");
+        }
+    }
+    let every = run(plan("v1:busy=0", Some("1..90:1")), &requests(700)).remove(0);
+    let (corners, between) = (every.corners.unwrap(), every.corners_between.unwrap());
+    assert_eq!(between.floor_pages, [corners.floor_pages; 2], "every size is known");
+    assert_eq!(between.ceiling_pages, [corners.ceiling_pages; 2]);
+}

@@ -9,6 +9,10 @@
 //! a step is inside its band wherever it really is. The two are joined as if they were
 //! independent; in truth they partly cancel, and the band is a little wider than it must be.
 
+mod replicas;
+
+pub use replicas::SizeMisses;
+
 use super::super::bins::{sums, up_to};
 use super::{Counts, GROUPS, Group};
 
@@ -34,6 +38,7 @@ pub struct Band {
 pub struct Estimate {
     rate: f64,
     accesses: f64,
+    repeats: f64,
     tail_accesses: f64,
     sampled_accesses: f64,
     /// Running sums over depth: see [`sums`].
@@ -71,6 +76,7 @@ impl Estimate {
         Self {
             rate,
             accesses: counts.accesses as f64,
+            repeats: counts.repeats as f64,
             tail_accesses: (counts.accesses - counts.hot_accesses) as f64,
             sampled_accesses: groups.iter().map(|group| group.accesses).sum(),
             hot_hits: running(&counts.hot_hits),

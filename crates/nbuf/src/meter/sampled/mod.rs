@@ -17,7 +17,7 @@ mod estimate;
 mod hot;
 mod keys;
 
-pub use estimate::{Band, Estimate};
+pub use estimate::{Band, Estimate, SizeMisses};
 pub use hot::Frequent;
 
 use super::bins::{BINS, bin};
@@ -57,6 +57,8 @@ pub struct Sampled {
     tail_marks: Marks,
     /// Followed accesses since the keys of the stack were last counted by depth.
     since_census: usize,
+    /// The key of the last access, unless it was removed.
+    last: Option<u64>,
     counts: Counts,
 }
 
@@ -64,6 +66,8 @@ pub struct Sampled {
 #[derive(Clone, Debug)]
 struct Counts {
     accesses: u64,
+    /// Accesses to the key of the access before: what a cache of one page hits.
+    repeats: u64,
     hot_accesses: u64,
     /// Accesses to hot keys by depth.
     hot_hits: Vec<u64>,
@@ -103,8 +107,10 @@ impl Sampled {
             hot_marks: Marks::packed(STAMPS_MIN, 0),
             tail_marks: Marks::packed(STAMPS_MIN, 0),
             since_census: 0,
+            last: None,
             counts: Counts {
                 accesses: 0,
+                repeats: 0,
                 hot_accesses: 0,
                 hot_hits: vec![0; BINS],
                 groups: vec![group; GROUPS],
@@ -117,6 +123,7 @@ impl Sampled {
     pub fn access(&mut self, keys: &[u64]) {
         self.counts.accesses += keys.len() as u64;
         for &key in keys {
+            self.counts.repeats += u64::from(self.last.replace(key) == Some(key));
             let hash = self.followed.hash(key);
             if let Some(number) = self.followed.find(key, hash) {
                 self.follow(number);
@@ -133,6 +140,7 @@ impl Sampled {
     /// Keys from `first` to `last` leave every cache; their next accesses miss. Frames that they
     /// leave empty are not followed: sizes are over-estimated by as many frames as stand empty.
     pub fn remove(&mut self, first: u64, last: u64) {
+        self.last = self.last.filter(|key| !(first..=last).contains(key));
         if last.saturating_sub(first) < self.followed.len() as u64 {
             for key in first..=last {
                 if let Some(number) = self.followed.find(key, self.followed.hash(key)) {
