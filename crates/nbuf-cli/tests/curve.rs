@@ -81,10 +81,10 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
             "keys and whole requests have no bytes",
         ),
         (&["--policy", "best", "keys.txt"], 2, "'--policy <POLICY,...>': write one of lru, fifo,"),
-        (&["--policy", "s3fifo", "keys.txt"], 2, "write s3-fifo, or another of lru, fifo,"),
+        (&["--policy", "lirrs", "keys.txt"], 2, "did you mean lirs? Write that, or another of lru,"),
         (&["--policy", "", "keys.txt"], 2, "none was supplied: write one of lru, fifo,"),
         (&["--policy", "best:busy=1", "keys.txt"], 2, "write one of lru, fifo,"),
-        (&["--policy", "all:busy=1", "keys.txt"], 2, "write all, or another of lru, fifo,"),
+        (&["--policy", "all:busy=1", "keys.txt"], 2, "did you mean all? Write that, or another of lru"),
         (&["--by", "colour", "keys.txt"], 2, "write one of file, task, op"),
         (&["--policy", "lru:busy=1", "keys.txt"], 2, "lru has no parameter: write lru alone"),
         (&["--policy", "v1:busy=-1", "keys.txt"], 2, "`busy=-1` is no parameter of v1: write v1:b"),
@@ -250,6 +250,18 @@ fn the_three_sizes_that_are_not_exact_say_between_which_they_lie() {
 /// What is said on standard output.
 fn curve_of(place: &Place, arguments: &[&str]) -> String {
     String::from_utf8(curve(place, arguments).stdout).unwrap()
+}
+
+#[test]
+fn policies_are_known_in_any_case_and_by_other_names() {
+    let place = Place::new();
+    keys(&place);
+    let asked = "LRU,s3fifo,Belady,W_TinyLFU,V1:busy=2";
+    let arguments = ["--from", "keys", "--policy", asked, "--size", "90", "keys.txt"];
+    let document = document(&place, &arguments);
+    let curves = document["curves"].as_array().unwrap();
+    let names: Vec<_> = curves.iter().map(|curve| curve["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["lru", "s3-fifo", "opt", "w-tinylfu", "v1:busy=2"]);
 }
 
 #[test]
