@@ -2,9 +2,11 @@
 
 mod arguments;
 mod knee;
+mod parts;
 mod policies;
 mod reading;
 mod sampled;
+mod warmup;
 
 use std::io::Write as _;
 
@@ -49,17 +51,19 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     if args.sample.is_some() {
         sampled::must_be_possible(args)?;
     }
+    parts::must_be_possible(args)?;
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         pool.build_global()?;
     }
     let patience = Patience::listen()?;
     let mut reading = Reading::open(args, &patience)?;
+    let warmup = warmup::requests(args, &mut reading)?;
     let drawn = match args.sample {
-        Some(rate) => sample(args, &mut reading, rate)?,
-        None => exact(args, &mut reading)?,
+        Some(rate) => sample(args, &mut reading, rate, warmup)?,
+        None => exact(args, &mut reading, warmup)?,
     };
-    let document = document(args, &reading, drawn);
+    let document = document(args, &reading, drawn, warmup);
     if document.trace.requests == 0 && !patience.is_over() {
         bail!("{} has no requests: nothing can be said of it", reading::named(args));
     }
@@ -68,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
 }
 
 /// Counts every cell of the grid, in one reading or two.
-fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
+fn exact(args: &Args, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn> {
     let policies = policies(args);
     let mut grids = Vec::new();
     for page_bytes in pages(args, reading) {
@@ -82,6 +86,7 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
             all_sizes: args.knee || args.target.is_some(),
             every: args.window,
             by: args.by.map(Into::into),
+            warmup_requests: warmup,
             seed: args.seed,
             again: reading.again(),
             parallel: args.threads != Some(1),
@@ -96,6 +101,8 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     ));
     let exactly = if what == "key" { KEYS } else { PAGES };
     reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
+    warmup::must_leave_some(args, reading, warmup)?;
+    parts::times_must_be_there(args, reading, grids.first().map_or(0, Grid::span_ns))?;
     let mut again = false;
     for grid in &mut grids {
         again |= grid.again()?;
@@ -119,6 +126,7 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
         detail(count(distinct, &format!("distinct {what}"), &format!("distinct {what}s")));
         curves.extend(grid.finish(&names)?);
     }
+    parts::must_be_there(args, reading, &curves)?;
     Ok(Drawn { curves, tally, span_ns, left_out })
 }
 
@@ -131,11 +139,17 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Result<Drawn> {
+fn sample(
+    args: &Args,
+    reading: &mut Reading<'_>,
+    rate: arguments::Rate,
+    warmup: u64,
+) -> Result<Drawn> {
     let mut curves = Vec::new();
     let mut tally = Tally::default();
     for page_bytes in pages(args, reading) {
-        let outcome = sampled::run(args, reading, page_bytes, rate)?;
+        let outcome = sampled::run(args, reading, page_bytes, (rate, warmup))?;
+        warmup::must_leave_some(args, reading, warmup)?;
         curves.push(outcome.curve);
         tally = outcome.tally;
         if !reading.again() && args.page.len() > 1 {
@@ -159,7 +173,7 @@ fn pages(args: &Args, reading: &Reading<'_>) -> Vec<u64> {
     if has_pages { args.page.clone() } else { vec![0] }
 }
 
-fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
+fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn, warmup: u64) -> CurveDocument {
     let Drawn { curves, tally, span_ns, left_out } = drawn;
     let detected = reading.source.detected();
     let mut cautions = reading.cautions();
@@ -185,6 +199,7 @@ fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
             unit: unit.to_owned(),
             writes_do: writes_do.map(|value| value.get_name().to_owned()).unwrap_or_default(),
             requests: reading.requests,
+            warmup_requests: (warmup > 0).then_some(warmup),
             reads: tally.reads,
             writes: tally.writes,
             discards: tally.discards,

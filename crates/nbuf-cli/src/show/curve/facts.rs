@@ -64,6 +64,12 @@ pub(super) fn requests(trace: &TraceSummary) -> String {
     text
 }
 
+/// What filled the caches beforehand, if anything did.
+pub(super) fn warmup(trace: &TraceSummary) -> Option<String> {
+    let requests = count(trace.warmup_requests?, "request", "requests");
+    Some(format!("the first {requests} only fill the caches: no hit or miss of them counts"))
+}
+
 /// What was left out of the requests, if anything was.
 pub(super) fn left_out(trace: &TraceSummary) -> Option<String> {
     let parts: Vec<String> = [
@@ -161,6 +167,7 @@ pub(super) fn three_sizes(curve: &PolicyCurve) -> Option<String> {
 pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Vec<String> {
     let trace = &document.trace;
     let mut lines = vec![requests(trace)];
+    lines.extend(warmup(trace));
     lines.extend(left_out(trace));
     lines.extend(writes(trace).map(str::to_owned));
     lines.extend(family.map(accesses));

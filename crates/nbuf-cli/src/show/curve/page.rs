@@ -163,6 +163,7 @@ fn trace(document: &CurveDocument, families: &[Family<'_>]) -> String {
         ("format", escape(&facts::format(trace))),
         ("requests", escape(&facts::requests(trace))),
     ];
+    rows.extend(facts::warmup(trace).map(|warmup| ("warm-up", warmup)));
     if let Some(left_out) = facts::left_out(trace) {
         rows.push(("left out", escape(left_out.trim_start_matches("left out: "))));
     }

@@ -57,7 +57,7 @@ impl Grid {
     pub fn finish(mut self, names: &Names<'_>) -> Result<Vec<PolicyCurve>, SizeListError> {
         self.count();
         let distinct = self.distinct_pages();
-        let span = self.span_ns();
+        let span = self.counted_span_ns();
         let sizes = self.sizes()?;
         let stacked = self.stacked.take();
         let mut curves = Vec::new();
@@ -106,7 +106,9 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
     let corners = if is_whole { corners(counted.iter().copied()) } else { None };
     let accesses = points.first().map_or(0, |point| point.accesses);
     let between = corners.map(|corners| of_grid(&counted, accesses, corners));
-    PolicyCurve { points, corners, corners_between: between, ..PolicyCurve::default() }
+    let knee = corners.and_then(|corners| counted.iter().find(|at| at.0 == corners.knee_pages));
+    let knee_misses = knee.map(|&(_, misses)| misses);
+    PolicyCurve { points, corners, knee_misses, corners_between: between, ..PolicyCurve::default() }
 }
 
 /// Where the exact LRU curve bends.
@@ -144,10 +146,12 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
     };
     let mut groups: Vec<CurveGroup> = stacked.groups.iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.points.first().map(|point| point.accesses)));
+    let corners = lru_corners(stacked);
     PolicyCurve {
         cold_misses: Some(all.cold),
         points: sizes.iter().map(point).collect(),
-        corners: lru_corners(stacked),
+        knee_misses: corners.map(|corners| all.at(corners.knee_pages)),
+        corners,
         windows: stacked.windows.iter().map(window).collect(),
         groups,
         ..PolicyCurve::default()

@@ -52,6 +52,7 @@ pub fn sampled_curve(
     };
     let judged_from = estimate.judged_from();
     let three = judged_from.and_then(|from| three_sizes(estimate, from));
+    let knee = three.and_then(|(corners, _)| estimate.at(corners.knee_pages));
     PolicyCurve {
         policy: LRU.to_owned(),
         page_bytes,
@@ -59,6 +60,7 @@ pub fn sampled_curve(
         sample: Some(SampleFacts { judged_from_pages: judged_from, ..facts }),
         points: sizes.iter().filter_map(point).collect(),
         corners: three.map(|(corners, _)| corners),
+        knee_misses: knee.map(|band| misses(band.best)),
         corners_between: three.map(|(_, between)| between),
         ..PolicyCurve::default()
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::cache::policy::{self, Access, Outcome};
 use crate::experiment::result::{CurvePoint, PolicyCurve};
 use crate::experiment::target::Target;
-use crate::workload::request::Ask;
+use crate::workload::request::{Ask, Request};
 
 fn plan(policies: &str, sizes: Option<&str>) -> Plan {
     Plan {
@@ -17,6 +17,7 @@ fn plan(policies: &str, sizes: Option<&str>) -> Plan {
         all_sizes: false,
         every: None,
         by: None,
+        warmup_requests: 0,
         seed: 0,
         again: true,
         parallel: true,
@@ -316,4 +317,36 @@ fn the_three_sizes_of_a_grid_say_between_which_they_lie() {
     let (corners, between) = (every.corners.unwrap(), every.corners_between.unwrap());
     assert_eq!(between.floor_pages, [corners.floor_pages; 2], "every size is known");
     assert_eq!(between.ceiling_pages, [corners.ceiling_pages; 2]);
+}
+
+#[test]
+fn what_a_warm_up_missed_is_not_counted() {
+    let requests = requests(700);
+    let policies = "lru,fifo,clock,sieve,opt,arc,s3-fifo,v1:busy=2";
+    for sizes in ["3,10,40,60..100:20", "7,20"] {
+        let whole = run(plan(policies, Some(sizes)), &requests);
+        let begin = run(plan(policies, Some(sizes)), &requests[..301]);
+        let mut plan = plan(policies, Some(sizes));
+        plan.warmup_requests = 301;
+        let warm = run(plan, &requests);
+        for ((whole, begin), warm) in whole.iter().zip(&begin).zip(&warm) {
+            for ((whole, begin), warm) in whole.points.iter().zip(&begin.points).zip(&warm.points) {
+                let counts = |point: &CurvePoint| {
+                    let of_requests = point.requests.unwrap();
+                    [point.accesses, point.misses, of_requests, point.request_misses.unwrap()]
+                };
+                let (whole, begin) = (counts(whole), counts(begin));
+                let want: [u64; 4] = std::array::from_fn(|at| whole[at] - begin[at]);
+                assert_eq!(counts(warm), want);
+            }
+        }
+    }
+    // On the second reading too, and in parts.
+    let mut plan = plan("lru,fifo", None);
+    (plan.warmup_requests, plan.by) = (301, Some(By::Op));
+    for curve in run(plan, &requests) {
+        assert!(curve.points.iter().all(|point| point.requests == Some(399)), "{}", curve.policy);
+        let parts: u64 = curve.groups.iter().map(|group| group.points[0].accesses).sum();
+        assert!(curve.groups.is_empty() || parts == curve.points[0].accesses);
+    }
 }

@@ -35,6 +35,9 @@ pub struct TraceSummary {
     pub writes_do: String,
     /// Requests that were read.
     pub requests: u64,
+    /// Those at the beginning that filled the caches and were not counted; absent where none were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warmup_requests: Option<u64>,
     /// Those that read.
     pub reads: u64,
     /// Those that write.
@@ -77,6 +80,9 @@ pub struct PolicyCurve {
     /// Where the curve bends; nothing when no size saves anything, or too few sizes were looked at.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corners: Option<CurveCorners>,
+    /// Accesses that miss at the knee, between two points too; absent where there is no knee.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub knee_misses: Option<u64>,
     /// Between which sizes each of the three truly lies; absent where `corners` are exact.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corners_between: Option<CornersBetween>,

@@ -46,6 +46,7 @@ pub struct Estimate {
     groups: Vec<Sums>,
     tail_hits: Vec<f64>,
     present: Vec<f64>,
+    warmup_accesses: f64,
     hot_keys: usize,
     tail_keys: usize,
 }
@@ -60,7 +61,8 @@ struct Sums {
 }
 
 impl Estimate {
-    pub(super) fn new(counts: &Counts, rate: f64, keys: (usize, usize)) -> Self {
+    /// `keys` that are followed, hot ones and others; `warmup` accesses were not counted.
+    pub(super) fn new(counts: &Counts, rate: f64, keys: (usize, usize), warmup: u64) -> Self {
         let running = |bins: &[u64]| sums(bins.iter().map(|&count| count as f64));
         let censuses = counts.censuses.max(1) as f64;
         let group = |group: &Group| Sums {
@@ -83,6 +85,7 @@ impl Estimate {
             tail_hits: total(|group| &group.hits),
             present: total(|group| &group.present),
             groups,
+            warmup_accesses: warmup as f64,
             hot_keys: keys.0,
             tail_keys: keys.1,
         }
@@ -90,7 +93,8 @@ impl Estimate {
 
     /// How many different keys there are, as far as the sample tells; each is accessed.
     pub fn distinct(&self) -> f64 {
-        (self.hot_keys as f64 + self.tail_keys as f64 / self.rate).min(self.accesses)
+        let keys = self.hot_keys as f64 + self.tail_keys as f64 / self.rate;
+        keys.min(self.accesses + self.warmup_accesses)
     }
 
     /// Accesses, sampled or not.

@@ -57,6 +57,8 @@ pub struct Sampled {
     tail_marks: Marks,
     /// Followed accesses since the keys of the stack were last counted by depth.
     since_census: usize,
+    /// Accesses of a warm-up, which are not counted.
+    warmup_accesses: u64,
     /// The key of the last access, unless it was removed.
     last: Option<u64>,
     counts: Counts,
@@ -85,6 +87,20 @@ struct Group {
     present: Vec<u64>,
 }
 
+impl Counts {
+    fn new() -> Self {
+        let group = Group { accesses: 0, hits: vec![0; BINS], present: vec![0; BINS] };
+        Self {
+            accesses: 0,
+            repeats: 0,
+            hot_accesses: 0,
+            hot_hits: vec![0; BINS],
+            groups: vec![group; GROUPS],
+            censuses: 0,
+        }
+    }
+}
+
 impl Sampled {
     /// Follows the keys of `hot`, and of the others about `rate` (above 0, at most 1). Another
     /// seed is another sample.
@@ -95,7 +111,6 @@ impl Sampled {
             followed.insert(key, followed.hash(key));
         }
         let known = followed.len();
-        let group = Group { accesses: 0, hits: vec![0; BINS], present: vec![0; BINS] };
         Self {
             below: crate::units::whole(rate * 2f64.powi(64)),
             rate,
@@ -107,16 +122,16 @@ impl Sampled {
             hot_marks: Marks::packed(STAMPS_MIN, 0),
             tail_marks: Marks::packed(STAMPS_MIN, 0),
             since_census: 0,
+            warmup_accesses: 0,
             last: None,
-            counts: Counts {
-                accesses: 0,
-                repeats: 0,
-                hot_accesses: 0,
-                hot_hits: vec![0; BINS],
-                groups: vec![group; GROUPS],
-                censuses: 0,
-            },
+            counts: Counts::new(),
         }
+    }
+
+    /// Forgets what was counted, and nothing of what is followed: the caches are warm now.
+    pub fn start_counting(&mut self) {
+        self.warmup_accesses += self.counts.accesses;
+        self.counts = Counts::new();
     }
 
     /// Accesses, in order.
@@ -184,7 +199,12 @@ impl Sampled {
     pub fn finish(mut self) -> Estimate {
         self.census();
         let hot = self.hot as usize;
-        Estimate::new(&self.counts, self.rate, (hot, self.followed.len() - hot))
+        Estimate::new(
+            &self.counts,
+            self.rate,
+            (hot, self.followed.len() - hot),
+            self.warmup_accesses,
+        )
     }
 
     fn follow(&mut self, number: u32) {
