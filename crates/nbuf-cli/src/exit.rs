@@ -29,7 +29,7 @@ pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
         let text = usage.render().to_string();
         let line = text.split("\n\n").next().unwrap_or_default();
         let line = line.split("\n  [possible values").next().unwrap_or_default();
-        let known = known(usage).map_or_else(String::new, |known| format!(": write {known}"));
+        let known = known(usage).map_or_else(String::new, |known| format!(": {known}"));
         fail::say(format_args!("{}{known}", line.trim_start_matches("error: ")));
         return status;
     }
@@ -46,7 +46,9 @@ fn known(usage: &clap::Error) -> Option<String> {
     let all = all.join(", ");
     match usage.get(ContextKind::SuggestedValue) {
         _ if all.is_empty() => None,
-        Some(ContextValue::String(near)) => Some(format!("{near}, or another of {all}")),
-        _ => Some(format!("one of {all}")),
+        Some(ContextValue::String(near)) => {
+            Some(format!("did you mean {near}? Write that, or another of {all}"))
+        }
+        _ => Some(format!("write one of {all}")),
     }
 }

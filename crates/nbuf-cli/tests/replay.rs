@@ -270,7 +270,7 @@ fn a_policy_may_have_its_parameter() {
         ("v1:busy=x", "write v1:busy=N"),
         ("lru:busy=1", "lru has no parameter: write lru alone"),
         ("opt", "write one of lru, fifo,"),
-        ("max-iv:busy=1", "write max-iv, or another of lru, fifo,"),
+        ("max-iv:busy=1", "did you mean max-iv? Write that, or another of lru, fifo,"),
     ] {
         let output = replay(&place, &["zipf", "--size", "8", "--policy", policy]);
         assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -63,6 +63,7 @@ fn measure(policies: &str, sizes: Option<&str>, unit: Unit, again: bool) -> (f64
         all_sizes: true,
         every: None,
         by: None,
+        warmup_requests: 0,
         seed: 0,
         again,
         parallel: false,

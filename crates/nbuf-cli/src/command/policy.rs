@@ -4,7 +4,8 @@
 use std::fmt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use nbuf::cache::policy::{Choice, ChoiceError, POLICIES};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use nbuf::cache::policy::{Choice, ChoiceError, POLICIES, find};
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -29,6 +30,25 @@ impl PolicyParser {
         let rows = POLICIES.iter().map(|row| row.name);
         rows.filter(|name| !self.without.contains(name)).chain(self.words.iter().copied())
     }
+
+    /// What is no name, with those that are; the nearest is the nearest in small letters.
+    fn unknown(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        text: &str,
+    ) -> clap::Error {
+        let names = PossibleValuesParser::new(self.names().collect::<Vec<_>>());
+        let small = text.to_ascii_lowercase();
+        match names.parse_ref(command, argument, small.as_ref()) {
+            Err(mut error) => {
+                error.insert(ContextKind::InvalidValue, ContextValue::String(text.to_owned()));
+                error
+            }
+            // It is none of these names: they were looked for before.
+            Ok(_) => clap::Error::new(ErrorKind::InvalidValue).with_cmd(command),
+        }
+    }
 }
 
 impl TypedValueParser for PolicyParser {
@@ -41,18 +61,12 @@ impl TypedValueParser for PolicyParser {
         value: &std::ffi::OsStr,
     ) -> Result<Asked, clap::Error> {
         let text = value.to_str().unwrap_or_default();
-        let (name, has_parameter) = match text.split_once(':') {
-            Some((name, _)) => (name, true),
-            None => (text, false),
-        };
-        let is_known = !self.words.contains(&name) && self.names().any(|known| known == name);
-        if !is_known || !has_parameter {
-            // What is no name is told with those that are.
-            let names = PossibleValuesParser::new(self.names().collect::<Vec<_>>());
-            names.parse_ref(command, argument, value)?;
-        }
-        if let Some(word) = self.words.iter().find(|&&word| word == text) {
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
+        if let Some(word) = self.words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
             return Ok(Asked::Word(word));
+        }
+        if find(name).is_none_or(|row| self.without.contains(&row.name)) {
+            return Err(self.unknown(command, argument, text));
         }
         let read: fn(&str) -> Result<Choice, ChoiceError> = str::parse;
         read.parse_ref(command, argument, value).map(Asked::Policy)

@@ -1,7 +1,7 @@
 //! What `nbuf curve` gives, for people and for spreadsheets: a table, a plot, CSV, and a page.
 //!
 //! Invariant: a value is shown at a size where it was counted. Where a corner of a curve lies
-//! between two such sizes, the text says `at least`, and a table names the size that it took.
+//! between the sizes of a table, the table names the size that it took.
 
 mod answer;
 mod csv;
@@ -11,6 +11,7 @@ pub(in crate::show) mod page;
 mod parts;
 mod plot;
 mod scale;
+mod shares;
 mod table;
 mod words;
 

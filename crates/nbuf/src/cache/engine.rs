@@ -66,6 +66,9 @@ pub trait Engine: Send {
     /// These pages exist no more; their next accesses miss.
     fn remove(&mut self, pages: &[u32]);
 
+    /// Forgets what was counted, and nothing of what the caches hold: they are warm now.
+    fn start_counting(&mut self);
+
     /// The counts, in the order of the sizes asked for.
     fn finish(self: Box<Self>) -> Vec<Count>;
 }

@@ -210,9 +210,23 @@ pub const POLICIES: &[Row] = &[
     },
 ];
 
-/// The row of this name, in any case.
+/// What else some policies are called, without hyphens, beside their names in the table.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("belady", "opt"),
+    ("min", "opt"),
+    ("rand", "random"),
+    ("secondchance", "clock"),
+    ("tinylfu", "w-tinylfu"),
+    ("twoqueue", "2q"),
+];
+
+/// The row of this name or alias: in any case, and with or without hyphens and underscores.
 pub fn find(name: &str) -> Option<&'static Row> {
-    POLICIES.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+    let bare = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    let wanted = bare(name);
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
+    let wanted = alias.map_or(wanted, |(_, name)| bare(name));
+    POLICIES.iter().find(|row| bare(row.name) == wanted)
 }
 
 const fn row<P: Policy + Send + 'static>(

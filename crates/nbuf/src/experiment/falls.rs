@@ -13,9 +13,9 @@ use super::result::Curve;
 use crate::units::Bytes;
 
 /// What remains, as a share of the worst, where a cache saves almost nothing.
-const ALMOST_ALL: f64 = 0.95;
+pub(super) const ALMOST_ALL: f64 = 0.95;
 /// What may be unsaved, as a share of all that can be saved, where nothing is to be gained.
-const ALMOST_NONE: f64 = 0.01;
+pub(super) const ALMOST_NONE: f64 = 0.01;
 /// A byte is worth having that saves this share of what an average byte up to the ceiling saves.
 const WORTH: f64 = 0.25;
 

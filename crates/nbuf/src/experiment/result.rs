@@ -33,8 +33,8 @@ pub use comparison::{
 };
 pub use curve::{Curve, Point};
 pub use curves::{
-    CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
-    SampleFacts, TraceSummary,
+    CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
+    PolicyCurve, SampleFacts, TraceSummary,
 };
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};

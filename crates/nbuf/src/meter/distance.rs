@@ -124,6 +124,11 @@ impl Distances {
         }
     }
 
+    /// Forgets the depths so far, and nothing of the stack: what comes finds warm caches.
+    pub fn start_counting(&mut self) {
+        self.depths = Depths::default();
+    }
+
     /// The most pages that were there at one time, so far.
     pub fn peak(&self) -> u32 {
         self.peak

@@ -52,6 +52,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
     pub(super) writes: WritesDo,
 
+    /// Requests at the beginning that fill the caches and are not counted: 1000000, or 10% of all
+    #[arg(long, value_name = "N|SHARE", value_parser = warmup)]
+    pub(super) warmup: Option<Warmup>,
+
     /// Follow only this share of the keys (0.01), or widen from one percent until the band is
     /// narrow enough; LRU only
     #[arg(long, value_name = "RATE|auto", value_parser = rate, conflicts_with_all = ["window", "by"])]
@@ -140,6 +144,15 @@ pub(super) enum Part {
     Op,
 }
 
+/// What fills the caches before anything is counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Warmup {
+    /// So many requests.
+    Requests(u64),
+    /// This share of all.
+    Share(f64),
+}
+
 /// How much is sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rate {
@@ -156,6 +169,7 @@ Examples:
   nbuf curve --policy lru,v1:busy=0,v1:busy=3 --page 512 --size 1..8:1 trace.parquet
   nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
   nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
+  nbuf curve --warmup 10% --policy lru,arc trace.csv.zst
   nbuf curve --target hit=0.95 --json trace.parquet > curve.json
   zstdcat trace.zst | nbuf curve --sample 0.01 -
 
@@ -202,6 +216,15 @@ fn page(text: &str) -> Result<u64, String> {
         }
         _ => Err("write a power of two up to 1GiB, such as 4KiB".into()),
     }
+}
+
+fn warmup(text: &str) -> Result<Warmup, String> {
+    let wrong = || "write a number of requests such as 1000000, or a share below 100%".to_owned();
+    let Some(percent) = text.strip_suffix('%') else {
+        return text.parse().map(Warmup::Requests).map_err(|_| wrong());
+    };
+    let share = percent.parse().ok().filter(|percent: &f64| (0.0..100.0).contains(percent));
+    share.map(|percent| Warmup::Share(percent / 100.0)).ok_or_else(wrong)
 }
 
 fn rate(text: &str) -> Result<Rate, String> {

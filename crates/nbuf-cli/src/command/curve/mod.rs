@@ -1,23 +1,26 @@
 //! `nbuf curve`: what caches of other sizes and policies would hit.
 
 mod arguments;
+mod knee;
+mod parts;
 mod policies;
 mod reading;
 mod sampled;
+mod warmup;
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use nbuf::experiment::grid::{Grid, Names, Plan};
-use nbuf::experiment::result::{CurveCorners, CurveDocument, PolicyCurve, TraceSummary};
+use nbuf::experiment::result::{CurveDocument, PolicyCurve, TraceSummary};
 use nbuf::sys::publish::Readers;
-use nbuf::units::Bytes;
 use nbuf::workload::pages::Tally;
 use nbuf::workload::request::Unit;
 use nbuf::workload::within::take_within;
 
 use arguments::AccessUnit;
 pub(crate) use arguments::Args;
+use knee::knee;
 use policies::policies;
 use reading::Reading;
 
@@ -48,17 +51,19 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     if args.sample.is_some() {
         sampled::must_be_possible(args)?;
     }
+    parts::must_be_possible(args)?;
     if let Some(threads) = args.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         pool.build_global()?;
     }
     let patience = Patience::listen()?;
     let mut reading = Reading::open(args, &patience)?;
+    let warmup = warmup::requests(args, &mut reading)?;
     let drawn = match args.sample {
-        Some(rate) => sample(args, &mut reading, rate)?,
-        None => exact(args, &mut reading)?,
+        Some(rate) => sample(args, &mut reading, rate, warmup)?,
+        None => exact(args, &mut reading, warmup)?,
     };
-    let document = document(args, &reading, drawn);
+    let document = document(args, &reading, drawn, warmup);
     if document.trace.requests == 0 && !patience.is_over() {
         bail!("{} has no requests: nothing can be said of it", reading::named(args));
     }
@@ -67,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
 }
 
 /// Counts every cell of the grid, in one reading or two.
-fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
+fn exact(args: &Args, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn> {
     let policies = policies(args);
     let mut grids = Vec::new();
     for page_bytes in pages(args, reading) {
@@ -81,6 +86,7 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
             all_sizes: args.knee || args.target.is_some(),
             every: args.window,
             by: args.by.map(Into::into),
+            warmup_requests: warmup,
             seed: args.seed,
             again: reading.again(),
             parallel: args.threads != Some(1),
@@ -95,6 +101,8 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
     ));
     let exactly = if what == "key" { KEYS } else { PAGES };
     reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
+    warmup::must_leave_some(args, reading, warmup)?;
+    parts::times_must_be_there(args, reading, grids.first().map_or(0, Grid::span_ns))?;
     let mut again = false;
     for grid in &mut grids {
         again |= grid.again()?;
@@ -118,6 +126,7 @@ fn exact(args: &Args, reading: &mut Reading<'_>) -> Result<Drawn> {
         detail(count(distinct, &format!("distinct {what}"), &format!("distinct {what}s")));
         curves.extend(grid.finish(&names)?);
     }
+    parts::must_be_there(args, reading, &curves)?;
     Ok(Drawn { curves, tally, span_ns, left_out })
 }
 
@@ -130,11 +139,17 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn sample(args: &Args, reading: &mut Reading<'_>, rate: arguments::Rate) -> Result<Drawn> {
+fn sample(
+    args: &Args,
+    reading: &mut Reading<'_>,
+    rate: arguments::Rate,
+    warmup: u64,
+) -> Result<Drawn> {
     let mut curves = Vec::new();
     let mut tally = Tally::default();
     for page_bytes in pages(args, reading) {
-        let outcome = sampled::run(args, reading, page_bytes, rate)?;
+        let outcome = sampled::run(args, reading, page_bytes, (rate, warmup))?;
+        warmup::must_leave_some(args, reading, warmup)?;
         curves.push(outcome.curve);
         tally = outcome.tally;
         if !reading.again() && args.page.len() > 1 {
@@ -158,7 +173,7 @@ fn pages(args: &Args, reading: &Reading<'_>) -> Vec<u64> {
     if has_pages { args.page.clone() } else { vec![0] }
 }
 
-fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
+fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn, warmup: u64) -> CurveDocument {
     let Drawn { curves, tally, span_ns, left_out } = drawn;
     let detected = reading.source.detected();
     let mut cautions = reading.cautions();
@@ -184,6 +199,7 @@ fn document(args: &Args, reading: &Reading<'_>, drawn: Drawn) -> CurveDocument {
             unit: unit.to_owned(),
             writes_do: writes_do.map(|value| value.get_name().to_owned()).unwrap_or_default(),
             requests: reading.requests,
+            warmup_requests: (warmup > 0).then_some(warmup),
             reads: tally.reads,
             writes: tally.writes,
             discards: tally.discards,
@@ -223,26 +239,4 @@ fn tell(args: &Args, document: &CurveDocument) -> Result<()> {
     let Terminal { width, colour } = Terminal::of_output();
     print(shown::table(document, width).as_bytes())?;
     print(shown::plot(document, width, colour).as_bytes())
-}
-
-/// The three sizes of every curve, a line each, and what came of a target.
-fn knee(document: &CurveDocument) -> String {
-    let line = |curve: &PolicyCurve| {
-        let name = &curve.policy;
-        let size = |pages: u64| match curve.page_bytes {
-            0 => pages.to_string(),
-            bytes => format!("{pages}p ({})", Bytes(pages.saturating_mul(bytes))),
-        };
-        let corners = curve.corners.map_or("no knee is known of it".to_owned(), |corners| {
-            let CurveCorners { floor_pages, knee_pages, ceiling_pages } = corners;
-            let [floor, knee, ceiling] = [floor_pages, knee_pages, ceiling_pages].map(size);
-            format!("floor {floor}, knee {knee}, ceiling {ceiling}")
-        });
-        let target = curve.target.as_ref().map_or_else(String::new, |target| {
-            let what = if target.met { "needs" } else { "is not met, nearest with" };
-            format!("; --target {} {what} {}", target.target, size(target.pages))
-        });
-        format!("{name}: {corners}{target}\n")
-    };
-    document.curves.iter().map(line).collect()
 }

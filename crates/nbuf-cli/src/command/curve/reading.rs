@@ -84,6 +84,11 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Whether a reading was ended before its time.
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Why the last reading was not the first once more.
     pub(super) fn unequal(&self) -> String {
         if self.patience.is_over() {

@@ -47,7 +47,7 @@ pub(super) fn run(
     args: &Args,
     reading: &mut Reading<'_>,
     page_bytes: u64,
-    rate: Rate,
+    (rate, warmup): (Rate, u64),
 ) -> Result<Outcome> {
     let again = reading.again();
     let Rate::Fixed(rate) = rate else {
@@ -57,21 +57,21 @@ pub(super) fn run(
                    file, or a rate such as --sample 0.01"
             );
         }
-        return auto(args, reading, page_bytes);
+        return auto(args, reading, page_bytes, warmup);
     };
     if again {
         let hot = hot(args, reading, page_bytes)?;
-        return once(args, reading, page_bytes, rate, &hot);
+        return once(args, reading, page_bytes, (rate, warmup), &hot);
     }
-    pipe(args, reading, page_bytes, rate)
+    pipe(args, reading, page_bytes, (rate, warmup))
 }
 
 /// Widens the sample until its bands are narrow enough; everything is exact.
-fn auto(args: &Args, reading: &mut Reading<'_>, page_bytes: u64) -> Result<Outcome> {
+fn auto(args: &Args, reading: &mut Reading<'_>, page_bytes: u64, warmup: u64) -> Result<Outcome> {
     let hot = hot(args, reading, page_bytes)?;
     let mut rate = RATE_FIRST;
     loop {
-        let outcome = once(args, reading, page_bytes, rate, &hot)?;
+        let outcome = once(args, reading, page_bytes, (rate, warmup), &hot)?;
         let widest = outcome.curve.points.iter().map(CurvePoint::half_width).fold(0.0, f64::max);
         detail(format_args!(
             "at a rate of {rate} the widest band is ±{:.2} points",
@@ -109,47 +109,61 @@ fn once(
     args: &Args,
     reading: &mut Reading<'_>,
     page_bytes: u64,
-    rate: f64,
+    (rate, mut warming): (f64, u64),
     hot: &[u64],
 ) -> Result<Outcome> {
     let mut pages = pages(args, reading, page_bytes);
     let mut sampled = Sampled::new(rate, args.seed, hot);
     reading.read(|requests, bound| {
-        let mut following = Following { pages: &mut pages, sampled: &mut sampled };
+        let warming = &mut warming;
+        let mut following = Following { pages: &mut pages, sampled: &mut sampled, warming };
         take_within(&mut following, requests, FOLLOWED, bound)
     })?;
     finish(args, page_bytes, sampled, (rate, hot.len()), pages.tally())
 }
 
 /// A pipe comes once: its beginning is kept, to find the hot keys, and then taken as the rest is.
-fn pipe(args: &Args, reading: &mut Reading<'_>, page_bytes: u64, rate: f64) -> Result<Outcome> {
+fn pipe(
+    args: &Args,
+    reading: &mut Reading<'_>,
+    page_bytes: u64,
+    (rate, mut warming): (f64, u64),
+) -> Result<Outcome> {
     let mut pages = pages(args, reading, page_bytes);
-    let mut kept: Vec<Step> = Vec::new();
+    // Each with whether it ends the warm-up.
+    let mut kept: Vec<(Step, bool)> = Vec::new();
     let mut kept_keys = 0;
     let mut sampled: Option<(Sampled, usize)> = None;
-    let begin = |kept: &mut Vec<Step>| {
+    let begin = |kept: &mut Vec<(Step, bool)>| {
         let mut frequent = Frequent::new(HOT_KEYS);
-        for step in kept.iter() {
+        for (step, _) in kept.iter() {
             frequent.access(&step.keys);
         }
         let hot = frequent.finish();
         let mut sampled = Sampled::new(rate, args.seed, &hot);
-        kept.drain(..).for_each(|step| feed(&mut sampled, &step));
+        for (step, ends_warmup) in kept.drain(..) {
+            feed(&mut sampled, &step);
+            if ends_warmup {
+                sampled.start_counting();
+            }
+        }
         (sampled, hot.len())
     };
     reading.read(|requests, bound| {
         let mut rest = requests;
         while sampled.is_none() && !rest.is_empty() {
             let mut step = Step::default();
-            rest = &rest[pages.step(rest, &mut step)..];
+            let taken = pages.step(&rest[..most(warming, rest.len())], &mut step);
+            rest = &rest[taken..];
             kept_keys += step.keys.len();
-            kept.push(step);
+            kept.push((step, ends(&mut warming, taken)));
             if kept_keys >= PREFIX_KEYS {
                 sampled = Some(begin(&mut kept));
             }
         }
         let Some((sampled, _)) = &mut sampled else { return Ok(()) };
-        let mut following = Following { pages: &mut pages, sampled };
+        let warming = &mut warming;
+        let mut following = Following { pages: &mut pages, sampled, warming };
         take_within(&mut following, rest, FOLLOWED, bound)
     })?;
     let (sampled, hot) = sampled.unwrap_or_else(|| begin(&mut kept));
@@ -183,6 +197,8 @@ const FOLLOWED: &str = "the keys that the sample follows";
 struct Following<'a> {
     pages: &'a mut Pages,
     sampled: &'a mut Sampled,
+    /// Requests of the warm-up that are still to come.
+    warming: &'a mut u64,
 }
 
 impl Growing for Following<'_> {
@@ -197,8 +213,28 @@ impl Growing for Following<'_> {
     }
 
     fn take(&mut self, requests: &[Request]) {
-        each(self.pages, requests, |step| feed(self.sampled, step));
+        let (first, others) = requests.split_at(most(*self.warming, requests.len()));
+        each(self.pages, first, |step| feed(self.sampled, step));
+        if ends(self.warming, first.len()) {
+            self.sampled.start_counting();
+        }
+        each(self.pages, others, |step| feed(self.sampled, step));
     }
+}
+
+/// How many of so many requests can be taken at once: none of them beyond the end of the warm-up.
+fn most(warming: u64, requests: usize) -> usize {
+    match usize::try_from(warming) {
+        Ok(left) if left > 0 => left.min(requests),
+        _ => requests,
+    }
+}
+
+/// Takes requests off the warm-up; whether they end it.
+fn ends(warming: &mut u64, requests: usize) -> bool {
+    let was_warming = *warming > 0;
+    *warming = warming.saturating_sub(requests as u64);
+    was_warming && *warming == 0
 }
 
 /// Gives the steps of these requests to `take`.

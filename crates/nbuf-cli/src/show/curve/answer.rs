@@ -2,11 +2,8 @@
 
 use nbuf::experiment::result::{CurvePoint, CurveTarget, PolicyCurve};
 
-use super::family::{Family, at, band, hits_at, is_opt, policy_name, spoken_name};
+use super::family::{Family, at, band, is_opt, policy_name, spoken_name};
 use super::words::{Unit, percent};
-
-/// A bound on the hits below this share of what is reached in the end says too little.
-const TELLING: f64 = 0.5;
 
 /// What the main curve says, and which policy does better.
 pub(super) fn sentences(family: &Family<'_>) -> Vec<String> {
@@ -51,20 +48,23 @@ fn need(curve: &PolicyCurve, unit: Unit) -> String {
     } else {
         format!("more than {} gains nothing", unit.size(ceiling))
     };
-    format!("{} {name} cache of {} {hits}; {more}.", article(&name), unit.full(knee))
+    let range = curve.corners_between.and_then(|between| unit.range(between.knee_pages));
+    let range = range.map_or(String::new(), |range| format!(", somewhere in {range},"));
+    format!("{} {name} cache of {}{range} {hits}; {more}.", article(&name), unit.full(knee))
 }
 
-/// The hits at the knee, or a bound of them where that tells something: `at least 61.4 %`.
+/// The hits at the knee: `61.4 %`, of a sample with their band where there is a point.
 pub(super) fn knee_hits(curve: &PolicyCurve) -> Option<String> {
     let (knee, last) = (curve.corners?.knee_pages, curve.points.last()?);
-    let (hits, is_exact) = hits_at(&curve.points, knee)?;
-    if is_exact {
-        let band = at(&curve.points, knee).and_then(band);
-        let band = band.map_or(String::new(), |band| format!(" (band {band})"));
-        return Some(format!("{} %{band}", percent(hits)));
-    }
-    let tells = knee < last.pages && hits > TELLING * last.hit_ratio();
-    tells.then(|| format!("at least {} %", percent(hits)))
+    let misses = match at(&curve.points, knee) {
+        Some(point) => point.misses,
+        None => curve.knee_misses?,
+    };
+    let hits = CurvePoint { misses, ..*last }.hit_ratio();
+    let band = at(&curve.points, knee).and_then(band);
+    let band = band.map_or(String::new(), |band| format!(" (band {band})"));
+    let about = if curve.sample.is_some() && band.is_empty() { "about " } else { "" };
+    Some(format!("{about}{} %{band}", percent(hits)))
 }
 
 /// The article that is spoken before a name.

@@ -7,7 +7,7 @@ use nbuf::units::Bytes;
 
 use super::super::axis::round_size;
 use super::super::text::{count, grouped, listed};
-use super::family::Family;
+use super::family::{Family, policy_name};
 use super::words::{Unit, percent, round_percent, time};
 
 /// The files, as a title has room for them.
@@ -62,6 +62,12 @@ pub(super) fn requests(trace: &TraceSummary) -> String {
         let _ = write!(text, ", in {}", time(trace.span_ns as f64));
     }
     text
+}
+
+/// What filled the caches beforehand, if anything did.
+pub(super) fn warmup(trace: &TraceSummary) -> Option<String> {
+    let requests = count(trace.warmup_requests?, "request", "requests");
+    Some(format!("the first {requests} only fill the caches: no hit or miss of them counts"))
 }
 
 /// What was left out of the requests, if anything was.
@@ -143,10 +149,25 @@ pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
     [Some(followed), judged].into_iter().flatten().collect()
 }
 
+/// Where the three sizes are known from, where they are not exact; without a full stop.
+pub(super) fn three_sizes(curve: &PolicyCurve) -> Option<String> {
+    curve.corners_between?;
+    Some(if curve.sample.is_some() {
+        "each of the three sizes lies between those beside it, with 95 %".to_owned()
+    } else {
+        let sizes = count(curve.points.len() as u64, "size", "sizes");
+        format!(
+            "each of the three lies between those beside it: {} ran at {sizes}",
+            policy_name(curve)
+        )
+    })
+}
+
 /// All of it for a family, as lines of a table.
 pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Vec<String> {
     let trace = &document.trace;
     let mut lines = vec![requests(trace)];
+    lines.extend(warmup(trace));
     lines.extend(left_out(trace));
     lines.extend(writes(trace).map(str::to_owned));
     lines.extend(family.map(accesses));

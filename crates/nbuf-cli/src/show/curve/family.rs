@@ -128,16 +128,6 @@ pub(super) fn nearest(points: &[CurvePoint], pages: u64) -> Option<&CurvePoint> 
     points.iter().min_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
-/// The least share of hits at a size that may lie between two points of an LRU curve, and whether
-/// it is more than a bound.
-pub(super) fn hits_at(points: &[CurvePoint], pages: u64) -> Option<(f64, bool)> {
-    let after = points.partition_point(|point| point.pages <= pages);
-    let below = points[..after].last()?;
-    let (low, high) = (below.hit_ratio(), points.get(after).map(CurvePoint::hit_ratio));
-    let is_exact = below.pages == pages || high.is_some_and(|high| percent(high) == percent(low));
-    Some((low, is_exact))
-}
-
 /// Three sizes of a curve worth showing: those nearest to its corners, or from all over it.
 pub(super) fn three_sizes(curve: &PolicyCurve) -> Vec<u64> {
     let points = &curve.points;

@@ -103,6 +103,7 @@ fn notes(family: &Family<'_>) -> String {
         .iter()
         .filter_map(|curve| Some(target(curve, curve.target.as_ref()?, family.unit)));
     let samples = family.curves.iter().flat_map(|curve| facts::sample(curve, family.unit));
+    let samples = samples.chain(facts::three_sizes(family.main()));
     let note = |text: String| format!("<p class=\"note\">{}.</p>\n", together(&text));
     targets.chain(samples).map(note).collect()
 }
@@ -127,10 +128,18 @@ fn figures(family: &Family<'_>) -> String {
     };
     let knee = knee_hits(curve)
         .map_or_else(|| "most of what can be saved".to_owned(), |hits| format!("{hits} hit"));
+    let between = curve.corners_between;
+    let known = |note: &str, range: Option<[u64; 2]>| {
+        let range = range.and_then(|range| unit.range(range));
+        range.map_or_else(|| note.to_owned(), |range| format!("{range}; {note}"))
+    };
+    let floor = known("less cache saves nothing", between.map(|between| between.floor_pages));
+    let knee = known(&knee, between.map(|between| between.knee_pages));
+    let ceiling = known("more cache gains nothing", between.map(|between| between.ceiling_pages));
     let tiles = [
         tile("chosen", "knee", corners.knee_pages, &knee),
-        tile("", "floor", corners.floor_pages, "less cache saves nothing"),
-        tile("", "ceiling", corners.ceiling_pages, "more cache gains nothing"),
+        tile("", "floor", corners.floor_pages, &floor),
+        tile("", "ceiling", corners.ceiling_pages, &ceiling),
         tile("", "footprint", curve.distinct_pages, "everything that was asked for"),
     ];
     format!("<dl class=\"figures\">{}</dl>\n", tiles.concat())
@@ -154,6 +163,7 @@ fn trace(document: &CurveDocument, families: &[Family<'_>]) -> String {
         ("format", escape(&facts::format(trace))),
         ("requests", escape(&facts::requests(trace))),
     ];
+    rows.extend(facts::warmup(trace).map(|warmup| ("warm-up", warmup)));
     if let Some(left_out) = facts::left_out(trace) {
         rows.push(("left out", escape(left_out.trim_start_matches("left out: "))));
     }

@@ -11,6 +11,7 @@ use super::super::axis::place;
 use super::super::canvas::{CELL_DOTS_HIGH, CELL_DOTS_WIDE, Canvas, Ink};
 use super::family::{Family, between, edges, families, is_opt, policy_name};
 use super::scale::Scale;
+use super::shares::Shares;
 
 /// Least width at which there is a plot.
 const WIDTH_MIN: usize = 20;
@@ -68,6 +69,7 @@ fn narrow(family: &Family<'_>, width: usize) -> String {
 struct Plot<'a> {
     family: &'a Family<'a>,
     scale: &'a Scale,
+    shares: Shares,
     /// The curves that are drawn, and how.
     curves: Vec<(&'a PolicyCurve, char, Ink)>,
     legend: Vec<(String, Ink)>,
@@ -99,9 +101,10 @@ impl<'a> Plot<'a> {
             legend.push((format!("{left_out} more in the table"), Ink::Plain));
         }
         let height = (width / 8 + 5).clamp(6, 18);
+        let shares = Shares::of(curves.iter().flat_map(|(curve, ..)| seen(curve)), height / 3);
         // Each may need a row of its own.
         let canvas = Canvas::new(width, TOP + height + 2 + legend.len());
-        Self { family, scale, curves, legend, canvas, height }
+        Self { family, scale, shares, curves, legend, canvas, height }
     }
 
     fn draw(mut self, title: &str, colour: bool) -> String {
@@ -139,14 +142,11 @@ impl<'a> Plot<'a> {
             self.canvas.put(column, ground, '─', Ink::Faint);
         }
         self.canvas.put(LEFT - 1, ground, '└', Ink::Faint);
-        let ticks: &[u8] = if self.height < 12 { &[0, 50, 100] } else { &[0, 25, 50, 75, 100] };
-        for &tick in ticks {
-            let row = match tick {
-                0 => ground,
-                tick => TOP + place(1.0 - f64::from(tick) / 100.0, self.height),
-            };
-            self.canvas.write(0, row, &format!("{tick:>3}"), Ink::Plain);
-            let joint = if tick == 0 { '└' } else { '┤' };
+        for (position, text) in self.shares.ticks() {
+            let is_ground = position <= 0.0;
+            let row = if is_ground { ground } else { TOP + place(1.0 - position, self.height) };
+            self.canvas.write(0, row, &format!("{text:>3}"), Ink::Plain);
+            let joint = if is_ground { '└' } else { '┤' };
             self.canvas.put(LEFT - 1, row, joint, Ink::Faint);
         }
         let mut free = 0;
@@ -170,7 +170,8 @@ impl<'a> Plot<'a> {
     ) -> Vec<Option<usize>> {
         let wide = self.across() * CELL_DOTS_WIDE;
         let high = self.height * CELL_DOTS_HIGH;
-        let height = |share: f64| TOP * CELL_DOTS_HIGH + place(1.0 - share.clamp(0.0, 1.0), high);
+        let height =
+            |share: f64| TOP * CELL_DOTS_HIGH + place(1.0 - self.shares.position(share), high);
         let at = |x: usize| {
             let pages = self.scale.pages(x as f64 / (wide - 1).max(1) as f64);
             between(&curve.points, pages, &value).map(height)
@@ -243,6 +244,9 @@ impl<'a> Plot<'a> {
 
     fn knee(&mut self) {
         let Some(corners) = self.family.main().corners else { return };
+        if !self.scale.has(corners.knee_pages) {
+            return;
+        }
         let column = LEFT + place(self.scale.position(corners.knee_pages as f64), self.across());
         for row in TOP - 1..self.ground() {
             self.canvas.put_under(column, row, '│', Ink::Mark);
@@ -275,6 +279,11 @@ impl<'a> Plot<'a> {
 /// Whether there is anything to be hit or missed.
 fn has_accesses(family: &Family<'_>) -> bool {
     family.main().points.iter().any(|point| point.accesses > 0)
+}
+
+/// The shares of hits that are drawn of a curve.
+fn seen(curve: &PolicyCurve) -> impl Iterator<Item = f64> + '_ {
+    curve.points.iter().flat_map(|point| [edges(point).0, point.hit_ratio(), edges(point).1])
 }
 
 /// Whether a curve is an estimate.

@@ -193,6 +193,7 @@ pub(super) fn two_page_sizes() -> CurveDocument {
     large.points.iter_mut().for_each(|point| point.pages = point.pages.div_ceil(16));
     large.points.dedup_by_key(|point| point.pages);
     large.corners = Some(corners(700, 7_000, 14_000));
+    large.knee_misses = Some(400_000);
     large.distinct_pages /= 16;
     document.curves.push(large);
     document

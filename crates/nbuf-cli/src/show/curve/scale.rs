@@ -1,8 +1,14 @@
 //! The axis of cache sizes, always logarithmic: in bytes, or in keys where these have none.
+//!
+//! It is as long as the curves are. A corner that lies farther away than a part of them has no mark:
+//! the text says where it is.
 
 use super::super::axis::round_size;
 use super::family::Family;
 use super::words::Unit;
+
+/// How much longer a corner may make the axis at either end, as a part of its length.
+const LONGER: f64 = 0.15;
 
 /// The sizes of a family from end to end.
 pub(super) struct Scale {
@@ -12,16 +18,38 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Wide enough for every point and every corner of the main curve; nothing without a point.
+    /// Wide enough for every point, and for corners of the main curve that are near; nothing without
+    /// a point.
     pub(super) fn of(family: &Family<'_>) -> Option<Self> {
         let sizes = family.sizes();
-        let corners = family.main().corners.map(|c| [c.floor_pages, c.knee_pages, c.ceiling_pages]);
-        let corners = corners.into_iter().flatten();
-        let all = || sizes.iter().copied().chain(corners.clone()).map(|pages| pages.max(1) as f64);
-        let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(1.0, f64::max));
+        let size = |pages: u64| pages.max(1) as f64;
+        let (low, high) = (size(*sizes.first()?), size(*sizes.last()?));
         // A single size lies in the middle.
         let (low, high) = if low < high { (low, high) } else { (high / 2.0, high * 2.0) };
-        (!sizes.is_empty()).then_some(Self { unit: family.unit, low, high })
+        let reach = (high / low).powf(LONGER);
+        let corners = family.main().corners.map(|c| [c.floor_pages, c.knee_pages, c.ceiling_pages]);
+        let near = corners.into_iter().flatten().map(size);
+        let near = near.filter(|&size| size >= low / reach && size <= high * reach);
+        let (low, high) = near.fold((low, high), |(a, b), size| (a.min(size), b.max(size)));
+        Some(Self { unit: family.unit, low, high })
+    }
+
+    /// The same for these sizes alone, with a doubling at the least from end to end.
+    pub(super) fn around(&self, sizes: impl Iterator<Item = u64>) -> Self {
+        let ends = |(low, high): (f64, f64), pages: u64| {
+            (low.min(pages.max(1) as f64), high.max(pages as f64))
+        };
+        let (low, high) = sizes.fold((f64::MAX, 0.0), ends);
+        if low > high {
+            return Self { ..*self };
+        }
+        let more = (2.0 * low / high).max(1.0).sqrt();
+        Self { unit: self.unit, low: low / more, high: high * more }
+    }
+
+    /// Whether a size is on the axis.
+    pub(super) fn has(&self, pages: u64) -> bool {
+        (self.low..=self.high).contains(&(pages.max(1) as f64))
     }
 
     /// Where a size lies, from 0 to 1.

@@ -240,17 +240,24 @@ fn corners(family: &Family<'_>, width: usize) -> String {
     }
     let curve = family.main();
     let Some(corners) = curve.corners else { return out };
+    let between = curve.corners_between;
+    let floor = between.map(|between| between.floor_pages);
+    let knee = between.map(|between| between.knee_pages);
+    let ceiling = between.map(|between| between.ceiling_pages);
     let sizes = [
-        ("floor", corners.floor_pages, "below it a cache is useless"),
-        ("knee", corners.knee_pages, "most of what can be saved is saved"),
-        ("ceiling", corners.ceiling_pages, "above it nothing more is gained"),
+        ("floor", corners.floor_pages, floor, "below it a cache is useless"),
+        ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
+        ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
     ];
     let rows = |with_pages: bool, with_reason: bool| {
         let mut table = plain();
-        for (name, pages, reason) in sizes {
+        for (name, pages, between, reason) in sizes {
             let mut row = vec![name.to_owned(), family.unit.size(pages)];
             if with_pages && family.unit.has_bytes() {
                 row.push(family.unit.count(pages));
+            }
+            if curve.corners_between.is_some() {
+                row.push(between.and_then(|pages| family.unit.range(pages)).unwrap_or_default());
             }
             if with_reason {
                 row.push(reason.to_owned());
@@ -263,5 +270,10 @@ fn corners(family: &Family<'_>, width: usize) -> String {
         }
         indent(&table.to_string())
     };
-    out + &first_fitting([(true, true), (true, false)].map(|(a, b)| rows(a, b)).into_iter(), width)
+    let choices = [(true, true), (true, false), (false, false)];
+    let mut out = out + &first_fitting(choices.map(|(a, b)| rows(a, b)).into_iter(), width);
+    if let Some(line) = facts::three_sizes(curve) {
+        wrap(&mut out, &line, width);
+    }
+    out
 }

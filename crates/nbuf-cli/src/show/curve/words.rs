@@ -68,6 +68,12 @@ impl Unit {
         self.bytes(pages).map_or_else(|| count.clone(), |bytes| format!("{bytes} ({count})"))
     }
 
+    /// `16.0 MiB to 64.0 MiB`, or `4,096 to 16,384`; nothing where both are the same.
+    pub(super) fn range(self, [low, high]: [u64; 2]) -> Option<String> {
+        let [from, to] = [low, high].map(|pages| self.brief(pages));
+        (from != to).then(|| format!("{from} to {to}"))
+    }
+
     /// What an access is to, where sections of several sizes are told apart.
     pub(super) fn title(self) -> String {
         match self.page_bytes {

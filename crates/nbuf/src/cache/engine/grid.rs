@@ -115,6 +115,18 @@ impl<L: Lanes> Engine for Grid<L> {
         }
     }
 
+    fn start_counting(&mut self) {
+        match self {
+            Self::Plain(plain) => plain.start_counting(),
+            Self::Lanes { blocks, count, .. } => {
+                *count = Count::default();
+                for lane in blocks.iter_mut().flat_map(|block| &mut block.counts) {
+                    *lane = Count { pages: lane.pages, ..Count::default() };
+                }
+            }
+        }
+    }
+
     fn finish(self: Box<Self>) -> Vec<Count> {
         match *self {
             Self::Plain(plain) => Box::new(plain).finish(),

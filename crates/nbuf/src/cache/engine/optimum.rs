@@ -105,6 +105,11 @@ impl Engine for Optimum {
         }
     }
 
+    fn start_counting(&mut self) {
+        self.accesses.fill(0);
+        self.requests.fill(0);
+    }
+
     fn finish(self: Box<Self>) -> Vec<Count> {
         let sum = |counts: &[u64]| counts.iter().sum();
         let count = |&pages: &u64| {

@@ -52,6 +52,12 @@ impl<P: Policy + Send> Engine for Plain<P> {
         }
     }
 
+    fn start_counting(&mut self) {
+        for Size { count, .. } in &mut self.0 {
+            *count = Count { pages: count.pages, ..Count::default() };
+        }
+    }
+
     fn finish(self: Box<Self>) -> Vec<Count> {
         self.0.into_iter().map(|size| size.count).collect()
     }

@@ -39,6 +39,11 @@ impl Engine for Stack {
         }
     }
 
+    fn start_counting(&mut self) {
+        self.distances.start_counting();
+        self.requests = Depths::default();
+    }
+
     fn finish(self: Box<Self>) -> Vec<Count> {
         let Self { distances, requests, asked } = *self;
         let requests = requests.finish(distances.peak().into());

@@ -139,6 +139,29 @@ mod tests {
     }
 
     #[test]
+    fn other_spellings_and_names_are_known() {
+        for (text, name) in [
+            ("LRU", "lru"),
+            ("s3fifo", "s3-fifo"),
+            ("S3_FIFO", "s3-fifo"),
+            ("WTinyLFU", "w-tinylfu"),
+            ("TinyLFU", "w-tinylfu"),
+            ("LRU2", "lru-2"),
+            ("2-Q", "2q"),
+            ("second-chance", "clock"),
+            ("Belady", "opt"),
+            ("V1:busy=2", "v1:busy=2"),
+        ] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), name);
+        }
+        for (alias, name) in super::super::ALIASES {
+            assert_eq!(find(alias).unwrap().name, *name);
+            assert!(POLICIES.iter().all(|row| row.name.replace('-', "") != *alias), "{alias}");
+        }
+        assert!(["", "-", "_", "lr", "lruu"].iter().all(|text| text.parse::<Choice>().is_err()));
+    }
+
+    #[test]
     fn a_parameter_that_is_none_is_told_in_one_line() {
         for text in ["lirs:busy=1", "v1:", "v1:busy", "v1:busy=", "v1:busy=+1", "v1:busy=-1"] {
             let error = text.parse::<Choice>().unwrap_err().to_string();

@@ -1,17 +1,15 @@
 //! From counts to curves: which sizes are shown, where a curve bends, and what its parts are.
 
+use super::between::of_grid;
 use super::stack::{ASKS, By, Group, Part, Stacked};
 use super::target::target;
 use super::{Grid, LRU};
 use crate::cache::engine::Count;
 use crate::experiment::falls::Falls;
-use crate::experiment::result::{
-    CurveCorners, CurveGroup, CurvePoint, CurveWindow, PolicyCurve, SampleFacts,
-};
+use crate::experiment::result::{CurveCorners, CurveGroup, CurvePoint, CurveWindow, PolicyCurve};
 use crate::experiment::target::Target;
 use crate::meter::bins::edges;
-use crate::meter::sampled::Estimate;
-use crate::units::{Bytes, SizeList, SizeListError, even, whole};
+use crate::units::{Bytes, SizeListError, even};
 
 /// Sizes of a curve where none are asked for: as many rows as people read.
 const SIZES: u32 = 16;
@@ -59,7 +57,7 @@ impl Grid {
     pub fn finish(mut self, names: &Names<'_>) -> Result<Vec<PolicyCurve>, SizeListError> {
         self.count();
         let distinct = self.distinct_pages();
-        let span = self.span_ns();
+        let span = self.counted_span_ns();
         let sizes = self.sizes()?;
         let stacked = self.stacked.take();
         let mut curves = Vec::new();
@@ -104,9 +102,13 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
     // A few sizes are no curve, and one that ends early says nothing of where it would bend.
     let is_whole =
         points.len() >= CORNER_SIZES && points.last().is_some_and(|last| last.pages >= distinct);
-    let points_of = || points.iter().map(|point| (point.pages, point.misses));
-    let corners = if is_whole { corners(points_of()) } else { None };
-    PolicyCurve { points, corners, ..PolicyCurve::default() }
+    let counted: Vec<_> = points.iter().map(|point| (point.pages, point.misses)).collect();
+    let corners = if is_whole { corners(counted.iter().copied()) } else { None };
+    let accesses = points.first().map_or(0, |point| point.accesses);
+    let between = corners.map(|corners| of_grid(&counted, accesses, corners));
+    let knee = corners.and_then(|corners| counted.iter().find(|at| at.0 == corners.knee_pages));
+    let knee_misses = knee.map(|&(_, misses)| misses);
+    PolicyCurve { points, corners, knee_misses, corners_between: between, ..PolicyCurve::default() }
 }
 
 /// Where the exact LRU curve bends.
@@ -144,10 +146,12 @@ fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>
     };
     let mut groups: Vec<CurveGroup> = stacked.groups.iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.points.first().map(|point| point.accesses)));
+    let corners = lru_corners(stacked);
     PolicyCurve {
         cold_misses: Some(all.cold),
         points: sizes.iter().map(point).collect(),
-        corners: lru_corners(stacked),
+        knee_misses: corners.map(|corners| all.at(corners.knee_pages)),
+        corners,
         windows: stacked.windows.iter().map(window).collect(),
         groups,
         ..PolicyCurve::default()
@@ -183,7 +187,7 @@ fn part_corners(part: &Part, distinct: u64) -> Option<CurveCorners> {
 }
 
 /// Where a curve bends, if any size saves something.
-fn corners(points: impl Iterator<Item = (u64, u64)>) -> Option<CurveCorners> {
+pub(super) fn corners(points: impl Iterator<Item = (u64, u64)>) -> Option<CurveCorners> {
     corners_of(&Falls::from_points(points.map(|(pages, left)| (Bytes(pages), left)).collect()))
 }
 
@@ -198,50 +202,4 @@ fn corners_of(falls: &Falls) -> Option<CurveCorners> {
             ceiling_pages: ceiling.max(knee),
         }
     })
-}
-
-/// The sizes of a sampled curve.
-pub fn sampled_sizes(
-    estimate: &Estimate,
-    sizes: Option<&SizeList>,
-    page_bytes: u64,
-) -> Result<Vec<u64>, SizeListError> {
-    let distinct = whole(estimate.distinct());
-    match sizes {
-        Some(list) => list.pages(page_bytes, distinct),
-        None => Ok(self::sizes(distinct)),
-    }
-}
-
-/// The curve of a sample: the sizes that it can judge, with their bands.
-pub fn sampled_curve(
-    estimate: &Estimate,
-    sizes: &[u64],
-    page_bytes: u64,
-    facts: SampleFacts,
-) -> PolicyCurve {
-    let accesses = estimate.accesses();
-    let misses = |hit_ratio: f64| whole(accesses as f64 * (1.0 - hit_ratio)).min(accesses);
-    let point = |&pages: &u64| {
-        let band = estimate.at(pages)?;
-        Some(CurvePoint {
-            pages,
-            accesses,
-            misses: misses(band.best),
-            misses_low: Some(misses(band.high)),
-            misses_high: Some(misses(band.low)),
-            ..CurvePoint::default()
-        })
-    };
-    let points: Vec<CurvePoint> = sizes.iter().filter_map(point).collect();
-    let corners = corners(points.iter().map(|point| (point.pages, point.misses)));
-    PolicyCurve {
-        policy: LRU.to_owned(),
-        page_bytes,
-        distinct_pages: whole(estimate.distinct()),
-        sample: Some(SampleFacts { judged_from_pages: estimate.judged_from(), ..facts }),
-        points,
-        corners,
-        ..PolicyCurve::default()
-    }
 }

@@ -7,21 +7,23 @@
 //! Invariant: nothing an access is kept. Cost: at most 34 bytes a distinct page for exact LRU at all
 //! sizes, and what [`Grid::page_bytes`] says with the rest.
 
+mod between;
 mod curves;
+mod feed;
 mod memory;
+mod sampled;
 mod stack;
 mod target;
 
-use rayon::prelude::*;
-
-use crate::cache::engine::{Accesses, Count, Engine};
+use crate::cache::engine::{Count, Engine};
 use crate::cache::interner::Interner;
 use crate::cache::policy::Choice;
 use crate::units::{SizeList, SizeListError};
-use crate::workload::pages::{KeyRange, Pages, Step, Tally, Whole, Writes};
-use crate::workload::request::{Request, Unit};
+use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+use crate::workload::request::Unit;
 
-pub use curves::{Names, sampled_curve, sampled_sizes};
+pub use curves::Names;
+pub use sampled::{sampled_curve, sampled_sizes};
 pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
 
@@ -51,6 +53,8 @@ pub struct Plan {
     pub every: Option<Every>,
     /// Parts to be counted apart.
     pub by: Option<By>,
+    /// Requests at the beginning that fill the caches and are not counted.
+    pub warmup_requests: u64,
     /// For policies that play with chance.
     pub seed: u64,
     /// Whether the trace can be read a second time.
@@ -81,6 +85,10 @@ pub struct Grid {
     distinct: Option<u64>,
     tally: Option<Tally>,
     span: Option<(i64, i64)>,
+    /// The same of what is counted.
+    counted_span: Option<(i64, i64)>,
+    /// Requests of the warm-up that are still to come.
+    warming: u64,
     step: Step,
     numbers: Vec<u32>,
     /// What a distinct page takes.
@@ -106,6 +114,8 @@ impl Grid {
             distinct: None,
             tally: None,
             span: None,
+            counted_span: None,
+            warming: plan.warmup_requests,
             step: Step::default(),
             numbers: Vec::new(),
             page_bytes: 0,
@@ -136,23 +146,6 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Requests, in order.
-    pub fn take(&mut self, requests: &[Request]) {
-        if let (Some(first), Some(last)) = (requests.first(), requests.last()) {
-            let (from, to) = self.span.unwrap_or((first.time_ns, first.time_ns));
-            self.span = Some((from.min(first.time_ns), to.max(last.time_ns)));
-        }
-        let mut rest = requests;
-        while !rest.is_empty() {
-            let mut step = std::mem::take(&mut self.step);
-            let taken = self.pages.step(rest, &mut step);
-            self.accesses(&step, rest);
-            step.gone.iter().for_each(|&range| self.remove(range));
-            self.step = step;
-            rest = &rest[taken..];
-        }
-    }
-
     /// After the first reading: whether a second is wanted, from the beginning.
     pub fn again(&mut self) -> Result<bool, SizeListError> {
         if self.tally.is_some() {
@@ -171,6 +164,7 @@ impl Grid {
         }
         let sizes = self.sizes()?;
         self.start(&sizes);
+        self.warming = self.plan.warmup_requests;
         self.first = Some(self.accesses);
         self.accesses = 0;
         Ok(true)
@@ -200,6 +194,11 @@ impl Grid {
     /// Nanoseconds from the first request to the last.
     pub fn span_ns(&self) -> u64 {
         self.span.map_or(0, |(from, to)| to.abs_diff(from))
+    }
+
+    /// The same of the requests that are counted.
+    fn counted_span_ns(&self) -> u64 {
+        self.counted_span.map_or(0, |(from, to)| to.abs_diff(from))
     }
 
     /// The sizes asked for, or some of equal ratios, in pages.
@@ -235,48 +234,6 @@ impl Grid {
                 continue;
             }
             cell.engine = Some(cell.choice.engine(sizes, self.plan.seed));
-        }
-    }
-
-    fn accesses(&mut self, step: &Step, requests: &[Request]) {
-        if step.keys.is_empty() {
-            return;
-        }
-        self.numbers.clear();
-        self.interner.intern(&step.keys, &mut self.numbers);
-        self.accesses += self.numbers.len() as u64;
-        let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
-        let accesses = Accesses { pages: &self.numbers, request_ends: ends };
-        let mut stack = self.stack.as_mut();
-        let mut run_stack = || {
-            if let Some(stack) = &mut stack {
-                stack.access(accesses.pages, step, requests);
-            }
-        };
-        let mut engines: Vec<_> =
-            self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()).collect();
-        if self.plan.parallel && self.plan.policies.len() > 1 {
-            rayon::join(run_stack, || {
-                engines.par_iter_mut().for_each(|engine| engine.access(&accesses));
-            });
-        } else {
-            run_stack();
-            for engine in engines {
-                engine.access(&accesses);
-            }
-        }
-    }
-
-    fn remove(&mut self, range: KeyRange) {
-        let pages = self.interner.known(range.first, range.last);
-        if pages.is_empty() {
-            return;
-        }
-        if let Some(stack) = &mut self.stack {
-            stack.remove(&pages);
-        }
-        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
-            engine.remove(&pages);
         }
     }
 

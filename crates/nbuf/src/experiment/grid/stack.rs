@@ -160,6 +160,14 @@ impl Stack {
         }
     }
 
+    /// Forgets what was counted, and nothing of the stack.
+    pub(super) fn start_counting(&mut self) {
+        self.distances.start_counting();
+        self.requests = self.requests.take().map(|_| Depths::default());
+        self.windows.clear();
+        self.groups = Groups::default();
+    }
+
     pub(super) fn finish(self) -> Stacked {
         let peak = self.distances.peak().into();
         Stacked {

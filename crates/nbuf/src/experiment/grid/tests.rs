@@ -4,7 +4,7 @@ use super::*;
 use crate::cache::policy::{self, Access, Outcome};
 use crate::experiment::result::{CurvePoint, PolicyCurve};
 use crate::experiment::target::Target;
-use crate::workload::request::Ask;
+use crate::workload::request::{Ask, Request};
 
 fn plan(policies: &str, sizes: Option<&str>) -> Plan {
     Plan {
@@ -17,6 +17,7 @@ fn plan(policies: &str, sizes: Option<&str>) -> Plan {
         all_sizes: false,
         every: None,
         by: None,
+        warmup_requests: 0,
         seed: 0,
         again: true,
         parallel: true,
@@ -276,4 +277,76 @@ fn a_parameter_makes_another_policy_of_the_same_row() {
     assert_eq!(curves[0].points, curves[1].points);
     assert_eq!(curves[2].points, curves[3].points);
     assert_ne!(curves[0].points, curves[4].points);
+}
+
+/// A loop of so many pages, with others in between that are asked for ever less often.
+fn mixed(seed: u64, looped: u64) -> Vec<Request> {
+    let mut state = seed;
+    let mut page = |at: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(at | 1);
+        let share = (state >> 40) as f64 / f64::from(1 << 24);
+        if at.is_multiple_of(3) {
+            9000 + at / 3 % looped
+        } else {
+            crate::units::whole(share.powi(3) * 2e3)
+        }
+    };
+    let request = |at: u64| Request { offset: page(at) * 4096, length_bytes: 1, ..requests(1)[0] };
+    (0..20_000).map(request).collect()
+}
+
+#[test]
+fn the_three_sizes_of_a_grid_say_between_which_they_lie() {
+    for seed in 1..12 {
+        // The same caches, once counted at every size and once at some.
+        let curves = run(plan("lru,v1:busy=0", None), &mixed(seed, 70 * seed));
+        assert_eq!(curves[0].corners_between, None);
+        let (exact, grid) = (curves[0].corners.unwrap(), curves[1].corners.unwrap());
+        assert_ne!(exact, grid, "{seed}: a grid that is no test");
+        let between = curves[1].corners_between.unwrap();
+        for ([low, high], exact, grid) in [
+            (between.floor_pages, exact.floor_pages, grid.floor_pages),
+            (between.knee_pages, exact.knee_pages, grid.knee_pages),
+            (between.ceiling_pages, exact.ceiling_pages, grid.ceiling_pages),
+        ] {
+            let range = low..=high;
+            assert!(range.contains(&exact) && range.contains(&grid), "{seed}: {exact} {between:?}");
+        }
+    }
+    let every = run(plan("v1:busy=0", Some("1..90:1")), &requests(700)).remove(0);
+    let (corners, between) = (every.corners.unwrap(), every.corners_between.unwrap());
+    assert_eq!(between.floor_pages, [corners.floor_pages; 2], "every size is known");
+    assert_eq!(between.ceiling_pages, [corners.ceiling_pages; 2]);
+}
+
+#[test]
+fn what_a_warm_up_missed_is_not_counted() {
+    let requests = requests(700);
+    let policies = "lru,fifo,clock,sieve,opt,arc,s3-fifo,v1:busy=2";
+    for sizes in ["3,10,40,60..100:20", "7,20"] {
+        let whole = run(plan(policies, Some(sizes)), &requests);
+        let begin = run(plan(policies, Some(sizes)), &requests[..301]);
+        let mut plan = plan(policies, Some(sizes));
+        plan.warmup_requests = 301;
+        let warm = run(plan, &requests);
+        for ((whole, begin), warm) in whole.iter().zip(&begin).zip(&warm) {
+            for ((whole, begin), warm) in whole.points.iter().zip(&begin.points).zip(&warm.points) {
+                let counts = |point: &CurvePoint| {
+                    let of_requests = point.requests.unwrap();
+                    [point.accesses, point.misses, of_requests, point.request_misses.unwrap()]
+                };
+                let (whole, begin) = (counts(whole), counts(begin));
+                let want: [u64; 4] = std::array::from_fn(|at| whole[at] - begin[at]);
+                assert_eq!(counts(warm), want);
+            }
+        }
+    }
+    // On the second reading too, and in parts.
+    let mut plan = plan("lru,fifo", None);
+    (plan.warmup_requests, plan.by) = (301, Some(By::Op));
+    for curve in run(plan, &requests) {
+        assert!(curve.points.iter().all(|point| point.requests == Some(399)), "{}", curve.policy);
+        let parts: u64 = curve.groups.iter().map(|group| group.points[0].accesses).sum();
+        assert!(curve.groups.is_empty() || parts == curve.points[0].accesses);
+    }
 }

@@ -35,6 +35,9 @@ pub struct TraceSummary {
     pub writes_do: String,
     /// Requests that were read.
     pub requests: u64,
+    /// Those at the beginning that filled the caches and were not counted; absent where none were.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warmup_requests: Option<u64>,
     /// Those that read.
     pub reads: u64,
     /// Those that write.
@@ -77,6 +80,12 @@ pub struct PolicyCurve {
     /// Where the curve bends; nothing when no size saves anything, or too few sizes were looked at.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub corners: Option<CurveCorners>,
+    /// Accesses that miss at the knee, between two points too; absent where there is no knee.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub knee_misses: Option<u64>,
+    /// Between which sizes each of the three truly lies; absent where `corners` are exact.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub corners_between: Option<CornersBetween>,
     /// The size that a target asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<CurveTarget>,
@@ -145,6 +154,18 @@ pub struct CurveCorners {
     pub ceiling_pages: u64,
 }
 
+/// Between which sizes, both included, each of the three sizes lies. Of a sample, with 95 %; of a
+/// policy that was run at some sizes, for a curve that only falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CornersBetween {
+    /// The floor.
+    pub floor_pages: [u64; 2],
+    /// The knee.
+    pub knee_pages: [u64; 2],
+    /// The ceiling.
+    pub ceiling_pages: [u64; 2],
+}
+
 /// What came of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurveTarget {
@@ -157,7 +178,7 @@ pub struct CurveTarget {
 }
 
 /// A sample of the keys.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampleFacts {
     /// The share of the keys that was followed, beside the hot ones.
     pub rate: f64,

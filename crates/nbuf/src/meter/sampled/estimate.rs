@@ -9,6 +9,10 @@
 //! a step is inside its band wherever it really is. The two are joined as if they were
 //! independent; in truth they partly cancel, and the band is a little wider than it must be.
 
+mod replicas;
+
+pub use replicas::SizeMisses;
+
 use super::super::bins::{sums, up_to};
 use super::{Counts, GROUPS, Group};
 
@@ -34,6 +38,7 @@ pub struct Band {
 pub struct Estimate {
     rate: f64,
     accesses: f64,
+    repeats: f64,
     tail_accesses: f64,
     sampled_accesses: f64,
     /// Running sums over depth: see [`sums`].
@@ -41,6 +46,7 @@ pub struct Estimate {
     groups: Vec<Sums>,
     tail_hits: Vec<f64>,
     present: Vec<f64>,
+    warmup_accesses: f64,
     hot_keys: usize,
     tail_keys: usize,
 }
@@ -55,7 +61,8 @@ struct Sums {
 }
 
 impl Estimate {
-    pub(super) fn new(counts: &Counts, rate: f64, keys: (usize, usize)) -> Self {
+    /// `keys` that are followed, hot ones and others; `warmup` accesses were not counted.
+    pub(super) fn new(counts: &Counts, rate: f64, keys: (usize, usize), warmup: u64) -> Self {
         let running = |bins: &[u64]| sums(bins.iter().map(|&count| count as f64));
         let censuses = counts.censuses.max(1) as f64;
         let group = |group: &Group| Sums {
@@ -71,12 +78,14 @@ impl Estimate {
         Self {
             rate,
             accesses: counts.accesses as f64,
+            repeats: counts.repeats as f64,
             tail_accesses: (counts.accesses - counts.hot_accesses) as f64,
             sampled_accesses: groups.iter().map(|group| group.accesses).sum(),
             hot_hits: running(&counts.hot_hits),
             tail_hits: total(|group| &group.hits),
             present: total(|group| &group.present),
             groups,
+            warmup_accesses: warmup as f64,
             hot_keys: keys.0,
             tail_keys: keys.1,
         }
@@ -84,7 +93,8 @@ impl Estimate {
 
     /// How many different keys there are, as far as the sample tells; each is accessed.
     pub fn distinct(&self) -> f64 {
-        (self.hot_keys as f64 + self.tail_keys as f64 / self.rate).min(self.accesses)
+        let keys = self.hot_keys as f64 + self.tail_keys as f64 / self.rate;
+        keys.min(self.accesses + self.warmup_accesses)
     }
 
     /// Accesses, sampled or not.

@@ -17,7 +17,7 @@ mod estimate;
 mod hot;
 mod keys;
 
-pub use estimate::{Band, Estimate};
+pub use estimate::{Band, Estimate, SizeMisses};
 pub use hot::Frequent;
 
 use super::bins::{BINS, bin};
@@ -57,6 +57,10 @@ pub struct Sampled {
     tail_marks: Marks,
     /// Followed accesses since the keys of the stack were last counted by depth.
     since_census: usize,
+    /// Accesses of a warm-up, which are not counted.
+    warmup_accesses: u64,
+    /// The key of the last access, unless it was removed.
+    last: Option<u64>,
     counts: Counts,
 }
 
@@ -64,6 +68,8 @@ pub struct Sampled {
 #[derive(Clone, Debug)]
 struct Counts {
     accesses: u64,
+    /// Accesses to the key of the access before: what a cache of one page hits.
+    repeats: u64,
     hot_accesses: u64,
     /// Accesses to hot keys by depth.
     hot_hits: Vec<u64>,
@@ -81,6 +87,20 @@ struct Group {
     present: Vec<u64>,
 }
 
+impl Counts {
+    fn new() -> Self {
+        let group = Group { accesses: 0, hits: vec![0; BINS], present: vec![0; BINS] };
+        Self {
+            accesses: 0,
+            repeats: 0,
+            hot_accesses: 0,
+            hot_hits: vec![0; BINS],
+            groups: vec![group; GROUPS],
+            censuses: 0,
+        }
+    }
+}
+
 impl Sampled {
     /// Follows the keys of `hot`, and of the others about `rate` (above 0, at most 1). Another
     /// seed is another sample.
@@ -91,7 +111,6 @@ impl Sampled {
             followed.insert(key, followed.hash(key));
         }
         let known = followed.len();
-        let group = Group { accesses: 0, hits: vec![0; BINS], present: vec![0; BINS] };
         Self {
             below: crate::units::whole(rate * 2f64.powi(64)),
             rate,
@@ -103,20 +122,23 @@ impl Sampled {
             hot_marks: Marks::packed(STAMPS_MIN, 0),
             tail_marks: Marks::packed(STAMPS_MIN, 0),
             since_census: 0,
-            counts: Counts {
-                accesses: 0,
-                hot_accesses: 0,
-                hot_hits: vec![0; BINS],
-                groups: vec![group; GROUPS],
-                censuses: 0,
-            },
+            warmup_accesses: 0,
+            last: None,
+            counts: Counts::new(),
         }
+    }
+
+    /// Forgets what was counted, and nothing of what is followed: the caches are warm now.
+    pub fn start_counting(&mut self) {
+        self.warmup_accesses += self.counts.accesses;
+        self.counts = Counts::new();
     }
 
     /// Accesses, in order.
     pub fn access(&mut self, keys: &[u64]) {
         self.counts.accesses += keys.len() as u64;
         for &key in keys {
+            self.counts.repeats += u64::from(self.last.replace(key) == Some(key));
             let hash = self.followed.hash(key);
             if let Some(number) = self.followed.find(key, hash) {
                 self.follow(number);
@@ -133,6 +155,7 @@ impl Sampled {
     /// Keys from `first` to `last` leave every cache; their next accesses miss. Frames that they
     /// leave empty are not followed: sizes are over-estimated by as many frames as stand empty.
     pub fn remove(&mut self, first: u64, last: u64) {
+        self.last = self.last.filter(|key| !(first..=last).contains(key));
         if last.saturating_sub(first) < self.followed.len() as u64 {
             for key in first..=last {
                 if let Some(number) = self.followed.find(key, self.followed.hash(key)) {
@@ -176,7 +199,12 @@ impl Sampled {
     pub fn finish(mut self) -> Estimate {
         self.census();
         let hot = self.hot as usize;
-        Estimate::new(&self.counts, self.rate, (hot, self.followed.len() - hot))
+        Estimate::new(
+            &self.counts,
+            self.rate,
+            (hot, self.followed.len() - hot),
+            self.warmup_accesses,
+        )
     }
 
     fn follow(&mut self, number: u32) {

@@ -5,6 +5,7 @@ use nbuf::experiment::result::{CurvePoint, PolicyCurve};
 use super::super::super::markup::escape;
 use super::super::family::{Family, at, between, edges, is_opt, policy_name};
 use super::super::scale::Scale;
+use super::super::shares::Shares;
 use super::super::words::percent;
 use super::sheet::{Look, Mark, Sheet, frames, key};
 
@@ -14,6 +15,15 @@ const SHAPES: usize = 18;
 /// Lines that have shapes on them; where there are more, the others are thin.
 const LOUD: usize = 8;
 
+/// Steps of the shares of hits, at most.
+const STEPS: usize = 5;
+
+/// Both axes.
+struct Axes {
+    scale: Scale,
+    shares: Shares,
+}
+
 /// The curves with their looks.
 type Looks<'a> = Vec<(&'a PolicyCurve, Look)>;
 
@@ -22,28 +32,35 @@ pub(super) fn section(family: &Family<'_>) -> String {
     let has_accesses = family.main().points.iter().any(|point| point.accesses > 0);
     let Some(scale) = Scale::of(family).filter(|_| has_accesses) else { return String::new() };
     let looks = looks(family);
+    let seen = family.curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
+        let requests = point.request_hit_ratio().filter(|_| requests_apart(family).is_some());
+        let (low, high) = edges(point);
+        [low, high, point.hit_ratio(), requests.unwrap_or(low)]
+    });
+    let shares = Shares::of(seen, STEPS);
+    let axes = Axes { scale, shares };
     let mut out = String::from("<figure>\n");
     for frame in frames(420.0, 340.0) {
-        let mut sheet = Sheet::new(frame, &marks(family, &scale));
-        let ticks =
-            [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (share, format!("{} %", 100.0 * share)));
+        let mut sheet = Sheet::new(frame, &marks(family, &axes.scale));
+        let ticks: Vec<_> =
+            axes.shares.ticks().into_iter().map(|(at, text)| (at, format!("{text} %"))).collect();
         sheet.upright(if family.unit.has_bytes() { "page hits" } else { "hits" }, &ticks);
         let name = if family.unit.has_bytes() { "cache size" } else { "cache size in keys" };
-        sheet.level(name, &scale.ticks(frame.ticks));
-        room(&mut sheet, &scale, family);
+        sheet.level(name, &axes.scale.ticks(frame.ticks));
+        room(&mut sheet, &axes, family);
         for &(curve, look) in &looks {
-            band(&mut sheet, &scale, curve, look);
+            band(&mut sheet, &axes, curve, look);
         }
         for &(curve, look) in looks.iter().rev() {
-            line(&mut sheet, &scale, curve, look);
+            line(&mut sheet, &axes, curve, look);
         }
         if let Some(curve) = requests_apart(family) {
-            let requests = places(&scale, &curve.points, |point| {
+            let requests = places(&axes, &curve.points, |point| {
                 point.request_hit_ratio().unwrap_or_else(|| point.hit_ratio())
             });
             sheet.line("thin c0", REQUESTS_DASH, &requests);
         }
-        let points = points(&sheet, &scale, family);
+        let points = points(&sheet, &axes.scale, family);
         out.push_str(&sheet.svg("hits against cache size", Some(&escape(&points))));
     }
     out.push_str("<p class=\"readout faint\">point at the chart to read it</p>\n");
@@ -87,20 +104,24 @@ fn marks(family: &Family<'_>, scale: &Scale) -> Vec<Mark> {
             class: if is_knee { "knee" } else { "mark" },
         }
     };
+    let all: Vec<_> = all.into_iter().filter(|&(_, pages)| scale.has(pages)).collect();
     all.chunk_by(|a, b| brief(a.1) == brief(b.1)).map(mark).collect()
 }
 
 /// Where a value of each point lies.
 fn places(
-    scale: &Scale,
+    axes: &Axes,
     points: &[CurvePoint],
     value: impl Fn(&CurvePoint) -> f64,
 ) -> Vec<(f64, f64)> {
-    points.iter().map(|point| (scale.position(point.pages as f64), value(point))).collect()
+    let place = |point: &CurvePoint| {
+        (axes.scale.position(point.pages as f64), axes.shares.position(value(point)))
+    };
+    points.iter().map(place).collect()
 }
 
 /// What the optimum would hit more than the best of those that can be had.
-fn room(sheet: &mut Sheet, scale: &Scale, family: &Family<'_>) {
+fn room(sheet: &mut Sheet, axes: &Axes, family: &Family<'_>) {
     let Some(opt) = family.curves.iter().find(|curve| is_opt(curve)) else { return };
     let hits = |curve: &PolicyCurve, pages: u64| {
         between(&curve.points, pages as f64, CurvePoint::hit_ratio)
@@ -113,24 +134,24 @@ fn room(sheet: &mut Sheet, scale: &Scale, family: &Family<'_>) {
             .filter_map(|curve| hits(curve, pages))
             .fold(None, |best, hits| Some(f64::max(best.unwrap_or(0.0), hits)));
         if let (Some(best), Some(bound)) = (best, hits(opt, pages)) {
-            let x = scale.position(pages as f64);
-            low.push((x, best));
-            high.push((x, bound.max(best)));
+            let x = axes.scale.position(pages as f64);
+            low.push((x, axes.shares.position(best)));
+            high.push((x, axes.shares.position(bound.max(best))));
         }
     }
     sheet.area("room", &low, &high);
 }
 
-fn band(sheet: &mut Sheet, scale: &Scale, curve: &PolicyCurve, look: Look) {
+fn band(sheet: &mut Sheet, axes: &Axes, curve: &PolicyCurve, look: Look) {
     if has_band(curve) {
-        let low = places(scale, &curve.points, |point| edges(point).0);
-        let high = places(scale, &curve.points, |point| edges(point).1);
+        let low = places(axes, &curve.points, |point| edges(point).0);
+        let high = places(axes, &curve.points, |point| edges(point).1);
         sheet.area(&format!("sample {}", look.class), &low, &high);
     }
 }
 
-fn line(sheet: &mut Sheet, scale: &Scale, curve: &PolicyCurve, look: Look) {
-    let hits = places(scale, &curve.points, CurvePoint::hit_ratio);
+fn line(sheet: &mut Sheet, axes: &Axes, curve: &PolicyCurve, look: Look) {
+    let hits = places(axes, &curve.points, CurvePoint::hit_ratio);
     sheet.line(&look.line(), look.dash, &hits);
     for &(x, y) in hits.iter().step_by(hits.len().div_ceil(SHAPES).max(1)) {
         let shape = look.shape(sheet.x(x), sheet.y(y));

@@ -9,7 +9,7 @@ use super::super::family::{
     Family, at, band, is_opt, knee_size, policy_name, requests_differ, three_sizes,
 };
 use super::super::parts::{Starts, accesses, hits, knee, share};
-use super::super::words::percent;
+use super::super::words::{Unit, percent};
 
 /// Policies that fit beside one another on a page.
 const POLICIES: usize = 8;
@@ -39,15 +39,27 @@ pub(super) fn policies(family: &Family<'_>) -> String {
                 row.push(point.request_hit_ratio().map_or(String::new(), percent));
             }
             row.push(grouped(point.misses));
-            row.extend(match curve.corners {
-                Some(c) => [c.floor_pages, c.knee_pages, c.ceiling_pages]
-                    .map(|pages| family.unit.brief(pages)),
-                None => ["none", "none", "none"].map(str::to_owned),
-            });
+            row.extend(three(curve, family.unit));
             row
         })
         .collect();
     table("policies", &header, &[0], &rows)
+}
+
+/// The three sizes of a curve, with those that they lie between.
+fn three(curve: &PolicyCurve, unit: Unit) -> [String; 3] {
+    let Some(corners) = curve.corners else { return ["none"; 3].map(str::to_owned) };
+    let between = curve.corners_between;
+    [
+        (corners.floor_pages, between.map(|between| between.floor_pages)),
+        (corners.knee_pages, between.map(|between| between.knee_pages)),
+        (corners.ceiling_pages, between.map(|between| between.ceiling_pages)),
+    ]
+    .map(|(pages, between)| {
+        let range = between.and_then(|between| unit.range(between));
+        let range = range.map_or(String::new(), |range| format!(" <small>({range})</small>"));
+        unit.brief(pages) + &range
+    })
 }
 
 /// Every size.

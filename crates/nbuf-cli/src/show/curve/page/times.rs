@@ -6,6 +6,7 @@ use super::super::super::markup::escape;
 use super::super::family::{Family, at, three_sizes};
 use super::super::parts::Starts;
 use super::super::scale::Scale;
+use super::super::shares::Shares;
 use super::super::words::{moment, three_digits};
 use super::sheet::{Look, Mark, Sheet, frames};
 
@@ -83,17 +84,22 @@ impl Across {
 /// Hits over time, at the three sizes.
 fn hits(family: &Family<'_>, curve: &PolicyCurve, across: &Across) -> String {
     let sizes = three_sizes(curve);
+    let share = |window: &CurveWindow, pages: u64| {
+        let point = at(&window.points, pages).filter(|point| point.accesses > 0)?;
+        Some(point.hit_ratio())
+    };
+    let seen = sizes.iter().flat_map(|&pages| curve.windows.iter().map(move |w| (w, pages)));
+    let shares = Shares::of(seen.filter_map(|(window, pages)| share(window, pages)), 3);
     let mut out = String::from("<figure>\n");
     for frame in frames(280.0, 260.0) {
         let mut sheet = Sheet::new(frame, &[]);
-        let ticks = [0.0, 0.5, 1.0].map(|share| (share, format!("{} %", 100.0 * share)));
+        let ticks: Vec<_> =
+            shares.ticks().into_iter().map(|(at, text)| (at, format!("{text} %"))).collect();
         sheet.upright("hits", &ticks);
         sheet.level(&across.name, &across.ticks(frame.ticks));
         for (number, &pages) in sizes.iter().enumerate() {
-            let value = |window: &CurveWindow| {
-                let point = at(&window.points, pages).filter(|point| point.accesses > 0)?;
-                Some(point.hit_ratio())
-            };
+            let value =
+                |window: &CurveWindow| share(window, pages).map(|share| shares.position(share));
             draw(&mut sheet, Look::of(number), &across.steps(&curve.windows, value));
         }
         out.push_str(&sheet.svg("hits over time", None));
@@ -124,11 +130,13 @@ fn draw(sheet: &mut Sheet, look: Look, lines: &[Vec<(f64, f64)>]) {
 
 /// The knee of each window, and that of the whole as a line.
 fn knees(family: &Family<'_>, curve: &PolicyCurve, across: &Across, scale: &Scale) -> String {
+    let own = curve.windows.iter().filter_map(|window| window.corners).map(|c| c.knee_pages);
+    let scale = scale.around(own.clone().chain(curve.corners.map(|c| c.knee_pages)));
     let knee = |window: &CurveWindow| {
         let corners = window.corners?;
         Some(scale.position(corners.knee_pages as f64))
     };
-    if curve.windows.iter().filter_map(knee).count() < 2 {
+    if own.count() < 2 {
         return String::new();
     }
     let mut out = String::from("<figure>\n");
