@@ -400,7 +400,7 @@ fn windows_without_times_have_numbers() {
 #[test]
 fn a_bound_that_others_pass_is_not_called_one() {
     let mut document = sample::many();
-    assert!(table(&document, 80).contains("no policy can hit more than"));
+    assert!(table(&document, 80).contains("no policy that takes every page in can"));
     document.curves[1].points.iter_mut().for_each(|point| point.misses = point.accesses);
     assert!(!table(&document, 80).contains("no policy can"));
 }
