@@ -27,7 +27,9 @@ struct Machine {
 
 impl Machine {
     fn boot(images: &Path) -> Self {
-        let mut child = Command::new(NBUF)
+        // A shell starts what runs behind it with SIGINT ignored, and so would be what we start.
+        let mut child = Command::new("env")
+            .args(["--default-signal=INT,QUIT", NBUF])
             .args(["unix", "boot", "--lines", "4", "--images"])
             .arg(images)
             .stdin(Stdio::null())
