@@ -61,7 +61,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     )
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
-    let cases: [(&[&str], i32, &str); 40] = [
+    let cases: [(&[&str], i32, &str); 32] = [
         (&["missing"], 125, "cannot open missing"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),
@@ -108,19 +108,35 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
         (&["--sample", "0.1", "--policy", "fifo", "keys.txt"], 2, "--sample draws lru only"),
         (&["--target", "slowdown=1.1", "keys.txt"], 2, "`nbuf size` measures it"),
         (&["--window", "soon", "keys.txt"], 2, "write 1h, 10m"),
-        (&["--window", "1h", "keys.txt"], 125, "--window cannot cut keys.txt by time"),
-        (&["--window", "9", "--policy", "fifo", "keys.txt"], 2, "add lru to --policy"),
-        (&["--by", "file", "keys.txt"], 125, "--by file cannot split keys.txt"),
-        (&["--by", "task", "keys.txt"], 125, "--by task cannot split keys.txt"),
-        (&["--warmup", "100%", "keys.txt"], 2, "or a share below 100%"),
-        (&["--warmup", "ten", "keys.txt"], 2, "write a number of requests"),
-        (&["--warmup", "20000", "keys.txt"], 125, "--warmup 20000 leaves nothing to count"),
-        (&["--warmup", "20000", "--sample", "0.9", "keys.txt"], 125, "leaves nothing to count"),
         (&["--html", "keys.txt", "keys.txt"], 125, "keys.txt exists"),
         (&[], 2, "Usage"),
     ];
-    for (arguments, status, want) in cases {
-        let output = curve(&place, arguments);
+    refused(&place, &cases);
+}
+
+#[test]
+fn what_a_trace_cannot_be_split_by_is_refused() {
+    let place = Place::new();
+    keys(&place);
+    refused(
+        &place,
+        &[
+            (&["--window", "1h", "keys.txt"], 125, "--window cannot cut keys.txt by time"),
+            (&["--window", "9", "--policy", "fifo", "keys.txt"], 2, "add lru to --policy"),
+            (&["--by", "file", "keys.txt"], 125, "--by file cannot split keys.txt"),
+            (&["--by", "task", "keys.txt"], 125, "--by task cannot split keys.txt"),
+            (&["--warmup", "100%", "keys.txt"], 2, "or a share below 100%"),
+            (&["--warmup", "ten", "keys.txt"], 2, "write a number of requests"),
+            (&["--warmup", "20000", "keys.txt"], 125, "--warmup 20000 leaves nothing to count"),
+            (&["--warmup", "20000", "--sample", "0.9", "keys.txt"], 125, "leaves nothing to count"),
+        ],
+    );
+}
+
+/// Each of these ends with this status and a line that has this text.
+fn refused(place: &Place, cases: &[(&[&str], i32, &str)]) {
+    for &(arguments, status, want) in cases {
+        let output = curve(place, arguments);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
         assert!(said.contains(want), "{arguments:?}: {said}");
@@ -242,129 +258,6 @@ fn a_sample_holds_the_truth_in_its_band_and_says_what_it_is() {
     };
     let points = auto["curves"][0]["points"].as_array().unwrap();
     assert!(points.iter().all(|point| width(point) <= 2 * 20), "{auto:#}");
-}
-
-#[test]
-fn the_three_sizes_that_are_not_exact_say_between_which_they_lie() {
-    let place = Place::new();
-    keys(&place);
-    let exact = document(&place, &["--from", "keys", "--policy", "lru", "keys.txt"]);
-    let exact = &exact["curves"][0]["corners"];
-    // The first key is asked for again after a hundred others: what a sample judges begins far behind.
-    for seed in ["0", "1", "2", "3"] {
-        let sample = ["--from", "keys", "--sample", "0.3", "--seed", seed, "keys.txt"];
-        let curve = document(&place, &sample)["curves"][0].clone();
-        for name in ["floor_pages", "knee_pages", "ceiling_pages"] {
-            let [low, high] = [0, 1].map(|at| curve["corners_between"][name][at].as_u64().unwrap());
-            let size = exact[name].as_u64().unwrap();
-            assert!((low..=high).contains(&size), "{seed}: {name} {size}: {curve:#}");
-        }
-        let knee = curve_of(&place, &[&["-q", "--knee"], &sample[..]].concat());
-        assert!(knee.contains(" to ") && knee.ends_with("; of a sample, with 95 %\n"), "{knee}");
-        let table = curve_of(&place, &[&["-q"], &sample[..]].concat());
-        assert!(table.contains("each of the three sizes lies between those beside it"), "{table}");
-    }
-    let knee = curve_of(&place, &["-q", "--knee", "--from", "keys", "--policy", "arc", "keys.txt"]);
-    assert!(knee.contains("; known at "), "{knee}");
-}
-
-/// What is said on standard output.
-fn curve_of(place: &Place, arguments: &[&str]) -> String {
-    String::from_utf8(curve(place, arguments).stdout).unwrap()
-}
-
-#[test]
-fn a_warm_up_fills_the_caches_and_is_not_counted() {
-    let place = Place::new();
-    let text = keys(&place);
-    let first: Vec<&str> = text.lines().take(5000).collect();
-    fs::write(place.path("first.txt"), first.join("\n") + "\n").unwrap();
-    let all = ["--from", "keys", "--policy", "lru,opt,fifo,arc", "--size", "50,90,120,500"];
-    let misses = |document: &Value, curve: usize, at: usize| {
-        let point = &document["curves"][curve]["points"][at];
-        (point["misses"].as_u64().unwrap(), point["accesses"].as_u64().unwrap())
-    };
-    let whole = document(&place, &[&all[..], &["keys.txt"]].concat());
-    let begin = document(&place, &[&all[..], &["first.txt"]].concat());
-    for amount in ["5000", "25%"] {
-        let warm = document(&place, &[&all[..], &["--warmup", amount, "keys.txt"]].concat());
-        assert_eq!(warm["trace"]["warmup_requests"], 5000);
-        for (curve, at) in (0..4).flat_map(|curve| (0..4).map(move |at| (curve, at))) {
-            let (whole, begin) = (misses(&whole, curve, at), misses(&begin, curve, at));
-            let want = (whole.0 - begin.0, 15_000);
-            assert_eq!(misses(&warm, curve, at), want, "{amount}: curve {curve}, size {at}");
-        }
-    }
-    // A sample of all keys is exact, and windows begin behind the warm-up.
-    let lru = ["--from", "keys", "--policy", "lru", "--size", "90,120", "--warmup", "5000"];
-    let exact = document(&place, &[&lru[..], &["--window", "6000", "keys.txt"]].concat());
-    let sample = document(&place, &[&lru[..], &["--sample", "1", "keys.txt"]].concat());
-    let windows = exact["curves"][0]["windows"].as_array().unwrap();
-    let requests: Vec<_> = windows.iter().map(|window| window["requests"].as_u64()).collect();
-    assert_eq!(requests, [Some(6000), Some(6000), Some(3000)]);
-    for at in 0..2 {
-        let (exact, sample) = (misses(&exact, 0, at), misses(&sample, 0, at));
-        assert!(exact.0.abs_diff(sample.0) < 200 && exact.1 == sample.1, "{exact:?} {sample:?}");
-    }
-    let table = curve_of(&place, &[&all[..], &["-q", "--warmup", "25%", "keys.txt"]].concat());
-    assert!(table.contains("the first 5,000 requests only fill the caches"), "{table}");
-}
-
-#[test]
-fn a_warm_up_of_a_pipe_is_a_number_of_requests() {
-    let place = Place::new();
-    let text = keys(&place);
-    let piped = |arguments: &[&str]| {
-        let mut command = Command::new(NBUF);
-        command.args(["curve", "-q", "--json", "--from", "keys"]).args(arguments).arg("-");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // It may end before it has read all.
-        let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
-        child.wait_with_output().unwrap()
-    };
-    for sample in [&[][..], &["--sample", "1"]] {
-        let arguments = [sample, &["--warmup", "7777", "--policy", "lru"]].concat();
-        let of_pipe: Value = serde_json::from_slice(&piped(&arguments).stdout).unwrap();
-        let of_file =
-            document(&place, &[&["--from", "keys"], &arguments[..], &["keys.txt"]].concat());
-        assert_eq!(of_pipe["curves"][0]["points"], of_file["curves"][0]["points"]);
-        assert_eq!(of_pipe["curves"][0]["points"][0]["accesses"], 20_000 - 7777);
-    }
-    let refused = piped(&["--warmup", "10%"]);
-    assert_eq!(refused.status.code(), Some(125));
-    assert!(stderr(&refused).contains("a pipe comes once"), "{}", stderr(&refused));
-}
-
-#[test]
-fn the_hits_at_the_knee_are_those_of_the_knee() {
-    let place = Place::new();
-    keys(&place);
-    let all = document(&place, &["--from", "keys", "--policy", "lru", "keys.txt"]);
-    let knee = all["curves"][0]["corners"]["knee_pages"].as_u64().unwrap();
-    let at = ["--from", "keys", "--policy", "lru", "--size", &knee.to_string(), "keys.txt"];
-    let misses = document(&place, &at)["curves"][0]["points"][0]["misses"].as_u64().unwrap();
-    assert_eq!(all["curves"][0]["knee_misses"], misses);
-    // Sizes between which the knee lies, and none at it.
-    let apart = ["--from", "keys", "--policy", "lru", "--size", "20,40,1000", "keys.txt"];
-    let split = ["--from", "keys", "--window", "4000", "keys.txt"];
-    for arguments in [&apart[..], &split] {
-        let table = curve_of(&place, &[&["-q"], arguments].concat());
-        let hits = format!("hits {:.1} %", 100.0 - misses as f64 / 200.0);
-        assert!(table.contains(&hits) && !table.contains("at least"), "{hits}: {table}");
-    }
-}
-
-#[test]
-fn policies_are_known_in_any_case_and_by_other_names() {
-    let place = Place::new();
-    keys(&place);
-    let asked = "LRU,s3fifo,Belady,W_TinyLFU,V1:busy=2";
-    let arguments = ["--from", "keys", "--policy", asked, "--size", "90", "keys.txt"];
-    let document = document(&place, &arguments);
-    let curves = document["curves"].as_array().unwrap();
-    let names: Vec<_> = curves.iter().map(|curve| curve["policy"].as_str().unwrap()).collect();
-    assert_eq!(names, ["lru", "s3-fifo", "opt", "w-tinylfu", "v1:busy=2"]);
 }
 
 #[test]

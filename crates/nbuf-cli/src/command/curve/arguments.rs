@@ -149,8 +149,8 @@ pub(super) enum Part {
 pub(super) enum Warmup {
     /// So many requests.
     Requests(u64),
-    /// This share of all.
-    Share(f64),
+    /// This share of all, in millionths.
+    Share(u64),
 }
 
 /// How much is sampled.
@@ -224,7 +224,7 @@ fn warmup(text: &str) -> Result<Warmup, String> {
         return text.parse().map(Warmup::Requests).map_err(|_| wrong());
     };
     let share = percent.parse().ok().filter(|percent: &f64| (0.0..100.0).contains(percent));
-    share.map(|percent| Warmup::Share(percent / 100.0)).ok_or_else(wrong)
+    share.map(|percent| Warmup::Share(nbuf::units::whole(percent * 10_000.0))).ok_or_else(wrong)
 }
 
 fn rate(text: &str) -> Result<Rate, String> {

@@ -1,7 +1,6 @@
 //! How many requests fill the caches before anything is counted.
 
 use anyhow::{Result, bail};
-use nbuf::units::whole;
 
 use super::Args;
 use super::arguments::Warmup;
@@ -19,7 +18,8 @@ pub(super) fn requests(args: &Args, reading: &mut Reading<'_>) -> Result<u64> {
         ),
         Some(Warmup::Share(share)) => {
             reading.read(|_, _| Ok(()))?;
-            Ok(whole((reading.requests as f64 * share).floor()))
+            let requests = u128::from(reading.requests) * u128::from(share) / 1_000_000;
+            Ok(u64::try_from(requests).unwrap_or(reading.requests))
         }
     }
 }

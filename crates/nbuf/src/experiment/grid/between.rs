@@ -7,10 +7,11 @@
 use super::curves::corners;
 use crate::experiment::falls::{ALMOST_ALL, ALMOST_NONE};
 use crate::experiment::result::{CornersBetween, CurveCorners};
+use crate::meter::sampled::SizeMisses;
 
 /// The three sizes of a curve that was counted at these sizes, the last of which holds everything.
 pub(super) fn of_grid(
-    counted: &[(u64, u64)],
+    counted: &[SizeMisses],
     accesses: u64,
     found: CurveCorners,
 ) -> CornersBetween {
@@ -48,10 +49,10 @@ pub(super) fn of_grid(
 }
 
 /// The least and the most of what the knee may be.
-fn knees(falls: &[(u64, u64)], accesses: u64, found: u64) -> [u64; 2] {
+fn knees(falls: &[SizeMisses], accesses: u64, found: u64) -> [u64; 2] {
     let one = falls.first().filter(|first| first.0 > 1).map(|_| (1, accesses));
-    let all: Vec<(u64, u64)> = one.into_iter().chain(falls.iter().copied()).collect();
-    let with = |between: fn(&[(u64, u64)]) -> (u64, u64)| -> Vec<(u64, u64)> {
+    let all: Vec<SizeMisses> = one.into_iter().chain(falls.iter().copied()).collect();
+    let with = |between: fn(&[SizeMisses]) -> SizeMisses| -> Vec<SizeMisses> {
         let pairs = all.windows(2).flat_map(|pair| {
             let is_apart = pair[0].0 + 1 < pair[1].0;
             std::iter::once(pair[0]).chain(is_apart.then(|| between(pair)))

@@ -135,21 +135,21 @@ mod tests {
     /// Keys of which the first are asked for ever more often, and a loop over others.
     fn keys(accesses: u64) -> Vec<u64> {
         let mut state = 7_u64;
-        let mut key = |at: u64| {
+        let key = |at: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(at | 1);
             let share = (state >> 40) as f64 / f64::from(1 << 24);
             if at.is_multiple_of(4) { 100_000 + at / 4 % 9000 } else { whole(share.powi(4) * 4e4) }
         };
-        (0..accesses).map(|at| key(at)).collect()
+        (0..accesses).map(key).collect()
     }
 
     #[test]
     fn the_three_sizes_of_all_keys_lie_between_those_of_a_sample() {
         let keys = keys(300_000);
         let mut distances = Distances::new();
-        keys.iter().for_each(|&key| {
+        for &key in &keys {
             distances.access(u32::try_from(key).unwrap());
-        });
+        }
         let misses = distances.finish();
         let exact = (1..=misses.distinct).map(|size| (size, misses.at(size)));
         let exact = three(corners(exact).unwrap());
