@@ -56,6 +56,7 @@ impl Grid {
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
         let accesses = Accesses { pages: &self.numbers, request_ends: ends };
         let mut stack = self.stack.as_mut();
+        let has_stack = stack.is_some();
         let mut run_stack = || {
             if let Some(stack) = &mut stack {
                 stack.access(accesses.pages, step, requests);
@@ -63,7 +64,9 @@ impl Grid {
         };
         let mut engines: Vec<_> =
             self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()).collect();
-        if self.plan.parallel && self.plan.policies.len() > 1 {
+        // Of a single task, another thread has nothing but the trouble of being woken.
+        let tasks = usize::from(has_stack) + engines.len();
+        if self.plan.parallel && tasks > 1 {
             rayon::join(run_stack, || {
                 engines.par_iter_mut().for_each(|engine| engine.access(&accesses));
             });

@@ -350,3 +350,33 @@ fn what_a_warm_up_missed_is_not_counted() {
         assert!(curve.groups.is_empty() || parts == curve.points[0].accesses);
     }
 }
+
+/// An engine that notes on which thread it runs.
+struct Where(std::sync::Arc<std::sync::Mutex<Vec<std::thread::ThreadId>>>);
+
+impl Engine for Where {
+    fn access(&mut self, _: &crate::cache::engine::Accesses) {
+        self.0.lock().unwrap().push(std::thread::current().id());
+    }
+
+    fn remove(&mut self, _: &[u32]) {}
+
+    fn start_counting(&mut self) {}
+
+    fn finish(self: Box<Self>) -> Vec<Count> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_single_task_wakes_no_other_thread() {
+    // As the default command: a reading for LRU, and one for the optimum.
+    let mut grid = Grid::new(plan("lru,opt", None)).unwrap();
+    grid.take(&requests(700));
+    assert!(grid.again().unwrap());
+    let seen = std::sync::Arc::default();
+    grid.cells[1].engine = Some(Box::new(Where(std::sync::Arc::clone(&seen))));
+    requests(700).chunks(50).for_each(|requests| grid.take(requests));
+    let seen = seen.lock().unwrap();
+    assert!(seen.len() > 10 && seen.iter().all(|&id| id == std::thread::current().id()));
+}
