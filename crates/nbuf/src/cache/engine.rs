@@ -17,7 +17,7 @@ mod plain;
 mod sieve;
 mod stack;
 
-pub(super) use optimum::optimum;
+pub(super) use optimum::{optimum, optimum_of};
 pub(super) use plain::{plain, plain_of};
 pub(super) use stack::stack;
 

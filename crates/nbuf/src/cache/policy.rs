@@ -206,6 +206,7 @@ pub const POLICIES: &[Row] = &[
     Row {
         engine: engine::optimum,
         once_bytes: 7,
+        parameter: Some(&Opt::BYPASS),
         ..row::<Opt>("opt", "the page wanted last goes", "Belady 1966", 1)
     },
 ];

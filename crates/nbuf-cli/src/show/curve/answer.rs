@@ -82,10 +82,14 @@ fn rivals(family: &Family<'_>) -> Option<String> {
     let others: Vec<_> = family.real().filter_map(|curve| Some((curve, hits(curve)?))).collect();
     let best = others.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let worst = others.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let optimum = family.curves.iter().find(|curve| is_opt(curve)).and_then(|curve| hits(curve));
+    let optima = family.curves.iter().filter(|curve| is_opt(curve));
+    let optima = optima.filter_map(|curve| Some((curve, hits(curve)?)));
     // With what is discarded, or in trouble, it may hit less than others, and says nothing.
-    let optimum = optimum.filter(|&share| share >= best.1);
-    let bound = optimum.map(|share| format!("no policy can hit more than {} %", percent(share)));
+    let optimum = optima.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|&(_, share)| share >= best.1);
+    let bound = optimum.map(|(curve, share)| {
+        let which = if curve.policy.contains(':') { "" } else { " that takes every page in" };
+        format!("no policy{which} can hit more than {} %", percent(share))
+    });
     if others.len() < 2 {
         return bound.map(|bound| format!("At {size} {bound}."));
     }

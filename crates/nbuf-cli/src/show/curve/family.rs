@@ -34,7 +34,8 @@ pub(super) fn families(document: &CurveDocument) -> Vec<Family<'_>> {
 
 /// Whether this is the bound that no policy can reach.
 pub(super) fn is_opt(curve: &PolicyCurve) -> bool {
-    curve.policy.eq_ignore_ascii_case(OPT)
+    let name = curve.policy.split_once(':').map_or(&*curve.policy, |(name, _)| name);
+    name.eq_ignore_ascii_case(OPT)
 }
 
 /// The name of a policy as it is asked for.

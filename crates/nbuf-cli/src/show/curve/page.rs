@@ -31,7 +31,7 @@ const WORDS: [(&str, &str); 5] = [
          above which nothing more is gained",
     ),
     ("requests, %", "requests of which every page hits"),
-    ("opt", "the policy that knows the future: no other can hit more, and nobody can have it"),
+    ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
     (
         "95 % band",
         "where the hits of all keys lie, as far as the sample of them can tell, nineteen times of twenty",

@@ -130,7 +130,7 @@ fn the_page_has_what_the_document_has() {
     let many = page(&sample::many());
     for fragment in [
         "more than 781\u{a0}MiB gains nothing. At 424\u{a0}MiB arc hits most of 6 policies, 66.7\u{a0}%; \
-         no policy can hit more than 69.4\u{a0}%.",
+         no policy that takes every page in can hit more than 69.4\u{a0}%.",
         "knee 424 MiB</text>",
         "data-label=\"w-tinylfu\"><b>53.1</b></td>",
         "opt, the bound</td>",

@@ -7,6 +7,9 @@
 //! *On the k-coloring of Intervals*, 1995). So an interval is decided when it ends. The hits are
 //! those of L. Belady's MIN (1966), access by access.
 //!
+//! A cache that may bypass a page needs no frame for it at that moment: it has `n` tracks for `n`
+//! pages, and an interval takes one from just after its use, too.
+//!
 //! The tracks of a cache are those of the next smaller one and some more. An interval goes to the
 //! first group of tracks with a free one; what ended there last moves to the next group that has a
 //! later one still free, and so on. Invariant: the groups up to a size hold the ends of its tracks.
@@ -40,8 +43,10 @@ struct Group {
 
 /// See the module.
 pub(super) struct Optimum {
-    /// The moment after the last use of a page: an interval that began with that use.
+    /// The moment after the last use of a page, or with bypass of that use: an interval that began
+    /// with that use.
     since: Vec<Moment>,
+    bypasses: bool,
     /// The present moment, and those for which there is room.
     now: Moment,
     room: usize,
@@ -57,16 +62,22 @@ pub(super) struct Optimum {
 
 /// An engine for these sizes.
 pub(in crate::cache) fn optimum(sizes_pages: &[u64], _seed: u64) -> Box<dyn Engine> {
+    optimum_of(sizes_pages, false)
+}
+
+/// The same for caches that may bypass a page.
+pub(in crate::cache) fn optimum_of(sizes_pages: &[u64], bypasses: bool) -> Box<dyn Engine> {
     let mut sizes: Vec<u64> = sizes_pages.iter().copied().filter(|&size| size > 0).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let smaller = std::iter::once(1).chain(sizes.iter().copied());
+    let smaller = std::iter::once(u64::from(!bypasses)).chain(sizes.iter().copied());
     let groups = smaller
         .zip(&sizes)
         .map(|(smaller, &size)| Group { ends: Moments::new(MOMENTS_MIN), unused: size - smaller });
     let counts = vec![0; sizes.len() + 1];
     Box::new(Optimum {
         since: Vec::new(),
+        bypasses,
         now: 0,
         room: MOMENTS_MIN,
         groups: groups.collect(),
@@ -140,11 +151,12 @@ impl Optimum {
         }
         let end = self.now;
         self.now += 1;
-        let since = std::mem::replace(&mut self.since[index], self.now);
+        let begin = if self.bypasses { end } else { self.now };
+        let since = std::mem::replace(&mut self.since[index], begin);
         if since == NEVER {
             self.groups.len()
         } else if since == end {
-            // Nothing happened in between: any cache still has it.
+            // Nothing happened in between: any cache that takes every page in still has it.
             0
         } else {
             self.keep(since, end)
@@ -202,5 +214,74 @@ impl Optimum {
             group.ends.iter().for_each(|end| ends.insert(ranks.of(end)));
             group.ends = ends;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::policy::{Access, NEVER, Opt, Outcome, Policy};
+
+    /// When each access is to be repeated.
+    fn next_uses(pages: &[u32]) -> Vec<u64> {
+        let mut last = std::collections::HashMap::new();
+        let mut next = vec![NEVER; pages.len()];
+        for (at, &page) in pages.iter().enumerate().rev() {
+            let at_u64 = u64::try_from(at).unwrap();
+            next[at] = last.insert(page, at_u64).unwrap_or(NEVER);
+        }
+        next
+    }
+
+    /// What the plain file misses, which is told the future.
+    fn plain(pages: &[u32], capacity: u32, bypasses: bool) -> u64 {
+        let mut policy = Opt::with_bypass(capacity, bypasses);
+        let accesses = pages.iter().zip(next_uses(pages));
+        let missed = accesses.filter(|&(&page, next_use)| {
+            let outcome = policy.access(Access { page, next_use });
+            policy.check().unwrap();
+            outcome != Outcome::Hit
+        });
+        missed.count().try_into().unwrap()
+    }
+
+    #[test]
+    fn a_cache_that_may_bypass_misses_what_its_plain_file_misses_and_never_more() {
+        let sizes = [1, 2, 3, 5, 8, 13, 40, 90, 200];
+        let mut fewer = 0;
+        for seed in 1..25_u32 {
+            let mut state = seed;
+            let mut page = |at: u32| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let any = (state >> 16) % (4 * seed);
+                if at.is_multiple_of(seed) { 200 + at % 7 } else { any }
+            };
+            let pages: Vec<u32> = (0..3000).map(&mut page).collect();
+            let count = |bypasses| {
+                let mut engine = optimum_of(&sizes, bypasses);
+                for pages in pages.chunks(97) {
+                    engine.access(&Accesses { pages, request_ends: None });
+                }
+                engine.finish()
+            };
+            for (bypass, takes) in count(true).into_iter().zip(count(false)) {
+                let size = u32::try_from(bypass.pages).unwrap();
+                assert_eq!(bypass.misses, plain(&pages, size, true), "{seed}, {size} pages");
+                assert_eq!(takes.misses, plain(&pages, size, false), "{seed}, {size} pages");
+                assert!(bypass.misses <= takes.misses, "{seed}, {size} pages");
+                fewer += takes.misses - bypass.misses;
+            }
+        }
+        assert!(fewer > 1000, "{fewer}");
+    }
+
+    #[test]
+    fn moments_are_packed_with_bypass_too() {
+        let pages: Vec<u32> =
+            (0..200_000_u32).map(|at| at.wrapping_mul(at) % 1009 % (1 + at % 300)).collect();
+        let mut engine = optimum_of(&[10, 100], true);
+        pages.chunks(4096).for_each(|pages| engine.access(&Accesses { pages, request_ends: None }));
+        let misses: Vec<u64> = engine.finish().into_iter().map(|count| count.misses).collect();
+        assert_eq!(misses, [plain(&pages, 10, true), plain(&pages, 100, true)]);
     }
 }

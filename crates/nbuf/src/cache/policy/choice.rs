@@ -17,6 +17,10 @@ pub struct Parameter {
     pub summary: &'static str,
     /// What it is where nobody says.
     pub default: u32,
+    /// Its largest value.
+    pub most: u32,
+    /// What it is where its name stands alone, if it may.
+    pub alone: Option<u32>,
     /// One cache with this value.
     pub(super) build: fn(capacity: u32, value: u32) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes with this value.
@@ -41,8 +45,7 @@ pub enum ChoiceError {
     None(&'static str),
     /// Another parameter, or no number.
     #[error(
-        "`{text}` is no parameter of {policy}: write {policy}:{name}=N, {summary}, up to {max}",
-        max = u32::MAX
+        "`{text}` is no parameter of {policy}: write {policy}:{name}=N, {summary}, up to {most}"
     )]
     Wrong {
         /// What was written.
@@ -53,6 +56,8 @@ pub enum ChoiceError {
         name: &'static str,
         /// What that is.
         summary: &'static str,
+        /// Its largest value.
+        most: u32,
     },
 }
 
@@ -100,11 +105,14 @@ impl FromStr for Choice {
         // The parser of the library would take a sign.
         let value = value.filter(|(_, value)| value.bytes().all(|byte| byte.is_ascii_digit()));
         let value = value.and_then(|(_, value)| value.parse().ok());
+        let value = value.or(parameter.alone.filter(|_| rest == parameter.name));
+        let value = value.filter(|&value| value <= parameter.most);
         let value = value.ok_or_else(|| ChoiceError::Wrong {
             text: rest.to_owned(),
             policy: row.name,
             name: parameter.name,
             summary: parameter.summary,
+            most: parameter.most,
         })?;
         Ok(Self { row, value: Some((parameter, value)) })
     }
@@ -114,6 +122,9 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.row.name)?;
         match self.value {
+            Some((parameter, value)) if parameter.alone == Some(value) => {
+                write!(f, ":{}", parameter.name)
+            }
             Some((parameter, value)) => write!(f, ":{}={value}", parameter.name),
             None => Ok(()),
         }
@@ -133,7 +144,8 @@ mod tests {
         for row in POLICIES {
             assert_eq!(row.name.parse::<Choice>().unwrap().to_string(), row.name);
         }
-        for text in ["v1:busy=0", "v1:busy=3", "v1:busy=4294967295"] {
+        assert_eq!("OPT:bypass=1".parse::<Choice>().unwrap().to_string(), "opt:bypass");
+        for text in ["v1:busy=0", "v1:busy=3", "v1:busy=4294967295", "opt:bypass", "opt:bypass=0"] {
             assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
         }
     }
@@ -169,7 +181,9 @@ mod tests {
         }
         let wrong = |text: &str| text.parse::<Choice>().is_err();
         assert!(
-            ["v1:k=1", "v1:busy=4294967296", "v2:busy=1", "", ":busy=1"].iter().all(|t| wrong(t))
+            ["opt:bypass=2", "v1:k=1", "v1:busy=4294967296", "v2:busy=1", "", ":busy=1"]
+                .iter()
+                .all(|t| wrong(t))
         );
     }
 }

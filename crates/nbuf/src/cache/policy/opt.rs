@@ -3,24 +3,45 @@
 //! Needs to be told when each page is wanted next. Invariant: no page that stays is wanted later
 //! than the one that goes. Cost: O(log n) an access; for curves there is a faster way
 //! ([`Engine`](crate::cache::engine::Engine)). L. Belady, *A Study of Replacement Algorithms for a
-//! Virtual-Storage Computer*, 1966 (MIN); R. Mattson and others, 1970. This is the variant that
-//! always takes the new page in, as a cache must that has nowhere else to put it. Not for a running
-//! system: it sees the future.
+//! Virtual-Storage Computer*, 1966 (MIN); R. Mattson and others, 1970. It always takes the new page
+//! in, as a cache must that has nowhere else to put it; with `bypass` it does not where all others
+//! are wanted sooner, and no cache at all misses less. Not for a running system: it sees the future.
 
 use super::super::heap::Heap;
-use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
+use crate::cache::engine;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Opt {
     capacity: u32,
+    /// Whether the new page may be the one that goes.
+    bypasses: bool,
     /// By the next use, latest first.
     pages: Heap,
 }
 
+impl Opt {
+    /// The parameter.
+    pub const BYPASS: Parameter = Parameter {
+        name: "bypass",
+        summary: "whether a page that is wanted last of all is not taken in",
+        default: 0,
+        most: 1,
+        alone: Some(1),
+        build: |capacity, bypass| Box::new(Self::with_bypass(capacity, bypass > 0)),
+        engine: |sizes_pages, bypass| engine::optimum_of(sizes_pages, bypass > 0),
+    };
+
+    /// A cache that takes every page in, or, where it may bypass, only those wanted before another.
+    pub fn with_bypass(capacity: u32, bypasses: bool) -> Self {
+        Self { capacity: at_least_one(capacity), bypasses, pages: Heap::default() }
+    }
+}
+
 impl Policy for Opt {
     fn new(capacity: u32, _seed: u64) -> Self {
-        Self { capacity: at_least_one(capacity), pages: Heap::default() }
+        Self::with_bypass(capacity, false)
     }
 
     #[inline]
@@ -38,10 +59,15 @@ impl Policy for Opt {
         }
         let mut evicted = None;
         if self.len() == self.capacity {
-            evicted = self.pages.take_first(may_go).map(|(page, _)| page);
-            if evicted.is_none() {
+            let Some((page, key)) = self.pages.take_first(may_go) else {
+                return Outcome::Bypassed;
+            };
+            // Keys are the smaller the later a page is wanted.
+            if self.bypasses && !access.next_use <= key {
+                self.pages.set(page, key);
                 return Outcome::Bypassed;
             }
+            evicted = Some(page);
         }
         self.pages.set(access.page, !access.next_use);
         Outcome::Filled { evicted }

@@ -34,6 +34,8 @@ impl V1 {
         name: "busy",
         summary: "the accesses for which a filled buffer is busy",
         default: BUSY_ACCESSES,
+        most: u32::MAX,
+        alone: None,
         build: |buffers, busy| Box::new(Self::with_busy(buffers, busy.into())),
         engine: |sizes_pages, busy| {
             engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, busy.into()))
