@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbuf::workload::record::calls::Calls;
-use nbuf::workload::record::events::{Body, TaskIn};
-use nbuf::workload::record::writes::FdInfo;
+use nbuf::internal::workload::record::calls::Calls;
+use nbuf::internal::workload::record::events::{Body, TaskIn};
+use nbuf::internal::workload::record::writes::FdInfo;
 
 fuzz_target!(|input: (String, String, Vec<u8>)| {
     let (enter, exit, record) = input;

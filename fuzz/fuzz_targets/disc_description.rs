@@ -4,8 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbuf::disc::model::Model;
-use nbuf::disc::{Disc, Operation, Request, description, wait_for};
+use nbuf::internal::disc::model::Model;
+use nbuf::disc::{Disc, wait_for};
+use nbuf::internal::disc::description;
+use nbuf::trace::request::{Op, Request};
 use nbuf::units::Nanos;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -17,9 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     let again = description::drive(&ours, &mut read).expect("what we write we read");
     assert!(again == drive, "{ours}");
     let mut disc = Model::new(drive);
-    for offset_bytes in [0, disc.size_bytes().saturating_sub(4_096)] {
-        let request =
-            Request { tag: 0, operation: Operation::Read, offset_bytes, length_bytes: 512, data: Vec::new() };
-        assert!(wait_for(&mut disc, Nanos::ZERO, request).is_some());
+    for offset in [0, disc.size_bytes().saturating_sub(4_096)] {
+        let read = Request::new(Op::Read, offset, 512);
+        assert!(wait_for(&mut disc, Nanos::ZERO, read, Vec::new()).is_some());
     }
 });

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbuf::workload::record::log::{Entry, LogReader, LogWriter};
+use nbuf::internal::workload::record::log::{Entry, LogReader, LogWriter};
 
 /// What a log begins with, and what a frame begins with.
 const HEADER: &[u8] = b"nbuf log\x01\0\0\0\0\0\0\0";

@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 use nbuf::workload::format::native;
-use nbuf::workload::trace::{FileId, Op, Record, Trace};
+use nbuf::trace::{FileId, CacheEvent, Record, Trace};
 use std::sync::LazyLock;
 
 static SMALL: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -18,7 +18,7 @@ static SMALL: LazyLock<Vec<u8>> = LazyLock::new(|| {
         file: FileId(number % 3),
         task: number % 2,
         request: number,
-        op: Op::ALL[number as usize % 7],
+        op: CacheEvent::ALL[number as usize % 7],
     };
     let trace = Trace {
         records: (0..40).map(record).collect(),

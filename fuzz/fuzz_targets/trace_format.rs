@@ -1,6 +1,6 @@
 //! Any bytes as a trace of any format: the first byte chooses the row of the table, or the environment
 //! variable `NBUF_FORMAT` names it; the second byte says where the rest is cut. All of it is read or
-//! told of, and the cut changes nothing. Everything that tells formats apart looks at it too.
+//! reported, and the cut changes nothing. Everything that tells formats apart looks at it too.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use nbuf::workload::format::{Batch, FORMATS, Format, Head, Parameters, guess};
-use nbuf::workload::request::Request;
+use nbuf::trace::request::Request;
 
 /// The one format to try, where it was named.
 static ONLY: LazyLock<Option<&Format>> = LazyLock::new(|| {

@@ -144,7 +144,7 @@ fn worst(ours: &[Curve], others: &[Curve], slack: f64) -> String {
     format!("{:.1} % at {share:.3}", difference * 100.0)
 }
 
-/// How far one curve lies outside of another one around a size.
+/// How far one curve is outside of another one around a size.
 fn apart(one: &Curve, other: &Curve, size: f64, slack: f64) -> f64 {
     let ((low, high), fills) = (other.around(size, slack), one.at(size));
     (fills / high - 1.0).max(low / fills - 1.0).max(0.0)

@@ -1,6 +1,6 @@
 //! What recording costs: processor time of a command by itself and under `nbuf record`, in turn.
 //!
-//! Time is that of the whole process tree, user and system, from `/proc/self/stat` (hundredths of
+//! Time is the time of the whole process tree, user and system, from `/proc/self/stat` (hundredths of
 //! a second), so the command should run for a second and more. Elapsed time is not looked at.
 
 use std::ffi::OsString;

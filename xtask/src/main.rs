@@ -7,19 +7,40 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, tidy, truth};
+use xtask::{accuracy, captures, cost, discs, dist, docs, surface, tidy, truth};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask figures                (of the tree, in ARCHITECTURE.md)
+       cargo xtask dist                   (the files of a release, in target/dist)
+       cargo xtask dist binary            (the static binary alone)
+       cargo xtask docs                   (the documents as a site, in target/docs)
+       cargo xtask surface                (compares the public surface of the library with its file)
+       cargo xtask surface write          (writes that file)
        cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask truth                  (after cargo build --release)
+       cargo xtask truth advice SEED      (the same)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
         Some("tidy") => run_tidy(),
+        Some("figures") => {
+            let path = tidy::repository().join("ARCHITECTURE.md");
+            let table = tidy::figures::table(&tidy::repository())?;
+            write!(io::stdout(), "{table}")?;
+            let text = accuracy::between(&fs::read_to_string(&path)?, "figures", &table)?;
+            fs::write(&path, text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("dist") => run_dist(env::args().nth(2).as_deref()),
+        Some("docs") => {
+            docs::make(&tidy::repository())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("surface") => run_surface(env::args().nth(2).as_deref()),
         Some("discs") => {
             discs::write(&tidy::repository())?;
             Ok(ExitCode::SUCCESS)
@@ -34,9 +55,19 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         Some("truth") => {
             let path = tidy::repository().join("docs/performance.md");
-            let table = truth::table(&released())?;
+            let (mark, table) = match env::args().nth(2).as_deref() {
+                None => ("truth", truth::table(&released())?),
+                Some("advice") => {
+                    let seed = env::args().nth(3).and_then(|seed| seed.parse().ok());
+                    let seed = seed.context("which seed? cargo xtask truth advice 20261123")?;
+                    ("advice", truth::advice::table(&released(), seed)?)
+                }
+                Some(other) => {
+                    anyhow::bail!("there is no truth about `{other}`; give none, or `advice`")
+                }
+            };
             write!(io::stdout(), "{table}")?;
-            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "truth", &table)?)?;
+            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Some("captures") => {
@@ -58,6 +89,33 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {
+    let parts = match part {
+        None => dist::Parts::All,
+        Some("binary") => dist::Parts::Binary,
+        Some(other) => anyhow::bail!("no part `{other}`; give none, or `binary`"),
+    };
+    if let Some(line) = dist::missing(parts)? {
+        writeln!(io::stderr(), "{line}")?;
+        return Ok(ExitCode::FAILURE);
+    }
+    dist::make(&tidy::repository(), parts)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_surface(what: Option<&str>) -> anyhow::Result<ExitCode> {
+    if let Some(line) = surface::missing() {
+        writeln!(io::stdout(), "{line}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match what {
+        None => surface::compare(&tidy::repository())?,
+        Some("write") => surface::write(&tidy::repository())?,
+        Some(other) => anyhow::bail!("no part `{other}`; give none, or `write`"),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The program that is measured: the released one, or another that `NBUF` names.

@@ -1,6 +1,6 @@
-//! The Unibus: which device answers at which address, and who may interrupt.
+//! The Unibus: the address of each device register, and the priority of each interrupt.
 //!
-//! **Invariant:** addresses, vectors and priorities stand here and nowhere else.
+//! **Invariant:** addresses, vectors and priorities are defined only here.
 
 use crate::device::Write;
 use crate::device::dc11::{self, Dc11};
@@ -22,20 +22,20 @@ const KL11: u16 = 0o177_560;
 const SWITCHES: u16 = 0o177_570;
 const LINES: u16 = 0o174_000;
 
-/// Where the processor's status can be read and written.
+/// The address of the processor's status.
 pub const STATUS: u16 = 0o177_776;
 
-/// Vector of the clock.
+/// The clock's vector.
 pub const CLOCK_VECTOR: u16 = 0o100;
-/// Vector of the drum.
+/// The drum's vector.
 pub const DRUM_VECTOR: u16 = 0o204;
-/// Vector of the pack.
+/// The pack's vector.
 pub const PACK_VECTOR: u16 = 0o220;
-/// Vector of the keyboard.
+/// The keyboard's vector.
 pub const KEYBOARD_VECTOR: u16 = 0o60;
-/// Vector of the printer.
+/// The printer's vector.
 pub const PRINTER_VECTOR: u16 = 0o64;
-/// Vector of the first line's receiver; its transmitter's and those of the other lines come behind it.
+/// The vector of the first line's receiver. Those of its transmitter and of the other lines follow.
 pub const LINES_VECTOR: u16 = 0o300;
 
 /// Bytes of a drum of one platter: 262,144 words.
@@ -44,11 +44,11 @@ pub const DRUM_BYTES: usize = 524_288;
 /// The devices of a machine.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    /// Arithmetic.
+    /// The extended arithmetic element.
     pub arithmetic: Ke11,
-    /// The drum.
+    /// The drum's controller.
     pub drum: Rf11,
-    /// The pack.
+    /// The pack's controller.
     pub pack: Rk11,
     /// The console.
     pub console: Kl11,
@@ -56,18 +56,18 @@ pub struct Bus {
     pub lines: Dc11,
     /// The clock.
     pub clock: Kw11,
-    /// What the switches of the panel say.
+    /// The value of the panel's switches.
     pub switches: u16,
-    /// How often the processor has asked for a register, be it there or not.
+    /// The number of register accesses by the processor, including absent registers.
     pub asked: u64,
 }
 
-/// Nobody answers at the address.
+/// No device answers at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence;
 
 impl Bus {
-    /// Devices with these images on their discs.
+    /// Makes devices with these images on their discs.
     pub fn new(timing: &Timing, drum: Vec<u8>, pack: Vec<u8>) -> Self {
         let drum = Drum::new(drum, DRUM_BYTES, timing.drum);
         let pack = Pack::new(pack, timing.pack);
@@ -83,7 +83,7 @@ impl Bus {
         }
     }
 
-    /// What `RESET` does to the devices.
+    /// Resets the devices, as the `RESET` instruction does.
     pub fn reset(&mut self, now: u64) {
         self.arithmetic.reset();
         self.drum.reset();
@@ -123,7 +123,7 @@ impl Bus {
             RF11..=0o177_476 => self.drum.write(now, address - RF11, write, memory),
             KW11 => self.clock.write(write),
             KL11..=0o177_566 => self.console.write(now, address - KL11, write),
-            // The lamps of the panel, which nobody sees.
+            // The lamps of the panel are not modelled.
             SWITCHES => {}
             LINES.. if address - LINES < dc11::BYTES => {
                 self.lines.write(now, address - LINES, write);
@@ -133,13 +133,13 @@ impl Bus {
         Ok(())
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn due(&self) -> u64 {
         let discs = self.drum.transfer.due().min(self.pack.transfer.due());
         discs.min(self.console.due()).min(self.lines.due()).min(self.clock.due())
     }
 
-    /// Does all that is due. So many words went through memory.
+    /// Processes all due events. Returns the number of words that went through memory.
     pub fn service(&mut self, now: u64, memory: &mut Memory) -> u32 {
         let mut words = 0;
         while self.clock.due() <= now {
@@ -160,13 +160,13 @@ impl Bus {
         words
     }
 
-    /// Whether a disc moves, or waits to.
+    /// Whether a disc command is in progress or waits.
     pub fn a_disc_is_busy(&self) -> bool {
         self.drum.transfer.is_busy() || self.pack.transfer.is_busy()
     }
 
-    /// The vector of the most urgent request above a priority, which is heard with this. Clock 6;
-    /// pack, drum, then lines, 5; keyboard, then printer, 4.
+    /// Grants the most urgent request above a priority and returns its vector. The priorities are 6
+    /// for the clock; 5 for pack, drum, then lines; 4 for keyboard, then printer.
     pub fn interrupt(&mut self, priority: u8) -> Option<u16> {
         if priority < 6 && self.clock.requests {
             self.clock.requests = false;

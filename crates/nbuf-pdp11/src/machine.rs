@@ -1,9 +1,9 @@
-//! The machine: the processor on its bus, and the loop that makes time pass.
+//! The machine: the processor on its bus, and the loop that advances time.
 //!
-//! One number is compared before each instruction: the time at which something has to be looked
-//! after, which is now when a trap or a request waits. Devices that are due are served first, then
-//! traps, then interrupts, then the instruction. A processor that waits jumps to the next event.
-//! Cost: a few nanoseconds an instruction; a watcher that watches costs its own time.
+//! Before each instruction the loop compares one number: the time of the next event, which is now
+//! if a trap or a request waits. It serves due devices first, then traps, then interrupts, then the
+//! instruction. A waiting processor jumps to the next event. Cost: a few nanoseconds an
+//! instruction, plus the cost of an active watcher.
 
 use crate::bus::Bus;
 use crate::cpu::decode::{self, Decoded};
@@ -12,60 +12,60 @@ use crate::device::NEVER;
 use crate::memory::Memory;
 use crate::timing::Timing;
 
-/// Why the machine stands still.
+/// The reason why the machine stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The time that was given is over.
+    /// The time limit was reached.
     Limit,
-    /// Something was printed.
+    /// A character was printed.
     Printed,
     /// `HALT`.
     Halt,
-    /// `WAIT`, and nothing will ever happen.
+    /// `WAIT` without any future event.
     Asleep,
-    /// A trap could not push the state of the processor: the stack was at an odd or absent address.
+    /// A trap could not push the processor's state: the stack was at an odd or absent address.
     StackAbort,
-    /// A trap found no vector.
+    /// The vector of a trap was at an absent address.
     VectorAbort,
 }
 
-/// Sees what the machine does.
+/// Observes the machine.
 pub trait Watcher {
-    /// Whether instructions are looked at; those who do not look cost nothing.
+    /// Whether it observes instructions; a watcher that does not costs nothing.
     const WATCHES: bool;
-    /// The instruction at this address comes next.
+    /// Called before the instruction at this address.
     fn instruction(&mut self, machine: &Pdp11, address: u16);
-    /// An interrupt with this vector was taken; whether the processor had waited for it.
+    /// Called after an interrupt with this vector; `had_waited` if the processor was in WAIT.
     fn interrupt(&mut self, machine: &Pdp11, vector: u16, had_waited: bool);
 }
 
-/// Nobody looks.
+/// Observes nothing.
 impl Watcher for () {
     const WATCHES: bool = false;
     fn instruction(&mut self, _: &Pdp11, _: u16) {}
     fn interrupt(&mut self, _: &Pdp11, _: u16, _: bool) {}
 }
 
-/// How time was spent while the processor waited.
+/// The time in which the processor waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waited {
-    /// All of it.
+    /// The total time.
     pub ticks: u64,
-    /// While no disc moved either.
+    /// The part of it in which no disc moved.
     pub idle_ticks: u64,
 }
 
-/// See the module.
+/// A PDP-11/20 with its memory and devices.
 #[derive(Clone)]
 pub struct Pdp11 {
     /// The processor.
     pub cpu: Cpu,
-    /// Core.
+    /// The core memory.
     pub memory: Memory,
     /// The devices.
     pub bus: Bus,
     pub(crate) now: u64,
-    /// When the loop has to look up; 0 is at once.
+    /// The time of the next check for events; 0 means at once.
     pub(crate) attend_at: u64,
     pub(crate) branch_taken_ticks: u64,
     pub(crate) odd_byte_ticks: u64,
@@ -86,7 +86,7 @@ enum Attended {
 }
 
 impl Pdp11 {
-    /// A machine at rest, with so much core and these images.
+    /// Makes a halted machine with this much core and these images.
     pub fn new(timing: &Timing, core_bytes: u16, drum: Vec<u8>, pack: Vec<u8>) -> Self {
         Self {
             cpu: Cpu::default(),
@@ -107,12 +107,12 @@ impl Pdp11 {
         }
     }
 
-    /// Ticks since the beginning.
+    /// The ticks since the start.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// How time was spent while the processor waited.
+    /// The time in which the processor waited.
     pub fn waited(&self) -> Waited {
         self.waited
     }
@@ -127,7 +127,7 @@ impl Pdp11 {
         self.trapped
     }
 
-    /// Whether [`run`](Self::run) comes back at every character that was printed.
+    /// Sets whether [`run`](Self::run) returns after every printed character.
     pub fn stop_when_printed(&mut self, stops: bool) {
         self.stops_when_printed = stops;
     }
@@ -138,7 +138,7 @@ impl Pdp11 {
         self.attend_at = 0;
     }
 
-    /// Somebody connects to a serial line.
+    /// Connects a terminal to a serial line.
     pub fn connect(&mut self, line: usize) {
         self.bus.lines.connect(self.now, line);
     }
@@ -148,7 +148,7 @@ impl Pdp11 {
         self.bus.lines.type_in(self.now, line, text);
     }
 
-    /// Runs until `until`, or until something else ends it.
+    /// Runs until `until`, or until another stop.
     pub fn run<W: Watcher>(&mut self, watcher: &mut W, until: u64) -> Stop {
         self.until = until;
         self.attend_at = 0;
@@ -170,7 +170,7 @@ impl Pdp11 {
         }
     }
 
-    /// One instruction.
+    /// Executes one instruction.
     #[inline]
     fn step(&mut self, address: u16) -> Option<Stop> {
         let word = match self.read_word(address) {
@@ -192,7 +192,7 @@ impl Pdp11 {
         }
     }
 
-    /// Something is due, or waits to be heard.
+    /// Processes due events, traps and interrupts.
     #[cold]
     fn attend<W: Watcher>(&mut self, watcher: &mut W) -> Attended {
         if self.bus.due() <= self.now {
@@ -244,7 +244,7 @@ impl Pdp11 {
         Attended::Again
     }
 
-    /// Goes where a vector points, with the old state on the stack.
+    /// Enters through a vector, and pushes the old state.
     fn enter(&mut self, vector: u16, is_stack: bool) -> Option<Stop> {
         self.cpu.waits = false;
         let stack = self.cpu.registers[SP];
@@ -274,7 +274,7 @@ impl Pdp11 {
         self.attend_at = 0;
     }
 
-    /// A new status may let a request through, before the next instruction.
+    /// Sets the status, which may enable a request before the next instruction.
     pub(crate) fn write_status(&mut self, status: u16) {
         self.cpu.set_status(status);
         self.attend_at = 0;

@@ -1,42 +1,42 @@
 //! Core memory: words, up to the page of device registers.
 //!
-//! Addresses are bytes; a word has its low byte first. Devices reach it by words, without the
-//! processor. **Invariant:** no address is outside the array.
+//! Addresses count bytes, and a word has its low byte first. Devices access it by words, without
+//! the processor. **Invariant:** no access is outside the array.
 
-/// Where the registers of the devices begin.
+/// The first address of the device registers.
 pub const IO_PAGE: u16 = 0o160_000;
 
-/// Bytes of core in a machine that holds 16 K words, as First Edition Unix runs in.
+/// The core of a machine with 16 K words, the size for First Edition Unix.
 pub const CORE_BYTES: u16 = 0o100_000;
 
-/// See the module.
+/// The core of a machine.
 #[derive(Clone)]
 pub struct Memory {
     words: Box<[u16; 32_768]>,
-    /// Addresses from here on are answered by nobody, up to the page of registers.
+    /// The first address without core; absent addresses go up to the page of registers.
     size_bytes: u16,
 }
 
 impl Memory {
-    /// Zeroed core; no more than reaches up to the registers.
+    /// Makes zeroed core, at most up to the registers.
     #[expect(clippy::large_stack_arrays, reason = "it goes to the heap, once a machine")]
     pub fn new(size_bytes: u16) -> Self {
         Self { words: Box::new([0; 32_768]), size_bytes: size_bytes.min(IO_PAGE) & !1 }
     }
 
-    /// Bytes that answer.
+    /// The size of the core.
     pub fn size_bytes(&self) -> u16 {
         self.size_bytes
     }
 
-    /// The word at an even address that has core, or nothing.
+    /// The word at an even address; `None` without core there.
     #[inline]
     pub fn word(&self, address: u16) -> Option<u16> {
         let answers = address < self.size_bytes && address & 1 == 0;
         answers.then(|| self.words[usize::from(address >> 1)])
     }
 
-    /// Puts a word at an even address. `false` where no core answers.
+    /// Writes a word at an even address. Returns `false` without core there.
     #[inline]
     pub fn set_word(&mut self, address: u16, value: u16) -> bool {
         let answers = address < self.size_bytes && address & 1 == 0;
@@ -46,14 +46,14 @@ impl Memory {
         answers
     }
 
-    /// The byte at an address that has core, or nothing.
+    /// The byte at an address; `None` without core there.
     #[inline]
     pub fn byte(&self, address: u16) -> Option<u8> {
         let word = self.words[usize::from(address >> 1)];
         (address < self.size_bytes).then(|| word.to_le_bytes()[usize::from(address & 1)])
     }
 
-    /// Puts a byte. `false` where no core answers.
+    /// Writes a byte. Returns `false` without core there.
     #[inline]
     pub fn set_byte(&mut self, address: u16, value: u8) -> bool {
         let answers = address < self.size_bytes;
@@ -65,7 +65,7 @@ impl Memory {
         answers
     }
 
-    /// Puts bytes from an even address on, as far as there is core.
+    /// Writes bytes from an even address on, up to the end of the core.
     pub fn load(&mut self, address: u16, bytes: &[u8]) {
         let mut at = address;
         for &byte in bytes {
@@ -76,8 +76,8 @@ impl Memory {
         }
     }
 
-    /// Moves words to a device from a bus address of 18 bits on, two bytes apart, or all from the
-    /// first word (`is_fixed`). Fewer words where core ends.
+    /// Copies words to a device from a bus address of 18 bits. It takes consecutive words, or
+    /// repeats the first (`is_fixed`). It returns fewer words if the core ends.
     pub fn gather(&self, address: u32, words: u32, is_fixed: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         for at in (0..words).map(|word| if is_fixed { address } else { address + 2 * word }) {
@@ -87,7 +87,7 @@ impl Memory {
         bytes
     }
 
-    /// Moves words from a device likewise; so many were taken.
+    /// Copies words from a device in the same way. Returns the number of words copied.
     pub fn scatter(&mut self, address: u32, bytes: &[u8], is_fixed: bool) -> u32 {
         let mut taken = 0;
         for pair in bytes.chunks_exact(2) {

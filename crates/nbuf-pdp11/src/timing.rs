@@ -1,43 +1,45 @@
-//! What things cost, as data: three machines that differ in nothing else.
+//! The costs of a machine, as data: three machines that differ only in these.
 //!
-//! A tick is the machine's unit: 0.1 us where it has seconds, one instruction where it has none.
-//! Discs are told time in nanoseconds; where there are no seconds, a tick is one of them.
+//! A tick is the machine's unit: 0.1 us if it has seconds, one instruction if it has none. Discs
+//! count nanoseconds; without seconds, a tick is one of them.
 //!
-//! Sources of `hardware`: DEC, *PDP-11/20 Processor Handbook* (1971), instruction times, good to 20 %;
-//! *PDP-11 Peripherals Handbook* (1972): RS11 1800 turns a minute, RK03 1500, seek 10 ms to the next
-//! cylinder, 50 on average, 85 at most. Of `simh`: the units of SIMH 3.8, whose clock is the host's.
+//! Sources of `hardware`: DEC, *PDP-11/20 Processor Handbook* (1971), instruction times to within
+//! 20 %; *PDP-11 Peripherals Handbook* (1972): RS11 1800 turns a minute, RK03 1500, seek 10 ms to
+//! the next cylinder, 50 on average, 85 at most. `simh` uses the units of SIMH 3.8, whose clock is
+//! the host's.
 
 use nbuf::units::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::cpu::decode::{Operation, operation};
 use crate::device::dc11::LineTiming;
 
-/// What the drum costs.
+/// The times of the drum.
 #[derive(Clone, Copy, Debug)]
 pub struct DrumTiming {
-    /// From one word to the next; no time at all where the drum does not turn.
+    /// The time from one word to the next; zero for a drum that does not turn.
     pub word: Nanos,
-    /// Where it stood at the beginning.
+    /// The rotation at the start.
     pub phase: Nanos,
-    /// Words move all at once when the first has come.
+    /// Whether all words move at once when the first has come.
     pub is_burst: bool,
 }
 
-/// What the pack costs.
+/// The times of the pack.
 #[derive(Clone, Copy, Debug)]
 pub struct PackTiming {
-    /// For any command.
+    /// The overhead of any command.
     pub overhead: Nanos,
-    /// For so many cylinders, ascending; between two rows a straight line.
+    /// The seek times by number of cylinders, ascending; interpolated linearly.
     pub seeks: [(u64, Nanos); 4],
-    /// A turn; no time at all where it does not turn.
+    /// The time of a turn; zero for a pack that does not turn.
     pub turn: Nanos,
-    /// Where it stood at the beginning.
+    /// The rotation at the start.
     pub phase: Nanos,
 }
 
 impl PackTiming {
-    /// For so many cylinders.
+    /// The time of a seek over `cylinders` cylinders.
     pub fn seek(&self, cylinders: u64) -> Nanos {
         for pair in self.seeks.windows(2) {
             let ((from, least), (to, most)) = (pair[0], pair[1]);
@@ -50,41 +52,76 @@ impl PackTiming {
     }
 }
 
-/// How instructions are charged.
+/// The cost model of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// One tick each.
+    /// One tick for each instruction.
     Counted,
-    /// By the handbook, in tenths of a microsecond.
+    /// The handbook's times, in tenths of a microsecond.
     Handbook,
 }
 
-/// See the module.
+/// A machine, by its costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// See [`Timing::instant`].
+    Instant,
+    /// See [`Timing::simh`], with SIMH's own pack.
+    Simh {
+        /// The million instructions of SIMH's host in a second.
+        host_mips: u64,
+    },
+    /// See [`Timing::hardware`].
+    Hardware {
+        /// The frequency of the mains.
+        mains_hz: u64,
+    },
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::Hardware { mains_hz: MAINS_HZ }
+    }
+}
+
+impl Model {
+    /// Its costs.
+    pub fn timing(self) -> Timing {
+        match self {
+            Self::Instant => Timing::instant(),
+            Self::Simh { host_mips } => Timing::simh(host_mips, SIMH_RK_UNITS),
+            Self::Hardware { mains_hz } => Timing::hardware(mains_hz),
+        }
+    }
+}
+
+/// The costs of one machine.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// What it is called.
+    /// The name for `--timing`.
     pub name: &'static str,
-    /// What instructions cost.
+    /// The cost model of instructions.
     pub instructions: Instructions,
-    /// Nanoseconds of a disc's clock in a tick.
+    /// The nanoseconds of a disc's clock in a tick.
     pub tick_ns: u64,
-    /// Ticks of a second.
+    /// The ticks of a second.
     pub second_ticks: u64,
-    /// Ticks between two of the clock's.
+    /// The ticks between two ticks of the clock device.
     pub clock_ticks: u64,
-    /// Ticks until the clock's first.
+    /// The ticks until its first.
     pub clock_first_ticks: u64,
-    /// For a character of the keyboard.
+    /// The ticks for a character of the keyboard.
     pub key_ticks: u64,
-    /// For a character of the printer.
+    /// The ticks for a character of the printer.
     pub print_ticks: u64,
-    /// The serial lines.
+    /// The times of the serial lines.
     pub line: LineTiming,
-    /// For a word that a disc moves while the processor works.
+    /// The ticks that a disc takes from the processor for each word.
     pub stolen_ticks: u64,
-    /// The drum.
+    /// The times of the drum.
     pub drum: DrumTiming,
-    /// The pack.
+    /// The times of the pack.
     pub pack: PackTiming,
 }
 
@@ -96,13 +133,15 @@ const NO_PACK: PackTiming = PackTiming {
     phase: Nanos::ZERO,
 };
 
-/// Instructions a second of SIMH 3.8 on the machine where it was measured, in millions.
+/// Millions of instructions a second of SIMH 3.8 on the machine of the measurement.
 pub const HOST_MIPS: u64 = 250;
-/// Units of SIMH's RK for any command, and for each cylinder.
+/// The mains of North America.
+pub const MAINS_HZ: u64 = 60;
+/// SIMH's units of the RK for any command, and for each cylinder.
 pub const SIMH_RK_UNITS: u64 = 10;
 
 impl Timing {
-    /// Discs that are done before the next instruction; a million instructions are a second.
+    /// Discs complete before the next instruction; a second is a million instructions.
     pub fn instant() -> Self {
         Self {
             name: "instant",
@@ -120,8 +159,8 @@ impl Timing {
         }
     }
 
-    /// As SIMH 3.8 counts: ticks are its units, and `host_mips` millions of them make a second, which
-    /// only the clock and the reader notice. `rk_units` is its RTIME.
+    /// The units of SIMH 3.8. `host_mips` million of them are a second, which affects only the
+    /// clock and the report. `rk_units` is SIMH's RTIME.
     pub fn simh(host_mips: u64, rk_units: u64) -> Self {
         let second_ticks = host_mips.clamp(1, 1_000_000) * 1_000_000;
         let cylinders = |count: u64| (count, Nanos(count * SIMH_RK_UNITS));
@@ -141,7 +180,7 @@ impl Timing {
         }
     }
 
-    /// The machine of 1971, on mains of so many hertz: they drive the clock and turn the drum.
+    /// The machine of 1971. The mains of this frequency drive the clock and turn the drum.
     pub fn hardware(mains_hz: u64) -> Self {
         let hz = mains_hz.clamp(1, 1000);
         let ms = |ms: u64| Nanos(ms * 1_000_000);
@@ -160,7 +199,7 @@ impl Timing {
                 answer_ticks: 10_000_000,
             },
             stolen_ticks: 12,
-            // Two cycles of the mains are a turn.
+            // A turn takes two cycles of the mains.
             drum: DrumTiming { word: Nanos(2_000_000_000 / hz / 2048), is_burst: false, ..NO_DRUM },
             pack: PackTiming {
                 seeks: [(0, ms(0)), (1, ms(10)), (68, ms(50)), (202, ms(85))],
@@ -170,7 +209,7 @@ impl Timing {
         }
     }
 
-    /// What an instruction costs before it is known where it goes.
+    /// The cost of an instruction before its branch is decided.
     pub(crate) fn instruction_ticks(&self, word: u16) -> u8 {
         match self.instructions {
             Instructions::Counted => 1,
@@ -178,17 +217,17 @@ impl Timing {
         }
     }
 
-    /// What a branch that is taken costs more.
+    /// The extra cost of a taken branch.
     pub(crate) fn branch_taken_ticks(&self) -> u64 {
         if self.instructions == Instructions::Handbook { 11 } else { 0 }
     }
 
-    /// What a byte at an odd address costs more.
+    /// The extra cost of a byte at an odd address.
     pub(crate) fn odd_byte_ticks(&self) -> u64 {
         if self.instructions == Instructions::Handbook { 6 } else { 0 }
     }
 
-    /// What a trap or an interrupt costs.
+    /// The cost of a trap or an interrupt.
     pub(crate) fn trap_ticks(&self) -> u64 {
         if self.instructions == Instructions::Handbook { 93 } else { 0 }
     }
@@ -197,12 +236,12 @@ impl Timing {
 const SOURCE: [u8; 8] = [0, 15, 15, 27, 15, 27, 27, 39];
 const DESTINATION: [u8; 8] = [0, 14, 14, 26, 14, 26, 26, 38];
 
-/// Tenths of a microsecond of an instruction, by its modes.
+/// The handbook's time of an instruction by its addressing modes, in tenths of a microsecond.
 fn handbook(word: u16) -> u8 {
     use Operation as O;
     let source = SOURCE[usize::from((word >> 9) & 7)];
     let destination = DESTINATION[usize::from((word >> 3) & 7)];
-    // What is only looked at is not written back.
+    // A destination that is only read is not written back.
     let looked_at = destination.saturating_sub(4);
     match operation(word) {
         O::Cmp | O::Bit | O::Cmpb | O::Bitb => 23 + source + looked_at,

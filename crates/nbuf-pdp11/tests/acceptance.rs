@@ -1,11 +1,11 @@
-//! The nbuf experiment on images that somebody made: `NBUF_UNIX_IMAGES=DIR cargo test -p nbuf-pdp11
-//! --test acceptance`. Without them the test says so.
+//! The nbuf experiment on images that the user provides: `NBUF_UNIX_IMAGES=DIR cargo test
+//! -p nbuf-pdp11 --test acceptance`. Without them the test prints that it is skipped.
 //!
 //! What is expected was measured with SIMH 3.8 on images of the same two repositories. How many requests
 //! there are depends on the order in which the host that built them listed its directories: 3913 or
 //! 3889 were seen, and an entry that is passed more is a request more.
 
-#[path = "../../nbuf/tests/support/mod.rs"]
+#[path = "../../nbuf-core/tests/support/mod.rs"]
 mod support;
 
 use std::path::PathBuf;
@@ -37,9 +37,9 @@ fn hash(images: &Images) -> u64 {
     })
 }
 
-/// Lost wakeups to be expected at so many buffers, and how many more or less. Which steps of the arm
-/// end in the window depends on where files lie, so that images of another machine are held against
-/// SIMH itself by the test `beside_simh`.
+/// The expected lost wakeups with `at + 1` buffers, and the tolerance. The places of the
+/// files decide which steps of the arm end in the window. So the test `beside_simh` compares images
+/// of another machine with SIMH itself.
 fn lost(images: u64, at: usize) -> (u64, u64) {
     let known = LOST_THERE.iter().find(|(hash, _)| *hash == images);
     known.map_or((LOST[at], 5 + LOST[at] / 4), |(_, lost)| (lost[at], 5))

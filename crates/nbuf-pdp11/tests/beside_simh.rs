@@ -6,7 +6,7 @@
 //! output, and the guest's console is a socket. They cost wall time, by which SIMH's clock goes, so
 //! that what ends a sleep is not comparable; whether it began too late is.
 
-#[path = "../../nbuf/tests/support/mod.rs"]
+#[path = "../../nbuf-core/tests/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
@@ -185,7 +185,8 @@ impl Simh {
         }
     }
 
-    /// Lets it idle until what it did before is in its output, of which there are so many bytes.
+    /// Lets it idle for `IDLE_BYTES` of output, so that its earlier work is in the output. Returns
+    /// the length of the output.
     fn idle(&self) -> usize {
         let length = || fs::metadata(&self.output).unwrap().len();
         let until = length() + IDLE_BYTES;

@@ -3,7 +3,7 @@
 //!
 //! They are not part of the repository. A pass rings the bell; what is wrong halts.
 
-#[path = "../../nbuf/tests/support/mod.rs"]
+#[path = "../../nbuf-core/tests/support/mod.rs"]
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -228,7 +228,7 @@ fn the_console_echoes_what_is_typed() {
 #[test]
 fn the_clock_ticks() {
     let program = [&mov(0o100, 0o177_546)[..], &[1, 1, 1, 1, 1], &HALT].concat();
-    // inc r5; mov $100,lks; rti: a tick that nobody acknowledged interrupts once.
+    // inc r5; mov $100,lks; rti: a tick without an acknowledgement interrupts once.
     let prepare = |machine: &mut Pdp11| {
         put(machine, 0o100, &[0o700, 0o340]);
         put(machine, 0o700, &[0o005_205, 0o012_737, 0o100, 0o177_546, 2]);

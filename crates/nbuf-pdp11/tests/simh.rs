@@ -4,14 +4,14 @@
 //! SIMH 3.8 is Debian's package `simh`; the test says aloud when it is absent. Cases that touch a
 //! register of a device other than the status word are left out: the machines have others.
 
-#[path = "../../nbuf/tests/support/mod.rs"]
+#[path = "../../nbuf-core/tests/support/mod.rs"]
 mod support;
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use nbuf::clock::Random;
+use nbuf::internal::clock::Random;
 use nbuf_pdp11::cpu::decode::{Operation, operation};
 use nbuf_pdp11::cpu::{Cpu, PC, SP};
 use nbuf_pdp11::device::Write;
@@ -23,7 +23,7 @@ use support::skip;
 
 const SIMH: &str = "/usr/bin/pdp11";
 const CASES: u64 = 100_000;
-/// SIMH reads so many cases from one file.
+/// The number of cases that SIMH reads from one file.
 const BATCH: u64 = 10_000;
 /// Where the instruction is, and the words that addresses may hit.
 const CODE: u16 = 0o2000;
@@ -32,8 +32,8 @@ fn is_there() -> bool {
     Path::new(SIMH).exists()
 }
 
-/// What SIMH says to a file of commands. It must be told to end: at the end of its input it asks for
-/// ever.
+/// Returns the output of SIMH for a file of commands. The last command must end it: at the end of
+/// its input it asks forever.
 fn simh(folder: &Path, commands: &str) -> String {
     let file = folder.join("cases");
     std::fs::write(&file, format!("{commands}exit\n")).unwrap();

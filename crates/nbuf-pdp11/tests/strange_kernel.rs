@@ -39,7 +39,7 @@ fn no_address_is_believed_whose_code_is_another() {
     assert_eq!(Kernel::verify(&short, &memory), Err(KernelError::NoSymbol("cdev")));
     let other = KernelError::OtherCode { name: "bufaloc", address: 0o16346 };
     assert_eq!(Kernel::verify(&object(&SYMBOLS), &memory), Err(other.clone()));
-    let told = "the kernel in core has other code than is known at bufaloc (016346)";
+    let told = "the kernel in core differs from the known code at bufaloc (016346)";
     assert_eq!(other.to_string(), told);
 }
 

@@ -1,241 +1,126 @@
-//! The ways to wake a thread, each in a process of its own as `nbuf ping` has them: every message comes
-//! once and in order, a hang is ended and told, and what the kernel refuses is told and the rest goes
-//! on.
-//!
-//! This program is its own child, so that a mechanism that hangs and a kernel that refuses need not be
-//! known to anybody else.
+//! `nbuf ping` as people meet it: documents, early ends, machines with one processor. That every
+//! mechanism works is tested in the library (`crates/nbuf-core/tests/ping.rs`).
 
-#[path = "support/mod.rs"]
+#[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
-use std::io;
-use std::process::Command;
+use std::io::Read;
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use nbuf::experiment::ping::{Listener, Plan, machine, run, serve};
-use nbuf::experiment::result::{PingDocument, PingOutcome, PingRow, PingSampleLine};
-use nbuf::path::wake::{Member, Placement, ROUNDS, Row, Setting, Tally, WAKES, Waits, Wake};
-use nbuf::sys::seccomp;
+use nbuf::experiment::result::{PingDocument, PingOutcome, PingSampleLine};
+use nbuf::internal::path::wake::WAKES;
+use nbuf::internal::sys::process::signal;
+use support::{Need, Place, is_alive, requires, until};
 
-/// Begins like any other, and never comes back from its last batch.
-struct Hangs {
-    batches: u32,
+fn document(output: &Output) -> PingDocument {
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
 }
 
-impl Wake for Hangs {
-    fn run(&mut self, rounds: u64) -> io::Result<Tally> {
-        self.batches += 1;
-        if self.batches > 46 {
-            loop {
-                std::thread::park();
-            }
-        }
-        std::thread::sleep(Duration::from_micros(10));
-        Ok(Tally { rounds, sends: rounds, wakes: rounds })
-    }
-
-    fn members(&self) -> &[Member] {
-        &[]
-    }
-
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "as the table has it")]
-fn open_hangs(_: &Setting<'_>) -> io::Result<Box<dyn Wake>> {
-    Ok(Box::new(Hangs { batches: 0 }))
-}
-
-/// Tells that something came twice.
-#[expect(clippy::unnecessary_wraps, reason = "as the table has it")]
-fn open_breaks(_: &Setting<'_>) -> io::Result<Box<dyn Wake>> {
-    struct Breaks;
-    impl Wake for Breaks {
-        fn run(&mut self, rounds: u64) -> io::Result<Tally> {
-            Ok(Tally { rounds, sends: rounds, wakes: rounds })
-        }
-        fn members(&self) -> &[Member] {
-            &[]
-        }
-        fn finish(self: Box<Self>) -> io::Result<()> {
-            Err(io::Error::other("message 3 came instead of 2"))
-        }
-    }
-    Ok(Box::new(Breaks))
-}
-
-fn table() -> Vec<Row> {
-    let row = |name, open| Row {
-        name,
-        about: "",
-        round: "",
-        waits: Waits::Sleeping,
-        threads: 1,
-        rounds: ROUNDS,
-        open,
-    };
-    let mut table = WAKES.to_vec();
-    table.extend([row("hangs", open_hangs as _), row("breaks", open_breaks as _)]);
-    table
-}
-
-/// A short run, with the child started in this mode.
-fn measured(
-    names: &[&str],
-    placements: &[Placement],
-    mode: &'static str,
-    allowed: Duration,
-) -> PingDocument {
-    let table = table();
-    let mechanisms: Vec<Row> =
-        names.iter().map(|name| Row::named(&table, name).unwrap().clone()).collect();
-    let plan = Plan {
-        samples_min: 25,
-        samples_max: 25,
-        // However busy the machine.
-        time_max: Duration::from_mins(2),
-        placements: placements.to_vec(),
-        allowed,
-        ..Plan::quick(&mechanisms)
-    };
-    let start = || {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.arg(mode);
-        command
-    };
-    let mut heard = Heard::default();
-    let document = run(&plan, machine(), None, &start, &mut heard).unwrap();
-    assert_eq!(heard.steps, plan.steps());
-    assert_eq!(document.rows.len(), names.len() * placements.len());
+#[test]
+fn the_document_has_a_row_for_each_mechanism_and_placement() {
+    let place = Place::new();
+    let wanted = ["ping", "--quick", "--json", "--only", "pipe,spin"];
+    let arguments = [&wanted[..], &["--html", "p.html", "--samples-out", "s.jsonl"]].concat();
+    let output = place.nbuf(&arguments).output().unwrap();
+    let document = document(&output);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(document.schema, PingDocument::SCHEMA);
+    let rows: Vec<String> =
+        document.rows.iter().map(|row| format!("{} {}", row.mechanism, row.placement)).collect();
+    let want = ["pipe", "spin"].map(|name| {
+        ["same core", "other core", "unpinned"].map(|placement| format!("{name} {placement}"))
+    });
+    assert_eq!(rows, want.concat());
     for row in &document.rows {
-        let is_of_row = |line: &&PingSampleLine| {
-            (&line.mechanism, &line.placement) == (&row.mechanism, &row.placement)
-        };
-        let lines: Vec<&PingSampleLine> = heard.lines.iter().filter(is_of_row).collect();
-        let clean = lines.iter().filter(|line| line.is_clean).count() as u64;
-        assert_eq!((lines.len() as u64, clean), (row.samples, row.clean), "{row:?}");
+        let is_measured = row.outcome == PingOutcome::Measured;
+        // One that hangs on a busy machine has what it had before.
+        assert!(!is_measured || row.round_trips_per_second > Some(0.0), "{row:?}");
+        assert_eq!(is_measured, row.reason.is_none());
+        assert_eq!(row.histogram.iter().map(|bin| bin.samples).sum::<u64>(), row.samples);
+        assert_eq!(row.histogram.iter().map(|bin| bin.clean).sum::<u64>(), row.clean);
+        assert!(row.low <= row.round_trips_per_second && row.round_trips_per_second <= row.high);
     }
-    document
+    let marks: Vec<f64> =
+        document.references.iter().map(|mark| mark.round_trips_per_second).collect();
+    assert_eq!(marks, [60.0, 10_000.0]);
+    let page = std::fs::read_to_string(place.path("p.html")).unwrap();
+    assert!(page.contains("class=\"spark\"") && page.ends_with("</html>\n"));
+    let lines = std::fs::read_to_string(place.path("s.jsonl")).unwrap();
+    let lines: Vec<PingSampleLine> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let samples: u64 = document.rows.iter().map(|row| row.samples).sum();
+    assert!(samples > 0 && lines.len() as u64 == samples, "{samples}");
+    let again = place.nbuf(&arguments).output().unwrap();
+    assert_eq!(again.status.code(), Some(125));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("p.html exists"));
 }
 
-/// What a listener hears.
-#[derive(Default)]
-struct Heard {
-    steps: usize,
-    lines: Vec<PingSampleLine>,
+#[test]
+fn with_one_processor_there_is_no_other_core() {
+    let Some(_lock) = requires(&[Need::Program("taskset")]) else { return };
+    let place = Place::new();
+    // Which processors there are for us is what the program itself says.
+    let whole = place.nbuf(["ping", "--quick", "--json", "--only", "futex"]).output().unwrap();
+    let first = document(&whole).machine.processors[0].to_string();
+    let mut command = Command::new("taskset");
+    command.args([
+        "-c",
+        &first,
+        support::NBUF,
+        "ping",
+        "--quick",
+        "--json",
+        "--only",
+        "futex,spin",
+    ]);
+    let document = document(&command.output().unwrap());
+    let outcomes: Vec<PingOutcome> = document.rows.iter().map(|row| row.outcome).collect();
+    let (yes, no) = (PingOutcome::Measured, PingOutcome::NotApplicable);
+    // Another program may have the one processor all the time.
+    assert!([yes, PingOutcome::Busy].contains(&outcomes[0]), "{outcomes:?}");
+    assert_eq!(outcomes[1..], [no; 5]);
+    let reasons: Vec<&str> = document.rows.iter().filter_map(|row| row.reason.as_deref()).collect();
+    assert_eq!(reasons[0], "one processor");
 }
 
-impl Listener for Heard {
-    fn step(&mut self, done: usize, _: &str) {
-        assert_eq!(done, self.steps);
-        self.steps += 1;
-    }
-
-    fn sample(&mut self, line: &PingSampleLine) {
-        self.lines.push(line.clone());
-    }
+/// All of it, begun and not waited for; and the child that it measures in.
+fn begun(place: &Place) -> (Child, i32) {
+    let mut command = place.nbuf(["ping", "--json"]);
+    let parent = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let number = i32::try_from(parent.id()).unwrap();
+    let path = format!("/proc/{number}/task/{number}/children");
+    let mut child = 0;
+    until("it measures", || {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        child = text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        child > 0
+    });
+    (parent, child)
 }
 
-const PATIENT: Duration = Duration::from_mins(1);
-
-fn every_message_comes_once_in_every_placement() {
-    let names: Vec<&str> = WAKES.iter().map(|row| row.name).collect();
-    let document = measured(&names, &Placement::ALL, "child", PATIENT);
-    let one_processor = document.machine.used.len() < 2;
-    for row in &document.rows {
-        let what = format!("{} {}: {:?}", row.mechanism, row.placement, row.reason);
-        let spins = row.mechanism == "spin" && row.placement == Placement::SameCore.name();
-        if spins || (one_processor && row.placement != Placement::SameCore.name()) {
-            assert_eq!(row.outcome, PingOutcome::NotApplicable, "{what}");
-            continue;
-        }
-        if row.outcome == PingOutcome::Refused {
-            support::skip(&format!("ping {what}"));
-            continue;
-        }
-        // Done is only said when both sides have counted the same.
-        assert_eq!(row.outcome, PingOutcome::Measured, "{what}");
-        // Fewer where the time was up.
-        assert!((20..=25).contains(&row.samples), "{what}: {} samples", row.samples);
-        assert_eq!(row.histogram.iter().map(|bin| bin.samples).sum::<u64>(), row.samples, "{what}");
-        let (sends, wakes) = (row.sends_per_round_trip.unwrap(), row.wakes_per_round_trip.unwrap());
-        // Those of the batch before may be counted late, by as many as there are senders.
-        assert!(wakes <= sends * 1.01, "{what}: {wakes} wakes, {sends} sends");
-        assert_sleeps(row, &what);
-    }
+#[test]
+fn what_was_measured_is_left_when_somebody_ends_it() {
+    let place = Place::new();
+    let (mut parent, _) = begun(&place);
+    std::thread::sleep(Duration::from_secs(2));
+    signal(i32::try_from(parent.id()).unwrap(), 2).unwrap();
+    let mut text = String::new();
+    parent.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(parent.wait().unwrap().code(), Some(130));
+    let document: PingDocument = serde_json::from_str(&text).unwrap();
+    assert_eq!(document.rows.len(), 3 * WAKES.len());
+    let count = |outcome| document.rows.iter().filter(|row| row.outcome == outcome).count();
+    assert!(count(PingOutcome::NotMeasured) > 0);
+    assert!(document.cautions.iter().any(|caution| caution.starts_with("it was ended early")));
 }
 
-/// What sleeps by its name has slept, where its partner cannot run meanwhile.
-fn assert_sleeps(row: &PingRow, what: &str) {
-    let sleeps = row.sleeps_per_round_trip.unwrap();
-    let waits = Row::named(WAKES, &row.mechanism).unwrap().waits;
-    if waits == Waits::Spinning {
-        assert!(sleeps < 0.1, "{what}: {sleeps} sleeps");
-    }
-    if waits == Waits::Sleeping && row.placement == "same core" && row.mechanism != "loop-pummel" {
-        assert!(sleeps > 0.9, "{what}: {sleeps} sleeps");
-    }
-}
-
-/// Those of a mechanism that can be measured here.
-fn rows<'a>(document: &'a PingDocument, name: &'a str) -> impl Iterator<Item = &'a PingRow> {
-    let here = |row: &&PingRow| row.outcome != PingOutcome::NotApplicable;
-    document.rows.iter().filter(move |row| row.mechanism == name).filter(here)
-}
-
-fn what_hangs_is_ended_and_told_and_the_rest_goes_on() {
-    let placements = [Placement::SameCore, Placement::Unpinned];
-    let document =
-        measured(&["hangs", "breaks", "futex"], &placements, "child", Duration::from_secs(8));
-    for row in rows(&document, "hangs") {
-        assert_eq!(row.outcome, PingOutcome::Hung);
-        assert_eq!(row.reason.as_deref(), Some("no answer within 8 s; it was ended"));
-        // What came before is told, and told apart.
-        assert!((1..=22).contains(&row.samples), "{row:?}");
-    }
-    for row in rows(&document, "breaks") {
-        assert_eq!(row.outcome, PingOutcome::Failed);
-        assert_eq!(row.reason.as_deref(), Some("message 3 came instead of 2"));
-    }
-    assert!(rows(&document, "futex").all(|row| row.outcome == PingOutcome::Measured));
-}
-
-fn what_the_kernel_refuses_is_told_and_the_rest_goes_on() {
-    if !seccomp::is_supported() {
-        return support::skip("ping: no filters are known for this processor");
-    }
-    let names = ["ring-message", "ring-eventfd", "message-queue", "eventfd", "pipe"];
-    let document = measured(&names, &Placement::ALL, "refusing child", PATIENT);
-    for row in document.rows.iter().filter(|row| row.outcome != PingOutcome::NotApplicable) {
-        let want =
-            if row.mechanism == "pipe" { PingOutcome::Measured } else { PingOutcome::Refused };
-        assert_eq!(row.outcome, want, "{row:?}");
-        let why = row.reason.as_deref().unwrap_or_default();
-        assert_eq!(
-            why.contains("Function not implemented"),
-            want == PingOutcome::Refused,
-            "{row:?}"
-        );
-    }
-}
-
-fn main() -> io::Result<()> {
-    let mode = std::env::args().nth(1).unwrap_or_default();
-    match mode.as_str() {
-        "child" => return serve(&table(), io::stdin(), io::stdout()),
-        "refusing child" => {
-            let calls = [libc::SYS_io_uring_setup, libc::SYS_mq_open, libc::SYS_eventfd2];
-            seccomp::refuse(&calls)?;
-            return serve(&table(), io::stdin(), io::stdout());
-        }
-        // What `cargo test -- --list` asks of every test.
-        "--list" => return Ok(()),
-        _ => {}
-    }
-    every_message_comes_once_in_every_placement();
-    what_hangs_is_ended_and_told_and_the_rest_goes_on();
-    what_the_kernel_refuses_is_told_and_the_rest_goes_on();
-    Ok(())
+#[test]
+fn nothing_is_left_of_a_parent_that_is_killed() {
+    let place = Place::new();
+    let (mut parent, child) = begun(&place);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    until("its child is gone", || !is_alive(&child.to_string()));
 }

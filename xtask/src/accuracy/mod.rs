@@ -35,7 +35,7 @@ const TIME_MAX_MAPPED: &str = "45s";
 enum Window {
     /// The disc that the data is on, as it is.
     Own,
-    /// A private disc with so many bytes of it.
+    /// A private disc with this many bytes of it.
     Private(&'static str),
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    /// Whether it reads rather than maps, so that time can be told.
+    /// Whether it reads rather than maps, so that time can be predicted.
     pub(super) reads: bool,
     /// Shell that makes its data, in its folder.
     data: &'static str,

@@ -112,7 +112,7 @@ impl Run<'_> {
             remarks.push("ended otherwise");
         }
         if !self.value["step_bytes"].is_null() {
-            remarks.push("at a step");
+            remarks.push("at a cliff");
         }
         if self.mapped {
             remarks.push("mapped: lower bound");
@@ -165,7 +165,7 @@ mod tests {
             text.contains("| p | 0 | no limit | 10 | 10 | in the band | mapped: lower bound |")
         );
         assert!(
-            text.contains("| 50 % | 20 .. 25 | 30 | +20.0 % | at a step, mapped: lower bound |")
+            text.contains("| 50 % | 20 .. 25 | 30 | +20.0 % | at a cliff, mapped: lower bound |")
         );
         assert!(!text.contains("old") && text.ends_with("<!-- end of fills -->\nb\n"), "{text}");
         assert!(replace("no marks", &[], &[]).is_err());

@@ -63,7 +63,7 @@ pub(super) fn changelog(sources: &[Source]) -> Vec<Problem> {
 }
 
 /// Lines outside fenced code, from 1, with `inline code` taken out.
-fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
+pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fence: Option<&str> = None;
     text.lines().enumerate().filter_map(move |(number, line)| {
         let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
@@ -89,7 +89,7 @@ fn without_code(line: &str) -> String {
     parts
         .iter()
         .enumerate()
-        // Every second part is code, but for what follows a backquote without its pair.
+        // Every second part is code, except what follows a backquote without its pair.
         .filter(|(at, _)| at % 2 == 0 || *at == last)
         .map(|(_, part)| *part)
         .collect()
@@ -115,7 +115,7 @@ fn relative_links(line: &str) -> Vec<String> {
 }
 
 /// Where a link in the file `from` leads, relative to the root.
-fn joined(from: &str, link: &str) -> String {
+pub(crate) fn joined(from: &str, link: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in link.split('/') {

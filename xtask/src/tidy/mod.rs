@@ -5,9 +5,12 @@
 //! searched, and rustfmt's layout is relied upon. A rule that this is too coarse for belongs in
 //! a lint.
 
+pub mod figures;
 mod imports;
 mod markdown;
 mod paths;
+mod plain;
+mod program;
 mod purity;
 mod rights;
 mod shape;
@@ -18,6 +21,7 @@ mod words;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use markdown::joined;
 use source::Source;
 
 /// One place that breaks a rule.
@@ -49,6 +53,7 @@ enum Rule {
 /// Every rule, by the name that a failing canary prints.
 const RULES: &[(&str, Rule)] = &[
     ("direction", Rule::File(imports::direction)),
+    ("program", Rule::Tree(program::imports)),
     ("purity", Rule::File(purity::purity)),
     ("unsafe", Rule::File(purity::unsafe_only_in_sys)),
     ("rights", Rule::Tree(rights::rights)),
@@ -59,6 +64,8 @@ const RULES: &[(&str, Rule)] = &[
     ("banned words", Rule::File(words::banned_words)),
     ("banned names", Rule::File(words::banned_names)),
     ("machine paths", Rule::File(words::machine_paths)),
+    ("plain words", Rule::File(plain::plain_words)),
+    ("short sentences", Rule::File(plain::short_sentences)),
     ("one title", Rule::File(markdown::one_title)),
     ("links", Rule::Tree(markdown::links)),
     ("changelog", Rule::Tree(markdown::changelog)),
@@ -108,12 +115,14 @@ mod tests {
     #[test]
     fn every_rule_finds_its_problem_in_a_bad_tree() {
         let long = format!("fn f() {{\n{}}}\n", "    g();\n".repeat(301));
+        let wordy = format!("# A\n\nIt goes {}.\n", "on and ".repeat(20));
         let bad = [
-            ("crates/nbuf/src/cache/lru.rs", "use crate::experiment;\n"),
-            ("crates/nbuf/src/units.rs", "unsafe { Instant::now() }\n"),
-            ("crates/nbuf/src/clock.rs", long.as_str()),
-            ("docs/a.md", "no title, a disk, [gone](b.md), /root/x\n"),
-            ("crates/nbuf-cli/src/open.rs", "fn f() { File::open(p) }\n"),
+            ("crates/nbuf-core/src/cache/lru.rs", "use crate::experiment;\n"),
+            ("crates/nbuf-core/src/units.rs", "unsafe { Instant::now() }\n"),
+            ("crates/nbuf-core/src/clock.rs", long.as_str()),
+            ("docs/a.md", "no title, a disk, [gone](b.md), /root/x, nobody\n"),
+            ("docs/c.md", wordy.as_str()),
+            ("crates/nbuf/src/open.rs", "use nbuf::sys;\nfn f() { File::open(p) }\n"),
             ("xtask/src/util.rs", "//! A junk drawer that nothing declares.\n"),
             ("CHANGELOG.md", "# Changelog\n"),
         ];

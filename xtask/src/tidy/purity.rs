@@ -8,11 +8,11 @@ use super::{Problem, imports};
 /// Beginnings of module names whose code is a function of its arguments.
 const PURE: [&str; 9] = [
     "units",
+    "trace",
     "cache",
     "disc::description",
     "disc::model",
     "meter",
-    "workload::trace",
     "workload::format",
     "workload::record::log",
     "workload::record::normalise",
@@ -91,7 +91,7 @@ pub(super) fn unsafe_only_in_sys(source: &Source) -> Vec<Problem> {
             let line = line_of(&source.code, at);
             source.problem(
                 line,
-                "`unsafe` outside sys/; put a safe function for it into crates/nbuf/src/sys/",
+                "`unsafe` outside sys/; put a safe function for it into crates/nbuf-core/src/sys/",
             )
         })
         .collect()
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, text: &str) -> String {
-        show(&purity(&Source::new(&format!("crates/nbuf/src/{path}"), text)))
+        show(&purity(&Source::new(&format!("crates/nbuf-core/src/{path}"), text)))
     }
 
     #[test]
@@ -120,14 +120,14 @@ mod tests {
         ];
         let got: String = wrong.into_iter().map(|(p, text)| check(p, text)).collect();
         expect![[r"
-            crates/nbuf/src/cache/lru.rs:3: pure code mentions `std::fs`; take `impl Read`, `impl Write` or bytes
-            crates/nbuf/src/workload/format/native.rs:1: pure code mentions `File::open`; take `impl Read`
-            crates/nbuf/src/workload/format/native.rs:1: pure code mentions `std::process`; run the process in workload/record or experiment
-            crates/nbuf/src/workload/record/log.rs:1: pure code mentions `Instant`; take the time as an argument; ask clock.rs above
-            crates/nbuf/src/workload/record/normalise_names.rs:1: pure code mentions `crate::sys`; take what it found as an argument
-            crates/nbuf/src/meter/distance.rs:1: pure code mentions `libc`; make the call in sys/ and take its result as an argument
-            crates/nbuf/src/meter/distance.rs:1: pure code mentions `std::net`; take bytes
-            crates/nbuf/src/units.rs:1: pure code mentions `SystemTime`; take the date as an argument; ask clock.rs above
+            crates/nbuf-core/src/cache/lru.rs:3: pure code mentions `std::fs`; take `impl Read`, `impl Write` or bytes
+            crates/nbuf-core/src/workload/format/native.rs:1: pure code mentions `File::open`; take `impl Read`
+            crates/nbuf-core/src/workload/format/native.rs:1: pure code mentions `std::process`; run the process in workload/record or experiment
+            crates/nbuf-core/src/workload/record/log.rs:1: pure code mentions `Instant`; take the time as an argument; ask clock.rs above
+            crates/nbuf-core/src/workload/record/normalise_names.rs:1: pure code mentions `crate::sys`; take what it found as an argument
+            crates/nbuf-core/src/meter/distance.rs:1: pure code mentions `libc`; make the call in sys/ and take its result as an argument
+            crates/nbuf-core/src/meter/distance.rs:1: pure code mentions `std::net`; take bytes
+            crates/nbuf-core/src/units.rs:1: pure code mentions `SystemTime`; take the date as an argument; ask clock.rs above
         "]].assert_eq(&got);
     }
 
@@ -150,9 +150,9 @@ mod tests {
         let text =
             "//! unsafe\n#![expect(unsafe_code)]\n\n#[cfg(test)]\nmod tests {\n    unsafe {}\n}\n";
         let check = |path: &str| show(&unsafe_only_in_sys(&Source::new(path, text)));
-        assert_eq!(check("crates/nbuf/src/sys/perf.rs"), "");
+        assert_eq!(check("crates/nbuf-core/src/sys/perf.rs"), "");
         expect![[r"
-            crates/nbuf/src/units.rs:6: `unsafe` outside sys/; put a safe function for it into crates/nbuf/src/sys/
-        "]].assert_eq(&check("crates/nbuf/src/units.rs"));
+            crates/nbuf-core/src/units.rs:6: `unsafe` outside sys/; put a safe function for it into crates/nbuf-core/src/sys/
+        "]].assert_eq(&check("crates/nbuf-core/src/units.rs"));
     }
 }

@@ -4,7 +4,7 @@
 use super::Problem;
 use super::source::{Source, find_words, has_extension, line_of};
 
-/// Where the identity of each module is told.
+/// Where each module has its identity.
 const DOCUMENT: &str = "docs/security.md";
 
 /// Calls that reach files, mounts and processes by a name or a number.
@@ -47,35 +47,35 @@ const CALLS: [&str; 33] = [
 /// Modules that may, relative to `crates/`: a file, or all below a folder.
 const MODULES: &[&str] = &[
     // The caller's files, with the caller's rights.
-    "nbuf/src/sys/files/",
+    "nbuf-core/src/sys/files/",
     // Files of the kernel's, devices, and processes of our own.
-    "nbuf/src/meter/probe/",
-    "nbuf/src/sys/cgroup/",
-    "nbuf/src/sys/handle.rs",
-    "nbuf/src/sys/loop_device.rs",
-    "nbuf/src/sys/memory.rs",
-    "nbuf/src/sys/namespace.rs",
-    "nbuf/src/sys/process.rs",
-    "nbuf/src/sys/programs.rs",
-    "nbuf/src/sys/ptrace.rs",
-    "nbuf/src/sys/supervise/",
-    "nbuf/src/sys/tracefs.rs",
-    "nbuf/src/workload/command/",
-    "nbuf/src/workload/record/",
-    "nbuf-cli/src/command/size/",
-    "nbuf-cli/src/command/sweep.rs",
-    "nbuf-cli/src/permission.rs",
+    "nbuf-core/src/meter/probe/",
+    "nbuf-core/src/sys/cgroup/",
+    "nbuf-core/src/sys/handle.rs",
+    "nbuf-core/src/sys/loop_device.rs",
+    "nbuf-core/src/sys/memory.rs",
+    "nbuf-core/src/sys/namespace.rs",
+    "nbuf-core/src/sys/process.rs",
+    "nbuf-core/src/sys/programs.rs",
+    "nbuf-core/src/sys/ptrace.rs",
+    "nbuf-core/src/sys/supervise/",
+    "nbuf-core/src/sys/tracefs.rs",
+    "nbuf-core/src/workload/command/",
+    "nbuf-core/src/workload/record/",
+    "nbuf/src/permission.rs",
     // The private disc.
-    "nbuf/src/disc/private.rs",
+    "nbuf-core/src/disc/private.rs",
     // Verbs that watch no command, and so have become the caller.
-    "nbuf/src/disc/choice.rs",
-    "nbuf/src/disc/file.rs",
-    "nbuf/src/disc/measured.rs",
-    "nbuf/src/experiment/bench/",
-    "nbuf/src/experiment/ping/",
-    "nbuf/src/path/",
-    "nbuf-cli/src/command/course.rs",
-    "nbuf-cli/src/command/ping.rs",
+    "nbuf-core/src/disc/choice/files.rs",
+    "nbuf-core/src/disc/file.rs",
+    "nbuf-core/src/disc/measured.rs",
+    "nbuf-core/src/experiment/bench/",
+    "nbuf-core/src/experiment/child.rs",
+    "nbuf-core/src/experiment/course.rs",
+    "nbuf-core/src/experiment/demo.rs",
+    "nbuf-core/src/experiment/ping/",
+    "nbuf-core/src/path/",
+    "nbuf/src/command/demo.rs",
 ];
 
 /// Only modules of the table reach out, and the document has each of them.
@@ -124,12 +124,12 @@ mod tests {
     fn a_new_place_that_opens_is_found() {
         let text = "//! A.\nfn f() { std::fs::File::open(p); std::fs::rename(a, b) }\n";
         for (path, count) in [
-            ("crates/nbuf/src/units.rs", 2),
-            ("crates/nbuf-cli/src/output.rs", 2),
-            ("crates/nbuf/src/sys/files/perform.rs", 0),
-            ("crates/nbuf/src/workload/record/mounts.rs", 0),
-            ("crates/nbuf-cli/tests/size.rs", 0),
-            ("crates/nbuf/src/sys/files/tests.rs", 0),
+            ("crates/nbuf-core/src/units.rs", 2),
+            ("crates/nbuf/src/output.rs", 2),
+            ("crates/nbuf-core/src/sys/files/perform.rs", 0),
+            ("crates/nbuf-core/src/workload/record/mounts.rs", 0),
+            ("crates/nbuf/tests/size.rs", 0),
+            ("crates/nbuf-core/src/sys/files/tests.rs", 0),
             ("xtask/src/main.rs", 0),
         ] {
             assert_eq!(check(path, text).lines().count(), count, "{path}: {}", check(path, text));

@@ -74,7 +74,7 @@ pub(super) fn function_length(source: &Source) -> Vec<Problem> {
 }
 
 /// The function that a line begins to define.
-fn function_name(line: &str) -> Option<&str> {
+pub(super) fn function_name(line: &str) -> Option<&str> {
     let at = find_words(line, "fn").next()?;
     let before = line[..at].split_whitespace().all(|word| {
         let word = word.split('(').next().unwrap_or(word);
@@ -87,7 +87,7 @@ fn function_name(line: &str) -> Option<&str> {
 }
 
 /// Lines from the first, which has `fn`, to the brace that closes it.
-fn function_lines(lines: &[&str]) -> usize {
+pub(super) fn function_lines(lines: &[&str]) -> usize {
     let first = lines[0].trim_end();
     if first.ends_with(['}', ';']) {
         return 1;

@@ -50,10 +50,10 @@ impl Source {
         &self.code[..end]
     }
 
-    /// `crates/nbuf/src/cache/kernel/mod.rs` is `["cache", "kernel"]`; `None` outside the library
+    /// `crates/nbuf-core/src/cache/kernel/mod.rs` is `["cache", "kernel"]`; `None` outside the library
     /// and for its root.
     pub(super) fn library_module(&self) -> Option<Vec<&str>> {
-        let inside = self.path.strip_prefix("crates/nbuf/src/")?;
+        let inside = self.path.strip_prefix("crates/nbuf-core/src/")?;
         let inside = inside.strip_suffix(".rs")?;
         let inside = inside.strip_suffix("/mod").unwrap_or(inside);
         (inside != "lib").then(|| inside.split('/').collect())
@@ -237,11 +237,11 @@ let s = "a \" b"; let r = r#"unsafe "q" "#; let b = b'\''; let n = '\n'; r#type;
         let module =
             |path: &str| Source::new(path, "").library_module().map(|parts| parts.join("::"));
         let cases = [
-            ("crates/nbuf/src/units.rs", Some("units")),
-            ("crates/nbuf/src/cache/mod.rs", Some("cache")),
-            ("crates/nbuf/src/cache/kernel/model.rs", Some("cache::kernel::model")),
-            ("crates/nbuf/src/lib.rs", None),
-            ("crates/nbuf-cli/src/main.rs", None),
+            ("crates/nbuf-core/src/units.rs", Some("units")),
+            ("crates/nbuf-core/src/cache/mod.rs", Some("cache")),
+            ("crates/nbuf-core/src/cache/kernel/model.rs", Some("cache::kernel::model")),
+            ("crates/nbuf-core/src/lib.rs", None),
+            ("crates/nbuf/src/main.rs", None),
         ];
         for (path, want) in cases {
             assert_eq!(module(path).as_deref(), want, "{path}");

@@ -109,7 +109,7 @@ pub(super) fn machine_paths(source: &Source) -> Vec<Problem> {
     let mut problems = Vec::new();
     for folder in ["/work/", "/root/", "/home/"] {
         for (at, _) in text.match_indices(folder) {
-            // `docs/work/x` and `~/work/x` are no absolute paths; `/home/` alone names nobody.
+            // `docs/work/x` and `~/work/x` are no absolute paths; `/home/` alone names no user.
             let before = text[..at].chars().next_back();
             let is_relative = before.is_some_and(|c| is_word(c) || ".-~}$*".contains(c));
             let names_somebody = text[at + folder.len()..].starts_with(is_word);

@@ -1,9 +1,11 @@
 //! Whether what `nbuf bench` prints is what the next run prints: runs of the same program against each
-//! other, with and without a planted slowdown.
+//! other, with and without a planted slowdown. And whether advice holds when the job is done.
 //!
-//! Writes the table of docs/performance.md between its marks. Takes ten minutes; a machine that does
-//! other work meanwhile is part of the trial.
+//! Writes the tables of docs/performance.md between their marks. The runs take five minutes, the advice
+//! half an hour; a machine that does other work meanwhile is part of the trial.
 
+pub mod advice;
+mod patterns;
 mod runs;
 
 use std::fmt::Write;

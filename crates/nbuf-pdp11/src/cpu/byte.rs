@@ -1,4 +1,5 @@
-//! Instructions on bytes: as on words, but that MOVB into a register extends the sign.
+//! Byte instructions. They work like word instructions, except that MOVB into a register extends
+//! the sign.
 
 use super::Abort;
 use super::operand::Place;
@@ -78,7 +79,8 @@ impl Pdp11 {
         Ok(())
     }
 
-    /// Reads a byte, works on it with the carry, writes it: result, V, C.
+    /// Reads a byte, applies `work` with the carry, and writes it. `work` returns the result, V and
+    /// C.
     #[inline]
     fn change_byte(&mut self, ir: u16, work: impl Fn(u8, bool) -> (u8, bool, bool)) -> Done {
         let (value, place) = self.byte_at(ir)?;
@@ -136,7 +138,7 @@ impl Pdp11 {
     }
 }
 
-/// After a shift V says whether N and C differ.
+/// After a shift, V is set if N and C differ.
 #[inline]
 fn shifted(result: u8, carry: bool) -> (u8, bool, bool) {
     (result, (result & 0x80 != 0) != carry, carry)

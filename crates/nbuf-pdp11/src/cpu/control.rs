@@ -1,4 +1,4 @@
-//! Instructions that go elsewhere: branches, jumps, traps, and the processor's own.
+//! Control instructions: branches, jumps, traps, and the processor's own.
 
 use super::{Abort, PC, SP, Traps};
 use crate::machine::Pdp11;
@@ -6,7 +6,7 @@ use crate::machine::Pdp11;
 type Done = Result<(), Abort>;
 
 impl Pdp11 {
-    /// Goes as many words on or back as the low byte says, or not.
+    /// Moves the program counter by the words in the low byte, if the branch is taken.
     #[inline]
     pub(super) fn branch(&mut self, ir: u16, is_taken: bool) {
         if is_taken {
@@ -16,7 +16,7 @@ impl Pdp11 {
         }
     }
 
-    /// Where a jump goes: with `(R)+`, to the register after it was moved.
+    /// The target of a jump. With `(R)+`, the register counts after its increment.
     fn jump_target(&mut self, specifier: u16) -> Result<u16, Abort> {
         let address = self.word_address(specifier)?;
         let is_autoincrement = specifier & 0o70 == 0o20;

@@ -1,6 +1,6 @@
-//! Every word as an instruction, decided once: what it does, and what it costs.
+//! Decodes each of the 65,536 words once: its operation and its cost.
 
-/// What an instruction word asks for.
+/// The operation of an instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the mnemonics of the handbook")]
@@ -74,7 +74,7 @@ pub enum Operation {
 
 use Operation as O;
 
-/// What a word asks for.
+/// Decodes a word.
 pub fn operation(word: u16) -> Operation {
     match word >> 12 {
         0o01 => O::Mov,
@@ -124,7 +124,7 @@ const SINGLE_BYTE: [Operation; 12] = [
     O::Aslb,
 ];
 
-/// Words below 010000.
+/// Decodes words below 010000.
 fn low(word: u16) -> Operation {
     match word >> 6 {
         0 => match word {
@@ -156,7 +156,7 @@ fn low(word: u16) -> Operation {
     }
 }
 
-/// Words from 100000 on, below 110000.
+/// Decodes words from 100000 up to 107777.
 fn high(word: u16) -> Operation {
     match (word >> 6) & 0o77 {
         0o00..=0o03 => O::Bpl,
@@ -174,14 +174,14 @@ fn high(word: u16) -> Operation {
     }
 }
 
-/// An instruction word, decided.
+/// A decoded instruction word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoded {
     pub(crate) operation: Operation,
     pub(crate) ticks: u8,
 }
 
-/// All words, with what `ticks` says that they cost.
+/// Decodes all words, with their costs from `ticks`.
 #[expect(clippy::large_stack_arrays, reason = "it goes to the heap, once a machine")]
 pub(crate) fn table(ticks: impl Fn(u16) -> u8) -> Box<[Decoded; 65_536]> {
     let blank = Decoded { operation: O::Reserved, ticks: 0 };

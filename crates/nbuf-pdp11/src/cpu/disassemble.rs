@@ -1,9 +1,9 @@
-//! Instructions as people read them: for the last ones before a machine stopped.
+//! Disassembles the last instructions before a machine stopped.
 
 use super::decode::{Operation as O, operation};
 use crate::memory::Memory;
 
-/// The instruction at an address, and the address behind it.
+/// The instruction at an address, and the next address.
 pub fn disassemble(memory: &Memory, address: u16) -> (String, u16) {
     let Some(word) = memory.word(address) else {
         return ("no core here".to_owned(), address.wrapping_add(2));

@@ -1,11 +1,11 @@
-//! One instruction.
+//! Executes one instruction.
 
 use super::decode::Operation as O;
 use super::{Abort, Cpu, Traps};
 use crate::machine::{Pdp11, Stop};
 
 impl Pdp11 {
-    /// Does what the word says. Nothing comes of it, or the machine stops.
+    /// Executes an operation. Returns a value only if the machine stops.
     #[inline]
     pub(crate) fn execute(&mut self, operation: O, ir: u16) -> Result<Option<Stop>, Abort> {
         match operation {
@@ -59,7 +59,7 @@ impl Pdp11 {
         Ok(None)
     }
 
-    /// What cannot fail, because it needs no memory.
+    /// Executes operations that need no memory and cannot fail.
     #[inline]
     fn control(&mut self, operation: O, ir: u16) {
         match operation {
@@ -76,7 +76,7 @@ impl Pdp11 {
     }
 }
 
-/// Whether a branch goes.
+/// Whether a branch is taken.
 #[inline]
 fn is_taken(c: &Cpu, operation: O) -> bool {
     match operation {

@@ -1,4 +1,4 @@
-//! Addresses without core behind them: the registers of the devices, the status word, and nothing.
+//! Addresses without core: the registers of the devices, the status word, and absent ones.
 
 use super::Abort;
 use crate::bus::STATUS;

@@ -1,9 +1,9 @@
 //! The KA11 processor of the PDP-11/20: registers, condition codes, traps.
 //!
-//! No extended arithmetic, no memory management: what later models added traps as reserved. What is
-//! particular: a jump to a register traps to 4, `(R)+` of a jump takes the register after it was
-//! moved, `SWAB` leaves V alone, the stack may not go below 0400, and a word at an odd address traps
-//! to 4 with the registers as far as they were changed. DEC, *PDP-11/20 Processor Handbook* (1971).
+//! It has no extended arithmetic and no memory management; later additions trap as reserved. Its
+//! peculiarities: a jump to a register traps to 4. `(R)+` of a jump uses the register after its
+//! increment. `SWAB` leaves V alone. The stack may not go below 0400. A word at an odd address
+//! traps to 4 and leaves the registers partly changed. DEC, *PDP-11/20 Processor Handbook* (1971).
 
 mod byte;
 mod control;
@@ -18,29 +18,29 @@ mod word;
 
 pub use trap::{Entry, Traps};
 
-/// The stack pointer's number.
+/// The stack pointer's register number.
 pub const SP: usize = 6;
-/// The program counter's number.
+/// The program counter's register number.
 pub const PC: usize = 7;
-/// Below this address a stack has run over.
+/// A stack below this address has overflowed.
 pub const STACK_LIMIT: u16 = 0o400;
 
-/// Why an instruction came to no end.
+/// The reason why an instruction was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Abort {
     /// A word at an odd address.
     Odd,
-    /// Nobody answers at the address.
+    /// No memory or device answers at the address.
     Absent,
 }
 
-/// What the instructions see, but for memory.
+/// The state of the processor, without memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the bits of a register, each with its name")]
 pub struct Cpu {
     /// R0 to R5, the stack pointer, the program counter.
     pub registers: [u16; 8],
-    /// Priority 0 to 7: only requests above it interrupt.
+    /// The priority, 0 to 7. Only requests above it interrupt.
     pub priority: u8,
     /// T: trap after every instruction.
     pub trace: bool,
@@ -48,13 +48,13 @@ pub struct Cpu {
     pub negative: bool,
     /// Z: the result was zero.
     pub zero: bool,
-    /// V: the result did not fit.
+    /// V: the result overflowed.
     pub overflow: bool,
-    /// C: a one was carried out, or borrowed.
+    /// C: a carry or borrow.
     pub carry: bool,
-    /// Traps that will be taken before the next instruction.
+    /// The traps to take before the next instruction.
     pub traps: Traps,
-    /// WAIT was executed and nothing has interrupted yet.
+    /// Whether WAIT was executed and no interrupt has come since.
     pub waits: bool,
 }
 
@@ -69,7 +69,7 @@ impl Cpu {
             | u16::from(self.carry)
     }
 
-    /// Takes the low byte of a word as the status; this model has no more.
+    /// Sets the status from the low byte of a word; this model has no more bits.
     pub fn set_status(&mut self, word: u16) {
         self.priority = ((word >> 5) & 7).to_le_bytes()[0];
         self.trace = word & 0o20 != 0;
@@ -79,14 +79,14 @@ impl Cpu {
         self.carry = word & 1 != 0;
     }
 
-    /// N and Z of a word.
+    /// Sets N and Z for a word.
     #[inline]
     pub(crate) fn set_nz(&mut self, result: u16) {
         self.negative = result & 0x8000 != 0;
         self.zero = result == 0;
     }
 
-    /// N and Z of a byte.
+    /// Sets N and Z for a byte.
     #[inline]
     pub(crate) fn set_nz_byte(&mut self, result: u8) {
         self.negative = result & 0x80 != 0;

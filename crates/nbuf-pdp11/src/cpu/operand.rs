@@ -1,12 +1,12 @@
-//! Where operands are: the eight ways to address, and access to memory and registers.
+//! The eight addressing modes, and access to memory and registers.
 //!
-//! Steps happen in the order of the hardware, because a register may be moved before it is used,
-//! and an abort leaves it as it is then.
+//! Steps follow the order of the hardware. A register may change before its use, and an abort
+//! leaves it changed.
 
 use super::{Abort, PC, SP, STACK_LIMIT, Traps};
 use crate::machine::Pdp11;
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     Register(usize),
@@ -32,7 +32,7 @@ impl Pdp11 {
 
     #[inline]
     pub(super) fn read_byte(&mut self, address: u16) -> Result<u8, Abort> {
-        // A byte at an odd address takes a little longer, since it must be moved over.
+        // A byte at an odd address takes a little longer, because it must be shifted.
         self.now += u64::from(address & 1) * self.odd_byte_ticks;
         match self.memory.byte(address) {
             Some(byte) => Ok(byte),
@@ -49,7 +49,7 @@ impl Pdp11 {
         self.write_byte_elsewhere(address, value)
     }
 
-    /// The word behind the program counter, which goes on.
+    /// Reads the word at the program counter and advances it.
     #[inline]
     pub(super) fn next_word(&mut self) -> Result<u16, Abort> {
         let at = self.cpu.registers[PC];
@@ -58,8 +58,8 @@ impl Pdp11 {
         Ok(word)
     }
 
-    /// The address that a specifier of six bits means; never one of a plain register. `step` is how
-    /// far modes 2 and 4 move.
+    /// The address for a specifier of six bits, never for a plain register. Modes 2 and 4 move the
+    /// register by `step`.
     #[inline]
     fn address(&mut self, specifier: u16, step: u16) -> Result<u16, Abort> {
         let number = usize::from(specifier & 7);
@@ -98,19 +98,20 @@ impl Pdp11 {
         }
     }
 
-    /// The address of a word.
+    /// The address of a word operand.
     #[inline]
     pub(super) fn word_address(&mut self, specifier: u16) -> Result<u16, Abort> {
         self.address(specifier, 2)
     }
 
-    /// The address of a byte. The stack pointer and the program counter move by words all the same.
+    /// The address of a byte operand. The stack pointer and the program counter still move by
+    /// words.
     #[inline]
     pub(super) fn byte_address(&mut self, specifier: u16) -> Result<u16, Abort> {
         self.address(specifier, if specifier & 6 == 6 { 2 } else { 1 })
     }
 
-    /// The stack went to `address`: below its limit it traps, once the instruction is done.
+    /// Checks a move of the stack to `address`. Below the limit it traps after the instruction.
     #[inline]
     pub(super) fn watch_stack(&mut self, register: usize, address: u16) {
         if register == SP && address < STACK_LIMIT {
@@ -118,7 +119,7 @@ impl Pdp11 {
         }
     }
 
-    /// The word that a specifier means, and where it is.
+    /// The word operand of a specifier, and its place.
     #[inline]
     pub(super) fn word_at(&mut self, specifier: u16) -> Result<(u16, Place), Abort> {
         let specifier = specifier & 0o77;
@@ -130,7 +131,7 @@ impl Pdp11 {
         Ok((self.read_word(address)?, Place::Address(address)))
     }
 
-    /// The byte that a specifier means, and where it is.
+    /// The byte operand of a specifier, and its place.
     #[inline]
     pub(super) fn byte_at(&mut self, specifier: u16) -> Result<(u8, Place), Abort> {
         let specifier = specifier & 0o77;
@@ -153,7 +154,7 @@ impl Pdp11 {
         }
     }
 
-    /// Into a register, only the low byte changes.
+    /// Writes a byte; in a register only the low byte changes.
     #[inline]
     pub(super) fn put_byte(&mut self, place: Place, value: u8) -> Result<(), Abort> {
         match place {
@@ -166,8 +167,8 @@ impl Pdp11 {
         }
     }
 
-    /// Source and destination of a word instruction that reads both. A source in a register is
-    /// taken after the destination's address was made, which may have moved it.
+    /// The source and destination of a word instruction that reads both. A source in a register is
+    /// read after the destination's address, which may have changed the register.
     #[inline]
     pub(super) fn words(&mut self, instruction: u16) -> Result<(u16, u16, Place), Abort> {
         let source = (instruction >> 6) & 0o77;
@@ -180,7 +181,7 @@ impl Pdp11 {
         Ok((source, destination, place))
     }
 
-    /// Likewise of bytes.
+    /// The same for bytes.
     #[inline]
     pub(super) fn bytes(&mut self, instruction: u16) -> Result<(u8, u8, Place), Abort> {
         let source = (instruction >> 6) & 0o77;

@@ -1,36 +1,36 @@
-//! Traps: what the processor does to itself, in the order in which it is heard.
+//! Traps: exceptions of the processor itself, in order of priority.
 //!
-//! Several may wait; the first of the order is taken and takes those with it that it makes
+//! Several may wait. The first in order is taken, and clears the waiting traps that it makes
 //! meaningless. Interrupts of devices come after all traps.
 
-/// How the processor came to where a vector points, by a trap or an interrupt.
+/// The last entry through a vector, by a trap or an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The vector.
+    /// The vector's address.
     pub vector: u16,
-    /// The address of the instruction that would have come next.
+    /// The saved program counter: the address of the next instruction.
     pub counter: u16,
-    /// What for.
+    /// The name of the trap or interrupt.
     pub cause: &'static str,
 }
 
-/// A trap that is to be taken.
+/// A trap to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) vector: u16,
-    /// It is the stack's, which cannot call itself.
+    /// Whether it is the stack trap, which must not trigger itself.
     pub(crate) is_stack: bool,
     pub(crate) cause: &'static str,
 }
 
-/// A set of traps that wait.
+/// The set of waiting traps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traps(u16);
 
 impl Traps {
     /// A word at an odd address: vector 4.
     pub const ODD: Self = Self(1);
-    /// Nobody answered at the address: vector 4.
+    /// An address where no memory or device answers: vector 4.
     pub const ABSENT: Self = Self(2);
     /// A jump to a register: vector 4.
     pub const JUMP: Self = Self(4);
@@ -49,7 +49,8 @@ impl Traps {
     /// The stack went below its limit: vector 4.
     pub const STACK: Self = Self(0o1000);
 
-    /// In their order: vector, what goes with the trap when it is taken, and what it is for.
+    /// The traps in order of priority: the trap, its vector, the traps that it clears, and its
+    /// name.
     const ORDER: [(Self, u16, Self, &'static str); 10] = [
         (
             Self::ODD,
@@ -73,17 +74,17 @@ impl Traps {
         (Self::STACK, 0o4, Self::STACK, "a stack below 000400"),
     ];
 
-    /// Whether none waits.
+    /// Whether no trap waits.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Adds one.
+    /// Adds a trap.
     pub(crate) fn raise(&mut self, trap: Self) {
         self.0 |= trap.0;
     }
 
-    /// Takes the first.
+    /// Removes and returns the first trap.
     pub(crate) fn take(&mut self) -> Option<Taken> {
         let &(trap, vector, with_it, cause) =
             Self::ORDER.iter().find(|(trap, ..)| self.0 & trap.0 != 0)?;

@@ -1,5 +1,5 @@
-//! Instructions on words. Condition codes are set before the result is written, so that a result
-//! that goes into the status word stays there.
+//! Word instructions. They set the condition codes before they write the result, so that a result
+//! written to the status word stays there.
 
 use super::Abort;
 use super::operand::Place;
@@ -15,7 +15,7 @@ impl Pdp11 {
             value = self.word_at(from)?.0;
             place = Place::Register(usize::from(to));
         } else if from < 8 {
-            // The address first: it may move the register that is the source.
+            // The address comes first, because it may change the register that is the source.
             place = Place::Address(self.word_address(to)?);
             value = self.cpu.registers[usize::from(from)];
         } else {
@@ -98,7 +98,8 @@ impl Pdp11 {
         Ok(())
     }
 
-    /// Reads a word, works on it with the carry, writes it: result, V, C.
+    /// Reads a word, applies `work` with the carry, and writes it. `work` returns the result, V and
+    /// C.
     #[inline]
     fn change(&mut self, ir: u16, work: impl Fn(u16, bool) -> (u16, bool, bool)) -> Done {
         let (value, place) = self.word_at(ir)?;
@@ -155,7 +156,8 @@ impl Pdp11 {
         self.change(ir, |value, _| shifted(value << 1, value & 0x8000 != 0))
     }
 
-    /// The codes are those of the new low byte; V stays, which later models clear.
+    /// Swaps the bytes and sets the codes from the new low byte. It leaves V alone; later models
+    /// clear it.
     pub(super) fn swab(&mut self, ir: u16) -> Done {
         let (value, place) = self.word_at(ir)?;
         let result = value.swap_bytes();
@@ -165,7 +167,7 @@ impl Pdp11 {
     }
 }
 
-/// After a shift V says whether N and C differ.
+/// After a shift, V is set if N and C differ.
 #[inline]
 fn shifted(result: u16, carry: bool) -> (u16, bool, bool) {
     (result, (result & 0x8000 != 0) != carry, carry)

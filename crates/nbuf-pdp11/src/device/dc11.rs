@@ -1,50 +1,51 @@
-//! DC11, eight serial lines with a modem each. A line without a connection is silent.
+//! The DC11: eight serial lines with a modem each. A line without a connection is silent.
 //!
-//! When somebody connects, the modem answers after a while, if the program has said that the terminal
-//! is ready: carrier is there, which is a change and interrupts. When he hangs up, carrier goes, and
-//! stays away until the program says again that it is ready, so that who comes next does not find what
-//! the last has left. What is typed waits until the program has taken the character before, so that
-//! nothing is lost. Not modelled: breaks, the secondary channel, and odd parity.
+//! When a terminal connects, the modem answers after a while, if the program has set the terminal
+//! ready bit. The carrier then comes on, which is a change and interrupts. When the terminal hangs
+//! up, the carrier goes off. It stays off until the program sets the bit again, so that the next
+//! user does not find the previous session. Input waits until the program has taken the previous
+//! character, so that no character is lost. Not modelled: breaks, the secondary channel, and odd
+//! parity.
 //!
-//! Sources: DEC, *PDP-11 Peripherals Handbook* (1972); SIMH 3.8; the speeds by the words that First
-//! Edition Unix uses in `getty.s`.
+//! Sources: DEC, *PDP-11 Peripherals Handbook* (1972); SIMH 3.8. The speeds follow the words that
+//! First Edition Unix uses in `getty.s`.
 
 use super::line::Line;
 use super::{NEVER, Write};
 
-/// Lines of the machine.
+/// The number of lines.
 pub const LINES: u16 = 8;
-/// Bytes of registers, eight for each line.
+/// The bytes of all registers, eight for each line.
 pub const BYTES: u16 = LINES * 8;
 
-/// What the lines cost.
+/// The times of the lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LineTiming {
-    /// For a character, by the two bits of the speed.
+    /// The ticks of a character, by the two bits of the speed.
     pub character_ticks: [u64; 4],
-    /// Until a modem has answered.
+    /// The ticks until a modem answers.
     pub answer_ticks: u64,
 }
 
-/// See the module.
+/// The controller of all lines.
 #[derive(Clone, Debug)]
 pub struct Dc11 {
     timing: LineTiming,
     lines: Vec<Line>,
-    /// The earliest of all lines.
+    /// The earliest event of all lines.
     due: u64,
-    /// Whether any line wants to interrupt.
+    /// Whether any line requests an interrupt.
     pub(crate) requests: bool,
 }
 
 impl Dc11 {
-    /// Eight lines without a connection.
+    /// Makes eight lines without a connection.
     pub fn new(timing: LineTiming) -> Self {
         let lines = vec![Line::SILENT; usize::from(LINES)];
         Self { timing, lines, due: NEVER, requests: false }
     }
 
-    /// Somebody connects to a line.
+    /// Connects a terminal to a line.
     pub fn connect(&mut self, now: u64, line: usize) {
         self.change(line, |line, timing| {
             line.is_connected = true;
@@ -52,7 +53,7 @@ impl Dc11 {
         });
     }
 
-    /// Hangs up, and what was typed and not taken is gone.
+    /// Disconnects a terminal, and drops input that the program has not taken.
     pub fn hang_up(&mut self, line: usize) {
         self.change(line, |line, _| {
             line.is_hung_up |= line.has_carrier();
@@ -63,7 +64,7 @@ impl Dc11 {
         });
     }
 
-    /// Types on a line, from `now` on.
+    /// Queues input on a line, from `now` on.
     pub fn type_in(&mut self, now: u64, line: usize, text: &[u8]) {
         self.change(line, |line, timing| {
             line.typed.extend(text);
@@ -71,22 +72,22 @@ impl Dc11 {
         });
     }
 
-    /// Characters that are to be typed on a line still.
+    /// The number of characters that still wait to be typed on a line.
     pub fn to_type(&self, line: usize) -> usize {
         self.lines.get(line).map_or(0, |line| line.typed.len())
     }
 
-    /// What was printed on a line since this was asked last.
+    /// Takes the output of a line since the last call.
     pub fn take_printed(&mut self, line: usize) -> Vec<u8> {
         self.lines.get_mut(line).map(|line| std::mem::take(&mut line.printed)).unwrap_or_default()
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn due(&self) -> u64 {
         self.due
     }
 
-    /// Does what is due.
+    /// Processes the due events.
     pub fn service(&mut self, now: u64) {
         for line in &mut self.lines {
             line.service(now, &self.timing);
@@ -94,7 +95,7 @@ impl Dc11 {
         self.settle();
     }
 
-    /// Back to the beginning; who is connected stays so.
+    /// Resets all lines; connections stay.
     pub fn reset(&mut self) {
         for line in &mut self.lines {
             line.reset();
@@ -102,20 +103,20 @@ impl Dc11 {
         self.settle();
     }
 
-    /// Reads one of the registers, by its offset from the first line's first.
+    /// Reads the register at an offset from the first line's first register.
     pub fn read(&mut self, now: u64, offset: u16) -> u16 {
         self.change(usize::from(offset >> 3), |line, timing| line.read(now, offset & 6, timing))
             .unwrap_or(0)
     }
 
-    /// Writes to one of them.
+    /// Writes to the register at such an offset.
     pub fn write(&mut self, now: u64, offset: u16, write: Write) {
         self.change(usize::from(offset >> 3), |line, timing| {
             line.write(now, offset & 6, write, timing);
         });
     }
 
-    /// The most urgent request, which is granted with this: its vector, from the first line's first.
+    /// Grants the most urgent request and returns its vector, relative to the first line's first.
     pub(crate) fn interrupt(&mut self) -> Option<u16> {
         let vector = (0..).step_by(8).zip(&mut self.lines).find_map(|(vector, line)| {
             if std::mem::take(&mut line.receiver_requests) {
@@ -151,10 +152,10 @@ mod tests {
     use super::*;
 
     const TIMING: LineTiming = LineTiming { character_ticks: [1, 10, 5, 20], answer_ticks: 100 };
-    /// Ready, interrupts, the second speed: what First Edition Unix writes.
+    /// Ready, interrupts, the second speed: the word that First Edition Unix writes.
     const OPEN: Write = Write::Word(0o511);
 
-    /// Line 1 with somebody who was answered.
+    /// Connects line 1 to a terminal whose call was answered.
     fn open() -> Dc11 {
         let mut lines = Dc11::new(TIMING);
         lines.write(0, 0o10, OPEN);

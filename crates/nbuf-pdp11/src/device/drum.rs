@@ -1,19 +1,20 @@
-//! RS11, the fixed-head disc that Unix calls the drum: no arm, only rotation.
+//! The RS11, a fixed-head disc that Unix calls the drum. It has no arm, only rotation.
 //!
-//! 2048 words a turn; a word passes its head when the turn has come round to it. Cost: no time of
-//! ours, an image in memory. DEC, *PDP-11 Peripherals Handbook* (1972), RF11. Not for discs with
-//! sectors.
+//! A turn has 2048 words, and a word can move when it comes under its head. Cost: an image in
+//! memory, and no host time for waiting. DEC, *PDP-11 Peripherals Handbook* (1972), RF11. Do not
+//! use it for discs with sectors.
 
-use nbuf::disc::{Completion, Disc, DiscError, Operation, Request, Spent};
+use nbuf::disc::{Breakdown, Completion, Disc, DiscError};
+use nbuf::trace::request::{Op, Request};
 use nbuf::units::Nanos;
 
 use super::transfer::Store;
 use crate::timing::DrumTiming;
 
-/// Words that pass a head in a turn.
+/// The words that pass a head in a turn.
 pub const TURN_WORDS: u64 = 2048;
 
-/// See the module.
+/// A drum and its contents.
 #[derive(Clone)]
 pub struct Drum {
     image: Vec<u8>,
@@ -22,24 +23,24 @@ pub struct Drum {
 }
 
 impl Drum {
-    /// A drum with these bytes on it, zeroes up to its size.
+    /// Makes a drum with this image, padded with zeros to its size.
     pub fn new(mut image: Vec<u8>, size_bytes: usize, timing: DrumTiming) -> Self {
         image.resize(size_bytes, 0);
         Self { image, timing, done: None }
     }
 
-    /// How long until the word at this byte passes, and until the last of the request has.
-    fn spent(&self, now: Nanos, request: &Request) -> Spent {
+    /// The time until the first word of the request passes, and until the last has passed.
+    fn breakdown(&self, now: Nanos, request: &Request) -> Breakdown {
         let word = self.timing.word;
         if word == Nanos::ZERO {
-            return Spent::default();
+            return Breakdown::default();
         }
         let at = (now + self.timing.phase).0 / word.0 % TURN_WORDS;
-        let first = request.offset_bytes / 2 % TURN_WORDS;
+        let first = request.offset / 2 % TURN_WORDS;
         let rotation = word * ((first + TURN_WORDS - at) % TURN_WORDS);
-        let words = u64::from(request.length_bytes / 2);
+        let words = request.length_bytes / 2;
         let transfer = if self.timing.is_burst { Nanos::ZERO } else { word * words };
-        Spent { rotation, transfer, ..Spent::default() }
+        Breakdown { rotation, transfer, ..Breakdown::default() }
     }
 }
 
@@ -48,9 +49,9 @@ impl Disc for Drum {
         self.image.len() as u64
     }
 
-    fn submit(&mut self, now: Nanos, request: Request) {
-        let spent = self.spent(now, &request);
-        self.done = Some(carry_out(&mut self.image, now, request, spent));
+    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+        let breakdown = self.breakdown(now, &request);
+        self.done = Some(carry_out(&mut self.image, now, request, data, breakdown));
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
@@ -72,31 +73,32 @@ impl Store for Drum {
     }
 }
 
-/// Moves the bytes between a request and an image.
+/// Copies the bytes between a request and an image.
 pub(super) fn carry_out(
     image: &mut [u8],
     now: Nanos,
-    mut request: Request,
-    spent: Spent,
+    request: Request,
+    mut data: Vec<u8>,
+    breakdown: Breakdown,
 ) -> Completion {
     let size_bytes = image.len() as u64;
-    let from = usize::try_from(request.offset_bytes).unwrap_or(usize::MAX);
-    let outcome = match image.get_mut(from..from.saturating_add(request.data.len())) {
+    let from = usize::try_from(request.offset).unwrap_or(usize::MAX);
+    let outcome = match image.get_mut(from..from.saturating_add(data.len())) {
         Some(place) => {
-            match request.operation {
-                Operation::Read => request.data.copy_from_slice(place),
-                Operation::Write => place.copy_from_slice(&request.data),
-                Operation::Flush => {}
+            match request.op {
+                Op::Read => data.copy_from_slice(place),
+                Op::Write => place.copy_from_slice(&data),
+                Op::Flush | Op::Discard => {}
             }
             Ok(())
         }
         None => Err(DiscError::PastTheEnd {
-            offset_bytes: request.offset_bytes,
+            offset_bytes: request.offset,
             length_bytes: request.length_bytes,
             size_bytes,
         }),
     };
-    Completion { request, at: now + spent.total(), spent, outcome }
+    Completion { request, data, at: now + breakdown.total(), breakdown, outcome }
 }
 
 #[cfg(test)]
@@ -108,21 +110,15 @@ mod tests {
         let word = Nanos(10);
         let timing = DrumTiming { word, phase: Nanos::ZERO, is_burst: false };
         let mut drum = Drum::new(vec![7], 8192, timing);
-        let mut check = |now, offset_bytes, rotation, transfer| {
-            let request = Request {
-                tag: 1,
-                operation: Operation::Read,
-                offset_bytes,
-                length_bytes: 4,
-                data: vec![0; 4],
-            };
-            let done = nbuf::disc::wait_for(&mut drum, Nanos(now), request).unwrap();
+        let mut check = |now, offset, rotation, transfer| {
+            let read = Request::new(Op::Read, offset, 4);
+            let done = nbuf::disc::wait_for(&mut drum, Nanos(now), read, vec![0; 4]).unwrap();
             assert_eq!(
-                (done.spent.rotation, done.spent.transfer),
+                (done.breakdown.rotation, done.breakdown.transfer),
                 (Nanos(rotation), Nanos(transfer))
             );
             assert_eq!(done.at, Nanos(now + rotation + transfer));
-            done.request.data
+            done.data
         };
         assert_eq!(check(0, 0, 0, 20), [7, 0, 0, 0]);
         check(5, 2, 10, 20);

@@ -1,14 +1,14 @@
-//! KE11-A, the extended arithmetic element: multiplies, divides and shifts for a processor that
-//! cannot.
+//! The KE11-A, the extended arithmetic element. It multiplies, divides and shifts for a processor
+//! that cannot.
 //!
-//! Writing an operand to the register of an operation does it, at once. The double register AC,MQ
-//! holds dividends, products and what is shifted; SC counts steps, SR says what came out. DEC,
-//! *PDP-11 Peripherals Handbook* (1972), chapter KE11-A. Not the EIS of later processors, whose
-//! shifts and codes differ.
+//! A write of an operand to an operation's register runs the operation at once. The double register
+//! AC,MQ holds dividends, products and shifted values. SC counts steps, and SR holds the status of
+//! the result. DEC, *PDP-11 Peripherals Handbook* (1972), chapter KE11-A. It is not the EIS of
+//! later processors, whose shifts and codes differ.
 
 use super::Write;
 
-/// N and V differ: the sign of a result that does not fit.
+/// N and V differ: the sign of a result that overflowed.
 const SR_NV: u16 = 0o200;
 const SR_N: u16 = 0o100;
 const SR_AC_ONES: u16 = 0o40;
@@ -19,18 +19,18 @@ const SR_ZERO: u16 = 0o4;
 const SR_SINGLE: u16 = 0o2;
 const SR_C: u16 = 0o1;
 
-/// See the module.
+/// The registers of the arithmetic element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ke11 {
     ac: u16,
     mq: u16,
     sc: u16,
-    /// N, N xor V, and C as the last operation left them.
+    /// N, N xor V, and C after the last operation.
     sr: u16,
 }
 
 impl Ke11 {
-    /// Forgets all.
+    /// Clears all registers.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
@@ -59,7 +59,7 @@ impl Ke11 {
 
     /// Writes to the register at an offset of 0 to 16 octal.
     pub fn write(&mut self, offset: u16, write: Write) {
-        // A low byte is extended with its sign; a high byte starts no operation.
+        // A low byte is sign-extended; a high byte starts no operation.
         let word = match write {
             Write::Word(word) => word,
             Write::Low(byte) => i16::from(byte.cast_signed()).cast_unsigned(),
@@ -136,7 +136,8 @@ impl Ke11 {
         }
     }
 
-    /// The quotient cannot fit: the hardware notices after one step, and leaves that step done.
+    /// Stops a division whose quotient would overflow. The hardware detects this after one step,
+    /// and keeps the result of that step.
     fn divide_stops(&mut self, word: u16) {
         let same_signs = (self.ac ^ word) & 0x8000 == 0;
         let shifted = self.ac << 1 | self.mq >> 15;
@@ -162,8 +163,8 @@ impl Ke11 {
         self.sr = if self.ac & 0x8000 == 0 { 0 } else { SR_N | SR_NV };
     }
 
-    /// Shifts AC,MQ: counts below 32 to the left, from 32 on by 64 less to the right. Arithmetic
-    /// shifts leave the sign where it is.
+    /// Shifts AC,MQ. A count below 32 shifts left by the count; a count from 32 on shifts right by
+    /// 64 minus the count. Arithmetic shifts keep the sign.
     fn shift(&mut self, count: u16, is_arithmetic: bool) {
         self.sc = 0;
         self.sr = 0;
@@ -172,7 +173,7 @@ impl Ke11 {
         let result = if count == 0 {
             value.cast_unsigned()
         } else if count < 32 {
-            // Arithmetically the sign stays, so one bit more is lost.
+            // An arithmetic shift keeps the sign, so it loses one bit more.
             let lost = wide >> (32 - count - u16::from(is_arithmetic));
             let moved = value.cast_unsigned() << count;
             let sign = value.cast_unsigned() & 0x8000_0000;
@@ -223,7 +224,7 @@ mod tests {
             let mut ke = with(0, a.cast_unsigned());
             ke.write(0o06, Write::Word(b.cast_unsigned()));
             prop_assert_eq!(ke.both().cast_signed(), i32::from(a) * i32::from(b));
-            // A quotient of the largest magnitude counts as one that does not fit.
+            // A quotient of the largest magnitude counts as an overflow.
             prop_assume!(a != i16::MIN);
             ke.write(0o00, Write::Word(b.cast_unsigned()));
             prop_assert_eq!((ke.mq.cast_signed(), ke.ac), (a, 0));

@@ -1,22 +1,22 @@
-//! KL11, the console: a keyboard and a printer.
+//! The KL11, the console: a keyboard and a printer.
 //!
-//! What is to be typed waits in a queue until the program has taken what was typed before, so that
-//! nothing is lost; what is printed is kept with the time at which it appeared.
+//! Input waits in a queue until the program has taken the previous character, so that no character
+//! is lost. Output is kept with the time at which it appeared.
 
 use std::collections::VecDeque;
 
 use super::{DONE, ENABLE, NEVER, Write};
 
-/// A character on the paper.
+/// A printed character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Printed {
-    /// When.
+    /// The time at which it appeared.
     pub ticks: u64,
-    /// Seven bits of it.
+    /// The low seven bits.
     pub character: u8,
 }
 
-/// See the module.
+/// The registers and queues of the console.
 #[derive(Clone, Debug)]
 pub struct Kl11 {
     typed: VecDeque<u8>,
@@ -29,14 +29,14 @@ pub struct Kl11 {
     printer_due: u64,
     in_ticks: u64,
     out_ticks: u64,
-    /// The keyboard wants to interrupt.
+    /// Whether the keyboard requests an interrupt.
     pub(crate) keyboard_requests: bool,
-    /// The printer wants to interrupt.
+    /// Whether the printer requests an interrupt.
     pub(crate) printer_requests: bool,
 }
 
 impl Kl11 {
-    /// A character comes in or goes out in so many ticks.
+    /// Makes a console that receives and prints a character in these times.
     pub fn new(in_ticks: u64, out_ticks: u64) -> Self {
         Self {
             typed: VecDeque::new(),
@@ -54,41 +54,41 @@ impl Kl11 {
         }
     }
 
-    /// Types, from `now` on.
+    /// Queues input, from `now` on.
     pub fn type_in(&mut self, now: u64, text: &[u8]) {
         self.typed.extend(text);
         self.strike(now);
     }
 
-    /// What was printed since this was asked last.
+    /// Takes the output since the last call.
     pub fn take_printed(&mut self) -> Vec<Printed> {
         std::mem::take(&mut self.printed)
     }
 
-    /// Whether something was printed that nobody has taken.
+    /// Whether there is output that was not taken.
     pub fn has_printed(&self) -> bool {
         !self.printed.is_empty()
     }
 
-    /// Whether keys are to be struck still.
+    /// Whether input still waits in the queue.
     pub fn is_typing(&self) -> bool {
         !self.typed.is_empty()
     }
 
-    /// Whether nothing is under way: no key is to be struck or waits for the program, and the printer
-    /// has done what it was given and the program knows.
+    /// Whether the console is idle. No input waits in the queue or for the program, and the program
+    /// has seen that the printer is done.
     pub fn is_quiet(&self) -> bool {
         let keys = self.is_typing() || self.keyboard_status & DONE != 0 || self.keyboard_requests;
         let prints = self.printer_status & DONE == 0 || self.printer_requests;
         !keys && !prints && self.keyboard_due == NEVER
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn due(&self) -> u64 {
         self.keyboard_due.min(self.printer_due)
     }
 
-    /// The next key is struck when the program has taken the last.
+    /// Types the next character once the program has taken the last.
     fn strike(&mut self, now: u64) {
         let is_free = self.keyboard_status & DONE == 0 && self.keyboard_due == NEVER;
         if is_free && !self.typed.is_empty() {
@@ -96,7 +96,7 @@ impl Kl11 {
         }
     }
 
-    /// Does what is due.
+    /// Processes the due events.
     pub fn service(&mut self, now: u64) {
         if self.printer_due <= now {
             self.printer_due = NEVER;
@@ -114,7 +114,7 @@ impl Kl11 {
         }
     }
 
-    /// Back to the beginning; what is to be typed still comes.
+    /// Resets the registers; queued input stays.
     pub fn reset(&mut self, now: u64) {
         self.keyboard_status = 0;
         self.keyboard_requests = false;
@@ -125,7 +125,7 @@ impl Kl11 {
         self.strike(now);
     }
 
-    /// Reads keyboard status, keyboard, printer status or printer, at 0, 2, 4 or 6.
+    /// Reads keyboard status, keyboard, printer status or printer, at offset 0, 2, 4 or 6.
     pub fn read(&mut self, now: u64, offset: u16) -> u16 {
         match offset & 6 {
             0 => self.keyboard_status & (DONE | ENABLE),
@@ -140,7 +140,7 @@ impl Kl11 {
         }
     }
 
-    /// Writes to one of them.
+    /// Writes to the register at such an offset.
     pub fn write(&mut self, now: u64, offset: u16, write: Write) {
         match (offset & 6, write) {
             (0, Write::Word(_) | Write::Low(_)) => {
@@ -162,7 +162,7 @@ impl Kl11 {
     }
 }
 
-/// Enabling interrupts of something that is done interrupts at once.
+/// Sets the interrupt bit. If the device is done, this interrupts at once.
 fn enable(status: &mut u16, requests: &mut bool, write: Write) {
     let word = write.over(*status);
     if word & ENABLE == 0 {

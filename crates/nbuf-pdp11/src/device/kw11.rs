@@ -2,11 +2,11 @@
 
 use super::{DONE, ENABLE, NEVER, Write};
 
-/// See the module.
+/// The register and the next tick of the clock.
 #[derive(Clone, Debug)]
 pub struct Kw11 {
     status: u16,
-    /// Wants to interrupt.
+    /// Whether the clock requests an interrupt.
     pub(crate) requests: bool,
     due: u64,
     period_ticks: u64,
@@ -14,24 +14,24 @@ pub struct Kw11 {
 }
 
 impl Kw11 {
-    /// Ticks every `period_ticks`, the first time when `first_ticks` have passed. A clock without a
+    /// Makes a clock that ticks every `period_ticks`, first after `first_ticks`. A clock without a
     /// period stands still.
     pub fn new(period_ticks: u64, first_ticks: u64) -> Self {
         let due = if period_ticks == 0 { NEVER } else { first_ticks };
         Self { status: 0, requests: false, due, period_ticks, ticked: 0 }
     }
 
-    /// When it ticks next.
+    /// The time of the next tick.
     pub fn due(&self) -> u64 {
         self.due
     }
 
-    /// How often it has ticked.
+    /// The number of ticks so far.
     pub fn ticked(&self) -> u64 {
         self.ticked
     }
 
-    /// Its time has come.
+    /// Processes the due tick.
     pub fn service(&mut self) {
         self.status |= DONE;
         self.requests |= self.status & ENABLE != 0;
@@ -39,18 +39,18 @@ impl Kw11 {
         self.ticked += 1;
     }
 
-    /// Back to the beginning; the mains do not stop.
+    /// Clears the register; the mains continue.
     pub fn reset(&mut self) {
         self.status = DONE;
         self.requests = false;
     }
 
-    /// The status register.
+    /// Reads the status register.
     pub fn read(&self) -> u16 {
         self.status & (DONE | ENABLE)
     }
 
-    /// Writes it. The processor may clear that a tick was seen, not set it.
+    /// Writes the status register. The processor can clear the tick bit, but not set it.
     pub fn write(&mut self, write: Write) {
         if let Write::High(_) = write {
             return;

@@ -7,22 +7,22 @@ use super::{DONE, ENABLE, NEVER, Write};
 
 /// Bit 0: the terminal is ready.
 const READY: u16 = 1;
-/// Bit 2: somebody is there.
+/// Bit 2: the carrier is on.
 pub(super) const CARRIER: u16 = 4;
-/// Bits 4 and 3: which of four speeds.
+/// Bits 4 and 3: one of four speeds.
 const SPEED: u16 = 0o30;
-/// Bits 15 and 14: carrier came or went, which counts as an error.
+/// Bits 15 and 14: the carrier changed, which counts as an error.
 pub(super) const CHANGED: u16 = 0o140_000;
-/// What a program may set of the receiver, and of the transmitter.
+/// The receiver bits, and the transmitter bits, that a program may set.
 const RECEIVER: u16 = 0o3_533;
 const TRANSMITTER: u16 = 0o535;
 
-/// See the module.
+/// The registers and queues of a line.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two of the modem, two of the interrupts")]
 pub(super) struct Line {
     pub(super) is_connected: bool,
-    /// Somebody hung up, and the program has not said since that it is ready.
+    /// Whether the terminal hung up, and the program has not set the ready bit since.
     pub(super) is_hung_up: bool,
     receiver: u16,
     received: u8,
@@ -38,7 +38,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Without a connection.
+    /// A line without a connection.
     pub(super) const SILENT: Self = Self {
         is_connected: false,
         is_hung_up: false,
@@ -63,7 +63,7 @@ impl Line {
         self.receiver & CARRIER != 0
     }
 
-    /// The modem answers a while after both sides are there.
+    /// Starts a call. The modem answers a while after both sides are ready.
     pub(super) fn call(&mut self, now: u64, timing: &LineTiming) {
         let both = self.is_connected && !self.is_hung_up && self.receiver & READY != 0;
         if both && !self.has_carrier() && self.answers_at == NEVER {
@@ -79,7 +79,7 @@ impl Line {
         }
     }
 
-    /// The next character comes when the program has taken the last.
+    /// Types the next character once the program has taken the last.
     pub(super) fn strike(&mut self, now: u64, timing: &LineTiming) {
         let is_free = self.receiver & DONE == 0 && self.receives_at == NEVER;
         if is_free && self.has_carrier() && !self.typed.is_empty() {
@@ -87,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Back to the beginning; a connection stays, and what was typed and printed.
+    /// Resets the registers; the connection, input and output stay.
     pub(super) fn reset(&mut self) {
         let typed = std::mem::take(&mut self.typed);
         let printed = std::mem::take(&mut self.printed);
@@ -167,7 +167,7 @@ impl Line {
     }
 }
 
-/// A character at the speed that a status says.
+/// The time of a character at the speed in a status word.
 fn ticks(status: u16, timing: &LineTiming) -> u64 {
     timing.character_ticks[usize::from((status & SPEED) >> 3)]
 }

@@ -1,5 +1,5 @@
-//! The devices, one file each. A device knows its registers and its own time; where it sits and whom
-//! it interrupts is known to the bus alone.
+//! The devices, one file each. A device has its registers and its own time. The bus has its address
+//! and its interrupt.
 
 pub mod dc11;
 pub mod drum;
@@ -12,20 +12,20 @@ pub mod rf11;
 pub mod rk11;
 pub mod transfer;
 
-/// A device has nothing to do.
+/// The due time of an idle device.
 pub const NEVER: u64 = u64::MAX;
 
 /// Bit 7 of a status register: done, ready.
 const DONE: u16 = 0o200;
-/// Bit 6: interrupts when done.
+/// Bit 6: interrupt when done.
 const ENABLE: u16 = 0o100;
 /// Bit 0: go.
 const GO: u16 = 1;
 
-/// How a processor writes to a register.
+/// A processor's write to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// All of it.
+    /// The whole word.
     Word(u16),
     /// The byte at the even address.
     Low(u8),
@@ -34,7 +34,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// What a register that takes bytes holds afterwards.
+    /// The new contents of a register that accepts byte writes.
     pub(crate) fn over(self, old: u16) -> u16 {
         match self {
             Self::Word(word) => word,

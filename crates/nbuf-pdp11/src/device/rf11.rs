@@ -1,8 +1,8 @@
-//! RF11, the controller of the drum.
+//! The RF11, the controller of the drum.
 //!
-//! Registers: RFCS status, RFWC word count (negative), RFCMA memory, RFDA and RFDAE place on the drum
-//! in words, RFDBR buffer, RFMR maintenance, RFADS where the drum stands. DEC, *PDP-11 Peripherals
-//! Handbook* (1972), RF11. Maintenance and the write-lock switches are absent.
+//! Registers: RFCS status, RFWC word count (negative), RFCMA memory, RFDA and RFDAE place on the
+//! drum in words, RFDBR buffer, RFMR maintenance, RFADS position of the drum. DEC, *PDP-11
+//! Peripherals Handbook* (1972), RF11. Maintenance and the write-lock switches are absent.
 
 use super::transfer::{Store, Transfer};
 use super::{DONE, ENABLE, GO, Write, low};
@@ -29,7 +29,7 @@ const WRITE: u16 = 2;
 const READ: u16 = 4;
 const CHECK: u16 = 6;
 
-/// See the module.
+/// The registers of the controller, and its drum.
 #[derive(Clone, Debug)]
 pub struct Rf11 {
     status: u16,
@@ -39,14 +39,14 @@ pub struct Rf11 {
     extension: u16,
     buffer: u16,
     function: u16,
-    /// Wants to interrupt.
+    /// Whether the controller requests an interrupt.
     pub(crate) requests: bool,
-    /// The drum.
+    /// The drum, and the operation in progress.
     pub transfer: Transfer,
 }
 
 impl Rf11 {
-    /// A controller with this drum.
+    /// Makes a controller with this drum.
     pub fn new(drum: Box<dyn Store>, tick_ns: u64) -> Self {
         Self {
             status: DONE,
@@ -61,7 +61,7 @@ impl Rf11 {
         }
     }
 
-    /// Back to the beginning; the drum keeps what it has.
+    /// Resets the registers; the drum keeps its contents.
     pub fn reset(&mut self) {
         self.transfer.cancel();
         self.status = DONE;
@@ -82,12 +82,12 @@ impl Rf11 {
         u32::from(self.status & CS_MEMORY) << 12 | u32::from(self.memory_address)
     }
 
-    /// Words still to be moved; a count of zero is the largest.
+    /// The words still to move; a count of zero means the maximum.
     fn words(&self) -> u32 {
         0x1_0000 - u32::from(self.word_count)
     }
 
-    /// Brings the summary bits up to date.
+    /// Updates the summary bits.
     fn sum_up(&mut self) {
         let past_the_end = self.drum_word() >= self.drum_words();
         let freezes = self.extension & DAE_ERRORS != 0;
@@ -120,7 +120,7 @@ impl Rf11 {
         }
     }
 
-    /// Writes to it.
+    /// Writes to the register at an offset of 0 to 16 octal.
     pub fn write(&mut self, now: u64, offset: u16, write: Write, memory: &Memory) {
         match offset & 0o16 {
             0o00 => self.command(now, write, memory),
@@ -161,7 +161,7 @@ impl Rf11 {
         self.transfer.begin(now, u64::from(self.drum_word()) * 2, words * 2, data);
     }
 
-    /// The operation is done; so many words were moved through memory.
+    /// Completes the operation. Returns the number of words moved through memory.
     pub fn service(&mut self, memory: &mut Memory) -> u32 {
         let wanted = self.words();
         let left = self.drum_words().saturating_sub(self.drum_word());
@@ -199,7 +199,7 @@ impl Rf11 {
         moved
     }
 
-    /// The registers point behind what was moved.
+    /// Advances the registers past the moved words.
     fn go_on(&mut self, words: u32, is_fixed: bool) {
         let address = self.bus_address() + if is_fixed { 0 } else { words * 2 };
         let drum = self.drum_word() + words;

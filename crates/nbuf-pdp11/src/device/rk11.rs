@@ -1,8 +1,8 @@
-//! RK11, the controller of one pack: commands, errors, seeks.
+//! The RK11, the controller of one pack: commands, errors, seeks.
 //!
 //! Registers: RKDS drive, RKER errors, RKCS status, RKWC word count (negative), RKBA memory, RKDA
-//! place (drive, cylinder, surface, sector). Drive 0 is there; reading and writing headers is not and
-//! counts as an error of the program. DEC, *PDP-11 Peripherals Handbook* (1972), RK11.
+//! place (drive, cylinder, surface, sector). Only drive 0 exists. Reading and writing headers is
+//! not modelled and counts as a programming error. DEC, *PDP-11 Peripherals Handbook* (1972), RK11.
 
 use super::pack::{CYLINDERS, PACK_BYTES, SECTOR_BYTES, SECTORS, SURFACES};
 use super::transfer::{Store, Transfer};
@@ -29,7 +29,7 @@ const ER_OVERRUN: u16 = 0o40_000;
 const ER_DRIVE: u16 = 0o100_000;
 const ER_SOFT: u16 = 0o3;
 
-/// An RK05 that is up and whose sector counter can be read.
+/// An RK05 that is ready, and whose sector counter is valid.
 const DS_READY: u16 = 0o4000 | 0o400 | 0o200;
 const DS_ARM_STILL: u16 = 0o100;
 const DS_LOCKED: u16 = 0o40;
@@ -43,7 +43,7 @@ const SEEK: u16 = 4;
 const DRIVE_RESET: u16 = 6;
 const LOCK: u16 = 7;
 
-/// See the module.
+/// The registers of the controller, and its pack.
 #[derive(Clone, Debug)]
 pub struct Rk11 {
     status: u16,
@@ -53,16 +53,16 @@ pub struct Rk11 {
     place: u16,
     function: u16,
     is_locked: bool,
-    /// Done, and nobody has been told.
+    /// Whether a completed command has not interrupted yet.
     control_requests: bool,
-    /// At its cylinder, and nobody has been told.
+    /// Whether a completed seek has not interrupted yet.
     seek_requests: bool,
-    /// The pack.
+    /// The pack, and the operation in progress.
     pub transfer: Transfer,
 }
 
 impl Rk11 {
-    /// A controller with this pack in drive 0.
+    /// Makes a controller with this pack in drive 0.
     pub fn new(pack: Box<dyn Store>, tick_ns: u64) -> Self {
         Self {
             status: DONE,
@@ -78,7 +78,7 @@ impl Rk11 {
         }
     }
 
-    /// Back to the beginning; the pack keeps what it has.
+    /// Resets the registers; the pack keeps its contents.
     pub fn reset(&mut self) {
         self.transfer.cancel();
         self.status = DONE;
@@ -92,12 +92,12 @@ impl Rk11 {
         self.seek_requests = false;
     }
 
-    /// Wants to interrupt.
+    /// Whether the controller requests an interrupt.
     pub(crate) fn requests(&self) -> bool {
         self.control_requests || self.seek_requests && self.status & DONE != 0
     }
 
-    /// Was heard.
+    /// Clears the granted request.
     pub(crate) fn acknowledge(&mut self) {
         if self.control_requests {
             self.control_requests = false;
@@ -124,7 +124,7 @@ impl Rk11 {
         u32::from(self.status & CS_MEMORY) << 12 | u32::from(self.memory_address)
     }
 
-    /// Words still to be moved, and of these how many are on the pack.
+    /// The words still to move, and how many of them are on the pack.
     fn words(&self) -> (u32, u32) {
         let wanted = 0x1_0000 - u32::from(self.word_count);
         let left = PACK_BYTES.saturating_sub(self.offset_bytes()) / 2;
@@ -161,7 +161,7 @@ impl Rk11 {
         }
     }
 
-    /// Writes to it.
+    /// Writes to the register at an offset of 0 to 16 octal.
     pub fn write(&mut self, now: u64, offset: u16, write: Write, memory: &Memory) {
         match offset & 0o16 {
             0o04 => self.command(now, write, memory),
@@ -228,7 +228,7 @@ impl Rk11 {
         }
     }
 
-    /// Why the command cannot be begun.
+    /// The error bits of a command that cannot start.
     fn refusal(&self, function: u16) -> Option<u16> {
         let seeks_home = function == DRIVE_RESET;
         [
@@ -249,7 +249,7 @@ impl Rk11 {
         self.control_requests = self.status & ENABLE != 0;
     }
 
-    /// The operation is done; so many words were moved through memory.
+    /// Completes the operation. Returns the number of words moved through memory.
     pub fn service(&mut self, memory: &mut Memory) -> u32 {
         let data = self.transfer.finish().unwrap_or_default();
         if self.function == SEEK {
@@ -285,7 +285,7 @@ impl Rk11 {
         moved
     }
 
-    /// The registers point behind what was moved.
+    /// Advances the registers past the moved words.
     fn go_on(&mut self, words: u32, is_fixed: bool) {
         let address = self.bus_address() + if is_fixed { 0 } else { words * 2 };
         self.word_count = self.word_count.wrapping_add(low(words));

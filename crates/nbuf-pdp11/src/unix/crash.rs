@@ -1,4 +1,4 @@
-//! Why a guest stands still, in words, and how its machine stands.
+//! Words the reason why a guest stopped, and shows the state of its machine.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use crate::machine::{Pdp11, Stop};
 use super::guest::Guest;
 use super::kernel::Panic;
 
-/// Instructions that are shown.
+/// The number of instructions shown.
 const SHOWN: usize = 50;
 
 impl Guest {
-    /// Why the machine stands still, or what the kernel does instead of its work: the trap or interrupt
-    /// that led there, by its vector and the address at which it came.
+    /// The reason why the machine stopped, or what the kernel does instead of its work. It names
+    /// the trap or interrupt that led there, with its vector and address.
     pub fn reason(&self, stop: Option<Stop>) -> String {
         let machine = &self.machine;
         if let Some(panicked) = self.meters.panicked {
@@ -56,7 +56,7 @@ impl Guest {
         }
     }
 
-    /// Registers and the last 50 instructions.
+    /// The registers and the last 50 instructions.
     pub fn post_mortem(&self) -> String {
         let cpu = &self.machine.cpu;
         let names = ["r0", "r1", "r2", "r3", "r4", "r5", "sp", "pc"];
@@ -77,7 +77,7 @@ impl Guest {
 fn halt(machine: &Pdp11) -> String {
     let at = machine.cpu.registers[PC].wrapping_sub(2);
     let halted = format!("the guest halted at {at:06o}");
-    // Only an entry that points here has led here.
+    // An entry counts only if its vector points here.
     match machine.entered() {
         Some(entry) if machine.memory.word(entry.vector) == Some(at) => format!(
             "{halted}: {} through {:03o} at {:06o} led there",

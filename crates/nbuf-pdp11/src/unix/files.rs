@@ -1,8 +1,8 @@
-//! The file system of First Edition Unix, read from outside.
+//! Reads the file system of First Edition Unix from an image.
 //!
-//! Blocks of 512 bytes; i-nodes of 32 bytes from block 2 on, the root is number 41; a directory entry
-//! has ten bytes, a number and eight letters. Source: *UNIX Programmer's Manual*, First Edition
-//! (1971), file system (V). Nothing is ever written.
+//! Blocks have 512 bytes. I-nodes have 32 bytes, from block 2 on, and the root is number 41. A
+//! directory entry has ten bytes: a number and eight letters. Source: *UNIX Programmer's Manual*,
+//! First Edition (1971), file system (V). It never writes.
 
 const BLOCK_BYTES: usize = 512;
 const ROOT: u16 = 41;
@@ -10,8 +10,7 @@ const USED: u16 = 0o100_000;
 const DIRECTORY: u16 = 0o040_000;
 const LARGE: u16 = 0o010_000;
 
-/// The contents of a file of an image, by its path from the root of that image; nothing where there
-/// is none.
+/// The contents of a file, by its path from the root of the image; `None` if it does not exist.
 pub fn read(image: &[u8], path: &str) -> Option<Vec<u8>> {
     let mut number = ROOT;
     for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -28,7 +27,7 @@ pub fn read(image: &[u8], path: &str) -> Option<Vec<u8>> {
     Some(contents(image, number)?.1)
 }
 
-/// Flags and bytes of an i-node that is in use.
+/// The flags and bytes of an i-node in use.
 fn contents(image: &[u8], number: u16) -> Option<(u16, Vec<u8>)> {
     let at = 32 * (usize::from(number) + 31);
     let node = image.get(at..at + 32)?;
@@ -53,7 +52,7 @@ fn contents(image: &[u8], number: u16) -> Option<(u16, Vec<u8>)> {
     Some((flags, bytes))
 }
 
-/// A block that was never written has no number, and is all zeroes.
+/// The contents of a block. Number 0 is a block that was never written, and is all zeros.
 fn block(image: &[u8], number: u16) -> Option<&[u8]> {
     if number == 0 {
         return Some(&[0; BLOCK_BYTES]);
@@ -93,7 +92,7 @@ mod tests {
         assert_eq!(read(&image, "/nbuf.6").as_deref(), Some(b"abc".as_slice()));
         let large = read(&image, "eightchr").unwrap();
         assert_eq!((large.len(), large[513]), (514, 7));
-        // A hole, where the first block of the image is no part of the file.
+        // A hole must not read the first block of the image.
         image[..512].fill(9);
         image[6144] = 0;
         assert_eq!(read(&image, "eightchr").unwrap()[..512], [0; 512]);

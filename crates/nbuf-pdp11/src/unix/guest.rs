@@ -1,8 +1,8 @@
-//! A Unix that was booted, and the conversation on its console.
+//! A booted Unix, and the conversation on its console.
 //!
-//! A line is sent when its prompt was seen, never ahead; what comes back is masked to seven bits, and
-//! control characters but the ends of lines are left out. **Invariant:** the conversation depends on
-//! what was printed and on simulated time alone.
+//! It sends a line only after its prompt. It masks the output to seven bits and drops control
+//! characters except line ends. **Invariant:** the conversation depends only on the output and on
+//! simulated time.
 
 use crate::cpu::PC;
 use crate::machine::{Pdp11, Stop};
@@ -11,7 +11,7 @@ use crate::timing::Timing;
 
 use super::kernel::{Kernel, Landmarks, Meters};
 
-/// What is on the two discs.
+/// The contents of the two discs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Images {
     /// The drum: the root, the boot slots, swap.
@@ -23,9 +23,9 @@ pub struct Images {
 /// A kernel on the drum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// The one that is used, block 964.
+    /// The kernel in normal use, block 964.
     Warm,
-    /// The one for installing and trying, block 988.
+    /// The kernel for installation and tests, block 988.
     Cold,
 }
 
@@ -39,7 +39,7 @@ impl Slot {
         }
     }
 
-    /// What the switches say to get it.
+    /// The setting of the switches that boots it.
     fn switches(self) -> u16 {
         match self {
             Self::Warm => 0o173_700,
@@ -48,42 +48,42 @@ impl Slot {
     }
 }
 
-/// What went wrong with a guest, and how the machine stood.
+/// The failure of a guest, and the state of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; it waited for `{wanted}`")]
 pub struct Trouble {
-    /// In a sentence.
+    /// The failure in a sentence.
     pub what: String,
-    /// The text that did not come.
+    /// The expected text.
     pub wanted: String,
     /// The address of the next instruction.
     pub counter: u16,
-    /// Why the machine stands still; nothing where it would run on.
+    /// The reason for the stop; `None` if the machine would continue.
     pub stop: Option<Stop>,
-    /// Registers and the last 50 instructions.
+    /// The registers and the last 50 instructions.
     pub machine: String,
 }
 
-/// See the module.
+/// A booted machine with its console output and meters.
 #[derive(Clone)]
 pub struct Guest {
     /// The machine.
     pub machine: Pdp11,
-    /// What is counted.
+    /// The meters on the kernel.
     pub meters: Meters,
     printed: String,
-    /// When the last character appeared.
+    /// The time of the last printed character.
     pub printed_ticks: u64,
     second_ticks: u64,
 }
 
-/// Instructions without the text that is waited for: more is a loop.
+/// The most instructions without the expected text; more means a loop.
 const INSTRUCTIONS_MAX: u64 = 60_000_000;
-/// Seconds likewise.
+/// The same limit in simulated seconds.
 const SECONDS_MAX: u64 = 1_000;
 
 impl Guest {
-    /// Puts the kernel of a slot into core and starts it, as the bootstrap does.
+    /// Loads the kernel of a slot into core and starts it, as the bootstrap does.
     pub fn boot(images: Images, slot: Slot, timing: &Timing) -> Self {
         let from = slot.offset_bytes();
         let end = images.drum.len().min(from + Slot::BYTES);
@@ -98,37 +98,36 @@ impl Guest {
         Self { machine, meters, printed, printed_ticks: 0, second_ticks }
     }
 
-    /// Puts hooks into the kernel in core, if it is the one that the a.out says.
+    /// Attaches hooks to the kernel in core, if it matches the a.out.
     pub fn hook(&mut self, object: &[u8]) -> Result<Kernel, super::kernel::KernelError> {
         let kernel = Kernel::verify(object, &self.machine.memory)?;
         self.meters = Meters::new(Some(kernel), self.meters.landmarks().copied());
         Ok(kernel)
     }
 
-    /// The images as they are now.
+    /// The current images.
     pub fn images(&self) -> Images {
         let drum = self.machine.bus.drum.transfer.image().to_vec();
         Images { drum, pack: self.machine.bus.pack.transfer.image().to_vec() }
     }
 
-    /// All that was printed.
+    /// All output so far.
     pub fn printed(&self) -> &str {
         &self.printed
     }
 
-    /// Whether a process sleeps until the console has a line, and nothing that was typed or printed is
-    /// under way. Nothing where the kernel is of a kind that is not known.
+    /// Whether a process sleeps until the console has a line, and no input or output is in
+    /// progress. `None` for an unknown kernel.
     pub fn console_is_read(&self) -> Option<bool> {
         self.meters.landmarks().map(|places| places.console_is_read(&self.machine))
     }
 
-    /// Whether no process can run and no disc moves. Nothing where the kernel is of a kind that is not
-    /// known.
+    /// Whether no process can run and no disc moves. `None` for an unknown kernel.
     pub fn nothing_runs(&self) -> Option<bool> {
         self.meters.landmarks().map(|places| places.nothing_runs(&self.machine))
     }
 
-    /// Lets so many seconds pass.
+    /// Runs for this number of simulated seconds.
     pub fn rest(&mut self, seconds: u64) {
         let until = self.machine.now() + seconds * self.second_ticks;
         while self.machine.run(&mut self.meters, until) == Stop::Printed {
@@ -137,7 +136,7 @@ impl Guest {
         self.listen();
     }
 
-    /// Takes what was printed, without what no reader wants.
+    /// Takes new output, without control characters.
     fn listen(&mut self) {
         for printed in self.machine.bus.console.take_printed() {
             self.printed_ticks = printed.ticks;
@@ -150,7 +149,7 @@ impl Guest {
         }
     }
 
-    /// Waits until what was printed since `from` ends with a text. The time at which it did.
+    /// Waits until the output since `from` ends with `wanted`. Returns the time of that moment.
     fn wait_for(&mut self, from: usize, wanted: &str) -> Result<u64, Trouble> {
         let instructions = self.meters.instructions + INSTRUCTIONS_MAX;
         let deadline = self.machine.now() + SECONDS_MAX * self.second_ticks;
@@ -158,7 +157,7 @@ impl Guest {
             if self.printed.len() >= from + wanted.len() && self.printed.ends_with(wanted) {
                 return Ok(self.printed_ticks);
             }
-            // Time may leap, instructions may not: both are looked at now and then.
+            // Time may jump, but instructions cannot, so the loop checks both at intervals.
             let slice = self.machine.now() + 1_000_000;
             let stop = self.machine.run(&mut self.meters, slice);
             self.listen();
@@ -181,18 +180,19 @@ impl Guest {
         Trouble { what, wanted, counter, stop, machine: self.post_mortem() }
     }
 
-    /// Waits for `login: ` and logs in. The time of the prompt.
+    /// Waits for `login: ` and logs in. Returns the time of the prompt.
     pub fn log_in(&mut self) -> Result<u64, Trouble> {
         self.wait_for(0, "login: ")?;
         self.line("root")
     }
 
-    /// Sends a line and waits for the prompt of the shell behind its echo. The time of the prompt.
+    /// Sends a line and waits for the shell's prompt after its echo. Returns the time of the
+    /// prompt.
     pub fn line(&mut self, line: &str) -> Result<u64, Trouble> {
         self.ask(line, "\n# ")
     }
 
-    /// Sends a line and waits for an answer behind its echo.
+    /// Sends a line and waits for an answer after its echo.
     pub fn ask(&mut self, line: &str, answer: &str) -> Result<u64, Trouble> {
         let from = self.printed.len() + line.len();
         self.machine.type_in(line.as_bytes());
@@ -200,7 +200,7 @@ impl Guest {
         self.wait_for(from, answer)
     }
 
-    /// What was printed behind a place, in lines.
+    /// The output after a place, in lines.
     pub fn since(&self, from: usize) -> &str {
         self.printed.get(from..).unwrap_or_default()
     }

@@ -1,26 +1,28 @@
-//! What the nbuf experiment gives, as all faces get it. Serialisation is derived here.
+//! The result of the nbuf experiment, for every output format. Serialisation is derived here.
 //!
-//! Nothing here is of the machine that ran the emulator: no date, no time of the host. Two runs of the
-//! same images compare equal.
+//! It contains nothing about the host: no date and no host time. Two runs of the same images
+//! compare equal.
 
+use nbuf::experiment::document::Document;
 use serde::{Deserialize, Serialize};
 
 /// The document of `nbuf unix sweep --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SweepDocument {
-    /// [`SweepDocument::SCHEMA`].
+    /// Always [`SweepDocument::SCHEMA`].
     pub schema: String,
-    /// Which timing: `instant`, `simh` or `hardware`.
+    /// The timing: `instant`, `simh` or `hardware`.
     pub timing: String,
-    /// Units of the timing in a second.
+    /// The units of the timing in a second.
     pub units_per_second: u64,
-    /// Assemblies for each number of buffers.
+    /// The number of assemblies for each number of buffers.
     pub samples: u64,
     /// A row for each kernel that booted.
     pub rows: Vec<SweepRow>,
-    /// A row for each that did not.
+    /// A row for each kernel that did not boot.
     pub refused: Vec<Refused>,
-    /// What a reader must be told.
+    /// The warnings for the reader.
     pub cautions: Vec<String>,
 }
 
@@ -29,96 +31,106 @@ impl SweepDocument {
     pub const SCHEMA: &'static str = "nbuf.unix/1";
 }
 
-/// One number of buffers: the sample whose time is the median (the lower of two middle ones).
+impl Document for SweepDocument {
+    const SCHEMA: &'static str = Self::SCHEMA;
+}
+
+/// The results of one number of buffers: the sample with the median time (the lower of two middle
+/// ones).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct SweepRow {
-    /// Buffers, as the kernel in core has them.
+    /// The number of buffers in the kernel in core.
     pub nbuf: u16,
     /// Simulated seconds from the end of the command line to the prompt.
     pub seconds: f64,
-    /// The same in units of the timing.
+    /// The same time in units of the timing.
     pub units: u64,
     /// The shortest and the longest sample, in seconds.
     pub range_seconds: [f64; 2],
-    /// Against the first row.
+    /// The speed-up over the first row.
     pub speedup: f64,
-    /// How much less than the row before, as the post gives it: 0.3 is 30 %.
+    /// The speed-up over the previous row, as the post states it: 0.3 is 30 %.
     pub against_previous: f64,
-    /// What the post has, in seconds.
+    /// The post's time, in seconds.
     pub post_seconds: Option<f64>,
-    /// Instructions executed.
+    /// The number of executed instructions.
     pub instructions: u64,
-    /// Calls of the buffer allocator. This and what follows is not counted in a kernel that is not
-    /// known.
+    /// The calls of the buffer allocator. This count and the following ones are missing for an
+    /// unknown kernel.
     pub requests: Option<u64>,
-    /// Of these, how many found their block.
+    /// The calls that found their block.
     pub hits: Option<u64>,
-    /// The others.
+    /// The calls that did not.
     pub misses: Option<u64>,
-    /// Hits of calls that want to read.
+    /// The hits of reads.
     pub read_hits: Option<u64>,
-    /// Hits of calls that want to write.
+    /// The hits of writes.
     pub write_hits: Option<u64>,
-    /// Sleeps after their event that only the clock ended.
+    /// The sleeps after their event that only the clock ended.
     pub lost_wakeups: Option<u64>,
-    /// Sleeps for want of a free buffer.
+    /// The sleeps until a buffer is free.
     pub buffer_waits: Option<u64>,
-    /// What the discs did.
+    /// The operations of the discs.
     pub disc: DiscOperations,
-    /// Where the time went.
+    /// The breakdown of the time.
     pub time: TimeSplit,
 }
 
 /// Operations of the two discs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DiscOperations {
-    /// Reads of the drum.
+    /// The reads of the drum.
     pub drum_reads: u64,
-    /// Writes of the drum.
+    /// The writes of the drum.
     pub drum_writes: u64,
-    /// Reads of the pack.
+    /// The reads of the pack.
     pub pack_reads: u64,
-    /// Writes of the pack.
+    /// The writes of the pack.
     pub pack_writes: u64,
 }
 
-/// Where the time went, in seconds: the sum less the overlap is the time that passed.
+/// The breakdown of the time, in seconds. The sum less the overlap is the elapsed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TimeSplit {
     /// The processor worked.
     pub cpu: f64,
-    /// The drum came round to the word.
+    /// The drum turned to the word.
     pub drum_latency: f64,
-    /// The arm of the pack moved, or its controller.
+    /// The arm of the pack moved, or its controller worked.
     pub seek: f64,
-    /// The pack came round to the sector.
+    /// The pack turned to the sector.
     pub rotation: f64,
-    /// Words moved, on either disc.
+    /// Either disc moved words.
     pub transfer: f64,
-    /// Counted twice, because two of these happened at once.
+    /// Two of these happened at once, so the time is counted twice.
     pub overlap: f64,
-    /// Nothing moved.
+    /// No device worked.
     pub idle: f64,
 }
 
-/// A kernel that did not come to a prompt.
+/// A kernel that did not reach a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Refused {
-    /// Buffers.
+    /// Its number of buffers.
     pub nbuf: u16,
-    /// What happened, and why.
+    /// The event and its cause.
     pub why: String,
-    /// Registers and the last 50 instructions.
+    /// The registers and the last 50 instructions.
     pub machine: String,
 }
 
 /// One disc time of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ScanRow {
-    /// Units of the pack's controller for a command.
+    /// The units of the pack's controller for a command.
     pub rk_units: u64,
     /// Simulated seconds.
     pub seconds: f64,
-    /// Sleeps after their event that only the clock ended; not counted in a kernel that is not known.
+    /// The sleeps after their event that only the clock ended; missing for an unknown kernel.
     pub lost_wakeups: Option<u64>,
 }

@@ -1,12 +1,12 @@
 //! The stages of the experiment: build the kernels, install one, boot it and time an assembly.
 //!
-//! The steps are those of the post that this crate answers: kernels for every number of buffers are
-//! assembled by the guest itself, one is put into the cold slot, and that one assembles the kernel
-//! again, each time on fresh copies. Images are only ever copied.
+//! The steps follow the post. The guest itself assembles a kernel for every number of buffers. One
+//! kernel goes into the cold slot and assembles the kernel again, each time on fresh copies. Images
+//! are only ever copied.
 
 use std::ops::RangeInclusive;
 
-use nbuf::clock::Random;
+use nbuf::internal::clock::Random;
 use nbuf::units::Nanos;
 
 use crate::device::transfer::Tally;
@@ -18,21 +18,21 @@ use super::guest::{Guest, Images, Slot, Trouble};
 pub use super::kernel::Caller;
 use super::kernel::{Asked, Kernel, KernelError};
 
-/// Why an experiment ended early.
+/// The reason why an experiment ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StageError {
-    /// The guest did not do what it was told.
+    /// The guest did not follow a command.
     #[error("while {during}: {trouble}")]
     Guest {
-        /// Doing what.
+        /// The step in progress.
         during: String,
-        /// What it did.
+        /// The guest's behaviour.
         trouble: Box<Trouble>,
     },
-    /// A disc does not hold what the experiment needs.
+    /// A disc lacks a file that the experiment needs.
     #[error("there is no {0}")]
     NoFile(&'static str),
-    /// A kernel was not made.
+    /// A kernel was not assembled.
     #[error("the guest made no /usr/sys/nbuf.{0}: the images hold other sources than are known")]
     NoKernel(u16),
 }
@@ -42,13 +42,14 @@ fn during(what: impl Into<String>) -> impl FnOnce(Trouble) -> StageError {
     move |trouble| StageError::Guest { during, trouble: Box::new(trouble) }
 }
 
-/// The kernel's file for so many buffers.
+/// The kernel's file for this number of buffers.
 pub fn kernel_object(images: &Images, buffers: u16) -> Option<Vec<u8>> {
     files::read(&images.pack, &format!("sys/nbuf.{buffers}"))
 }
 
-/// Stage A: assembles `msys2` and a kernel for each number of buffers. The images with them; the
-/// source says six again at the end, so that every later assembly sees the same.
+/// Stage A: assembles `msys2` and a kernel for each number of buffers. Returns the images with
+/// them. At the end the source has six buffers again, so that every later assembly reads the same
+/// source.
 pub fn build(
     images: &Images,
     numbers: RangeInclusive<u16>,
@@ -85,12 +86,12 @@ pub fn build(
     Ok(guest.images())
 }
 
-/// A number as the assembler takes it: without a point, two digits are octal.
+/// A number in the assembler's syntax: two digits without a point are octal.
 fn number_in_source(number: u16) -> String {
     if number < 10 { number.to_string() } else { format!("{number}.") }
 }
 
-/// Bytes of `u0.s` but for the number of buffers.
+/// The bytes of `u0.s` without the number of buffers.
 const SOURCE_BYTES: usize = 12_635;
 
 /// Changes the number of buffers in `u0.s`.
@@ -112,37 +113,37 @@ pub fn install(images: &Images, buffers: u16) -> Result<Images, StageError> {
     Ok(guest.images())
 }
 
-/// What one assembly came to.
+/// The results of one assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The number of buffers that the kernel itself has.
+    /// The number of buffers in the running kernel.
     pub buffers: Result<u16, KernelError>,
-    /// Ticks from the end of the line to the prompt.
+    /// The ticks from the end of the line to the prompt.
     pub ticks: u64,
-    /// Ticks from the first request for a buffer to the last.
+    /// The ticks from the first request for a buffer to the last.
     pub busy_ticks: u64,
-    /// Instructions.
+    /// The number of executed instructions.
     pub instructions: u64,
-    /// The requests, where the kernel is known.
+    /// The requests, for a known kernel.
     pub asked: Vec<Asked>,
-    /// Waits for a free buffer.
+    /// The number of waits for a free buffer.
     pub buffer_waits: u64,
-    /// WAITs after their event, whatever ended them.
+    /// The WAITs after their event, however they ended.
     pub late_sleeps: u64,
-    /// Of these, those that the clock ended.
+    /// The late sleeps that the clock ended.
     pub lost_wakeups: u64,
-    /// What the drum did.
+    /// The totals of the drum.
     pub drum: Tally,
-    /// What the pack did.
+    /// The totals of the pack.
     pub pack: Tally,
-    /// How the processor waited.
+    /// The waiting time of the processor.
     pub waited: Waited,
-    /// The a.out that was made.
+    /// The resulting a.out.
     pub object: Vec<u8>,
 }
 
-/// Timing of a sample: the first stands at the beginning of everything, each later one finds clock
-/// and discs at places of its own.
+/// The timing of a sample. Clock and discs of the first start at zero, those of each later one at
+/// positions of their own.
 pub fn phased(timing: &Timing, sample: u64) -> Timing {
     let mut phased = timing.clone();
     if sample > 0 {
@@ -201,16 +202,16 @@ pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample
 }
 
 fn difference(now: Tally, before: Tally) -> Tally {
-    let mut spent = now.spent;
-    spent.queued = spent.queued - before.spent.queued;
-    spent.overhead = spent.overhead - before.spent.overhead;
-    spent.seek = spent.seek - before.spent.seek;
-    spent.rotation = spent.rotation - before.spent.rotation;
-    spent.transfer = spent.transfer - before.spent.transfer;
+    let mut breakdown = now.breakdown;
+    breakdown.queued = breakdown.queued - before.breakdown.queued;
+    breakdown.overhead = breakdown.overhead - before.breakdown.overhead;
+    breakdown.seek = breakdown.seek - before.breakdown.seek;
+    breakdown.rotation = breakdown.rotation - before.breakdown.rotation;
+    breakdown.transfer = breakdown.transfer - before.breakdown.transfer;
     Tally {
         reads: now.reads - before.reads,
         writes: now.writes - before.writes,
         words: now.words - before.words,
-        spent,
+        breakdown,
     }
 }

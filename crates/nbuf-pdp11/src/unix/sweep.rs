@@ -1,53 +1,91 @@
-//! The whole experiment: kernels built, installed, booted and timed, and what came of it in rows.
+//! The whole experiment: builds, installs, boots and times kernels, and makes rows of the results.
+
+mod spec;
 
 use std::ops::RangeInclusive;
 
+use nbuf::experiment::session::Session;
+use nbuf::trace::{CacheEvent, Capture, Facts, FileId, Record, Trace};
 use nbuf::units::Bytes;
-use nbuf::workload::trace::{Capture, Facts, FileId, Op, Record, Trace};
+use nbuf::workload::format::native::{self, WriteError};
 
-use crate::timing::Timing;
+pub use spec::{Error, ScanSpec, Spec};
+
+use crate::timing::{Model, Timing};
 
 use super::guest::Images;
 use super::kernel::{Asked, Caller};
 use super::result::{DiscOperations, Refused, ScanRow, SweepDocument, SweepRow, TimeSplit};
 use super::stages::{self, Sample, StageError};
 
-/// What is to be run.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Numbers of buffers, ascending.
-    pub numbers: Vec<u16>,
-    /// Assemblies for each.
-    pub samples: u64,
-    /// What things cost.
-    pub timing: Timing,
-}
-
-/// Kernels that are built whatever is asked for: the requests depend on what lies in `/usr/sys`.
+/// The kernels to build in every run, because the requests depend on the contents of `/usr/sys`.
 const ALL: RangeInclusive<u16> = 0..=7;
 
 /// The most buffers with which the post assembled a kernel.
 pub const BUFFERS_MAX: u16 = 12;
 
-/// Seconds that the post of 2026 has for 1 to 6 buffers, on its author's machine under SIMH.
+/// The seconds in the post of 2026 for 1 to 6 buffers, on its author's machine under SIMH.
 const POST_SECONDS: [f64; 6] = [3.215, 1.309, 1.004, 0.780, 0.734, 0.724];
 
-/// What a run gives: the document, and the requests of the first kernel that booted.
+/// The results of a run: the document, and the requests of the first kernel that booted.
 pub struct Outcome {
-    /// Rows.
+    /// The rows and warnings.
     pub document: SweepDocument,
     /// Every call of the buffer allocator in the first sample of the first row.
     pub asked: Vec<Asked>,
 }
 
-/// Runs the plan. `step` hears what is done next and may end it with `false`; what is done by then
-/// is given.
-pub fn run(
+impl Outcome {
+    /// The requests as a native trace; none if no request was seen.
+    pub fn trace_file(&self, model: Model) -> Result<Option<Vec<u8>>, WriteError> {
+        if self.asked.is_empty() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        native::write(&trace(&self.asked, &model.timing()), &mut bytes)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// Assembles the kernel with each number of buffers. A signal ends it early: what was measured by then is
+/// in the document.
+pub fn run(spec: &Spec, images: &Images, session: &mut Session<'_>) -> Result<Outcome, Error> {
+    let samples = usize::try_from(spec.samples).unwrap_or(usize::MAX);
+    let steps = spec.numbers.len().saturating_mul(samples).saturating_add(1);
+    with_steps(session, steps, |step| measure(spec, images, step))
+}
+
+/// Runs the assembly at other speeds of the pack's controller, under SIMH's timing, to find the
+/// window of the lost wakeup. A signal ends it early.
+pub fn scan(
+    spec: &ScanSpec,
     images: &Images,
-    plan: &Plan,
-    step: &mut dyn FnMut(&str) -> bool,
-) -> Result<Outcome, StageError> {
-    let timing = &plan.timing;
+    session: &mut Session<'_>,
+) -> Result<Vec<ScanRow>, Error> {
+    with_steps(session, spec.rk_units.len() + 1, |step| scan_all(spec, images, step))
+}
+
+/// Called before each step, with its name; whether to go on.
+type Step<'a> = &'a mut dyn FnMut(&str) -> bool;
+
+fn with_steps<T>(
+    session: &Session<'_>,
+    steps: usize,
+    work: impl FnOnce(Step<'_>) -> Result<T, StageError>,
+) -> Result<T, Error> {
+    session.cancellation.listen().map_err(Error::Signals)?;
+    let mut done = 0;
+    let outcome = work(&mut |what| {
+        session.observer.progress(what, done, steps);
+        done += 1;
+        session.cancellation.poll().is_none()
+    });
+    session.observer.stage_over();
+    Ok(outcome?)
+}
+
+fn measure(plan: &Spec, images: &Images, step: Step<'_>) -> Result<Outcome, StageError> {
+    let timing = &plan.model.timing();
     let mut document = SweepDocument {
         schema: SweepDocument::SCHEMA.to_owned(),
         timing: timing.name.to_owned(),
@@ -60,7 +98,8 @@ pub fn run(
         return Ok(Outcome { document, ..outcome });
     }
     let built = stages::build(images, ALL, &mut |_| ())?;
-    // Larger ones lie on a pack of their own, where they change no request of the others.
+    // Larger kernels go on a pack of their own, so that they do not change the requests of the
+    // others.
     let most = plan.numbers.iter().copied().max().unwrap_or(0).min(BUFFERS_MAX);
     let larger = (most > *ALL.end())
         .then(|| stages::build(&built, *ALL.end() + 1..=most, &mut |_| ()))
@@ -95,7 +134,7 @@ pub fn run(
     Ok(outcome)
 }
 
-/// What is known of kernels that do not boot, and what the guest did.
+/// The known cause for a kernel that does not boot, and the guest's behaviour.
 fn refused(nbuf: u16, trouble: &super::guest::Trouble) -> Refused {
     let what = &trouble.what;
     let why = match (nbuf, trouble.stop) {
@@ -110,7 +149,7 @@ fn refused(nbuf: u16, trouble: &super::guest::Trouble) -> Refused {
     Refused { nbuf, why, machine: trouble.machine.clone() }
 }
 
-/// The row of a kernel: its median sample, beside the rows before.
+/// The row of a kernel: its median sample, compared with the previous rows.
 fn row(nbuf: u16, samples: &[Sample], timing: &Timing, before: &[SweepRow]) -> SweepRow {
     let mut by_time: Vec<&Sample> = samples.iter().collect();
     by_time.sort_by_key(|sample| sample.ticks);
@@ -153,9 +192,9 @@ fn row(nbuf: u16, samples: &[Sample], timing: &Timing, before: &[SweepRow]) -> S
 
 fn split(sample: &Sample, timing: &Timing) -> TimeSplit {
     let seconds = |ticks: u64| ticks as f64 / timing.second_ticks as f64;
-    // A disc's nanosecond is a part of a tick, whatever a tick is.
+    // Discs count nanoseconds within a tick, whatever its length.
     let disc = |time: nbuf::units::Nanos| seconds(time.0) / timing.tick_ns as f64;
-    let (drum, pack) = (&sample.drum.spent, &sample.pack.spent);
+    let (drum, pack) = (&sample.drum.breakdown, &sample.pack.breakdown);
     let split = TimeSplit {
         cpu: seconds(sample.ticks.saturating_sub(sample.waited.ticks)),
         drum_latency: disc(drum.rotation),
@@ -169,25 +208,18 @@ fn split(sample: &Sample, timing: &Timing) -> TimeSplit {
     TimeSplit { overlap: (sum + split.idle - seconds(sample.ticks)).max(0.0), ..split }
 }
 
-/// The assembly at other speeds of the pack's controller, under SIMH's timing: where the window of
-/// the lost wakeup is.
-pub fn scan(
-    images: &Images,
-    nbuf: u16,
-    host_mips: u64,
-    rk_units: &[u64],
-    step: &mut dyn FnMut(&str) -> bool,
-) -> Result<Vec<ScanRow>, StageError> {
+fn scan_all(spec: &ScanSpec, images: &Images, step: Step<'_>) -> Result<Vec<ScanRow>, StageError> {
+    let nbuf = spec.buffers;
     let mut rows = Vec::new();
     if !step("the guest assembles its kernels") {
         return Ok(rows);
     }
     let installed = stages::install(&stages::build(images, ALL, &mut |_| ())?, nbuf)?;
-    for &units in rk_units {
+    for &units in &spec.rk_units {
         if !step(&format!("rk-time {units}")) {
             break;
         }
-        let timing = Timing::simh(host_mips, units);
+        let timing = Timing::simh(spec.host_mips, units);
         let sample = stages::assemble(&installed, nbuf, &timing)?;
         let seconds = sample.ticks as f64 / timing.second_ticks as f64;
         let lost_wakeups = sample.buffers.is_ok().then_some(sample.lost_wakeups);
@@ -196,8 +228,8 @@ pub fn scan(
     Ok(rows)
 }
 
-/// The requests as a recorded workload: two files, the drum and the pack, in pages of 512 bytes.
-pub fn trace(asked: &[Asked], timing: &Timing) -> Trace {
+/// Makes a trace of the requests: two files, the drum and the pack, in pages of 512 bytes.
+fn trace(asked: &[Asked], timing: &Timing) -> Trace {
     let mut trace = Trace {
         files: vec!["drum".to_owned(), "pack".to_owned()],
         facts: Facts {
@@ -223,7 +255,7 @@ pub fn trace(asked: &[Asked], timing: &Timing) -> Trace {
             file: FileId(u32::from(asked.device != 0)),
             task: 1,
             request,
-            op: if asked.caller == Caller::Write { Op::Write } else { Op::Read },
+            op: if asked.caller == Caller::Write { CacheEvent::Write } else { CacheEvent::Read },
         });
     }
     trace.facts.elapsed_ns = asked.last().map_or(0, |last| {
@@ -235,7 +267,7 @@ pub fn trace(asked: &[Asked], timing: &Timing) -> Trace {
 
 #[cfg(test)]
 mod tests {
-    use nbuf::clock::Random;
+    use nbuf::internal::clock::Random;
 
     use super::*;
 
@@ -252,7 +284,7 @@ mod tests {
         let records: Vec<Record> = trace.records.iter().collect();
         let shown: Vec<_> = records.iter().map(|r| (r.time_ns, r.file.0, r.offset_bytes)).collect();
         assert_eq!(shown, [(500, 0, 1536), (900, 1, 3584), (900, 0, 1536)]);
-        assert_eq!((records[1].op, records[1].length_bytes), (Op::Write, 512));
+        assert_eq!((records[1].op, records[1].length_bytes), (CacheEvent::Write, 512));
     }
 
     #[test]

@@ -1,39 +1,39 @@
-//! Places that are found in a kernel by its code, without its a.out: who sleeps on the console, the
-//! idle loop of the scheduler, and `panic`.
+//! Finds places in a kernel by its code, without its a.out: the console's sleeper, the idle loop of
+//! the scheduler, and `panic`.
 //!
-//! The words of the routines are searched in core, with a gap where a kernel may have another operand;
-//! the operands found there are the addresses. A kernel in which one routine is missing, or is there
-//! twice, has no landmarks. Source: the listing of June 1972, `u7.s` (ttych), `u4.s` (sleep), `u3.s`
+//! It searches core for the words of the routines. A gap stands for an operand that differs between
+//! kernels; the operands found there are the addresses. A kernel that has one routine never or
+//! twice has no landmarks. Source: the listing of June 1972, `u7.s` (ttych), `u4.s` (sleep), `u3.s`
 //! (swap) and `u0.s` (panic).
 
 use crate::cpu::PC;
 use crate::machine::Pdp11;
 use crate::memory::Memory;
 
-/// See the module.
+/// The addresses of the places in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landmarks {
-    /// The byte with the number of the process that sleeps until the console has a line; else zero.
+    /// The byte with the number of the process that sleeps until the console has a line, or zero.
     console_sleeper: u16,
-    /// Where the scheduler goes on when it has idled because no process can run.
+    /// The address at which the scheduler continues after it idled because no process can run.
     nothing_runs: u16,
-    /// The instruction behind the WAIT of `idle`.
+    /// The instruction after the WAIT of `idle`.
     idle: u16,
     /// The routine from which a kernel never returns.
     pub(super) panic: u16,
 }
 
-/// Any word.
+/// Matches any word.
 const ANY: u32 = 0x1_0000;
-/// Bytes of core in which a kernel can be: as many as a slot of the drum has.
+/// The largest size of a kernel: a slot of the drum.
 const KERNEL_BYTES: u16 = 12_288;
 
-/// The characters of the console, one by one: who finds none sleeps in channel 0.
+/// Returns the console's characters one by one; without one, the process sleeps in channel 0.
 const TTYCH: [u32; 15] = [
     0o012_737, 0o240, 0o177_776, 0o004_067, ANY, 0, 0o000_403, 0o005_037, 0o177_776, 0o000_200,
     0o010_546, 0o004_067, ANY, 0, 0o012_605,
 ];
-/// Goes to sleep: the process's number goes into the table of sleepers.
+/// Puts the process's number into the table of sleepers.
 const SLEEP: [u32; 9] = [0o004_067, ANY, 0o000_433, 0o012_001, 0o116_146, ANY, 0o116_761, ANY, ANY];
 /// The scheduler: three queues, and `idle` when all are empty.
 const SWAP: [u32; 14] = [
@@ -45,11 +45,11 @@ const IDLE: [u32; 8] = [0o013_746, 0o177_776, 0o005_037, 0o177_776, 0o016_746, A
 /// Counts down, and starts the bootstrap.
 const PANIC: [u32; 10] =
     [0o005_067, ANY, 0o005_327, ANY, 0o001_375, 0o005_327, ANY, 0o001_372, 0o000_137, 0o173_700];
-/// From `panic` back to the branch that is taken when `/etc/init` cannot be executed.
+/// The distance from `panic` back to the branch for an `/etc/init` that cannot be executed.
 const NO_INIT: u16 = 0o20;
 
 impl Landmarks {
-    /// Those of the kernel in core, if it is of the kind that is known.
+    /// Finds the landmarks of a known kind of kernel in core.
     pub fn find(memory: &Memory) -> Option<Self> {
         let ttych = once(memory, &TTYCH)?;
         let sleep = target(memory, ttych.wrapping_add(2 * 12))?;
@@ -67,15 +67,15 @@ impl Landmarks {
         })
     }
 
-    /// Whether a process sleeps until the console has a line, and nothing that was typed or printed is
-    /// under way. The processor is at priority 0, so that no handler is in the middle of a wakeup.
+    /// Whether a process sleeps until the console has a line, and no input or output is in
+    /// progress. The processor is at priority 0, so no handler is in the middle of a wakeup.
     pub fn console_is_read(self, machine: &Pdp11) -> bool {
         machine.cpu.priority == 0
             && machine.bus.console.is_quiet()
             && machine.memory.byte(self.console_sleeper).is_some_and(|process| process != 0)
     }
 
-    /// Whether no process can run: the scheduler idles, and not somebody who waits for a disc.
+    /// Whether no process can run: the scheduler idles, and not a process that waits for a disc.
     pub fn nothing_runs(self, machine: &Pdp11) -> bool {
         machine.cpu.waits
             && machine.cpu.registers[PC] == self.idle
@@ -83,13 +83,13 @@ impl Landmarks {
             && !machine.bus.a_disc_is_busy()
     }
 
-    /// Whether the kernel panics when it comes from here because it has no `/etc/init`.
+    /// Whether a panic from this address means that `/etc/init` is missing.
     pub(crate) fn lacks_init(self, from: u16) -> bool {
         from == self.panic.wrapping_sub(NO_INIT)
     }
 }
 
-/// Where the words are, if they are at one place only.
+/// The address of the words, if they occur exactly once.
 fn once(memory: &Memory, words: &[u32]) -> Option<u16> {
     let mut places =
         (0..KERNEL_BYTES).step_by(2).filter(|&address| matches(memory, address, words));
@@ -104,7 +104,7 @@ fn matches(memory: &Memory, address: u16, words: &[u32]) -> bool {
     })
 }
 
-/// The address that an operand relative to the program counter means.
+/// The address of an operand relative to the program counter.
 fn target(memory: &Memory, operand: u16) -> Option<u16> {
     Some(operand.wrapping_add(2).wrapping_add(memory.word(operand)?))
 }

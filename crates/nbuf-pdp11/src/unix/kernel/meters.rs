@@ -1,4 +1,4 @@
-//! What is counted while a kernel runs: calls of its buffer allocator, sleeps, and the last
+//! Counts calls of the buffer allocator and sleeps while a kernel runs, and keeps the last
 //! instructions.
 
 use crate::cpu::{Entry, PC};
@@ -6,42 +6,42 @@ use crate::machine::{Pdp11, Watcher};
 
 use super::{Asked, Hook, Kernel, Landmarks, WAIT};
 
-/// How a kernel came to its `panic`.
+/// The path of a kernel to its `panic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Panic {
-    /// The instruction that went there.
+    /// The instruction that jumped there.
     pub from: u16,
-    /// The last trap before.
+    /// The last trap before it.
     pub trap: Option<Entry>,
 }
 
-/// What is counted while a kernel runs, and the last instructions.
+/// The counts of a kernel, and its last instructions.
 #[derive(Clone)]
 pub struct Meters {
     kernel: Option<Kernel>,
     landmarks: Option<Landmarks>,
     hooks: Box<[Option<Hook>; 32_768]>,
     last: [u16; LAST],
-    /// Instructions executed.
+    /// The number of executed instructions.
     pub instructions: u64,
     /// Every call of the allocator.
     pub asked: Vec<Asked>,
-    /// Waits for a free buffer.
+    /// The number of waits for a free buffer.
     pub buffer_waits: u64,
-    /// WAITs after their event, whatever ended them.
+    /// The WAITs after their event, however they ended.
     pub late_sleeps: u64,
-    /// Of these, those that the clock ended.
+    /// The late sleeps that the clock ended.
     pub lost_wakeups: u64,
-    /// How the kernel came to `panic`, the first time.
+    /// The first path to `panic`.
     pub panicked: Option<Panic>,
     wakeup_is_past: bool,
 }
 
-/// Instructions that are remembered.
+/// The number of instructions kept.
 const LAST: usize = 64;
 
 impl Meters {
-    /// Nothing counted; hooks where the kernel is known, and at the places that were found in it.
+    /// Starts at zero, with hooks for a known kernel and for the places found in it.
     #[expect(clippy::large_stack_arrays, reason = "it goes to the heap, once a machine")]
     pub fn new(kernel: Option<Kernel>, landmarks: Option<Landmarks>) -> Self {
         let mut hooks = Box::new([None; 32_768]);
@@ -66,17 +66,17 @@ impl Meters {
         }
     }
 
-    /// The kernel that is known.
+    /// The known kernel.
     pub fn kernel(&self) -> Option<&Kernel> {
         self.kernel.as_ref()
     }
 
-    /// The places that were found in it.
+    /// The places found in the kernel.
     pub fn landmarks(&self) -> Option<&Landmarks> {
         self.landmarks.as_ref()
     }
 
-    /// Addresses of the last instructions, the latest last.
+    /// The addresses of the last instructions, the latest last.
     pub fn last(&self) -> Vec<u16> {
         let count = self.instructions.min(LAST as u64);
         (self.instructions - count..self.instructions).map(|at| self.last[slot(at)]).collect()

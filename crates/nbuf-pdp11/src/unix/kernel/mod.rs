@@ -1,8 +1,8 @@
-//! The one folder that knows the kernel: where its buffer allocator is, and what happens there.
+//! The one folder that depends on the kernel's code: the buffer allocator and its events.
 //!
-//! Addresses come from the symbols of the kernel's own a.out and are believed only when the code in
-//! core is the code that was known there; else there are no hooks, and discs are counted alone.
-//! Source: the listing of June 1972, `u8.s` (bufaloc, dskrd, wslot) and `u3.s` (idle).
+//! Addresses come from the symbols of the kernel's own a.out. They are used only if the code in
+//! core is the known code. Otherwise there are no hooks, and only discs are counted. Source: the
+//! listing of June 1972, `u8.s` (bufaloc, dskrd, wslot) and `u3.s` (idle).
 
 mod landmarks;
 mod meters;
@@ -13,27 +13,27 @@ use crate::memory::Memory;
 pub use landmarks::Landmarks;
 pub use meters::{Meters, Panic};
 
-/// Why an a.out is none, or the kernel in core is another.
+/// The reason why an a.out is invalid, or does not match the kernel in core.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KernelError {
-    /// Not an a.out with symbols.
+    /// It is not an a.out with symbols.
     #[error("the file is no a.out with symbols")]
     NotAnObject,
     /// A symbol is missing.
     #[error("the kernel has no symbol `{0}`")]
     NoSymbol(&'static str),
-    /// Other code is where ours should be.
-    #[error("the kernel in core has other code than is known at {name} ({address:06o})")]
+    /// The code in core differs from the known code.
+    #[error("the kernel in core differs from the known code at {name} ({address:06o})")]
     OtherCode {
-        /// Near this symbol.
+        /// The nearest symbol.
         name: &'static str,
-        /// There.
+        /// The address of the difference.
         address: u16,
     },
 }
 
-/// The value of a symbol of an a.out of the Second Edition: a header of sixteen bytes, text, as many
-/// relocation words, then twelve bytes a symbol.
+/// The value of a symbol in an a.out of the Second Edition. That has a header of sixteen bytes,
+/// text, as many relocation words, then twelve bytes a symbol.
 pub fn symbol(object: &[u8], name: &'static str) -> Result<u16, KernelError> {
     let word = |at: usize| Some(u16::from_le_bytes([*object.get(at)?, *object.get(at + 1)?]));
     let header = (word(0), word(2), word(4), word(8));
@@ -48,7 +48,7 @@ pub fn symbol(object: &[u8], name: &'static str) -> Result<u16, KernelError> {
     row.map(|row| u16::from_le_bytes([row[10], row[11]])).ok_or(KernelError::NoSymbol(name))
 }
 
-/// Where things are in a kernel whose code was verified.
+/// The addresses in a kernel whose code was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
     bufaloc: u16,
@@ -58,7 +58,7 @@ pub struct Kernel {
     idle: u16,
     bufp: u16,
     cdev: u16,
-    /// Buffers, by the operand of the loop over them.
+    /// The number of buffers, from the operand of the loop over them.
     pub buffers: u16,
 }
 
@@ -66,15 +66,16 @@ const HIT: u16 = 0o44;
 const FULL: u16 = 0o62;
 const MISS: u16 = 0o72;
 const WAIT: u16 = 0o20;
-/// Operands of `bufaloc`: the first buffer, and the end of the list.
+/// The offsets of `bufaloc`'s operands: the first buffer, and the end of the list.
 const FIRST_OPERAND: u16 = 0o14;
 const END_OPERAND: u16 = 0o52;
-/// What makes a buffer no victim: written, read, active, waiting, kept or locked.
+/// The bits that protect a buffer from eviction: written, read, active, waiting, kept or locked.
 const BUSY: u16 = 0o173_000;
-/// What makes a reader wait: wants to be read, or is.
+/// The bits that make a reader wait: the read is requested or in progress.
 const READING: u16 = 0o022_000;
 
-/// Words that must be there, by symbol and offset: the heads of the routines and around the hooks.
+/// The words that must be in core, by symbol and offset: the starts of the routines, and the code
+/// around the hooks.
 const CODE: [(&str, u16, &[u16]); 8] = [
     ("bufaloc", 0, &[0o010_246, 0o012_737, 0o340, 0o177_776, 0o005_046, 0o012_702]),
     ("bufaloc", 0o16, &[0o012_205, 0o032_715, BUSY, 0o001_001, 0o010_216, 0o121_567]),
@@ -87,7 +88,7 @@ const CODE: [(&str, u16, &[u16]); 8] = [
 ];
 
 impl Kernel {
-    /// The kernel in core, by the symbols of its a.out.
+    /// Verifies the kernel in core, by the symbols of its a.out.
     pub fn verify(object: &[u8], memory: &Memory) -> Result<Self, KernelError> {
         let mut kernel = Self {
             bufaloc: symbol(object, "bufaloc")?,
@@ -137,7 +138,7 @@ impl Kernel {
         }
     }
 
-    /// Whether what the processor is about to wait for has happened already.
+    /// Whether the event for which the processor is about to wait has already happened.
     fn wakeup_is_past(&self, machine: &Pdp11) -> bool {
         let word = |address| machine.memory.word(address).unwrap_or(0);
         let link = machine.cpu.registers[0];
@@ -159,30 +160,30 @@ enum Hook {
     Panic,
 }
 
-/// Who asked for a buffer.
+/// The routine that requests a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
-    /// A block that will be wanted.
+    /// A read ahead of its use.
     Preread,
-    /// A block that is wanted.
+    /// A read for a process.
     Read,
-    /// A block that is written.
+    /// A write.
     Write,
-    /// Somebody unknown.
+    /// An unknown routine.
     Other,
 }
 
 /// A call of the buffer allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// When.
+    /// The time of the call.
     pub ticks: u64,
-    /// 0 is the drum, 1 the pack.
+    /// The device: 0 is the drum, 1 the pack.
     pub device: u8,
-    /// Which block of it.
+    /// The block's number on it.
     pub block: u16,
-    /// Who.
+    /// The caller.
     pub caller: Caller,
-    /// Whether a buffer had it.
+    /// Whether a buffer held the block.
     pub is_hit: bool,
 }

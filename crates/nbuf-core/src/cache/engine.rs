@@ -1,0 +1,101 @@
+//! Caches of several sizes, fed by one pass over the accesses: what a miss-ratio curve is made of.
+//!
+//! Accesses come in batches; each size takes the whole batch before the next one does, so that
+//! what it looks at stays close to the processor. A request counts as missed at a size when any of
+//! its pages missed there.
+//!
+//! Invariant: an engine counts the same as the plain file of its policy, whatever way it takes.
+//! Cost: the cost of the policy, times the sizes; [`bytes()`] returns the memory beforehand.
+
+mod clock;
+mod fifo;
+mod grid;
+mod marked;
+mod moments;
+mod optimum;
+mod plain;
+mod sieve;
+mod stack;
+
+pub(super) use optimum::{optimum, optimum_of};
+pub(super) use plain::{plain, plain_of};
+pub(super) use stack::stack;
+
+use super::policy::Row;
+
+/// A batch of accesses, in the order of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Accesses<'a> {
+    /// The dense numbers of the pages.
+    pub pages: &'a [u32],
+    /// For each request of the batch, how many of its pages lie before its end. Ascending; the last
+    /// is the number of pages: no request is split over two batches. `None`: each access is a
+    /// request of its own.
+    pub request_ends: Option<&'a [u32]>,
+}
+
+impl Accesses<'_> {
+    /// Where each request ends.
+    fn ends(&self) -> impl Iterator<Item = usize> + '_ {
+        let known = self.request_ends.unwrap_or_default().iter().map(|&end| end as usize);
+        let each = if self.request_ends.is_some() { 0 } else { self.pages.len() };
+        known.chain(1..=each)
+    }
+}
+
+/// What was counted at a size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// The size of the cache in pages.
+    pub pages: u64,
+    /// Accesses to pages.
+    pub accesses: u64,
+    /// Those that did not find their page.
+    pub misses: u64,
+    /// Requests, of one page or several.
+    pub requests: u64,
+    /// Those that did not find all of their pages.
+    pub request_misses: u64,
+}
+
+/// Counts hits and misses of one policy at several sizes.
+pub trait Engine: Send {
+    /// Takes the next batch.
+    fn access(&mut self, accesses: &Accesses);
+
+    /// These pages exist no more; their next accesses miss.
+    fn remove(&mut self, pages: &[u32]);
+
+    /// Forgets what was counted, and nothing of what the caches hold: they are warm now.
+    fn start_counting(&mut self);
+
+    /// The counts, in the order of the sizes asked for.
+    fn finish(self: Box<Self>) -> Vec<Count>;
+}
+
+/// FIFO, many sizes at once.
+pub(super) fn fifo(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<fifo::FifoLanes>(sizes_pages, seed)
+}
+
+/// CLOCK, many sizes at once.
+pub(super) fn clock(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<clock::ClockLanes>(sizes_pages, seed)
+}
+
+/// SIEVE, many sizes at once.
+pub(super) fn sieve(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    grid::grid::<sieve::SieveLanes>(sizes_pages, seed)
+}
+
+/// The engine of a policy for these sizes: any order, repetitions and zero allowed.
+pub fn engine(row: &Row, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+    (row.engine)(sizes_pages, seed)
+}
+
+/// About how much memory an engine takes for a trace of `distinct_pages` distinct pages.
+pub fn bytes(row: &Row, sizes_pages: &[u64], distinct_pages: u64) -> u64 {
+    let sizes = u64::try_from(sizes_pages.len()).expect("64 bits hold a length");
+    let page_bytes = row.page_bytes.saturating_mul(sizes).saturating_add(row.once_bytes);
+    page_bytes.saturating_mul(distinct_pages)
+}

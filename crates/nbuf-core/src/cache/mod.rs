@@ -1,0 +1,17 @@
+//! Who remembers: replacement policies of one file each, and the kernel's page cache.
+//!
+//! ```
+//! use nbuf::cache::policy::POLICIES;
+//!
+//! assert!(POLICIES.iter().any(|row| row.name == "s3-fifo"));
+//! ```
+
+pub(crate) mod engine;
+mod heap;
+pub(crate) mod interner;
+pub(crate) mod kernel;
+pub mod layer;
+pub(crate) mod max_iv;
+pub mod policy;
+mod queue;
+mod table;

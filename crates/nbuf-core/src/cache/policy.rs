@@ -1,0 +1,248 @@
+//! What a replacement policy is, and the table of all of them.
+//!
+//! A policy works on dense page numbers (see [`Interner`](super::interner::Interner)). It decides
+//! and *says what happened*; who counts is a meter. A lookup and a fill are apart, because a disc
+//! is between them: a fill may come late, fail, or come unasked by readahead, and the page that
+//! it wants to evict may not be free to go.
+//!
+//! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
+
+mod any;
+mod arc;
+mod car;
+mod choice;
+mod clock;
+mod clock_pro;
+mod fifo;
+mod lfu;
+mod lirs;
+mod lru;
+mod lru_k;
+mod opt;
+mod random;
+mod row;
+mod s3_fifo;
+mod sieve;
+mod simple;
+mod sketch;
+mod slru;
+mod two_lists;
+mod two_queue;
+mod v1;
+mod w_tiny_lfu;
+
+pub use any::AnyPolicy;
+pub(crate) use arc::Arc;
+pub(crate) use car::Car;
+pub use choice::{Choice, ChoiceError, Parameter};
+pub(crate) use clock::Clock;
+pub(crate) use clock_pro::ClockPro;
+pub(crate) use fifo::Fifo;
+pub(crate) use lfu::{Lfu, LfuDa};
+pub(crate) use lirs::Lirs;
+pub(crate) use lru::{Lru, Mru};
+pub(crate) use lru_k::LruK;
+pub(crate) use opt::Opt;
+pub(crate) use random::Random;
+pub use row::Row;
+pub(crate) use s3_fifo::S3Fifo;
+pub(crate) use sieve::Sieve;
+pub use simple::Simple;
+pub(crate) use slru::{S4lru, Slru};
+pub(crate) use two_lists::TwoLists;
+pub(crate) use two_queue::TwoQueue;
+pub(crate) use v1::V1;
+pub(crate) use w_tiny_lfu::WTinyLfu;
+
+use super::engine;
+
+/// A demand for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its dense number.
+    pub page: u32,
+    /// When it is wanted again, as the number of that access; [`NEVER`] also where it is unknown.
+    pub next_use: u64,
+}
+
+/// Not again, or unknown.
+pub const NEVER: u64 = u64::MAX;
+
+impl Access {
+    /// To a page whose future is unknown.
+    pub fn to(page: u32) -> Self {
+        Self { page, next_use: NEVER }
+    }
+}
+
+/// Why a page is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A process asked for it: a lookup missed.
+    Demand,
+    /// Readahead brought it: no process has used it so far.
+    Readahead,
+}
+
+/// What came of an access or a fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The page was there already.
+    Hit,
+    /// The page is there now, and the named one is not any more.
+    Filled {
+        /// The page that left for it; none where a frame was free.
+        evicted: Option<u32>,
+    },
+    /// The page was not taken in.
+    Bypassed,
+}
+
+/// Decides which pages stay.
+pub trait Policy {
+    /// An empty cache of `capacity` pages, at least one. Chance, where it plays, comes of the seed.
+    fn new(capacity: u32, seed: u64) -> Self
+    where
+        Self: Sized;
+
+    /// Looks a page up for a caller that wants it, and records the use. Whether it was there; where
+    /// not, a fill may or may not follow, at any time.
+    fn touch(&mut self, access: Access) -> bool;
+
+    /// Takes a page in. Where a page must go for it, one that `is_evictable`; the predicate is asked in
+    /// the order in which the policy would choose. Where none may, the fill is bypassed. A page
+    /// that is there already is a hit, without a use being recorded.
+    fn fill(
+        &mut self,
+        access: Access,
+        cause: Cause,
+        is_evictable: impl FnMut(u32) -> bool,
+    ) -> Outcome
+    where
+        Self: Sized;
+
+    /// The page exists no more: it leaves, and nothing is remembered of it. Whether it was there.
+    fn remove(&mut self, page: u32) -> bool;
+
+    /// Whether a page is there.
+    fn contains(&self, page: u32) -> bool;
+
+    /// Pages that are there.
+    fn len(&self) -> u32;
+
+    /// Whether no page is there.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Verifies what always holds, slowly; for tests and fuzzing.
+    fn check(&self) -> Result<(), String>;
+
+    /// Starts to load what a touch of this page will look at; changes nothing.
+    fn prefetch(&self, _page: u32) {}
+
+    /// A lookup and, if it misses, a fill at once: a cache in front of a disc that takes no time.
+    #[inline]
+    fn access(&mut self, access: Access) -> Outcome
+    where
+        Self: Sized,
+    {
+        if self.touch(access) { Outcome::Hit } else { self.fill(access, Cause::Demand, |_| true) }
+    }
+}
+
+/// Every policy. Help, documents and tests go through this table.
+pub const POLICIES: &[Row] = &[
+    Row {
+        engine: engine::stack,
+        once_bytes: 16,
+        ..Row::of::<Lru>("lru", "evicts the page used longest ago", "Mattson et al. 1970", 0)
+    },
+    Row {
+        engine: engine::fifo,
+        ..Row::of::<Fifo>("fifo", "evicts the page filled longest ago", "Belady 1966", 9)
+    },
+    Row {
+        engine: engine::clock,
+        ..Row::of::<Clock>("clock", "FIFO that spares pages used since", "Corbató 1968", 9)
+    },
+    Row {
+        engine: engine::sieve,
+        ..Row::of::<Sieve>(
+            "sieve",
+            "FIFO with a hand; spared pages keep their place",
+            "Zhang et al. 2024",
+            9,
+        )
+    },
+    Row::of::<Random>("random", "evicts any page", "Belady 1966", 4),
+    Row::of::<Mru>("mru", "evicts the page used last", "Chou and DeWitt 1985", 8),
+    Row::of::<Lfu>("lfu", "evicts the page used least often", "folklore; Arlitt et al. 2000", 8),
+    Row::of::<LfuDa>("lfu-da", "LFU with dynamic ageing", "Arlitt et al. 2000", 8),
+    Row::of::<Slru>("slru", "protects pages used twice", "Karedla et al. 1994", 9),
+    Row::of::<S4lru>(
+        "s4lru",
+        "each use lifts a page by one of four segments",
+        "Huang et al. 2013",
+        9,
+    ),
+    Row::of::<TwoQueue>(
+        "2q",
+        "keeps pages used again after they left a FIFO",
+        "Johnson and Shasha 1994",
+        9,
+    ),
+    Row::of::<LruK>("lru-2", "evicts by the second last use", "O'Neil et al. 1993", 20),
+    Row::of::<Arc>("arc", "balances recency and frequency by itself", "Megiddo and Modha 2003", 9),
+    Row::of::<Car>("car", "ARC on clocks", "Bansal and Modha 2004", 10),
+    Row::of::<Lirs>(
+        "lirs",
+        "keeps pages with short distances between uses",
+        "Jiang and Zhang 2002",
+        17,
+    ),
+    Row::of::<ClockPro>("clock-pro", "LIRS on a clock", "Jiang et al. 2005", 9),
+    Row::of::<S3Fifo>("s3-fifo", "a small FIFO filters for a larger one", "Yang et al. 2023", 9),
+    Row::of::<WTinyLfu>("w-tinylfu", "admits by frequency", "Einziger et al. 2017", 9),
+    Row::of::<TwoLists>("two-lists", "the kernel's lists, a page at a time", "Weiner 2014", 13),
+    Row {
+        parameter: Some(&V1::BUSY),
+        ..Row::of::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16)
+    },
+    Row {
+        engine: engine::optimum,
+        once_bytes: 7,
+        parameter: Some(&Opt::BYPASS),
+        ..Row::of::<Opt>("opt", "evicts the page whose next use is furthest away", "Belady 1966", 1)
+    },
+];
+
+/// What else some policies are called, without hyphens, next to their names in the table.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("belady", "opt"),
+    ("min", "opt"),
+    ("rand", "random"),
+    ("secondchance", "clock"),
+    ("tinylfu", "w-tinylfu"),
+    ("twoqueue", "2q"),
+];
+
+/// The row of this name or alias: in any case, and with or without hyphens and underscores.
+pub fn find(name: &str) -> Option<&'static Row> {
+    let bare = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    let wanted = bare(name);
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
+    let wanted = alias.map_or(wanted, |(_, name)| bare(name));
+    POLICIES.iter().find(|row| bare(row.name) == wanted)
+}
+
+/// A capacity as the policies take it.
+fn at_least_one(capacity: u32) -> u32 {
+    assert!(capacity > 0, "a cache holds at least one page");
+    capacity
+}
+
+/// An invariant for [`Policy::check`]: an error with this text unless it holds.
+fn holds(condition: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(otherwise()) }
+}

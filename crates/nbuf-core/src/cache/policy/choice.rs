@@ -1,0 +1,192 @@
+//! A policy as it is asked for: a row of the table and, where the row has a parameter, its value.
+//!
+//! Written as `lru`, `v1` or `v1:busy=3`. Invariant: what is displayed is read as the same again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{AnyPolicy, POLICIES, Row, find};
+use crate::cache::engine::Engine;
+use crate::units::as_text;
+
+/// What can be set of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// As it is written before the `=`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub summary: &'static str,
+    /// What it is by default.
+    pub default: u32,
+    /// Its largest value.
+    pub most: u32,
+    /// What it is where its name stands alone, if it may.
+    pub alone: Option<u32>,
+    /// One cache with this value.
+    pub(super) build: fn(capacity: u32, value: u32) -> Box<dyn AnyPolicy>,
+    /// Caches of several sizes with this value.
+    pub(super) engine: fn(sizes_pages: &[u64], value: u32) -> Box<dyn Engine>,
+}
+
+/// A policy and its parameters, as `lru` or `v1:busy=3` name it.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    row: &'static Row,
+    value: Option<(&'static Parameter, u32)>,
+}
+
+/// Why a text names no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// No such row.
+    #[error("there is no policy `{0}`: write one of {names}", names = names())]
+    Unknown(String),
+    /// A parameter where there is none.
+    #[error("{0} has no parameter: write {0} alone")]
+    None(&'static str),
+    /// Another parameter, or no number.
+    #[error(
+        "`{text}` is no parameter of {policy}: write {policy}:{name}=N, {summary}, up to {most}"
+    )]
+    Wrong {
+        /// What was written.
+        text: String,
+        /// The policy.
+        policy: &'static str,
+        /// Its parameter.
+        name: &'static str,
+        /// What that is.
+        summary: &'static str,
+        /// Its largest value.
+        most: u32,
+    },
+}
+
+impl Choice {
+    /// The row of the policy.
+    pub fn row(&self) -> &'static Row {
+        self.row
+    }
+
+    /// One cache of this many pages, at least one.
+    pub fn build(&self, capacity: u32, seed: u64) -> Box<dyn AnyPolicy> {
+        match self.value {
+            Some((parameter, value)) => (parameter.build)(capacity, value),
+            None => (self.row.build)(capacity, seed),
+        }
+    }
+
+    /// Caches of several sizes, fed in one pass; see [`crate::cache::engine::engine`].
+    pub fn engine(&self, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
+        match self.value {
+            Some((parameter, value)) => (parameter.engine)(sizes_pages, value),
+            None => (self.row.engine)(sizes_pages, seed),
+        }
+    }
+}
+
+impl From<&'static Row> for Choice {
+    fn from(row: &'static Row) -> Self {
+        Self { row, value: None }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        let row = find(name).ok_or_else(|| ChoiceError::Unknown(name.to_owned()))?;
+        let Some(rest) = rest else { return Ok(row.into()) };
+        let parameter = row.parameter.ok_or(ChoiceError::None(row.name))?;
+        let value = rest.split_once('=').filter(|(name, _)| *name == parameter.name);
+        // The parser of the library would take a sign.
+        let value = value.filter(|(_, value)| value.bytes().all(|byte| byte.is_ascii_digit()));
+        let value = value.and_then(|(_, value)| value.parse().ok());
+        let value = value.or(parameter.alone.filter(|_| rest == parameter.name));
+        let value = value.filter(|&value| value <= parameter.most);
+        let value = value.ok_or_else(|| ChoiceError::Wrong {
+            text: rest.to_owned(),
+            policy: row.name,
+            name: parameter.name,
+            summary: parameter.summary,
+            most: parameter.most,
+        })?;
+        Ok(Self { row, value: Some((parameter, value)) })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row.name)?;
+        match self.value {
+            Some((parameter, value)) if parameter.alone == Some(value) => {
+                write!(f, ":{}", parameter.name)
+            }
+            Some((parameter, value)) => write!(f, ":{}={value}", parameter.name),
+            None => Ok(()),
+        }
+    }
+}
+
+as_text!(Choice);
+
+fn names() -> String {
+    POLICIES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_displayed_is_what_was_read() {
+        for row in POLICIES {
+            assert_eq!(row.name.parse::<Choice>().unwrap().to_string(), row.name);
+        }
+        assert_eq!("OPT:bypass=1".parse::<Choice>().unwrap().to_string(), "opt:bypass");
+        for text in ["v1:busy=0", "v1:busy=3", "v1:busy=4294967295", "opt:bypass", "opt:bypass=0"] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_spellings_and_names_are_known() {
+        for (text, name) in [
+            ("LRU", "lru"),
+            ("s3fifo", "s3-fifo"),
+            ("S3_FIFO", "s3-fifo"),
+            ("WTinyLFU", "w-tinylfu"),
+            ("TinyLFU", "w-tinylfu"),
+            ("LRU2", "lru-2"),
+            ("2-Q", "2q"),
+            ("second-chance", "clock"),
+            ("Belady", "opt"),
+            ("V1:busy=2", "v1:busy=2"),
+        ] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), name);
+        }
+        for (alias, name) in super::super::ALIASES {
+            assert_eq!(find(alias).unwrap().name, *name);
+            assert!(POLICIES.iter().all(|row| row.name.replace('-', "") != *alias), "{alias}");
+        }
+        assert!(["", "-", "_", "lr", "lruu"].iter().all(|text| text.parse::<Choice>().is_err()));
+    }
+
+    #[test]
+    fn a_parameter_that_is_none_is_told_in_one_line() {
+        for text in ["lirs:busy=1", "v1:", "v1:busy", "v1:busy=", "v1:busy=+1", "v1:busy=-1"] {
+            let error = text.parse::<Choice>().unwrap_err().to_string();
+            assert!(!error.contains('\n') && error.contains("write "), "{error}");
+        }
+        let wrong = |text: &str| text.parse::<Choice>().is_err();
+        assert!(
+            ["opt:bypass=2", "v1:k=1", "v1:busy=4294967296", "v2:busy=1", "", ":busy=1"]
+                .iter()
+                .all(|t| wrong(t))
+        );
+    }
+}

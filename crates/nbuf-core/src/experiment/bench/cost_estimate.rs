@@ -1,0 +1,189 @@
+//! What a plan costs: the room for its files, how much it writes, how long it takes. Reported before it
+//! begins.
+//!
+//! Estimates, from what processes and operations took on the machines that were measured; a busy machine
+//! takes longer, because contended samples are taken again. Bytes written are those of all calls and
+//! stores; most of what goes into memory is written over again before a disc sees it.
+
+use std::collections::BTreeSet;
+
+use super::comparisons::Comparison;
+use super::measure::{Effort, HELD_BYTES_MAX, Role, lengths};
+use super::model;
+use super::pair::Design;
+use super::plan::Plan;
+use super::table::{Layout, Test, modern};
+use crate::experiment::result::State;
+use crate::units::{Bytes, whole};
+
+/// What a plan costs, reported before it begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct CostEstimate {
+    /// Files that are there at the same time.
+    pub files: Bytes,
+    /// What is written in all, about.
+    pub written: Bytes,
+    /// Seconds, about; at most those that the plan has.
+    pub seconds: f64,
+    /// The same where the machine is so noisy that all pairs of a [`Design`] and all samples are made.
+    pub seconds_max: f64,
+}
+
+/// What a process costs besides its samples: to start, to prepare its file.
+const START_NS: u64 = 6_000_000;
+/// Samples that a process takes before those that count, to find how many operations make one.
+const FINDING: u64 = 6;
+
+impl Plan {
+    /// What it costs. Files that grow are as large as what they grow to.
+    pub(super) fn cost(&self) -> CostEstimate {
+        let lines: Vec<Test> = self.models.iter().flat_map(|&line| self.of_line(line)).collect();
+        let sides = self.comparisons.iter().flat_map(|pair| [&pair.a, &pair.b]);
+        let tests = || self.tests.iter().chain(sides.clone()).chain(&lines);
+        let files: BTreeSet<(Role, u64)> =
+            tests().map(|test| (Role::of(test), test.size_bytes)).collect();
+        let files: u64 = files.iter().map(|file| file.1).filter(|_| !self.is_lent).sum();
+        let total = |is_noisy| self.total(files, &lines, is_noisy);
+        let (usual, most) = (total(false), total(true));
+        let seconds = |sum: &Sum| {
+            let seconds = sum.ns as f64 / 1e9;
+            self.time_max.map_or(seconds, |most| seconds.min(most.as_secs_f64()))
+        };
+        CostEstimate {
+            // Those of earlier rounds, and the one that is made before the oldest goes.
+            files: Bytes(files + files.min(HELD_BYTES_MAX)),
+            written: Bytes(usual.written),
+            seconds: seconds(&usual),
+            seconds_max: seconds(&most),
+        }
+    }
+
+    /// What all of it takes: on a noisy machine, where all pairs and all samples are made that may be, or
+    /// else with as few as suffice.
+    fn total(&self, files: u64, lines: &[Test], is_noisy: bool) -> Sum {
+        let pairs = |design: &Design| if is_noisy { design.pairs_max } else { design.pairs };
+        let mut total = Sum { ns: 0, written: files, is_noisy };
+        for test in &self.tests {
+            total.add(test, &self.effort, self.effort.processes_of(test));
+        }
+        for test in lines {
+            total.add(test, &model::EFFORT, model::EFFORT.processes_of(test));
+        }
+        for pair in &self.comparisons {
+            let design = self.design(pair);
+            for side in [&pair.a, &pair.b] {
+                total.add(side, &design.effort, pairs(design) as u64);
+            }
+        }
+        for (needs_device, design) in [(false, &self.memory), (true, &self.device)] {
+            let tests = self.floor_tests(needs_device);
+            if !self.needs_floor(needs_device) || tests.is_empty() {
+                continue;
+            }
+            for test in tests.iter().cycle().take(design.same) {
+                total.add(test, &design.effort, pairs(design) as u64 * 2);
+            }
+        }
+        total
+    }
+
+    /// The tests of a line.
+    fn of_line(&self, (path, is_write, state): (&'static str, bool, State)) -> Vec<Test> {
+        let blocks = model::BLOCKS.into_iter().filter(|block| *block <= self.model_bytes);
+        let test = |block| Test {
+            size_bytes: self.model_bytes,
+            ..modern(path, is_write, (Layout::Sequential, block), state, 1)
+        };
+        blocks.map(test).collect()
+    }
+
+    fn design(&self, pair: &Comparison) -> &Design {
+        if pair.needs_device() { &self.device } else { &self.memory }
+    }
+}
+
+struct Sum {
+    ns: u64,
+    written: u64,
+    is_noisy: bool,
+}
+
+impl Sum {
+    /// This number of processes of a test.
+    fn add(&mut self, test: &Test, effort: &Effort, processes: u64) {
+        let samples = if self.is_noisy { effort.samples_max } else { effort.clean };
+        let wanted = effort.sample_ns * lengths(test) * (samples + FINDING);
+        let sampling = wanted.min(effort.time_ns_max);
+        self.ns += processes * (sampling + START_NS);
+        if test.is_write {
+            let seconds = sampling as f64 / 1e9;
+            self.written += processes * whole(seconds * rate(test));
+        }
+    }
+}
+
+/// Bytes a second that a way writes, to the order: from the table in `docs/experiments/cs61.md`.
+fn rate(test: &Test) -> f64 {
+    let block = test.block_bytes as f64;
+    match test.state {
+        State::Synced => block * 6e3,
+        State::Device => block * 25e3,
+        // A call of the kernel, or one of the library.
+        _ if ["stdio", "buffered", "mmap"].iter().any(|way| test.path.starts_with(way)) => {
+            1e9 / (4.0 / block + 0.7)
+        }
+        _ => 1e9 / (600.0 / block + 0.5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn plan(tests: Vec<Test>) -> Plan {
+        Plan {
+            directory: "/".into(),
+            is_lent: false,
+            tests,
+            effort: Effort::FULL,
+            has_floor: false,
+            comparisons: Vec::new(),
+            memory: Design::MEMORY,
+            device: Design::DEVICE,
+            models: Vec::new(),
+            model_bytes: 1 << 20,
+            time_max: None,
+            slowdown_percent: 0.0,
+        }
+    }
+
+    #[test]
+    fn writes_are_announced_and_not_only_files() {
+        let test = |is_write, state| modern("read", is_write, (Layout::Sequential, 4096), state, 1);
+        let read = plan(vec![test(false, State::Hot), test(false, State::Hot)]).cost();
+        assert_eq!((read.files, read.written), (Bytes(128 << 20), Bytes(64 << 20)));
+        let both = plan(vec![test(false, State::Hot), test(true, State::Overwrite)]).cost();
+        assert_eq!(both.files, Bytes(256 << 20));
+        assert!(both.written > Bytes(192 << 20), "{both:?}");
+        // Hot and cold have a file each.
+        let cold = plan(vec![test(false, State::Hot), test(false, State::Cold)]).cost();
+        assert_eq!(cold.files, Bytes(256 << 20));
+        assert!(cold.seconds > read.seconds);
+        let mut lent = plan(vec![test(false, State::Hot)]);
+        lent.is_lent = true;
+        assert_eq!((lent.cost().files, lent.cost().written), (Bytes(0), Bytes(0)));
+        let mut short = plan(vec![test(false, State::Cold); 1000]);
+        short.time_max = Some(Duration::from_secs(54));
+        assert!((short.cost().seconds - 54.0).abs() < 1e-9);
+        let mut compared = plan(Vec::new());
+        compared.has_floor = true;
+        let cost = compared.cost();
+        assert!(cost.seconds_max > 2.0 * cost.seconds, "{cost:?}");
+        let full = cost.seconds_max;
+        compared.memory = Design::MEMORY.brief();
+        let cost = compared.cost();
+        assert!(cost.seconds < cost.seconds_max && cost.seconds_max < full, "{cost:?}");
+    }
+}

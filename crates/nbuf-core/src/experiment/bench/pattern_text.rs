@@ -1,0 +1,309 @@
+//! A pattern as a person writes it: `512 B, stride 1 MiB, hot`. What a trace shows is in
+//! [`super::pattern_trace`].
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::table::{COURSE_BYTES, Layout, Test, is_direct, modern};
+use crate::experiment::result::State;
+use crate::units::{Bytes, Size, whole};
+
+/// What is asked about. In a file it is its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AccessPattern {
+    /// Bytes of an operation.
+    pub block_bytes: u64,
+    /// Which blocks.
+    pub layout: Layout,
+    /// Whether they are written.
+    pub is_write: bool,
+    /// What the file is like.
+    pub state: State,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes of it that are touched, each block once.
+    pub touched_bytes: u64,
+    /// Operations under way at a time.
+    pub depth: u32,
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// A part that was not understood.
+    #[error(
+        "`{0}` is no part of a pattern: write a size of block, `stride SIZE` or `random` or \
+         `sequential`, `read` or `write` or `append`, `hot` or `cold`, `file SIZE`, `touches SIZE` or \
+         `touches N%`, `depth N`, with commas: 4KiB, random, cold, file 1GiB, touches 4MiB"
+    )]
+    Part(String),
+    /// More than one call moves.
+    #[error("a block of {0} is more than one call is given here; give at most 1 GiB")]
+    Block(Bytes),
+    /// Nothing would be moved.
+    #[error(
+        "a block of {block} does not fit into a file of {file}; say how large yours is: file SIZE"
+    )]
+    File {
+        /// A block.
+        block: Bytes,
+        /// The file.
+        file: Bytes,
+    },
+    /// Blocks share bytes, of which a device is asked once.
+    #[error(
+        "blocks of {block} overlap at a stride of {stride}; give a stride of at least the block, or `random`"
+    )]
+    Overlap {
+        /// A block.
+        block: Bytes,
+        /// The stride.
+        stride: Bytes,
+    },
+    /// Writes of a part leave the rest as it was, which is not measured.
+    #[error("`touches` is for reads; leave it out, or give the size of what is written: file SIZE")]
+    Touches,
+    /// Not as many.
+    #[error("a depth of {0} is out of range; give 1 to 1024")]
+    Depth(u32),
+}
+
+/// What a call moves at most here.
+const BLOCK_BYTES_MAX: u64 = 1 << 30;
+/// Operations under way at most.
+const DEPTH_MAX: u32 = 1024;
+
+impl FromStr for AccessPattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        let wrong = |part: &str| PatternError::Part(part.to_owned());
+        let mut parts = Parts::default();
+        for part in text.split(',').map(str::trim) {
+            parts.take(part).ok_or_else(|| wrong(part))?;
+        }
+        let Parts { layout, way, is_cold, file_bytes, touched, depth, .. } = parts;
+        let is_write = way != Way::Read;
+        let state = match way {
+            Way::Read if is_cold => State::Cold,
+            Way::Read => State::Hot,
+            // There is nothing to find before it is written.
+            _ if is_cold => return Err(wrong("cold")),
+            Way::Append => State::Append,
+            Way::Write => State::Overwrite,
+        };
+        let block_bytes = parts.block.ok_or_else(|| wrong(text))?;
+        let touched_bytes = match touched {
+            None => file_bytes,
+            Some(_) if is_write => return Err(PatternError::Touches),
+            Some(Size::Absolute(Bytes(bytes))) => bytes.clamp(1, file_bytes),
+            Some(Size::Percent(percent)) => {
+                whole(file_bytes as f64 * percent / 100.0).clamp(1, file_bytes)
+            }
+        };
+        let asked = Self { block_bytes, layout, is_write, state, file_bytes, touched_bytes, depth };
+        asked.check()?;
+        Ok(asked)
+    }
+}
+
+/// All of it, as it is read.
+impl Display for AccessPattern {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, ", self.block_bytes)?;
+        match self.layout {
+            Layout::Strided(bytes) => write!(f, "stride {bytes}")?,
+            layout => f.write_str(layout.name())?,
+        }
+        f.write_str(match self.state {
+            State::Append => ", append",
+            _ if self.is_write => ", write",
+            State::Cold => ", cold",
+            _ => "",
+        })?;
+        write!(f, ", file {}", self.file_bytes)?;
+        if !self.is_write {
+            write!(f, ", touches {}", self.touched_bytes)?;
+        }
+        write!(f, ", depth {}", self.depth)
+    }
+}
+
+impl TryFrom<String> for AccessPattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        text.parse()
+    }
+}
+
+impl From<AccessPattern> for String {
+    fn from(asked: AccessPattern) -> Self {
+        asked.to_string()
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Way {
+    #[default]
+    Read,
+    Write,
+    Append,
+}
+
+/// What was said so far.
+struct Parts {
+    block: Option<u64>,
+    layout: Layout,
+    way: Way,
+    is_cold: bool,
+    file_bytes: u64,
+    touched: Option<Size>,
+    depth: u32,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            block: None,
+            layout: Layout::Sequential,
+            way: Way::Read,
+            is_cold: false,
+            file_bytes: COURSE_BYTES,
+            touched: None,
+            depth: 1,
+        }
+    }
+}
+
+impl Parts {
+    /// Takes a part; nothing where it is none.
+    fn take(&mut self, part: &str) -> Option<()> {
+        let lower = part.to_ascii_lowercase();
+        match lower.split_once(' ').unwrap_or((&lower, "")) {
+            ("sequential", "") => self.layout = Layout::Sequential,
+            ("random", "") => self.layout = Layout::Random,
+            ("read", "") => self.way = Way::Read,
+            ("write", "") => self.way = Way::Write,
+            ("append", "") => self.way = Way::Append,
+            ("hot", "") => self.is_cold = false,
+            ("cold", "") => self.is_cold = true,
+            ("stride", size) => self.layout = Layout::Strided(bytes(size)?),
+            ("file", size) => self.file_bytes = bytes(size)?,
+            ("touches", size) => self.touched = Some(size.parse().ok()?),
+            ("depth", number) => self.depth = number.trim().parse().ok()?,
+            _ => self.block = Some(bytes(part)?),
+        }
+        Some(())
+    }
+}
+
+/// An amount above 0.
+fn bytes(text: &str) -> Option<u64> {
+    match text.parse() {
+        Ok(Size::Absolute(Bytes(bytes))) if bytes > 0 => Some(bytes),
+        _ => None,
+    }
+}
+
+impl AccessPattern {
+    fn check(&self) -> Result<(), PatternError> {
+        let [block, file] = [self.block_bytes, self.file_bytes].map(Bytes);
+        match () {
+            () if block.0 > BLOCK_BYTES_MAX => Err(PatternError::Block(block)),
+            () if block > file => Err(PatternError::File { block, file }),
+            () if self.stride() < block => {
+                Err(PatternError::Overlap { block, stride: self.stride() })
+            }
+            () if !(1..=DEPTH_MAX).contains(&self.depth) => Err(PatternError::Depth(self.depth)),
+            () => Ok(()),
+        }
+    }
+
+    /// From one block to the next; of a random order a block.
+    fn stride(&self) -> Bytes {
+        match self.layout {
+            Layout::Strided(bytes) => Bytes(bytes),
+            Layout::Sequential | Layout::Random => Bytes(self.block_bytes),
+        }
+    }
+
+    /// The same on a file of this size, of which as large a share is touched.
+    #[must_use]
+    pub fn on(self, file_bytes: u64) -> Self {
+        let share = self.touched_bytes as f64 / self.file_bytes.max(1) as f64;
+        let touched_bytes = whole(file_bytes as f64 * share).clamp(1, file_bytes.max(1));
+        Self { file_bytes, touched_bytes, ..self }
+    }
+
+    /// The test that does it by this path, with as many operations under way as it has.
+    pub fn test(&self, path: &'static str, block_bytes: u64) -> Test {
+        let state = if is_direct(path) { State::Device } else { self.state };
+        let depth_max = crate::path::row(path).map_or(1, |row| row.depth_max);
+        let depth = if self.depth <= depth_max { self.depth } else { 1 };
+        let test = modern(path, self.is_write, (self.layout, block_bytes), state, depth);
+        let is_part = self.touched_bytes < self.file_bytes;
+        let touched_bytes = if is_part { self.touched_bytes } else { 0 };
+        Test { size_bytes: self.file_bytes, touched_bytes, ..test }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_the_share_and_the_depth_are_parts_of_it() {
+        let asked = |text: &str| -> AccessPattern { text.parse().unwrap() };
+        let plain = asked("4KiB, random, cold");
+        assert_eq!((plain.file_bytes, plain.touched_bytes), (COURSE_BYTES, COURSE_BYTES));
+        let part = asked("4KiB, random, cold, file 1GiB, touches 4MiB, depth 8");
+        assert_eq!((part.file_bytes, part.touched_bytes, part.depth), (1 << 30, 4 << 20, 8));
+        assert_eq!(asked("4KiB, file 1GiB, touches 25%").touched_bytes, 1 << 28);
+        assert_eq!(asked("4KiB, touches 1TiB").touched_bytes, COURSE_BYTES);
+        assert_eq!(part.on(1 << 20).touched_bytes, 4 << 10);
+        let test = part.test("pread", 4096);
+        assert_eq!((test.depth, test.task().operations_max), (1, 1024));
+        let test = part.test("io_uring", 4096);
+        assert_eq!((test.depth, test.size_bytes), (8, 1 << 30));
+        assert_eq!(plain.test("pread", 4096).task().operations_max, 0);
+    }
+
+    #[test]
+    fn patterns_as_people_write_them() {
+        let check = |text: &str, want: (u64, Layout, State)| {
+            let asked: AccessPattern = text.parse().unwrap();
+            assert_eq!((asked.block_bytes, asked.layout, asked.state), want, "{text}");
+            assert_eq!(asked.to_string().parse(), Ok(asked), "{asked}");
+            assert_eq!(asked.is_write, matches!(want.2, State::Append | State::Overwrite));
+        };
+        let far = Layout::Strided(1 << 20);
+        check("512 B, stride 1 MiB, hot", (512, far, State::Hot));
+        check("4096, random, cold", (4096, Layout::Random, State::Cold));
+        check("1", (1, Layout::Sequential, State::Hot));
+        check("append, 4KiB", (4096, Layout::Sequential, State::Append));
+        check("64KiB, write", (65536, Layout::Sequential, State::Overwrite));
+        for (text, part) in [
+            ("", "``"),
+            ("hot", "`hot`"),
+            ("0, hot", "`0`"),
+            ("10 %", "`10 %`"),
+            ("1, stride 0", "`stride 0`"),
+            ("1, sideways", "`sideways`"),
+            ("1, write, cold", "`cold`"),
+            ("1, file", "`file`"),
+            ("1, depth many", "`depth many`"),
+            ("1TiB, random", "a block of 1.00 TiB is more"),
+            ("64MiB, random", "a block of 64.0 MiB does not fit into a file of 10.0 MiB"),
+            ("1, write, touches 10%", "`touches` is for reads"),
+            ("4KiB, stride 512", "blocks of 4.00 KiB overlap at a stride of 512 B"),
+            ("1, depth 0", "a depth of 0"),
+        ] {
+            let error = text.parse::<AccessPattern>().unwrap_err().to_string();
+            assert!(error.starts_with(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Why there are no curves.
+
+use std::io;
+
+use crate::units::count;
+use crate::units::{SizeListError, TooLarge};
+use crate::workload::source::SourceError;
+
+/// Why there are no curves.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Only LRU can be sampled.
+    #[error(
+        "--sample draws lru only: a small cache of another policy is not a sample of a large \
+         one; leave --policy or --sample out"
+    )]
+    SampleOfOthers,
+    /// Only LRU is split.
+    #[error(
+        "--window and --by split the curve of lru, which --policy does not name: add lru \
+         to --policy"
+    )]
+    SplitWithoutLru,
+    /// No signal can end the reading.
+    #[error("cannot listen for Ctrl-C")]
+    Signals(#[source] io::Error),
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It takes too much memory.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// The sizes cannot be used.
+    #[error(transparent)]
+    Sizes(#[from] SizeListError),
+    /// The trace has no times.
+    #[error(
+        "--window cannot cut {name} by time, because no time passes in it ({format}): give a number of \
+         requests such as --window 1000000"
+    )]
+    NoTime {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// The trace has one part only.
+    #[error(
+        "--by {by} cannot split {name}, because it names no {what} ({format}): take --by op, or leave \
+         --by out"
+    )]
+    OnePart {
+        /// What it is to be split by.
+        by: &'static str,
+        /// What the trace does not name.
+        what: &'static str,
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// A share of a pipe is not known before its end.
+    #[error(
+        "--warmup with a share counts the requests first, and a pipe can be read only once: give a file, \
+         or a number of requests such as --warmup 1000000"
+    )]
+    WarmupOfPipe,
+    /// The warm-up leaves nothing.
+    #[error(
+        "--warmup {warmup} leaves nothing to count: {name} has {}; give a smaller number, or a \
+         share such as --warmup 10%",
+        count(.requests.to_owned(), "request", "requests")
+    )]
+    WarmupOfAll {
+        /// Requests of the warm-up.
+        warmup: u64,
+        /// The trace.
+        name: String,
+        /// Its requests.
+        requests: u64,
+    },
+    /// A pipe cannot be widened.
+    #[error(
+        "--sample auto reads the trace several times, and a pipe can be read only once: give a \
+         file, or a rate such as --sample 0.01"
+    )]
+    AutoOfPipe,
+    /// A pipe has been sampled with the first page size.
+    #[error("a pipe can be read only once: sample it with one page size")]
+    PipeOnce,
+    /// The trace has no requests.
+    #[error("{name} has no requests: there is nothing to measure")]
+    Empty {
+        /// The trace.
+        name: String,
+    },
+}
+
+impl Error {
+    /// Whether the spec contradicts itself, whatever the trace.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru)
+    }
+}

@@ -1,0 +1,198 @@
+//! What caches of other sizes and policies would hit, of a trace in any format.
+//!
+//! ```no_run
+//! use nbuf::experiment::curve::{self, Spec};
+//! use nbuf::experiment::session::Session;
+//!
+//! let spec = Spec { traces: vec!["trace.parquet".into()], ..Spec::default() };
+//! let document = curve::run(&spec, &mut Session::new(&()))?;
+//! println!("{} curves", document.curves.len());
+//! # Ok::<(), curve::Error>(())
+//! ```
+
+mod error;
+mod parts;
+mod policies;
+mod reading;
+mod sampled;
+mod spec;
+mod warmup;
+
+pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
+pub use crate::workload::format::Parameters;
+pub use crate::workload::pages::{Whole, Writes};
+pub use error::Error;
+pub use policies::all as all_policies;
+pub use spec::{Rate, Spec, Warmup};
+
+use super::grid::{Grid, Names, Plan};
+use super::notice::Notice;
+use super::result::{CurveDocument, PolicyCurve, TraceSummary, Warning};
+use super::session::Session;
+use crate::trace::request::Unit;
+use crate::workload::pages::Tally;
+use crate::workload::within::take_within;
+use policies::policies;
+use reading::Reading;
+
+/// What grows with a trace.
+const PAGES: &str = "the distinct pages of this trace";
+const KEYS: &str = "the distinct keys of this trace";
+
+/// What was drawn.
+struct Drawn {
+    curves: Vec<PolicyCurve>,
+    tally: Tally,
+    span_ns: u64,
+    left_out: Vec<Warning>,
+}
+
+/// Draws the curves of the spec. The session seeds policies that play with chance, and samples. A signal
+/// ends the reading early: what was read by then is in the document.
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Error> {
+    sampled::must_be_possible(spec)?;
+    parts::must_be_possible(spec)?;
+    let session = &*session;
+    let document = session.heeding(|| draw(spec, session)).map_err(Error::Signals)??;
+    if document.trace.requests == 0 && session.cancellation.signal().is_none() {
+        return Err(Error::Empty { name: reading::named(spec) });
+    }
+    Ok(document)
+}
+
+fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
+    let mut reading = Reading::open(spec, session)?;
+    let warmup = warmup::requests(spec, &mut reading)?;
+    let drawn = match spec.sample {
+        Some(rate) => sample(spec, &mut reading, rate, warmup)?,
+        None => exact(spec, &mut reading, warmup)?,
+    };
+    Ok(document(spec, &reading, drawn, warmup))
+}
+
+/// Counts every cell of the grid, in one reading or two.
+fn exact(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
+    let policies = policies(spec);
+    let mut grids = Vec::new();
+    for page_bytes in pages(spec, reading) {
+        let plan = Plan {
+            policies: policies.clone(),
+            sizes: spec.sizes.clone(),
+            page_bytes,
+            unit: reading.source.detected().unit,
+            whole: spec.whole,
+            writes: spec.writes,
+            all_sizes: spec.all_sizes || spec.target.is_some(),
+            every: spec.every,
+            by: spec.by,
+            warmup_requests: warmup,
+            seed: reading.session.seed,
+            again: reading.again(),
+            parallel: !spec.is_serial,
+        };
+        grids.push(Grid::new(plan)?);
+    }
+    let bytes: u64 = grids.iter().map(Grid::page_bytes).sum();
+    let what = if pages(spec, reading) == [0] { "key" } else { "page" };
+    reading.notice(&Notice::MemoryPer { bytes, what, allowed: reading.bound().allowed });
+    let exactly = if what == "key" { KEYS } else { PAGES };
+    reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
+    warmup::must_leave_some(spec, reading, warmup)?;
+    parts::times_must_be_there(spec, reading, grids.first().map_or(0, Grid::span_ns))?;
+    let mut again = false;
+    for grid in &mut grids {
+        again |= grid.again()?;
+    }
+    let mut left_out = Vec::new();
+    if again {
+        reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
+        let mut policies: Vec<_> = grids.iter_mut().flat_map(Grid::drop_unequal).collect();
+        policies.sort_unstable();
+        policies.dedup();
+        if !policies.is_empty() {
+            left_out.push(Warning::PoliciesLeftOut { policies, changed: reading.changed() });
+        }
+    }
+    let names = Names { objects: reading.source.objects(), target: spec.target };
+    let tally = grids.first().map(Grid::tally).unwrap_or_default();
+    let span_ns = grids.first().map_or(0, Grid::span_ns);
+    let mut curves = Vec::new();
+    for grid in grids {
+        reading.notice(&Notice::Distinct { count: grid.distinct_pages(), what });
+        curves.extend(grid.finish(&names)?);
+    }
+    parts::must_be_there(spec, reading, &curves)?;
+    Ok(Drawn { curves, tally, span_ns, left_out })
+}
+
+fn sample(spec: &Spec, reading: &mut Reading<'_>, rate: Rate, warmup: u64) -> Result<Drawn, Error> {
+    let mut curves = Vec::new();
+    let mut tally = Tally::default();
+    for page_bytes in pages(spec, reading) {
+        let outcome = sampled::run(spec, reading, page_bytes, (rate, warmup))?;
+        warmup::must_leave_some(spec, reading, warmup)?;
+        curves.push(outcome.curve);
+        tally = outcome.tally;
+        if !reading.again() && spec.page_bytes.len() > 1 {
+            return Err(Error::PipeOnce);
+        }
+    }
+    let mut left_out = Vec::new();
+    if spec.target.is_some() {
+        left_out.push(Warning::TargetLeftOut);
+    }
+    if curves.iter().any(|curve| curve.points.is_empty()) {
+        left_out.push(Warning::SampleTooThin);
+    }
+    Ok(Drawn { curves, tally, span_ns: 0, left_out })
+}
+
+/// Bytes of the pages; none where an access is to a key or a whole request.
+fn pages(spec: &Spec, reading: &Reading<'_>) -> Vec<u64> {
+    let has_pages = reading.source.detected().unit == Unit::Bytes && spec.whole == Whole::No;
+    if has_pages { spec.page_bytes.clone() } else { vec![0] }
+}
+
+fn document(spec: &Spec, reading: &Reading<'_>, drawn: Drawn, warmup: u64) -> CurveDocument {
+    let Drawn { curves, tally, span_ns, left_out } = drawn;
+    let detected = reading.source.detected();
+    let mut cautions = reading.cautions();
+    cautions.extend(left_out);
+    if tally.unplaced > 0 {
+        cautions.push(Warning::Unplaced { requests: tally.unplaced });
+    }
+    let unit = match (detected.unit, spec.whole) {
+        (Unit::Keys, _) => "key",
+        (Unit::Bytes, Whole::Yes) => "request",
+        (Unit::Bytes, Whole::No) => "page",
+    };
+    let writes_do = match spec.writes {
+        Writes::Allocate => "allocate",
+        Writes::Around => "around",
+        Writes::Ignore => "ignore",
+    };
+    CurveDocument {
+        schema: CurveDocument::SCHEMA.to_owned(),
+        trace: TraceSummary {
+            files: spec.traces.iter().map(|path| path.display().to_string()).collect(),
+            format: detected.format.name.to_owned(),
+            packing: detected.packing.name().to_owned(),
+            unit: unit.to_owned(),
+            writes_do: writes_do.to_owned(),
+            requests: reading.requests,
+            warmup_requests: (warmup > 0).then_some(warmup),
+            reads: tally.reads,
+            writes: tally.writes,
+            discards: tally.discards,
+            flushes: tally.flushes,
+            empty: tally.empty,
+            unplaced: tally.unplaced,
+            read_bytes: tally.read_bytes,
+            written_bytes: tally.written_bytes,
+            span_ns,
+            problems: reading.source.problems().count,
+        },
+        curves,
+        cautions,
+    }
+}

@@ -1,0 +1,31 @@
+//! Which policies are drawn.
+
+use super::Spec;
+use crate::cache::policy::{Choice, POLICIES};
+
+/// Every policy of the table.
+pub fn all() -> Vec<Choice> {
+    POLICIES.iter().map(Choice::from).collect()
+}
+
+/// The policies of the spec, each once, in the order in which they are first named. By default LRU,
+/// and the optimum next to it where the whole is looked at.
+pub(super) fn policies(spec: &Spec) -> Vec<Choice> {
+    if spec.policies.is_empty() {
+        let split = spec.every.is_some() || spec.by.is_some();
+        let default = if split { &["lru"][..] } else { &["lru", "opt"] };
+        return default.iter().filter_map(|name| name.parse().ok()).collect();
+    }
+    let mut distinct: Vec<Choice> = Vec::new();
+    for choice in &spec.policies {
+        if distinct.iter().all(|known| known.to_string() != choice.to_string()) {
+            distinct.push(*choice);
+        }
+    }
+    distinct
+}
+
+/// Whether it is LRU and nothing else.
+pub(super) fn is_lru(choice: &Choice) -> bool {
+    choice.row().name == "lru"
+}

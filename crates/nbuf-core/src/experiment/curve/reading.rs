@@ -1,0 +1,130 @@
+//! Reads a trace from its beginning to its end, or to a signal: what was read by then counts.
+
+use super::{Error, Spec};
+use crate::experiment::memory::bound;
+use crate::experiment::notice::Notice;
+use crate::experiment::result::Warning;
+use crate::experiment::session::Session;
+use crate::sys::input::comes_again;
+use crate::trace::request::Request;
+use crate::units::{Bound, TooLarge};
+use crate::workload::format::Batch;
+use crate::workload::source::{Options, Source, SourceError, input_name};
+
+/// What to do where there is too little memory for the whole, and for a sample.
+const LESS: &str = "allow more with --memory, take larger pages with --page, or draw a sample with \
+                    --sample 0.01";
+const FEWER: &str = "allow more with --memory, or follow fewer keys with a smaller --sample";
+
+/// A trace and how it is read.
+pub(super) struct Reading<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) session: &'a Session<'a>,
+    /// The source that is open, or was read last.
+    pub(super) source: Source,
+    /// Requests read the first time.
+    pub(super) requests: u64,
+    /// Requests read the last time.
+    requests_last: u64,
+    /// The reading that was ended.
+    ended: Option<Warning>,
+    fresh: bool,
+    /// What may be used in all.
+    bound: Bound,
+}
+
+impl<'a> Reading<'a> {
+    /// Opens the trace, and reports what it was taken for.
+    pub(super) fn open(spec: &'a Spec, session: &'a Session<'a>) -> Result<Self, Error> {
+        let remedy = if spec.sample.is_some() { FEWER } else { LESS };
+        let bound = bound(spec.memory, remedy);
+        let source = source(spec, bound)?;
+        let input = named(spec);
+        let detected = source.detected();
+        session.observer.notice(&Notice::Detected { input: &input, detected });
+        let (requests, requests_last, ended, fresh) = (0, 0, None, true);
+        Ok(Self { spec, session, source, requests, requests_last, ended, fresh, bound })
+    }
+
+    pub(super) fn notice(&self, notice: &Notice<'_>) {
+        self.session.observer.notice(notice);
+    }
+
+    /// What may be used in all.
+    pub(super) fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// Whether it can be read more than once.
+    pub(super) fn again(&self) -> bool {
+        self.spec.traces.iter().all(|path| comes_again(path))
+    }
+
+    fn is_over(&self) -> bool {
+        self.session.cancellation.signal().is_some()
+    }
+
+    /// Gives all of it to `take`, from the beginning, with the memory that is left.
+    pub(super) fn read(
+        &mut self,
+        mut take: impl FnMut(&[Request], Bound) -> Result<(), TooLarge>,
+    ) -> Result<(), Error> {
+        let first = std::mem::take(&mut self.fresh);
+        if !first {
+            self.notice(&Notice::ReadingAgain);
+            self.source = source(self.spec, self.bound)?;
+        }
+        let mut batch = Batch::default();
+        let mut requests = 0;
+        while !self.is_over() && self.source.next(&mut batch)? {
+            requests += batch.requests.len() as u64;
+            take(&batch.requests, self.bound.without(self.source.bytes()))?;
+            self.session.reading(&self.source);
+        }
+        self.session.observer.stage_over();
+        if first {
+            self.requests = requests;
+        }
+        self.requests_last = requests;
+        if self.is_over() && self.ended.is_none() {
+            self.ended = Some(Warning::ReadingEnded { is_again: !first, requests });
+        }
+        Ok(())
+    }
+
+    /// Whether a reading was ended before its time.
+    pub(super) fn is_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// The requests of the first and the last reading where the trace changed; nothing where the last one
+    /// was ended.
+    pub(super) fn changed(&self) -> Option<(u64, u64)> {
+        (!self.is_over()).then_some((self.requests, self.requests_last))
+    }
+
+    /// The warnings of what was read.
+    pub(super) fn cautions(&self) -> Vec<Warning> {
+        let texts = self.source.cautions().iter().cloned().chain(self.source.left_out());
+        texts.map(Warning::Text).chain(self.ended.clone()).collect()
+    }
+}
+
+/// The names of the inputs, shortened when there are many.
+pub(super) fn named(spec: &Spec) -> String {
+    let first = spec.traces.first().map(|path| input_name(path)).unwrap_or_default();
+    match spec.traces.len() {
+        0 | 1 => first,
+        several => format!("{first} and {} more", several - 1),
+    }
+}
+
+fn source(spec: &Spec, memory: Bound) -> Result<Source, SourceError> {
+    let options = Options {
+        memory,
+        format: spec.format.clone(),
+        problems_max: spec.problems_max,
+        ..Options::default()
+    };
+    Source::open(&spec.traces, &options)
+}

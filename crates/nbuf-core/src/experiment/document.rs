@@ -1,0 +1,137 @@
+//! Documents: the results of the verbs as JSON, each read and written by one type.
+//!
+//! The field `schema` of a document names its schema and version. `docs/schemas` has the schemas, and
+//! what a version promises.
+//!
+//! ```
+//! use nbuf::experiment::document;
+//! use nbuf::experiment::result::DoctorDocument;
+//!
+//! let refused = document::read::<DoctorDocument>(b"{\"schema\": \"nbuf-size/1\"}").unwrap_err();
+//! assert!(refused.to_string().contains("nbuf-size/1"));
+//! ```
+
+#[cfg(feature = "system")]
+mod file;
+
+#[cfg(feature = "system")]
+pub use file::{OpenError, open};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::result::{
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
+    RecordDocument, ReplayDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
+};
+
+/// The result of a verb.
+pub trait Document: Serialize + DeserializeOwned {
+    /// Name and version of the schema, as `nbuf.size/1`.
+    const SCHEMA: &'static str;
+}
+
+macro_rules! documents {
+    ($($name:ident),* $(,)?) => {
+        $(impl Document for $name {
+            const SCHEMA: &'static str = $name::SCHEMA;
+        })*
+    };
+}
+
+documents!(
+    AdviceDocument,
+    BenchDocument,
+    Comparison,
+    CurveDocument,
+    DoctorDocument,
+    PingDocument,
+    RecordDocument,
+    ReplayDocument,
+    SizeReport,
+    SweepDocument,
+    TraceDocument,
+    TraceHead,
+    TraceMade,
+);
+
+/// Why a text is no document; the messages continue a sentence that begins with its name.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// There is nothing in it.
+    #[error("is empty")]
+    Empty,
+    /// It is not JSON.
+    #[error("is no JSON document ({0})")]
+    Json(serde_json::Error),
+    /// It has no field `schema`.
+    #[error("does not say that its schema is {wanted}")]
+    NoSchema {
+        /// The schema to be read.
+        wanted: &'static str,
+    },
+    /// It is another document, or another version.
+    #[error("has the schema {found}, not {wanted}")]
+    Schema {
+        /// Its schema.
+        found: String,
+        /// The schema to be read.
+        wanted: &'static str,
+    },
+    /// A field is missing, or of another type.
+    #[error("is not a whole document ({0})")]
+    Fields(serde_json::Error),
+}
+
+/// Reads a document.
+pub fn read<D: Document>(json: &[u8]) -> Result<D, DocumentError> {
+    if json.iter().all(u8::is_ascii_whitespace) {
+        return Err(DocumentError::Empty);
+    }
+    let value: Value = serde_json::from_slice(json).map_err(DocumentError::Json)?;
+    let wanted = D::SCHEMA;
+    match value.get("schema").and_then(Value::as_str) {
+        Some(found) if found == wanted => {}
+        Some(found) => return Err(DocumentError::Schema { found: found.to_owned(), wanted }),
+        None => return Err(DocumentError::NoSchema { wanted }),
+    }
+    serde_json::from_value(value).map_err(DocumentError::Fields)
+}
+
+/// Writes a document, with a line feed at its end.
+pub fn write<D: Document>(document: &D) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let sweep = SweepDocument {
+            schema: SweepDocument::SCHEMA.to_owned(),
+            command: vec!["./prog".into(), "{n}".into()],
+            ..SweepDocument::default()
+        };
+        let text = write(&sweep).unwrap();
+        assert_eq!(read::<SweepDocument>(text.as_bytes()).unwrap(), sweep);
+        let error = read::<TraceDocument>(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "has the schema nbuf.sweep/1, not nbuf.stat/1");
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        for (text, want) in [
+            (" \n", "is empty"),
+            ("{", "is no JSON document ("),
+            ("[]", "does not say that its schema is nbuf.sweep/1"),
+            (r#"{"schema":"nbuf.sweep/1"}"#, "is not a whole document (missing field"),
+        ] {
+            let error = read::<SweepDocument>(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(want), "{error}");
+        }
+    }
+}

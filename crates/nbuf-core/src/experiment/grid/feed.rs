@@ -1,0 +1,101 @@
+//! Feeds a grid: requests become steps, and every cell takes the same step.
+
+use rayon::prelude::*;
+
+use super::Grid;
+use crate::cache::engine::Accesses;
+use crate::trace::request::Request;
+use crate::workload::pages::{KeyRange, Step};
+
+impl Grid {
+    /// Requests, in order.
+    pub fn take(&mut self, requests: &[Request]) {
+        widen(&mut self.span, requests);
+        let left = usize::try_from(self.warming).unwrap_or(usize::MAX).min(requests.len());
+        let (warmup, counted) = requests.split_at(left);
+        if !warmup.is_empty() {
+            self.feed(warmup);
+            self.warming -= left as u64;
+            if self.warming == 0 {
+                self.start_counting();
+            }
+        }
+        widen(&mut self.counted_span, counted);
+        self.feed(counted);
+    }
+
+    /// The caches are warm: what they were asked for so far does not count.
+    fn start_counting(&mut self) {
+        if let Some(stack) = &mut self.stack {
+            stack.start_counting();
+        }
+        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
+            engine.start_counting();
+        }
+    }
+
+    fn feed(&mut self, requests: &[Request]) {
+        let mut rest = requests;
+        while !rest.is_empty() {
+            let mut step = std::mem::take(&mut self.step);
+            let taken = self.pages.step(rest, &mut step);
+            self.accesses(&step, rest);
+            step.gone.iter().for_each(|&range| self.remove(range));
+            self.step = step;
+            rest = &rest[taken..];
+        }
+    }
+
+    fn accesses(&mut self, step: &Step, requests: &[Request]) {
+        if step.keys.is_empty() {
+            return;
+        }
+        self.numbers.clear();
+        self.interner.intern(&step.keys, &mut self.numbers);
+        self.accesses += self.numbers.len() as u64;
+        let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
+        let accesses = Accesses { pages: &self.numbers, request_ends: ends };
+        let mut stack = self.stack.as_mut();
+        let has_stack = stack.is_some();
+        let mut run_stack = || {
+            if let Some(stack) = &mut stack {
+                stack.access(accesses.pages, step, requests);
+            }
+        };
+        let mut engines: Vec<_> =
+            self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()).collect();
+        // Of a single task, another thread has nothing but the trouble of being woken.
+        let tasks = usize::from(has_stack) + engines.len();
+        if self.plan.parallel && tasks > 1 {
+            rayon::join(run_stack, || {
+                engines.par_iter_mut().for_each(|engine| engine.access(&accesses));
+            });
+        } else {
+            run_stack();
+            for engine in engines {
+                engine.access(&accesses);
+            }
+        }
+    }
+
+    fn remove(&mut self, range: KeyRange) {
+        let pages = self.interner.known(range.first, range.last);
+        if pages.is_empty() {
+            return;
+        }
+        if let Some(stack) = &mut self.stack {
+            stack.remove(&pages);
+        }
+        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
+            engine.remove(&pages);
+        }
+    }
+}
+
+/// Makes a span hold the times of these requests.
+fn widen(span: &mut Option<(i64, i64)>, requests: &[Request]) {
+    if let (Some(first), Some(last)) = (requests.first(), requests.last()) {
+        let (from, to) = span.unwrap_or((first.time_ns, first.time_ns));
+        *span = Some((from.min(first.time_ns), to.max(last.time_ns)));
+    }
+}

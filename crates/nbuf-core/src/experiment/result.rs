@@ -1,0 +1,217 @@
+//! What an experiment gives to the faces: plain structures, and the one place that derives their
+//! serialisation. The JSON documents of the program are these structures.
+//!
+//! ```
+//! use nbuf::experiment::document::Document;
+//! use nbuf::experiment::result::{CurveDocument, SizeReport};
+//!
+//! println!("{} {}", CurveDocument::SCHEMA, SizeReport::SCHEMA);
+//! ```
+
+mod advice;
+mod bench;
+mod bench_model;
+mod bench_sample;
+mod census;
+mod choice;
+mod comparison;
+mod curve;
+mod curves;
+mod doctor;
+mod figures;
+mod files;
+mod ping;
+mod replay;
+mod search;
+mod size;
+mod sweep;
+mod time;
+mod trace;
+mod traffic;
+mod verdict;
+
+use serde::{Deserialize, Serialize};
+
+pub use super::cliff::Cliff;
+pub use super::files::Files;
+pub use super::statistics::Spread;
+pub use crate::meter::map::{AccessMap, Cell, Kind as MapKind, Strip};
+pub use crate::trace::{Device, Facts, Memory};
+pub use advice::{AdviceCheck, AdviceDocument, AdviceWay, CheckedWay};
+pub use bench::{
+    BenchComparison, BenchDocument, BenchMachine, BenchRow, NoiseFloor, Proof, Refused, State,
+    Trust,
+};
+pub use bench_model::{BenchModel, ModelPoint};
+pub use bench_sample::{BenchSample, BenchSampleLine, BenchTask};
+pub use census::{Census, TraceDocument};
+pub use choice::{ReadaheadPoint, Sample, TargetReport};
+pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
+pub use curve::{Curve, Point};
+pub use curves::{
+    CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
+    PolicyCurve, SampleFacts, TraceSummary,
+};
+pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
+pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
+pub use files::{FileShare, OtherFiles, SharedFile};
+pub use ping::{
+    PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
+    PingSample, PingSampleLine, PingTask,
+};
+pub use replay::{
+    ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
+};
+pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
+pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
+pub use sweep::{Against, SweepDocument, SweepRow};
+pub use time::{TimePoint, TimeReport};
+pub use trace::{RecordDocument, TraceDropped, TraceHead, TraceMade, TraceReading, TraceSalvaged};
+pub use traffic::Traffic;
+pub(in crate::experiment) use verdict::deviation;
+pub use verdict::{MAPPED_SHARE_MAX, TOLERANCE, Verdict};
+
+pub use super::warning::Warning;
+use crate::units::Bytes;
+
+/// What kind of advice a curve allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// There is a size from which more memory saves little.
+    #[default]
+    Knee,
+    /// Cache buys nothing: the command reads everything once, or nothing at all. The three sizes
+    /// are the same: room for readahead to work in.
+    NothingToGain,
+    /// The size is what a `--target` asked for. It may lie below the floor or above the ceiling.
+    Target,
+    /// Runs found the size: with less, the command reads more.
+    Measured,
+}
+
+/// The three sizes, and the number to paste.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Recommend {
+    /// Whether the cache is worth having at all.
+    #[serde(default)]
+    pub kind: Advice,
+    /// The memory limit to set: cache + anonymous + shared + kernel + slack.
+    pub limit_bytes: Bytes,
+    /// The part of it that caches files: the knee, or what a target asks for.
+    pub cache_bytes: Bytes,
+    /// The knee of the curve: the same, unless a target asks for another size.
+    #[serde(default)]
+    pub knee_bytes: Bytes,
+    /// A cache below this is worse than useless: it costs its memory and saves almost nothing.
+    #[serde(default)]
+    pub floor_bytes: Bytes,
+    /// A cache above this gains nothing more.
+    #[serde(default)]
+    pub ceiling_bytes: Bytes,
+    /// What was added so that a little more of anything does not spoil it.
+    #[serde(default)]
+    pub slack_bytes: Bytes,
+    /// Why, in one sentence.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// The runs under one limit: what was predicted, what the kernel counted. Of several runs the
+/// medians, whatever is measured; one that was killed speaks for all of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Verified {
+    /// The limit; none for the run without.
+    pub limit_bytes: Option<Bytes>,
+    /// The room for file pages under it.
+    #[serde(default)]
+    pub cache_bytes: Bytes,
+    /// The band, fixed before the run.
+    #[serde(default)]
+    pub predicted_fills_low: u64,
+    /// Its upper edge.
+    #[serde(default)]
+    pub predicted_fills_high: u64,
+    /// Elapsed time as estimated before the run; absent where it was not.
+    pub predicted_seconds_low: Option<f64>,
+    /// Its upper edge.
+    pub predicted_seconds_high: Option<f64>,
+    /// Pages the kernel put into the cache, by `meter`.
+    pub measured_fills: u64,
+    /// What counted them.
+    #[serde(default)]
+    pub meter: Meter,
+    /// Elapsed time.
+    pub measured_seconds: f64,
+    /// Whether the prediction held; nothing for a run that did not reach its end, and for one that
+    /// was off by so few pages that other processes may have brought or dropped them.
+    pub held: Option<bool>,
+    /// Whether the count is in the band or within 5 % of it.
+    #[serde(default)]
+    pub near_band: bool,
+    /// The step of the curve that the size is within 3 % of.
+    pub step_bytes: Option<Bytes>,
+    /// Whether the time allowed was up before it had ended.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// The time allowed: many times the predicted time, unless the user gave another.
+    #[serde(default)]
+    pub allowed_seconds: Option<f64>,
+    /// Whether the kernel OOM-killed it: the limit is below the floor.
+    #[serde(default)]
+    pub killed: bool,
+    /// Of the command.
+    #[serde(default)]
+    pub exit_status: i32,
+    /// File pages charged to the group when the command had ended.
+    #[serde(default)]
+    pub measured_cache_bytes: Bytes,
+    /// The most memory that the group had, page cache included; 0 where the kernel does not count that.
+    #[serde(default)]
+    pub peak_bytes: Bytes,
+    /// Page faults that waited for I/O.
+    #[serde(default)]
+    pub major_faults: u64,
+    /// Read from block devices.
+    #[serde(default)]
+    pub read_bytes: Bytes,
+    /// Pages made dirty, counted again each time, and writes past the cache.
+    #[serde(default)]
+    pub written_bytes: Bytes,
+    /// Time some task waited for memory.
+    #[serde(default)]
+    pub memory_pressure_seconds: f64,
+    /// Time some task waited for I/O.
+    #[serde(default)]
+    pub io_pressure_seconds: f64,
+    /// Fill events that were lost: the count is too low.
+    #[serde(default)]
+    pub lost_events: u64,
+    /// How much more or less stayed in the cache before this run than the prediction reckoned with.
+    #[serde(default)]
+    pub stayed_bytes: Bytes,
+    /// How many of the samples held, each by itself.
+    #[serde(default)]
+    pub samples_held: u64,
+    /// The runs one by one, in the order they were made.
+    #[serde(default)]
+    pub samples: Vec<Sample>,
+}
+
+/// What predictions of fills are held against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Meter {
+    /// The tracepoint of pages put into the cache. Exact, and for the privileged.
+    #[default]
+    Tracepoint,
+    /// The kernel's account of the reads of each process from discs (`ru_inblock`), which every
+    /// user may see for their own processes. A fill is a read, except for holes and for pages that
+    /// writes put into the cache. Reads of directories and inodes count too, and so do calls with
+    /// `O_DIRECT`.
+    BytesRead,
+}

@@ -1,0 +1,112 @@
+//! What a report of `size` comes to, as fields of the document: no face decides it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Recommend, SizeReport, Verified};
+use crate::units::Bytes;
+
+/// Above this share of mapped touches the curve is a lower bound: what is touched again through a
+/// mapping is not seen.
+pub const MAPPED_SHARE_MAX: f64 = 0.05;
+
+/// A measured count may lie this far outside the band.
+pub const TOLERANCE: f64 = 0.05;
+
+/// How well the recommendation is proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No size is recommended.
+    #[default]
+    NoRecommendation,
+    /// A prediction did not hold, or the command was killed at the recommended limit.
+    Unreliable,
+    /// Runs under one limit disagree whether its prediction held.
+    Undecided,
+    /// No run at the recommended limit held.
+    Unproved,
+    /// A run at the recommended limit held, but more than that may be needed.
+    LowerBound,
+    /// A run at the recommended limit held.
+    Proved,
+    /// Runs found the limit: it is enough, and less is not.
+    Measured,
+}
+
+impl SizeReport {
+    /// The report with its verdicts: to be called when anything else has changed.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.capture.is_mapped = self.capture.mapped_share > MAPPED_SHARE_MAX;
+        self.is_lower_bound = self.capture.is_mapped || self.capture.lost > 0;
+        for run in &mut self.verify {
+            run.near_band = deviation(run) <= TOLERANCE;
+        }
+        self.verdict = match &self.recommend {
+            None => Verdict::NoRecommendation,
+            Some(_) if self.search.is_some() => Verdict::Measured,
+            Some(_) if !self.held() && self.is_undecided() => Verdict::Undecided,
+            Some(_) if !self.held() => Verdict::Unreliable,
+            Some(_) if !self.held_at_limit() => Verdict::Unproved,
+            Some(_) if self.is_lower_bound => Verdict::LowerBound,
+            Some(_) => Verdict::Proved,
+        };
+        self
+    }
+
+    /// Whether every prediction that was put to the test held.
+    pub fn held(&self) -> bool {
+        let limit = self.recommend.as_ref().map(|recommend| recommend.limit_bytes);
+        self.verify.iter().all(|run| match run.held {
+            Some(held) => held,
+            // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
+            // off by the time allowed is neither.
+            None if run.killed => {
+                run.limit_bytes.is_some_and(|at| limit.is_none_or(|limit| at < limit))
+            }
+            None => true,
+        })
+    }
+
+    /// Whether the predictions that did not hold are those about which the runs disagree.
+    pub fn is_undecided(&self) -> bool {
+        let mut missed = self.verify.iter().filter(|run| run.held == Some(false)).peekable();
+        missed.peek().is_some() && missed.all(Verified::is_undecided)
+    }
+
+    /// Whether nothing contradicts the recommendation: it was measured, or every prediction held.
+    pub fn is_reliable(&self) -> bool {
+        self.verdict == Verdict::Measured || self.held()
+    }
+
+    /// Whether a run with the recommended limit held.
+    pub fn held_at_limit(&self) -> bool {
+        let at = |recommend: &Recommend| {
+            self.verify.iter().any(|run| run.held == Some(true) && run.is_at(recommend))
+        };
+        self.recommend.as_ref().is_some_and(at)
+    }
+}
+
+impl Verified {
+    /// Whether its runs disagree: the median missed, and more than a fifth of the samples held.
+    pub fn is_undecided(&self) -> bool {
+        self.held == Some(false) && self.samples_held * 5 > self.samples.len() as u64
+    }
+
+    /// Whether the run had the recommended limit: in whole pages, or in whole MiB, as it is pasted.
+    pub fn is_at(&self, recommend: &Recommend) -> bool {
+        let least = recommend.limit_bytes.pages_down().bytes();
+        let most = Bytes(recommend.limit_bytes.0.next_multiple_of(1 << 20));
+        self.limit_bytes.is_some_and(|limit| (least..=most).contains(&limit))
+    }
+}
+
+/// Returns how far a count is outside its band, as a share of the nearer edge.
+pub(in crate::experiment) fn deviation(run: &Verified) -> f64 {
+    let (low, high) = (run.predicted_fills_low as f64, run.predicted_fills_high as f64);
+    let fills = run.measured_fills as f64;
+    let share = |distance: f64, edge: f64| distance.max(0.0) / edge.max(1.0);
+    share(low - fills, low).max(share(fills - high, high))
+}

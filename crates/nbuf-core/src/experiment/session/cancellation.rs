@@ -1,0 +1,73 @@
+//! What ends an experiment early.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::sys::signal::{Signal, Signals};
+
+/// Ends an experiment early: by `SIGINT`, `SIGTERM` or `SIGHUP`.
+#[derive(Debug, Default)]
+pub struct Cancellation {
+    signals: OnceLock<Signals>,
+    /// The last signal, or 0.
+    received: AtomicI32,
+}
+
+impl Cancellation {
+    /// Blocks the signals and listens for them from now on, unless it does so already. To be called
+    /// before a thread starts.
+    pub fn listen(&self) -> io::Result<&Signals> {
+        if self.signals.get().is_none() {
+            // A second listener in a race would unblock its signals at once.
+            let _ = self.signals.set(Signals::block()?);
+        }
+        self.signals.get().ok_or_else(|| io::Error::other("nothing listens for signals"))
+    }
+
+    /// The last signal that the experiment has seen, if any.
+    pub fn signal(&self) -> Option<i32> {
+        match self.received.load(Ordering::Relaxed) {
+            0 => None,
+            number => Some(number),
+        }
+    }
+
+    /// Takes in the signals that came while nothing looked. The last one ever, if any.
+    pub fn poll(&self) -> Option<i32> {
+        while self.take().is_some() {}
+        self.signal()
+    }
+
+    /// The next signal that nothing has seen yet.
+    pub(in crate::experiment) fn take(&self) -> Option<Signal> {
+        let signal = self.signals.get()?.next()?;
+        self.note(signal.number);
+        Some(signal)
+    }
+
+    /// Notes a signal that a run has taken.
+    pub(in crate::experiment) fn note(&self, signal: i32) {
+        self.received.store(signal, Ordering::Relaxed);
+    }
+
+    /// Waits for a signal or for `other` to be readable. Whether it is a signal.
+    pub fn comes_before(&self, other: &impl AsFd) -> io::Result<bool> {
+        self.listen()?.comes_before(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_was_noted_stays() {
+        let cancellation = Cancellation::default();
+        assert_eq!(cancellation.signal(), None);
+        cancellation.note(15);
+        assert_eq!(cancellation.signal(), Some(15));
+        assert_eq!(cancellation.signal(), Some(15));
+    }
+}

@@ -1,0 +1,107 @@
+//! When a limit is enough: by fills, by elapsed time, or by time spent waiting for memory.
+
+use crate::experiment::result::{SearchGoal, SearchOutcome, SearchRun, Verified};
+use crate::experiment::search::enough;
+use crate::experiment::target::Target;
+
+/// How far a run may miss a goal of time for the next one to meet it.
+const NOISE: f64 = 1.25;
+
+/// The goal of a search, and its figures.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Enough {
+    pub(super) goal: SearchGoal,
+    pub(super) fills: u64,
+}
+
+impl Default for Enough {
+    /// Anything is.
+    fn default() -> Self {
+        Self { goal: SearchGoal::Fills, fills: u64::MAX }
+    }
+}
+
+impl Enough {
+    /// What `target` wants, compared with a run without a limit.
+    pub(super) fn of(target: Option<Target>, unlimited: &SearchRun) -> Self {
+        let goal = match target {
+            Some(Target::Slowdown(times)) => SearchGoal::Seconds(unlimited.seconds * times),
+            Some(Target::Stall(share)) => SearchGoal::Stall(share),
+            _ => SearchGoal::Fills,
+        };
+        Self { goal, fills: enough(unlimited.fills) }
+    }
+
+    /// A run that came to its end may have missed the goal.
+    pub(super) fn judged(&self, run: SearchRun) -> SearchRun {
+        if run.outcome != SearchOutcome::Enough || run.limit_bytes.is_none() {
+            return run;
+        }
+        let outcome = match self.goal {
+            SearchGoal::Fills if run.fills > self.fills => SearchOutcome::TooManyFills,
+            SearchGoal::Seconds(most) if run.seconds > most => SearchOutcome::TooSlow,
+            SearchGoal::Stall(most) if run.stall_share() > most => SearchOutcome::Stalled,
+            _ => SearchOutcome::Enough,
+        };
+        SearchRun { outcome, ..run }
+    }
+
+    /// A run that verified a prediction, as one of the search.
+    pub(super) fn of_verified(&self, run: &Verified) -> Option<SearchRun> {
+        let searched = SearchRun::from(run);
+        // With lost events there were more fills than were counted.
+        let is_counted = run.lost_events == 0 || searched.outcome != SearchOutcome::Enough;
+        is_counted.then(|| self.judged(searched))
+    }
+
+    /// Whether a run missed a goal of time by so little that the next one may meet it.
+    pub(super) fn is_close(&self, run: &SearchRun) -> bool {
+        match self.goal {
+            SearchGoal::Fills => false,
+            SearchGoal::Seconds(most) => {
+                run.outcome == SearchOutcome::TooSlow && run.seconds <= most * NOISE
+            }
+            SearchGoal::Stall(most) => {
+                run.outcome == SearchOutcome::Stalled && run.stall_share() <= most * NOISE
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn each_goal_has_its_figure() {
+        let unlimited = SearchRun { fills: 10_000, seconds: 2.0, ..SearchRun::default() };
+        let limit_bytes = Some(Bytes(1 << 20));
+        let run = |fills, seconds, memory_pressure_seconds| SearchRun {
+            limit_bytes,
+            fills,
+            seconds,
+            memory_pressure_seconds,
+            ..SearchRun::default()
+        };
+        let check = |target, run: SearchRun, want: (SearchOutcome, bool)| {
+            let enough = Enough::of(target, &unlimited);
+            let judged = enough.judged(run);
+            assert_eq!((judged.outcome, enough.is_close(&judged)), want, "{target:?} {judged:?}");
+        };
+        let (slower, stall) = (Some(Target::Slowdown(1.5)), Some(Target::Stall(0.01)));
+        check(None, run(11_000, 99.0, 9.0), (SearchOutcome::Enough, false));
+        check(None, run(11_001, 1.0, 0.0), (SearchOutcome::TooManyFills, false));
+        check(slower, run(99_000, 3.0, 2.0), (SearchOutcome::Enough, false));
+        check(slower, run(10_000, 3.1, 0.0), (SearchOutcome::TooSlow, true));
+        check(slower, run(10_000, 3.8, 0.0), (SearchOutcome::TooSlow, false));
+        check(stall, run(99_000, 9.0, 0.09), (SearchOutcome::Enough, false));
+        check(stall, run(99_000, 9.0, 0.10), (SearchOutcome::Stalled, true));
+        check(stall, run(99_000, 9.0, 0.20), (SearchOutcome::Stalled, false));
+        check(
+            slower,
+            SearchRun { limit_bytes: None, ..run(1, 9.0, 0.0) },
+            (SearchOutcome::Enough, false),
+        );
+    }
+}

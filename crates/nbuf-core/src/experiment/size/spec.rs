@@ -1,0 +1,188 @@
+//! What `size` does: made by hand, from a command line, or read from a file.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Ask;
+use crate::experiment::capture::Capture;
+use crate::experiment::target::Target;
+use crate::experiment::time::Rate;
+use crate::meter::service::Sample;
+use crate::units::{Bytes, Size};
+use crate::workload::command::Until;
+
+/// The spec of a sizing. The default sizes nothing: it takes a `command` or a `trace`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The command and its arguments.
+    #[serde(with = "crate::experiment::words")]
+    pub command: Vec<OsString>,
+    /// A recorded trace instead of a command; nothing is run then.
+    pub trace: Option<PathBuf>,
+    /// With a trace: memory that may be used, by default half of what is available.
+    pub memory: Option<Size>,
+    /// How the command is recorded.
+    pub capture: Capture,
+    /// When a run is over.
+    pub until: Until,
+    /// Shell command that runs before every run.
+    pub prepare: Option<String>,
+    /// Time for all runs together.
+    #[serde(rename = "time_max_seconds", with = "seconds")]
+    pub time_max: Option<Duration>,
+    /// Least time for a run under a limit, however short the prediction; by default a minute.
+    #[serde(rename = "run_time_min_seconds", with = "seconds")]
+    pub run_time_min: Option<Duration>,
+    /// How much of the log of the recording stays in memory.
+    pub log_memory_bytes: Option<usize>,
+    /// A private disc for the data of the command.
+    pub private_disc: Option<PrivateDisc>,
+    /// Recommends a size even from a lower bound.
+    pub force: bool,
+    /// What to recommend instead of the knee.
+    pub target: Option<Target>,
+    /// Another readahead window to report on.
+    pub readahead: Option<Bytes>,
+    /// The rate that the discs of verified runs are held to.
+    pub rate: Rate,
+    /// Whether predictions are verified by more runs.
+    pub verify: bool,
+    /// Limits to verify under, or shares of the footprint as cache; by default 1.0, 0.9 and 0.75 of
+    /// the recommendation.
+    pub verify_at: Vec<Size>,
+    /// Runs under each limit.
+    pub samples: u16,
+    /// Runs that a search for the size may take, where the model gives none that holds; 0 for no search.
+    pub runs: u16,
+    /// Whether a command that used the terminal may run again.
+    pub agreed: bool,
+}
+
+/// A directory that is copied to a private file system, where the command runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrivateDisc {
+    /// The directory.
+    pub directory: PathBuf,
+    /// Size of the file system.
+    pub size_bytes: Bytes,
+    /// Its readahead window.
+    pub readahead_bytes: Bytes,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            trace: None,
+            memory: None,
+            capture: Capture::default(),
+            until: Until::default(),
+            prepare: None,
+            time_max: None,
+            run_time_min: None,
+            log_memory_bytes: None,
+            private_disc: None,
+            force: false,
+            target: None,
+            readahead: None,
+            rate: Rate::default(),
+            verify: true,
+            verify_at: Vec::new(),
+            samples: 1,
+            runs: 8,
+            agreed: false,
+        }
+    }
+}
+
+/// What `run_time_min` is by default.
+const RUN_TIME_MIN: Duration = Duration::from_mins(1);
+
+impl Spec {
+    /// How long a run under a limit may take at the least.
+    pub(super) fn run_time_min(&self) -> Duration {
+        self.run_time_min.unwrap_or(RUN_TIME_MIN)
+    }
+
+    /// What the analysis is asked, with reads of the files that were probed.
+    pub(super) fn ask(&self, probed: Vec<Sample>) -> Ask {
+        let Self { force, target, readahead, rate, .. } = *self;
+        Ask { force, target, readahead, probed, rate }
+    }
+}
+
+/// Durations as seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        time.map(|time| time.as_secs_f64()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(from)?;
+        seconds.map(|it| Duration::try_from_secs_f64(it).map_err(D::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_read_from_a_file_and_written_again() {
+        let text = r#"
+            command = ["grep", "-r", "main", "src"]
+            verify_at = ["96MiB", "50%"]
+            target = "hit=0.95"
+            samples = 3
+            time_max_seconds = 90
+            until = "main"
+            [rate]
+            iops = 500
+            [private_disc]
+            directory = "/srv/data"
+            size_bytes = 1073741824
+            readahead_bytes = 131072
+        "#;
+        let spec: Spec = toml::from_str(text).unwrap();
+        let want = Spec {
+            command: ["grep", "-r", "main", "src"].map(OsString::from).to_vec(),
+            verify_at: vec![Size::Absolute(Bytes(96 << 20)), Size::Percent(50.0)],
+            target: Some(Target::Hit(0.95)),
+            samples: 3,
+            time_max: Some(Duration::from_secs(90)),
+            until: Until::Main,
+            rate: Rate { iops: Some(500), bytes_per_second: None },
+            private_disc: Some(PrivateDisc {
+                directory: "/srv/data".into(),
+                size_bytes: Bytes(1 << 30),
+                readahead_bytes: Bytes(128 << 10),
+            }),
+            ..Spec::default()
+        };
+        assert_eq!(spec, want);
+        let again: Spec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
+        assert_eq!(again, want);
+    }
+
+    #[test]
+    fn a_word_that_no_spec_has_is_refused() {
+        let error = toml::from_str::<Spec>("sample = 3").unwrap_err().to_string();
+        assert!(error.contains("unknown field `sample`"), "{error}");
+    }
+}

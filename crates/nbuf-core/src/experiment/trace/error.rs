@@ -1,0 +1,117 @@
+//! Why a verb over traces has no document.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::TraceReading;
+use crate::experiment::output::OutputError;
+use crate::sys::input::Refused;
+use crate::units::TooLarge;
+use crate::workload::format::native::ReadError;
+use crate::workload::record::log::LogError;
+use crate::workload::source::SourceError;
+use crate::workload::synthetic::TooManyKeys;
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input cannot be opened.
+    #[error(transparent)]
+    Input(#[from] Refused),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It takes too much memory.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// The trace has no request.
+    #[error(
+        "there is no request in {name} as {format}{}: name the right format with --from",
+        takes(.parameters)
+    )]
+    Nothing {
+        /// The first input.
+        name: String,
+        /// Its format.
+        format: &'static str,
+        /// What the format takes.
+        parameters: &'static str,
+        /// What could not be read.
+        reading: Box<TraceReading>,
+    },
+    /// A native trace has bytes of files.
+    #[error("{format} has keys, and a native trace bytes of files: write --to oracleGeneral")]
+    KeysToNative {
+        /// The format of the input.
+        format: &'static str,
+    },
+    /// No pattern has these parameters.
+    #[error("there must be a key, and --alpha must be 0 or more")]
+    NoKeys,
+    /// A scan has more keys than numbers.
+    #[error("a scan in u32le ends with its numbers: write -n 4294967295 or less")]
+    ScanTooLong,
+    /// A pattern has more keys than its table can have.
+    #[error(transparent)]
+    TooManyKeys(#[from] TooManyKeys),
+    /// The name of the output cannot be taken.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The output cannot be written.
+    #[error("cannot write {}", .path.display())]
+    Write {
+        /// The output.
+        path: PathBuf,
+        /// Why.
+        source: OutputError,
+    },
+    /// The trace of a log cannot be written.
+    #[error("cannot write {}; the log is as it was", .path.display())]
+    WriteOfLog {
+        /// The output.
+        path: PathBuf,
+        /// Why.
+        source: OutputError,
+    },
+    /// A recording still writes the log.
+    #[error("{} is being written by an nbuf that still records; wait until it has ended", .0.display())]
+    Recording(PathBuf),
+    /// The log is a trace.
+    #[error("{} is already a trace; there is nothing to recover", .0.display())]
+    NotALog(PathBuf),
+    /// A file cannot be read.
+    #[error("cannot read {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The answer of the kernel.
+        source: io::Error,
+    },
+    /// A log has nothing to salvage.
+    #[error("{}", .path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// Why.
+        source: LogError,
+    },
+    /// A native trace cannot be read.
+    #[error("{}", .path.display())]
+    Native {
+        /// The trace.
+        path: PathBuf,
+        /// Why.
+        source: ReadError,
+    },
+    /// The observer could not show the requests.
+    #[error(transparent)]
+    Observer(io::Error),
+}
+
+fn takes(parameters: &str) -> String {
+    match parameters {
+        "" => String::new(),
+        parameters => format!(" (its parameters: {parameters})"),
+    }
+}

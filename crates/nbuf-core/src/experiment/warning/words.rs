@@ -1,0 +1,126 @@
+//! The words of every warning.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::Warning;
+use crate::units::{count, listed};
+
+const MULTI_GENERATIONAL: &str = "this kernel evicts by the multi-generational LRU, which nbuf does not model: the band is \
+    from two other models";
+const UNTIMED: &str = "the recording stopped the command at each of its system calls: its time is not estimated, \
+    only measured in the runs that verify";
+const NOTHING_TOUCHED: &str = "the command touched no pages of files in the page cache";
+const NOT_REPEATABLE: &str = "the command is not repeatable: without a limit, it filled another number of pages than \
+    in the recording (--prepare may reset what it changes)";
+const TARGET_LEFT_OUT: &str = "--target is ignored: it needs the exact curve, without --sample";
+const SAMPLE_TOO_THIN: &str = "the sample is too thin for any of the sizes: raise --sample";
+
+impl Display for Warning {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Uncached(files) => files.fmt(f),
+            Self::MultiGenerational => f.write_str(MULTI_GENERATIONAL),
+            Self::Mapped { share, is_forced } => mapped(f, *share, *is_forced),
+            Self::Written { share } => write!(
+                f,
+                "{:.0} % of the pages were written to: a limit makes the kernel write them back sooner and \
+                 more often. nbuf predicts fills, but neither these writes nor their time",
+                share * 100.0
+            ),
+            Self::Untimed => f.write_str(UNTIMED),
+            Self::NothingTouched => f.write_str(NOTHING_TOUCHED),
+            Self::SizesItself { program, setting } => write!(
+                f,
+                "{program} chooses its memory by the limit that it sees: fix it ({setting}) before you \
+                 take a size from here"
+            ),
+            Self::Unreachable { share } => unopened(f, *share),
+            Self::MemoryShort { total_bytes, needed_bytes } => write!(
+                f,
+                "the machine, or a group around the command, has only {total_bytes} of memory, and the \
+                 command touches {needed_bytes}: a run without a limit has that limit, and larger ones are \
+                 predicted, not verified"
+            ),
+            Self::NotRepeatable => f.write_str(NOT_REPEATABLE),
+            Self::CountCut { allowed_bytes, remedy } => write!(
+                f,
+                "{allowed_bytes} of memory is too little to tell all distinct pages or keys apart: there \
+                 are more than is said; {remedy}"
+            ),
+            Self::RunsMissing { signal } => {
+                write!(f, "interrupted by signal {signal} before every run was made")
+            }
+            Self::ReadingEnded { is_again, requests } => {
+                let what = if *is_again { "reading the trace again" } else { "reading" };
+                write!(
+                    f,
+                    "{what} was interrupted after {}",
+                    count(*requests, "request", "requests")
+                )
+            }
+            Self::PoliciesLeftOut { policies, changed } => left_out(f, policies, *changed),
+            Self::TargetLeftOut => f.write_str(TARGET_LEFT_OUT),
+            Self::SampleTooThin => f.write_str(SAMPLE_TOO_THIN),
+            Self::Unplaced { requests } => write!(
+                f,
+                "ignored: {} past the largest address, or longer than 4 Mi pages",
+                count(*requests, "request", "requests")
+            ),
+            Self::CommandsDiffer { a, b } => write!(f, "the commands differ: `{a}` and `{b}`"),
+            Self::ReadaheadDiffers { a, b } => write!(
+                f,
+                "the devices differ in readahead, {a} and {b}: this alone changes the fills"
+            ),
+            Self::CapturesDiffer { a, b } => {
+                write!(f, "the captures differ, {a} and {b}: this alone changes the fills")
+            }
+            Self::BothFailed { status } => write!(f, "both commands ended with status {status}"),
+            Self::EventsLost { which, lost } => {
+                write!(f, "{which} lost {lost} events: its figures are too low")
+            }
+            Self::LowerBound { which } => {
+                write!(f, "the curve of {which} is a lower bound of the need")
+            }
+            Self::NotHeld { which } => write!(f, "a prediction of {which} did not hold"),
+        }
+    }
+}
+
+fn mapped(f: &mut Formatter<'_>, share: f64, is_forced: bool) -> fmt::Result {
+    let advice = if is_forced { "" } else { ": the recording alone gives no size" };
+    write!(
+        f,
+        "{:.0} % of the pages were touched through mappings, where nbuf sees only the first touch: the \
+         curve is a lower bound of the need{advice}",
+        share * 100.0
+    )
+}
+
+fn unopened(f: &mut Formatter<'_>, share: f64) -> fmt::Result {
+    write!(
+        f,
+        "{:.0} % of the pages belong to files that nbuf cannot open by name, such as files of a \
+         container. Before a run they stay in the page cache, and the run fills fewer pages than \
+         predicted (inside, --capture calls has their names; outside, --prepare can drop them)",
+        share * 100.0
+    )
+}
+
+fn left_out(
+    f: &mut Formatter<'_>,
+    policies: &[String],
+    changed: Option<(u64, u64)>,
+) -> fmt::Result {
+    let verb = if policies.len() == 1 { "is" } else { "are" };
+    write!(f, "{} {verb} left out: ", listed(policies))?;
+    let Some((first, last)) = changed else {
+        return f.write_str("the second reading was interrupted");
+    };
+    write!(
+        f,
+        "the trace changed while it was read; it had {} at first, and {} later",
+        count(first, "request", "requests"),
+        count(last, "request", "requests")
+    )
+}

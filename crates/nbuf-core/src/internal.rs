@@ -1,0 +1,131 @@
+//! The inside of the library, for the tests, benches and examples of this repository.
+//!
+//! No version promises any of it. `sys` is here so that a test can end a process or refuse a call;
+//! the other rooms, so that a bench can measure one part alone.
+
+pub mod cache {
+    pub mod engine {
+        pub use crate::cache::engine::*;
+    }
+    pub mod interner {
+        pub use crate::cache::interner::*;
+    }
+    pub mod kernel {
+        pub use crate::cache::kernel::*;
+    }
+    pub mod max_iv {
+        pub use crate::cache::max_iv::*;
+    }
+}
+
+pub mod clock {
+    pub use crate::clock::*;
+}
+
+pub mod disc {
+    pub mod description {
+        pub use crate::disc::description::*;
+    }
+    pub mod measured {
+        pub use crate::disc::measured::*;
+    }
+    pub mod model {
+        pub use crate::disc::model::*;
+        pub mod drive {
+            pub use crate::disc::model::drive::*;
+        }
+    }
+}
+
+pub mod meter {
+    pub mod distance {
+        pub use crate::meter::distance::*;
+    }
+    pub mod sampled {
+        pub use crate::meter::sampled::*;
+    }
+    #[cfg(feature = "system")]
+    pub mod residency {
+        pub use crate::meter::probe::residency::*;
+    }
+}
+
+pub mod census {
+    pub use crate::experiment::census::*;
+}
+
+#[cfg(feature = "paths")]
+pub mod path {
+    pub use crate::path::*;
+    pub mod data {
+        pub use crate::path::data::*;
+    }
+    pub mod wake {
+        pub use crate::path::wake::*;
+    }
+}
+
+#[cfg(feature = "capture")]
+pub mod size {
+    pub use crate::experiment::size::curve::draw;
+}
+
+#[cfg(feature = "system")]
+pub mod sys {
+    pub mod cache {
+        pub use crate::sys::cache::*;
+    }
+    pub mod calls {
+        pub use crate::sys::calls::*;
+    }
+    pub mod cgroup {
+        pub use crate::sys::cgroup::*;
+    }
+    pub mod process {
+        pub use crate::sys::process::*;
+    }
+    pub mod seccomp {
+        pub use crate::sys::seccomp::*;
+    }
+    pub mod signal {
+        pub use crate::sys::signal::*;
+    }
+}
+
+pub mod workload {
+    #[cfg(feature = "capture")]
+    pub mod command {
+        pub use crate::workload::command::*;
+    }
+    #[cfg(feature = "capture")]
+    pub mod record {
+        pub use crate::workload::record::*;
+        pub mod calls {
+            pub use crate::workload::record::calls::*;
+        }
+        pub mod events {
+            pub use crate::workload::record::events::*;
+        }
+        pub mod log {
+            pub use crate::workload::record::log::*;
+        }
+        pub mod mounted {
+            pub use crate::workload::record::mounted::*;
+        }
+        pub mod names {
+            pub use crate::workload::record::names::*;
+        }
+        pub mod perf {
+            pub use crate::workload::record::perf::*;
+        }
+        pub mod traced {
+            pub use crate::workload::record::traced::*;
+        }
+        pub mod writes {
+            pub use crate::workload::record::writes::*;
+        }
+    }
+    pub mod pages {
+        pub use crate::workload::pages::*;
+    }
+}

@@ -1,0 +1,18 @@
+//! What is seen at the joints: accumulators that count and never look at the machine, and, apart
+//! from them, probes that do.
+
+pub(crate) mod bins;
+mod depths;
+pub(crate) mod distance;
+pub(crate) mod lists;
+pub(crate) mod map;
+pub(crate) mod periods;
+#[cfg(feature = "system")]
+pub(crate) mod probe;
+pub(crate) mod residency;
+pub(crate) mod sampled;
+pub(crate) mod service;
+mod stack;
+pub(crate) mod stall;
+pub(crate) mod times;
+pub(crate) mod tracks;

@@ -1,0 +1,53 @@
+//! Whether another hyperthread has a part of the core: how long a short loop takes that keeps all of
+//! its units busy.
+//!
+//! The kernel does not count it, and a virtual machine does not even see it: the other thread of the core
+//! may be another customer's. On an AMD EPYC the loop takes 1.5 times as long then, while a chain of
+//! multiplications takes the same (docs/experiments/cs61.md). So times are compared with the
+//! shortest of the run. Cost: about five microseconds. Not a measure of caches or memory that are shared.
+
+use std::hint::black_box;
+
+use crate::clock::Stopwatch;
+
+/// Steps of the loop.
+const STEPS: u64 = 4000;
+
+/// How long the loop takes now.
+pub(crate) fn loop_ns() -> u64 {
+    let clock = Stopwatch::start();
+    // Four chains that lean on each other, so that several instructions are always ready.
+    let [mut a, mut b, mut c, mut d] = black_box([1_u64, 2, 3, 4]);
+    for step in 0..STEPS {
+        a = a.wrapping_add(b ^ step);
+        b = b.wrapping_add(c ^ step);
+        c = c.wrapping_add(d ^ step);
+        d = d.wrapping_add(a ^ step);
+        a ^= a >> 3;
+        b ^= b >> 5;
+        c ^= c >> 7;
+        d ^= d >> 9;
+    }
+    black_box([a, b, c, d]);
+    u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether a loop of this time had the core for itself, where the shortest took `best_ns`.
+pub(crate) fn is_alone(loop_ns: u64, best_ns: u64) -> bool {
+    /// Clocks differ by as much in percent.
+    const SLACK_PERCENT: u64 = 15;
+    loop_ns.saturating_mul(100) <= best_ns.saturating_mul(100 + SLACK_PERCENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loop_takes_time_and_a_half_more_is_another_thread() {
+        let shortest = (0..100).map(|_| loop_ns()).min().unwrap();
+        assert!(shortest > 100, "{shortest}");
+        assert!(is_alone(shortest, shortest) && is_alone(1100, 1000));
+        assert!(!is_alone(1500, 1000) && is_alone(0, 0));
+    }
+}

@@ -1,0 +1,64 @@
+//! The memory controller of cgroup v1. Its `cache` counts shared memory too; this module separates
+//! the two.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Limiter, Usage, number, stat};
+use crate::units::Bytes;
+
+/// A private group in a v1 memory hierarchy.
+#[derive(Debug)]
+pub(super) struct V1 {
+    directory: PathBuf,
+}
+
+impl V1 {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+}
+
+impl Limiter for V1 {
+    fn version(&self) -> &'static str {
+        "cgroup v1"
+    }
+
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn limit(&self, limit: Option<Bytes>) -> io::Result<()> {
+        let text = limit.map_or_else(|| "-1".to_owned(), |limit| limit.0.to_string());
+        let memory = self.directory.join("memory.limit_in_bytes");
+        let with_swap = self.directory.join("memory.memsw.limit_in_bytes");
+        // Memory must never exceed memory plus swap, so the order depends on the direction. The
+        // first write of the second file fails where swap is not accounted: then it is not needed.
+        let _ = fs::write(&with_swap, "-1");
+        fs::write(memory, &text)?;
+        let _ = fs::write(with_swap, &text);
+        Ok(())
+    }
+
+    fn usage(&self) -> io::Result<Usage> {
+        let text = fs::read_to_string(self.directory.join("memory.stat"))?;
+        let shmem = stat(&text, "total_shmem");
+        let control = fs::read_to_string(self.directory.join("memory.oom_control"));
+        Ok(Usage {
+            anonymous: Bytes(stat(&text, "total_rss")),
+            shmem: Bytes(shmem),
+            kernel: Bytes(number(&self.directory.join("memory.kmem.usage_in_bytes"))),
+            kernel_peak: Bytes(number(&self.directory.join("memory.kmem.max_usage_in_bytes"))),
+            peak: Bytes(number(&self.directory.join("memory.max_usage_in_bytes"))),
+            page_cache: Bytes(stat(&text, "total_cache").saturating_sub(shmem)),
+            major_faults: stat(&text, "total_pgmajfault"),
+            oom_kills: stat(&control.unwrap_or_default(), "oom_kill"),
+        })
+    }
+
+    fn empty(&self) {
+        // A v1 group lives on, unseen, for as long as a page is charged to it.
+        let _ = fs::write(self.directory.join("memory.force_empty"), "0");
+    }
+}

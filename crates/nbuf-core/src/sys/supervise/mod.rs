@@ -1,0 +1,213 @@
+//! The supervisor: a small process between us and the command, which outlives whichever of us is
+//! killed. `docs/decisions/0002-supervisor-process.md` tells why it exists.
+//!
+//! Between `fork` and `exec` or `_exit` only async-signal-safe calls are made and nothing is
+//! allocated, so that a program with threads may fork: every string and descriptor is prepared
+//! before.
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+mod child;
+pub(super) mod children;
+pub(super) mod kill;
+pub(super) mod owner;
+
+use super::check;
+use super::seccomp::Filter;
+use child::Prepared;
+pub(crate) use kill::GroupPaths;
+
+/// Who the command runs as, when not as ourselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// User.
+    pub uid: u32,
+    /// Primary group.
+    pub gid: u32,
+    /// Supplementary groups.
+    pub groups: Vec<u32>,
+}
+
+/// Everything the supervisor and the command need, made before the fork.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Program and arguments.
+    pub arguments: Vec<CString>,
+    /// `NAME=value`
+    pub environment: Vec<CString>,
+    /// Paths to try for the program, in order: `PATH` resolved before the fork.
+    pub programs: Vec<CString>,
+    /// Who to become.
+    pub identity: Option<Identity>,
+    /// `cgroup.procs` files, open for writing, that the command joins.
+    pub join: Vec<OwnedFd>,
+    /// Private cgroups, to be emptied and removed if our process dies.
+    pub cgroups: Vec<GroupPaths>,
+    /// Descriptors that become the command's standard input, output and error.
+    pub standard: [Option<OwnedFd>; 3],
+    /// Calls that the command will stop at. A tracer must stand by when it is let go.
+    pub filter: Option<Filter>,
+}
+
+/// What the supervisor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// There is no process for the command: `errno`. Nothing follows.
+    StartFailed {
+        /// `EAGAIN`, `ENOMEM`, ...
+        errno: i32,
+    },
+    /// The command's process exists and waits for [`Supervisor::go`].
+    Ready {
+        /// Its process number.
+        pid: i32,
+    },
+    /// The program could not be executed: `errno`.
+    ExecFailed {
+        /// `ENOENT`, `EACCES`, ...
+        errno: i32,
+    },
+    /// The command itself ended.
+    MainEnded {
+        /// As from `wait(2)`.
+        status: i32,
+    },
+    /// The last descendant ended.
+    AllEnded {
+        /// User and system time of the command and all its descendants.
+        cpu_ns: u64,
+        /// Page faults that needed I/O.
+        major_faults: u64,
+        /// Bytes read from block devices.
+        bytes_read: u64,
+        /// Bytes of pages made dirty, and of writes past the cache.
+        bytes_written: u64,
+    },
+}
+
+/// Our end of a running supervisor.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    /// Its process number, our child's.
+    pub pid: i32,
+    socket: OwnedFd,
+}
+
+/// The message on the socket.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Message {
+    kind: u64,
+    value: i64,
+    more: [u64; 3],
+}
+
+const READY: u64 = 1;
+const EXEC_FAILED: u64 = 2;
+const MAIN_ENDED: u64 = 3;
+const ALL_ENDED: u64 = 4;
+const START_FAILED: u64 = 5;
+
+impl Supervisor {
+    /// Forks the supervisor, which forks the command. Nothing is executed before [`Self::go`].
+    pub(crate) fn start(plan: &Plan) -> io::Result<Self> {
+        let mut pair = [0 as RawFd; 2];
+        // SAFETY: `pair` has room for the two descriptors the kernel returns.
+        unsafe {
+            let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+            check(libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()).into())?;
+        }
+        // SAFETY: both were just returned by the kernel.
+        let (ours, theirs) =
+            unsafe { (OwnedFd::from_raw_fd(pair[0]), OwnedFd::from_raw_fd(pair[1])) };
+        let prepared = Prepared::new(plan, ours.as_raw_fd(), theirs.as_raw_fd());
+        // SAFETY: the child runs `Prepared::supervise`, which keeps to async-signal-safe calls.
+        let pid = unsafe { libc::fork() };
+        check(pid.into())?;
+        if pid == 0 {
+            prepared.supervise();
+        }
+        drop(theirs);
+        Ok(Self { pid, socket: ours })
+    }
+
+    /// Lets the command execute.
+    pub(crate) fn go(&self) -> io::Result<()> {
+        self.say(b'g')
+    }
+
+    /// Asks the supervisor to end whatever is still running: `SIGTERM` first, `SIGKILL` after a
+    /// second.
+    pub(crate) fn end_all(&self) -> io::Result<()> {
+        self.say(b'e')
+    }
+
+    /// Asks the supervisor to kill whatever is still running.
+    pub(crate) fn kill_all(&self) -> io::Result<()> {
+        self.say(b'k')
+    }
+
+    fn say(&self, word: u8) -> io::Result<()> {
+        // SAFETY: one byte from a live local; MSG_NOSIGNAL because the other end may be gone.
+        let sent = unsafe {
+            libc::send(self.socket.as_raw_fd(), (&raw const word).cast(), 1, libc::MSG_NOSIGNAL)
+        };
+        match check(sent.try_into().unwrap_or(-1)) {
+            // It has ended; its last report, or the end of file, tells how.
+            Err(error) if is_gone(&error) => Ok(()),
+            said => said.map(drop),
+        }
+    }
+
+    /// The next report if there is one; `Err(UnexpectedEof)` when the supervisor is gone.
+    pub(crate) fn report(&self) -> io::Result<Option<Report>> {
+        let mut message = MaybeUninit::<Message>::zeroed();
+        let size = size_of::<Message>();
+        // SAFETY: the kernel writes at most `size` bytes into a structure that is valid for every
+        // bit pattern.
+        let (got, message) = unsafe {
+            let flags = libc::MSG_DONTWAIT;
+            let fd = self.socket.as_raw_fd();
+            (libc::recv(fd, message.as_mut_ptr().cast(), size, flags), message.assume_init())
+        };
+        if got < 0 {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock => Ok(None),
+                // It ended without reading our last message. The kernel reports that once, and
+                // before its last message.
+                io::ErrorKind::ConnectionReset => self.report(),
+                _ => Err(error),
+            };
+        }
+        if usize::try_from(got) != Ok(size) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let value = i32::try_from(message.value).unwrap_or(0);
+        Ok(Some(match message.kind {
+            START_FAILED => Report::StartFailed { errno: value },
+            READY => Report::Ready { pid: value },
+            EXEC_FAILED => Report::ExecFailed { errno: value },
+            MAIN_ENDED => Report::MainEnded { status: value },
+            _ => Report::AllEnded {
+                cpu_ns: u64::try_from(message.value).unwrap_or(0),
+                major_faults: message.more[0],
+                bytes_read: message.more[1] * 512,
+                bytes_written: message.more[2] * 512,
+            },
+        }))
+    }
+
+    /// The descriptor, to wait for.
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.socket
+    }
+}
+
+/// Whether the other end of a socket is gone.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}

@@ -1,0 +1,259 @@
+//! A command as a workload: started under supervision, watched from before its first instruction
+//! to the end of its last descendant.
+//!
+//! Invariant: nothing is executed before the watcher is attached, and nothing of the command is
+//! left when [`run`] returns.
+
+mod input;
+mod plan;
+mod terminal;
+mod watch;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::cgroup::Group;
+use crate::sys::process::{self, Account};
+use crate::sys::seccomp::Filter;
+use crate::sys::signal::Signals;
+use crate::sys::supervise::{Plan, Supervisor};
+pub use input::{Input, discarding, repeating};
+use plan::plan;
+use terminal::Terminal;
+use watch::Run;
+
+/// What to run, and as whom.
+#[derive(Clone, Debug, Default)]
+pub struct Command {
+    /// Program and arguments, as typed.
+    pub arguments: Vec<OsString>,
+    /// The account to run under instead of our own: the caller of `sudo`.
+    pub account: Option<Account>,
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// When the last descendant has ended.
+    #[default]
+    Last,
+    /// The command itself; descendants that still run are killed.
+    Main,
+}
+
+/// The circumstances of one run.
+#[derive(Debug, Default)]
+pub struct Job<'a> {
+    /// Private group that the command joins.
+    pub group: Option<&'a Group>,
+    /// Descriptors that become its standard input, output and error instead of our own.
+    pub standard: [Option<OwnedFd>; 3],
+    /// When it is over.
+    pub until: Until,
+    /// After this long it is ended.
+    pub deadline: Option<Duration>,
+}
+
+/// Looks on while a command runs.
+pub trait Watcher {
+    /// The command's process exists but has not executed anything.
+    fn attach(&mut self, pid: i32) -> io::Result<()>;
+
+    /// What to wake up for.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// A filter over system calls that the command is put under before it executes.
+    fn filter(&self) -> Option<Filter> {
+        None
+    }
+
+    /// Called on every wake-up and every 20 ms.
+    fn tick(&mut self) -> io::Result<()>;
+
+    /// Whether it has seen enough: then the command is ended as at a deadline.
+    fn has_enough(&self) -> bool {
+        false
+    }
+
+    /// What still runs is killed now: nothing is to be seen of it any more, and nothing may hold it up.
+    fn let_die(&mut self) {}
+}
+
+/// Does not look: for runs of which nothing is asked but their end.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Watcher for Nobody {
+    fn attach(&mut self, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// As a shell gives it: 128 + n for signal n.
+    pub exit_status: i32,
+    /// The signal that ended it. A status above 128 may also be one that it gave itself.
+    pub signal: Option<i32>,
+    /// The signal that we were sent meanwhile.
+    pub interrupted: Option<i32>,
+    /// Whether the deadline ended it.
+    pub timed_out: bool,
+    /// Whether the watcher had seen enough and ended it.
+    pub given_up: bool,
+    /// Processes of it that were stopped when all others had ended, and so were ended too: nothing that is
+    /// known would have continued them.
+    pub stopped: u32,
+    /// Whether it was given a terminal as its input, and used it.
+    pub used_terminal: bool,
+    /// From the word to execute to the end of the last descendant.
+    pub elapsed_ns: u64,
+    /// User and system time of the command and its descendants.
+    pub cpu_ns: u64,
+    /// Page faults that waited for I/O.
+    pub major_faults: u64,
+    /// Bytes read from block devices for it.
+    pub bytes_read: u64,
+    /// Bytes of pages that it made dirty, counted each time, and of its writes past the cache.
+    /// Block devices receive them to write, now or later, unless they are truncated or removed
+    /// first.
+    pub bytes_written: u64,
+}
+
+/// What to do about a command that is not found.
+fn remedy(name: &str) -> &'static str {
+    if name.trim().contains(char::is_whitespace) {
+        "its name has spaces: leave out the quotes, or let a shell run it, as sh -c 'COMMAND'"
+    } else {
+        "check the spelling and PATH"
+    }
+}
+
+/// Why a command was not run to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Exit status 127.
+    #[error("{name}: command not found; {}", remedy(.0), name = .0)]
+    NotFound(String),
+    /// Exit status 126.
+    #[error("{0}: cannot be executed ({1}); check its permissions and its first line")]
+    NotExecutable(String, io::Error),
+    /// An argument or a variable holds a NUL byte.
+    #[error("an argument holds a NUL byte, which no program can be given")]
+    Nul(#[from] std::ffi::NulError),
+    /// The supervisor was killed. Whatever it watched has been ended.
+    #[error("our supervisor process was killed; the command was ended with it. Run it again")]
+    SupervisorKilled,
+    /// No process, or thread to watch it, could be made for it: a limit has been reached.
+    #[error(
+        "cannot start the command: {0}; end other processes, or raise what they are limited to \
+         (`ulimit -u`, `pids.max` of a cgroup, `--pids-limit` of a container)"
+    )]
+    NoRoom(io::Error),
+    /// There is no process for it, for another reason.
+    #[error(
+        "cannot start the command: {0}; raise the limits of this shell (`ulimit -n`, `ulimit -v`)"
+    )]
+    NotStarted(io::Error),
+    /// The watcher could not be attached.
+    #[error("cannot attach to the command: {0}")]
+    Attach(io::Error),
+    /// Anything else the kernel refused.
+    #[error("cannot run the command: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Runs a command to its end.
+pub fn run(
+    command: &Command,
+    job: Job<'_>,
+    watcher: &mut dyn Watcher,
+    signals: &Signals,
+) -> Result<Ended, Error> {
+    process::become_subreaper()?;
+    let terminal = if job.standard[0].is_none() { Terminal::on_input() } else { None };
+    let strangers = process::children();
+    let plan = Plan { filter: watcher.filter(), ..plan(command, job.group, job.standard)? };
+    let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
+    drop(plan);
+    let mut run = Run {
+        command,
+        supervisor,
+        group: job.group,
+        signals,
+        until: job.until,
+        deadline: job.deadline,
+        main: 0,
+        terminal,
+        started_ns: process::monotonic_ns(),
+        main_ended: false,
+        kill_at_ns: u64::MAX,
+        stopped_due_ns: 0,
+        stopped_looks: 0,
+        ended: Ended::default(),
+    };
+    let result = run.watch(watcher);
+    if let Some(terminal) = &run.terminal {
+        terminal.give_back(run.ended.signal.is_some() || result.is_err());
+    }
+    if result.is_err() {
+        // Closing our end makes the supervisor end everything, if it lives.
+        let (pid, group) = (run.supervisor.pid, run.group);
+        drop(run);
+        end_orphans(pid, &strangers, group);
+    }
+    result
+}
+
+/// What a limit on processes and threads has refused, which the kernel calls "try again"; anything
+/// else is as it was.
+fn refused(error: io::Error, otherwise: impl Fn(io::Error) -> Error) -> Error {
+    if error.kind() == io::ErrorKind::WouldBlock { Error::NoRoom(error) } else { otherwise(error) }
+}
+
+/// How long a supervisor is left to clean up by itself, and how long all of it may take.
+const SUPERVISOR_NS: u64 = 1_000_000_000;
+const GIVE_UP_NS: u64 = 10_000_000_000;
+
+/// Ends what a dead or dying supervisor leaves to us, its subreaper: everything that was not our
+/// child before.
+fn end_orphans(supervisor: i32, strangers: &[i32], group: Option<&Group>) {
+    let started_ns = process::monotonic_ns();
+    loop {
+        let mine: Vec<i32> =
+            process::children().into_iter().filter(|pid| !strangers.contains(pid)).collect();
+        let passed_ns = process::monotonic_ns() - started_ns;
+        if mine.is_empty() || passed_ns > GIVE_UP_NS {
+            return;
+        }
+        // One that lives does so better than we can.
+        let waits = mine.contains(&supervisor) && passed_ns < SUPERVISOR_NS;
+        if !waits {
+            if let Some(group) = group {
+                group.kill();
+            }
+            for pid in process::descendants(&mine) {
+                let _ = process::signal(pid, libc::SIGKILL);
+            }
+        }
+        process::wait_for_any(&mine);
+        for pid in mine {
+            let _ = process::try_wait(pid);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Advice about how a file will be read (`posix_fadvise`), by the tracepoint of the call, and whose reads
+//! it holds for.
+//!
+//! The kernel keeps advice with the open file, which all threads of a process share. Events name neither:
+//! so what one thread says of a file holds for its process, from the next read of each thread on. The
+//! tracepoint has a descriptor; which file that is, the reader finds out at once, by waking for each. If
+//! the process is gone by then, the next file that its task reads is meant. Wrong for a process that
+//! opens a file twice and says so once.
+//!
+//! Cost: the tracepoint makes every system call of the machine take the kernel's slower way in, some
+//! tens of nanoseconds (docs/cost.md); and a look at a descriptor for each advice.
+
+use std::collections::{HashMap, HashSet};
+
+use super::events::{Body, Field, FormatError, field_named, id, number};
+use super::log::{Event, Kind};
+use super::names::Key;
+
+/// Directories of the tracepoint, by the name that the call has on some architectures.
+pub const PATHS: [&str; 2] = ["syscalls/sys_enter_fadvise64", "syscalls/sys_enter_fadvise64_64"];
+
+/// Normal, at random, in sequence: what is not wanted any more shows as it leaves the cache, and what
+/// will be wanted as it comes in.
+pub const FILTER: &str = "advice<=2";
+
+/// One call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// The thread.
+    pub task: u32,
+    /// Its descriptor.
+    pub file: u32,
+    /// What is said, by the kernel's number.
+    pub advice: u64,
+}
+
+/// How to read the records.
+#[derive(Clone, Copy, Debug)]
+pub struct AdviceLayout {
+    /// The tracepoint's number.
+    pub id: u16,
+    file: Field,
+    advice: Field,
+}
+
+impl AdviceLayout {
+    /// Reads a `format` file.
+    pub fn parse(text: &str) -> Result<Self, FormatError> {
+        let missing = |name: &str| FormatError::missing(PATHS[0], name);
+        let field = |name: &str| field_named(text, name).ok_or_else(|| missing(name));
+        let id = id(text).ok_or_else(|| missing("ID"))?;
+        Ok(Self { id, file: field("fd")?, advice: field("advice")? })
+    }
+
+    /// Reads a record.
+    pub fn read(&self, body: &Body<'_>) -> Option<Advice> {
+        // The kernel, too, looks at the low half of these arguments only.
+        let low = |field| u32::try_from(number(body.raw, field)? & u64::from(u32::MAX)).ok();
+        let (file, advice) = (low(self.file)?, low(self.advice)?.into());
+        Some(Advice { time_ns: body.time_ns, task: body.task, file, advice })
+    }
+}
+
+/// What was said of files, and to whom that was passed on.
+#[derive(Debug, Default)]
+pub(super) struct Advised {
+    /// Processes of threads that are not their first.
+    processes: HashMap<u32, u32>,
+    /// Process and advice.
+    files: HashMap<Key, Vec<(u32, u64)>>,
+    passed_on: HashSet<(u32, Key)>,
+    /// Tasks that were gone before it was known of which file they spoke.
+    gone: HashMap<u32, u64>,
+}
+
+impl Advised {
+    /// A thread began.
+    pub(super) fn meet(&mut self, task: u32, process: u32) {
+        if task == process {
+            // Numbers come again.
+            self.processes.remove(&task);
+        } else {
+            self.processes.insert(task, process);
+        }
+    }
+
+    fn process_of(&self, task: u32) -> u32 {
+        self.processes.get(&task).copied().unwrap_or(task)
+    }
+
+    /// A task said something of a file, or of none that is known of: its descriptor was gone by then.
+    pub(super) fn say(&mut self, said: &Advice, file: Option<Key>) {
+        let Advice { task, advice, .. } = *said;
+        let Some(key) = file else {
+            self.gone.insert(task, advice);
+            return;
+        };
+        let process = self.process_of(task);
+        let of = self.files.entry(key).or_default();
+        of.retain(|&(by, _)| by != process);
+        of.push((process, advice));
+        // The last word counts, for all threads.
+        self.passed_on.retain(|&(_, of)| of != key);
+    }
+
+    /// Advice that reaches a task as it reads a file.
+    pub(super) fn reaches(&mut self, touched: &Event) -> Option<Event> {
+        let reads = matches!(touched.kind, Kind::GetPages | Kind::Read);
+        if !reads || self.files.is_empty() && self.gone.is_empty() {
+            return None;
+        }
+        let (key, task) = ((touched.device, touched.inode), touched.task);
+        if let Some(advice) = self.gone.remove(&task) {
+            return Some(event(touched.time_ns, task, key, advice));
+        }
+        let of = self.files.get(&key)?;
+        let process = self.process_of(task);
+        let &(_, advice) = of.iter().find(|&&(by, _)| by == process)?;
+        let is_news = self.passed_on.insert((task, key));
+        is_news.then(|| event(touched.time_ns, task, key, advice))
+    }
+}
+
+fn event(time_ns: u64, task: u32, (device, inode): Key, advice: u64) -> Event {
+    Event { time_ns, task, kind: Kind::Advise, device, inode, index: 0, extent: advice }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FORMAT: &str = "ID: 613
+\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;
+\tfield:int fd;\toffset:16;\tsize:8;\tsigned:0;
+\tfield:loff_t offset;\toffset:24;\tsize:8;\tsigned:0;
+\tfield:int advice;\toffset:40;\tsize:8;\tsigned:0;";
+    const FILE: Key = (8 << 20, 12);
+
+    fn read(task: u32, inode: u64) -> Event {
+        let (time_ns, kind, device) = (5, Kind::GetPages, FILE.0);
+        Event { time_ns, task, kind, device, inode, index: 0, extent: 1 }
+    }
+
+    fn said(task: u32, advice: u64) -> Advice {
+        Advice { time_ns: 1, task, file: 3, advice }
+    }
+
+    #[test]
+    fn a_record_is_taken_apart() {
+        let mut raw = vec![0; 48];
+        raw[16] = 7;
+        raw[40] = 1;
+        // The upper half of a register is anything.
+        raw[45] = 9;
+        let body = Body { process: None, task: 4, time_ns: 9, id: 613, raw: &raw };
+        let want = Advice { time_ns: 9, task: 4, file: 7, advice: 1 };
+        assert_eq!(AdviceLayout::parse(FORMAT).unwrap().read(&body), Some(want));
+    }
+
+    #[test]
+    fn advice_holds_for_all_threads_of_the_process_and_no_other() {
+        let mut advised = Advised::default();
+        advised.meet(12, 11);
+        advised.say(&said(11, 1), Some(FILE));
+        let check = |advised: &mut Advised, task, inode, want: Option<u64>| {
+            let got = advised.reaches(&read(task, inode)).map(|event| event.extent);
+            assert_eq!(got, want, "{task} {inode}");
+        };
+        check(&mut advised, 11, 12, Some(1));
+        check(&mut advised, 11, 12, None);
+        check(&mut advised, 12, 12, Some(1));
+        check(&mut advised, 12, 12, None);
+        check(&mut advised, 12, 13, None);
+        check(&mut advised, 22, 12, None);
+        advised.say(&said(12, 2), Some(FILE));
+        check(&mut advised, 12, 12, Some(2));
+        check(&mut advised, 11, 12, Some(2));
+    }
+
+    #[test]
+    fn who_is_gone_meant_what_he_reads_next() {
+        let mut advised = Advised::default();
+        advised.say(&said(11, 2), None);
+        let write = Event { kind: Kind::Write, ..read(11, 13) };
+        assert_eq!(advised.reaches(&write), None);
+        assert_eq!(advised.reaches(&read(12, 13)), None);
+        let want = Some(event(5, 11, (FILE.0, 13), 2));
+        assert_eq!(advised.reaches(&read(11, 13)), want);
+        assert_eq!(advised.reaches(&read(11, 14)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_is_no_call_and_no_panic(raw: Vec<u8>, text: String) {
+            let layout = AdviceLayout::parse(FORMAT).unwrap();
+            layout.read(&Body { process: None, task: 1, time_ns: 0, id: 0, raw: &raw });
+            let _ = AdviceLayout::parse(&text);
+        }
+    }
+}

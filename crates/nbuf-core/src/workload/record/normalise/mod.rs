@@ -1,0 +1,282 @@
+//! From the log of a recording to a [`Trace`]: clipped to the end of the file, continuations of one
+//! read merged, what was asked for distinguished from what the kernel fetched ahead.
+//!
+//! Two passes: a [`Survey`] takes every entry of a log, the [`Normaliser`] then its events, and
+//! packs each record as soon as nothing can change it. Pure: entries in, a trace and its cautions
+//! out. Cost: 10 MB next to the packed records.
+
+mod survey;
+mod tail;
+mod task;
+mod window;
+
+use std::collections::HashMap;
+
+pub use survey::Survey;
+use tail::Tail;
+use task::{Demand, Tasks};
+use window::Window;
+
+use super::log::{Event, Kind};
+use super::names::Key;
+use super::sizes::{KnownFile, Sizes};
+use crate::trace::{CacheEvent, Facts, FileId, Record, Trace};
+use crate::units::PAGE_BYTES;
+
+/// Makes the trace of a log that was surveyed.
+#[derive(Debug)]
+pub struct Normaliser {
+    window: Window,
+    walk: Walk,
+    facts: Facts,
+}
+
+impl Normaliser {
+    fn of(survey: Survey) -> Self {
+        let Survey { files, facts, start_ns, .. } = survey;
+        let walk = Walk::new(files, start_ns.unwrap_or(0));
+        Self { window: Window::default(), walk, facts }
+    }
+
+    /// Takes in the next event of the log.
+    pub fn push(&mut self, event: Event) {
+        self.window.push(event, |event| self.walk.step(event));
+    }
+
+    /// Makes the trace of what was pushed.
+    pub fn finish(self) -> Trace {
+        let Self { window, mut walk, mut facts } = self;
+        let late = window.finish(|event| walk.step(event));
+        if late > 0 {
+            let told = if late == 1 { "1 event was".into() } else { format!("{late} events were") };
+            facts.cautions.push(format!("{told} written too late to be put in order"));
+        }
+        walk.settle_all();
+        let Walk { records, names, .. } = walk;
+        let mut trace = Trace { records: records.finish(), files: Vec::new(), facts };
+        super::identify::name_files(&mut trace, names);
+        trace
+    }
+}
+
+#[derive(Debug)]
+struct Walk {
+    start_ns: u64,
+    known: HashMap<Key, KnownFile>,
+    ids: HashMap<Key, FileId>,
+    names: Vec<(Key, KnownFile)>,
+    tasks: Tasks,
+    records: Tail,
+    requests: u32,
+    /// The file of the event before: most events are about the same file.
+    recent: Option<(Key, FileId)>,
+}
+
+impl Walk {
+    fn new(known: HashMap<Key, KnownFile>, start_ns: u64) -> Self {
+        Self {
+            start_ns,
+            known,
+            ids: HashMap::new(),
+            names: Vec::new(),
+            tasks: Tasks::default(),
+            records: Tail::default(),
+            requests: 0,
+            recent: None,
+        }
+    }
+
+    fn file(&mut self, key: Key) -> FileId {
+        if let Some((recent, id)) = self.recent
+            && recent == key
+        {
+            return id;
+        }
+        let id = if let Some(id) = self.ids.get(&key) {
+            *id
+        } else {
+            let id = FileId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+            let mut file = self.known.remove(&key).unwrap_or_default();
+            file.settle();
+            self.names.push((key, file));
+            self.ids.insert(key, id);
+            id
+        };
+        self.recent = Some((key, id));
+        id
+    }
+
+    fn sizes(&mut self, file: FileId) -> &mut Sizes {
+        &mut self.names[file.0 as usize].1.sizes
+    }
+
+    fn step(&mut self, event: &Event) {
+        let file = self.file((event.device, event.inode));
+        match event.kind {
+            Kind::GetPages => self.read(event, file),
+            Kind::Fault => {
+                self.demand(event, file, CacheEvent::Fault, pages(event.index, event.index));
+            }
+            Kind::MapPages => {
+                let range = pages(event.index, event.extent.max(event.index));
+                self.demand(event, file, CacheEvent::Map, range);
+            }
+            Kind::Write => self.write(event, file),
+            Kind::Read => self.demand(event, file, CacheEvent::Read, (event.index, event.extent)),
+            Kind::Add | Kind::Delete => self.kernel(event, file),
+            Kind::Advise => self.advise(event, file),
+        }
+    }
+
+    fn read(&mut self, event: &Event, file: FileId) {
+        let (first, last) = (event.index, event.extent.max(event.index));
+        let task = self.tasks.of(event.task);
+        if let Some((before, from, to, _)) = &mut task.last
+            && *before == file
+            && *to == last
+            && (*from + 1..=last).contains(&first)
+        {
+            // The kernel hands a long read over in batches; the first event had all of it.
+            *from = first;
+            return;
+        }
+        let first = task.request_start(file, first, last);
+        task.read_pages = last - first + 1;
+        self.demand(event, file, CacheEvent::Read, pages(first, last));
+    }
+
+    fn write(&mut self, event: &Event, file: FileId) {
+        let end = event.index.saturating_add(event.extent);
+        let task = self.tasks.of(event.task);
+        if let Some((before, from, to)) = &mut task.written
+            && *before == file
+            && *to == end
+            && (*from + 1..end).contains(&event.index)
+        {
+            // A long write goes folio by folio, and at each ext4 names all that is left.
+            *from = event.index;
+            return;
+        }
+        task.written = Some((file, event.index, end));
+        self.sizes(file).grow(event.time_ns, end);
+        self.demand(event, file, CacheEvent::Write, (event.index, event.extent));
+    }
+
+    fn demand(&mut self, event: &Event, file: FileId, op: CacheEvent, range: (u64, u64)) {
+        let (offset, length) = range;
+        let size = self.sizes(file).at(event.time_ns, offset.saturating_add(1));
+        let clipped =
+            if op == CacheEvent::Write { length } else { length.min(size.saturating_sub(offset)) };
+        let length_bytes = u32::try_from(if size == 0 { length } else { clipped });
+        let request = self.requests;
+        self.requests = self.requests.wrapping_add(1);
+        let record = Record {
+            time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
+            offset_bytes: offset,
+            file_bytes: size,
+            length_bytes: length_bytes.unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op,
+        };
+        let last = offset.saturating_add(length.max(1)) - 1;
+        let demanded = (file, offset / PAGE_BYTES, last / PAGE_BYTES, request);
+        self.settle(event.task, Some(demanded));
+        self.tasks.of(event.task).last = Some(demanded);
+        self.keep(record);
+    }
+
+    fn advise(&mut self, event: &Event, file: FileId) {
+        let task = self.tasks.of(event.task);
+        let request = task.last.map_or(self.requests, |(.., request)| request);
+        let file_bytes = self.sizes(file).at(event.time_ns, 0);
+        self.keep(Record {
+            time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
+            offset_bytes: 0,
+            file_bytes,
+            length_bytes: u32::try_from(event.extent).unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op: CacheEvent::Advise,
+        });
+    }
+
+    /// A folio came or went. Whether it was asked for shows at the next demand of the task.
+    fn kernel(&mut self, event: &Event, file: FileId) {
+        let bytes = PAGE_BYTES << event.extent.min(18);
+        let op = if event.kind == Kind::Add { CacheEvent::Readahead } else { CacheEvent::Evict };
+        let offset_bytes = event.index.saturating_mul(PAGE_BYTES);
+        let task = self.tasks.of(event.task);
+        let request = task.last.map_or(self.requests, |(.., request)| request);
+        if op == CacheEvent::Readahead {
+            task.pending.push_back(self.records.next_number());
+        }
+        let record = Record {
+            time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
+            offset_bytes,
+            file_bytes: self.sizes(file).at(event.time_ns, offset_bytes.saturating_add(1)),
+            length_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            file,
+            task: event.task,
+            request,
+            op,
+        };
+        self.keep(record);
+    }
+
+    /// Adds a record. A fill that still waits for the next demand of its task when it is to be
+    /// packed, is judged by the demand before it.
+    fn keep(&mut self, record: Record) {
+        self.records.push(record);
+        let Some((number, oldest)) = self.records.overdue() else { return };
+        if oldest.op == CacheEvent::Readahead {
+            let task = self.tasks.of(oldest.task);
+            if task.pending.front() == Some(&number) {
+                task.pending.pop_front();
+                tell_apart(oldest, [task.last, None]);
+            }
+        }
+        self.records.pack_one();
+    }
+
+    /// Tells the pending fills of a task apart.
+    fn settle(&mut self, task: u32, next: Option<Demand>) {
+        let task = self.tasks.of(task);
+        for number in task.pending.drain(..) {
+            if let Some(record) = self.records.get_mut(number) {
+                tell_apart(record, [task.last, next]);
+            }
+        }
+    }
+
+    fn settle_all(&mut self) {
+        for task in self.tasks.numbers() {
+            self.settle(task, None);
+        }
+    }
+}
+
+/// A fill inside the demand before it or after it was asked for.
+fn tell_apart(record: &mut Record, demands: [Option<Demand>; 2]) {
+    let first = record.offset_bytes / PAGE_BYTES;
+    let last = first + u64::from(record.length_bytes) / PAGE_BYTES - 1;
+    let asked = demands
+        .into_iter()
+        .flatten()
+        .find(|&(file, from, to, _)| file == record.file && first <= to && from <= last);
+    if let Some((.., request)) = asked {
+        record.op = CacheEvent::Fill;
+        record.request = request;
+    }
+}
+
+/// Offset and length in bytes of a range of pages.
+fn pages(first: u64, last: u64) -> (u64, u64) {
+    let count = last.saturating_sub(first).saturating_add(1);
+    (first.saturating_mul(PAGE_BYTES), count.saturating_mul(PAGE_BYTES))
+}
+
+#[cfg(test)]
+mod tests;

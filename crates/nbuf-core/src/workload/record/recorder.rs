@@ -1,0 +1,270 @@
+//! The watcher that records: events, names and memory into one log, while the command runs.
+
+mod error;
+mod watcher;
+
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use super::advice::Advised;
+use super::btrfs;
+use super::events::{SOURCES, Sample, Source};
+use super::log::{Entry, Event, LogWriter};
+use super::machine;
+use super::mounts;
+use super::names::{Key, Names};
+use super::perf::Perf;
+use super::reclaim;
+use super::uncached::Detours;
+use super::writes::{FdInfo, Writes};
+use crate::sys::cgroup::Group;
+use crate::sys::process::monotonic_ns;
+use crate::trace::{Capture, Facts};
+use crate::units::Bytes;
+use crate::workload::command::Ended;
+
+pub use error::Error;
+
+const MEMORY_EVERY_NS: u64 = 25_000_000;
+const FRAME_EVERY_NS: u64 = 500_000_000;
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recorder<'a, W: Write> {
+    perf: Perf,
+    names: Names,
+    /// Where a file system without a tracepoint for writes may be written to.
+    writes: Option<Writes>,
+    uncached: Detours,
+    advised: Advised,
+    reclaim: reclaim::Batches,
+    log: LogWriter<W>,
+    group: Option<&'a Group>,
+    facts: Facts,
+    last_touched: Option<Key>,
+    memory_due_ns: u64,
+    frame_due_ns: u64,
+    began: bool,
+    /// Descriptors that become the command's standard input, output and error.
+    given: Vec<i32>,
+    /// The thread that records, once it does.
+    this_thread: u32,
+    /// The first error of the log. The command is not ours to stop: it runs on, unrecorded.
+    failed: Option<io::Error>,
+}
+
+impl<'a, W: Write> Recorder<'a, W> {
+    /// Opens everything that can be opened before the command exists, and starts the log.
+    pub fn prepare(
+        command: Vec<String>,
+        group: Option<&'a Group>,
+        out: W,
+        ring_bytes: Option<usize>,
+    ) -> Result<Self, Error> {
+        let names = Names::listen();
+        // Every process of the command inherits every event: none is opened in vain.
+        let mounted = |source: &&Source| match source.path.split_once('/') {
+            Some((system @ ("ext4" | "xfs"), _)) => {
+                let of = &system[..3];
+                names.mounts().iter().any(|mount| mount.filesystem.starts_with(of))
+            }
+            _ => true,
+        };
+        let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
+        let mut perf = Perf::prepare(&sources)?.with_detours().with_advice();
+        if let Some(bytes) = ring_bytes {
+            perf = perf.with_ring_bytes(bytes);
+        }
+        let mut facts = machine::facts(command);
+        let (with_btrfs, seen) = perf.with_btrfs(btrfs::systems(names.mounts()));
+        perf = with_btrfs;
+        let seen = |mount: &mounts::Mount| seen(mount.device);
+        let untraced = mounts::without_tracepoint(Path::new(&facts.directory), seen);
+        let writes = (!untraced.is_empty()).then(|| Writes::new(untraced));
+        if writes.is_some() {
+            perf = perf.with_calls()?;
+        }
+        facts.devices = machine::devices(names.mounts(), &[], &facts.kernel);
+        facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
+        facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
+        if group.is_none() {
+            let caution = "other memory is unknown: no private group could be made";
+            facts.cautions.push(caution.to_owned());
+        }
+        let mut log = LogWriter::new(out)?;
+        log.push(&Entry::Start(json(&facts)?))?;
+        log.flush_frame()?;
+        Ok(Self {
+            perf,
+            names,
+            writes,
+            uncached: Detours::listen(),
+            advised: Advised::default(),
+            reclaim: reclaim::Batches::default(),
+            log,
+            group,
+            facts,
+            last_touched: None,
+            memory_due_ns: 0,
+            frame_due_ns: 0,
+            began: false,
+            given: Vec::new(),
+            this_thread: 0,
+            failed: None,
+        })
+    }
+
+    /// With these descriptors as the command's standard input, output and error instead of ours.
+    #[must_use]
+    pub fn with_given(mut self, standard: &[Option<OwnedFd>; 3]) -> Self {
+        self.given = standard.iter().flatten().map(AsRawFd::as_raw_fd).collect();
+        self
+    }
+
+    /// After a run that failed: what was seen until then goes into the log, which has no end.
+    pub fn abandon(mut self) {
+        if self.began && self.failed.is_none() {
+            // The run's own error is the one to tell.
+            let _ = self.take_all().and_then(|()| self.take_events(u64::MAX));
+            let _ = self.log.flush_frame();
+        }
+    }
+
+    /// After the run: the last events, the losses, the missing names; ends the log.
+    pub fn finish(mut self, ended: &Ended) -> Result<W, Error> {
+        match self.failed.take() {
+            Some(error) => Err(Error::Broken(error)),
+            None => self.end(ended).map_err(Error::Broken),
+        }
+    }
+
+    fn end(mut self, ended: &Ended) -> io::Result<W> {
+        self.take_events(u64::MAX)?;
+        self.take_memory(monotonic_ns())?;
+        // To write those down may have taken memory, and pages for it.
+        self.take_events(u64::MAX)?;
+        let (events, lost) = self.perf.losses()?;
+        self.take_names()?;
+        let log = &mut self.log;
+        self.names.look_up(&mut |seen| log.push(&Entry::File(seen)))?;
+        self.facts.elapsed_ns = ended.elapsed_ns;
+        self.facts.cpu_ns = ended.cpu_ns;
+        self.facts.read_bytes = Bytes(ended.bytes_read);
+        self.facts.written_bytes = Bytes(ended.bytes_written);
+        self.facts.exit_status = Some(ended.exit_status);
+        self.facts.uncached = self.uncached.named(&self.names);
+        let Facts { devices, kernel, .. } = &self.facts;
+        let met = machine::devices(self.names.mounts(), devices, kernel);
+        self.facts.devices.extend(met);
+        self.facts.capture.events = events;
+        self.facts.capture.lost = lost;
+        self.caution(ended);
+        self.log.push(&Entry::End(json(&self.facts)?))?;
+        self.log.finish()
+    }
+
+    fn caution(&mut self, ended: &Ended) {
+        let cautions = &mut self.facts.cautions;
+        cautions.extend(self.names.cautions());
+        let names = &self.names;
+        let opened = |covers: &dyn Fn(u32) -> bool| names.listens_on(covers);
+        cautions.extend(self.writes.as_ref().and_then(|writes| writes.caution(opened)));
+        if let Some(signal) = ended.interrupted {
+            cautions.push(format!("the recording was interrupted by signal {signal}"));
+        }
+    }
+
+    fn take_events(&mut self, now: u64) -> io::Result<()> {
+        let this_thread = self.this_thread;
+        let Self { perf, names, writes, uncached, advised, reclaim, log, last_touched, .. } = self;
+        let mut push = |names: &mut Names, event: &Event| {
+            let key = (event.device, event.inode);
+            if *last_touched != Some(key) {
+                // What is no file passes through the same tracepoints; and this thread may let go
+                // of files that are not the command's.
+                let is_ours = event.task == this_thread;
+                if !names.may_be_file(key) {
+                    names.meet(event.device, event.task);
+                }
+                if !names.may_be_file(key) || is_ours && !names.is_touched(key) {
+                    return Ok(());
+                }
+                names.touch(key);
+                *last_touched = Some(key);
+            }
+            log.push(&Entry::Event(*event))
+        };
+        let mut past = Vec::new();
+        perf.drain_batch(|batch| {
+            let whole = reclaim.whole(batch, now);
+            let taken = reclaim::taken(batch);
+            // All of them: who waits to be judged may be gone by then.
+            uncached.meet(batch, this_thread);
+            for (at, sample) in batch[..whole].iter().enumerate() {
+                if taken.as_ref().is_some_and(|taken| taken[at]) {
+                    continue;
+                }
+                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
+                match sample {
+                    Sample::Event(event) => {
+                        if let Some(advice) = advised.reaches(event) {
+                            push(names, &advice)?;
+                        }
+                        push(names, event)?;
+                    }
+                    Sample::Advice(said) => {
+                        advised.say(said, names.key_of(said.task, said.file));
+                    }
+                    Sample::Thread { task, process, .. } => advised.meet(*task, *process),
+                    Sample::Direct(direct) => past.push(*direct),
+                    Sample::Call(_) | Sample::Reclaim { .. } => {}
+                }
+                if let Some(event) = written {
+                    push(names, &event)?;
+                }
+            }
+            Ok(whole)
+        })?;
+        for direct in &past {
+            uncached.went_past(direct);
+            if names.may_be_file(direct.key) {
+                names.touch(direct.key);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_all(&mut self) -> io::Result<()> {
+        let now = monotonic_ns();
+        self.take_events(now)?;
+        self.take_names()?;
+        if now >= self.memory_due_ns {
+            self.memory_due_ns = now + MEMORY_EVERY_NS;
+            self.take_memory(now)?;
+        }
+        if now >= self.frame_due_ns {
+            self.frame_due_ns = now + FRAME_EVERY_NS;
+            self.log.flush_frame()?;
+        }
+        Ok(())
+    }
+
+    /// Call it when the events until now were taken: what was opened before them is known of then.
+    fn take_names(&mut self) -> io::Result<()> {
+        let Self { names, uncached, log, .. } = self;
+        uncached.drain();
+        names.drain(&|process| uncached.has(process), &mut |seen| log.push(&Entry::File(seen)))
+    }
+
+    fn take_memory(&mut self, now: u64) -> io::Result<()> {
+        let Some(usage) = self.group.and_then(|group| group.limiter().usage().ok()) else {
+            return Ok(());
+        };
+        self.log.push(&Entry::Memory(machine::memory_of_group(&usage, now)))
+    }
+}
+
+fn json(facts: &Facts) -> io::Result<Vec<u8>> {
+    serde_json::to_vec(facts).map_err(io::Error::other)
+}

@@ -1,0 +1,149 @@
+//! Why an input cannot be read as a trace, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::sys::input::Refused;
+pub use crate::sys::input::name as input_name;
+use crate::units::TooLarge;
+use crate::workload::format::native::ReadError;
+use crate::workload::format::{ParameterError, Problem};
+
+/// Why an input cannot be read as a trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// No input was named.
+    #[error("no trace is named: name a file, or - for standard input")]
+    NoInput,
+    /// It is no input.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It takes more memory than may be used.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// It is a text in another encoding.
+    #[error(
+        "{} is text in UTF-16: make it UTF-8 with `iconv -f UTF-16 -t UTF-8`",
+        input_name(path)
+    )]
+    Utf16 {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It looks like a text, except bytes that no text has.
+    #[error(
+        "{} is text with NULs in it, as of a file that was not written whole: take them out with `tr -d '\\0'`, or copy it again",
+        input_name(path)
+    )]
+    Nuls {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It has no bytes, packed or unpacked.
+    #[error("{} is empty: look whether it was copied", input_name(path))]
+    Empty {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// It breaks off with an error.
+    #[error("cannot read {}: {source}", input_name(path))]
+    Read {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nothing came out of what packs it.
+    #[error(
+        "the {packing} data of {} are cut off or damaged before anything came out of them ({source}): copy the file again",
+        input_name(path)
+    )]
+    Packed {
+        /// Which one.
+        path: PathBuf,
+        /// What packs it.
+        packing: &'static str,
+        /// What unpacking says.
+        source: io::Error,
+    },
+    /// It looks like no format.
+    #[error(
+        "{} is {looks} of no known format: name its format with --from, `nbuf trace formats` lists them",
+        input_name(path)
+    )]
+    Unknown {
+        /// Which one.
+        path: PathBuf,
+        /// What it looks like: a text, a binary.
+        looks: &'static str,
+    },
+    /// There is no such format.
+    #[error("there is no format `{0}`: `nbuf trace formats` lists them")]
+    NoFormat(String),
+    /// The format cannot be read as was asked.
+    #[error("{}: {source}", input_name(path))]
+    Parameter {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: ParameterError,
+    },
+    /// Inputs of one trace count different things.
+    #[error(
+        "{} counts {found} and the inputs before it {wanted}: read them apart",
+        input_name(path)
+    )]
+    Mixed {
+        /// The one that is different.
+        path: PathBuf,
+        /// What it counts.
+        found: &'static str,
+        /// What the others count.
+        wanted: &'static str,
+    },
+    /// More is wrong with it than was allowed.
+    #[error(
+        "{} cannot be read, the first at {first}: name the right format with --from, or allow more with --problems-max",
+        records(*count)
+    )]
+    TooManyProblems {
+        /// How many so far.
+        count: u64,
+        /// Where the first is, and what is wrong there.
+        first: String,
+    },
+    /// A record does not end.
+    #[error(
+        "{} has a record of more than {bytes} bytes: it is no trace of this format; name the right one with --from",
+        input_name(path)
+    )]
+    RecordTooLong {
+        /// Which one.
+        path: PathBuf,
+        /// How many bytes were looked at.
+        bytes: usize,
+    },
+    /// The native trace cannot be read.
+    #[error("{}: {source}", input_name(path))]
+    Native {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: ReadError,
+    },
+}
+
+/// Where a problem is and what it is, in a line; `path` is the path of its input.
+pub(super) fn describe(problem: &Problem, path: &Path) -> String {
+    use crate::workload::format::Place;
+    let place = match problem.place {
+        Place::Line(line) => format!("line {line}"),
+        Place::Byte(byte) => format!("byte {byte}"),
+    };
+    format!("{}, {place}: {}", input_name(path), problem.text)
+}
+
+fn records(count: u64) -> String {
+    if count == 1 { "1 record".to_owned() } else { format!("{count} records") }
+}

@@ -1,0 +1,265 @@
+//! Traces in anybody's format as one stream of requests: the inputs are opened, unpacked,
+//! recognised and parsed.
+//!
+//! Several inputs are one trace: one after the other, or merged by time where the format has a file
+//! for each processor. Invariant: what cannot be read is counted and said, and too much of it is an
+//! error. Cost: see `docs/performance.md`. The parsers are in [`format`](super::format), which opens
+//! nothing.
+//!
+//! ```
+//! use nbuf::workload::format::Batch;
+//! use nbuf::workload::source::{Options, Source};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let path = directory.path().join("keys.txt");
+//! std::fs::write(&path, "a\nb\na\n")?;
+//! let mut source = Source::open(&[path], &Options::default())?;
+//! let (mut batch, mut requests) = (Batch::default(), 0);
+//! while source.next(&mut batch)? {
+//!     requests += batch.requests.len();
+//! }
+//! assert_eq!(requests, 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod feed;
+mod input;
+mod intake;
+mod open;
+mod parser_pool;
+mod progress;
+mod stream;
+mod text;
+mod unpack;
+
+pub use error::{SourceError, input_name};
+pub use input::Packing;
+pub use progress::Progress;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::PathBuf;
+
+use self::input::Input;
+use self::open::{Opened, open};
+use self::progress::Counter;
+use self::stream::{Side, Stream};
+use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, ProblemKind, Problems};
+use crate::trace::request::Unit;
+use crate::units::Bound;
+
+/// How a trace is to be read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its format, instead of what it looks like.
+    pub format: Option<Parameters>,
+    /// Reading ends with an error when more than this cannot be read.
+    pub problems_max: u64,
+    /// Several inputs are merged by time, whatever their format.
+    pub merge: bool,
+    /// What the trace may take in memory: native traces, which are read at once, and all names.
+    pub memory: Bound,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { format: None, problems_max: 1000, merge: false, memory: Bound::NONE }
+    }
+}
+
+/// What the inputs were taken for.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// The format of the first input.
+    pub format: &'static Format,
+    /// What it is packed with.
+    pub packing: Packing,
+    /// What the offsets count.
+    pub unit: Unit,
+    /// How sure that is; `None` when the format was named.
+    pub likeness: Option<Likeness>,
+    /// Other formats that are as likely.
+    pub also: Vec<&'static str>,
+}
+
+impl fmt::Display for Detected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.unit {
+            Unit::Bytes => "bytes",
+            Unit::Keys => "keys",
+        };
+        write!(f, "{} ({unit}), {}", self.format.name, self.packing.name())?;
+        match self.likeness {
+            None => write!(f, ", as named"),
+            Some(Likeness::Possible) => write!(f, ", a guess"),
+            Some(_) => Ok(()),
+        }?;
+        if self.also.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; could as well be {}", self.also.join(", "))
+    }
+}
+
+/// A trace that is being read.
+pub struct Source {
+    paths: Vec<PathBuf>,
+    detected: Detected,
+    waiting: VecDeque<Stream>,
+    is_merged: bool,
+    work: Batch,
+    objects: Objects,
+    problems: Problems,
+    problems_max: u64,
+    cautions: Vec<String>,
+    memory: Bound,
+    /// Memory of the inputs that are read at once.
+    held: u64,
+    /// How often names are kept: by each thread that parses, too.
+    copies: u64,
+    /// The input that is read, from 0.
+    current: usize,
+    counter: Counter,
+}
+
+impl Source {
+    /// Opens a trace in one or several files; `-` is standard input.
+    pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
+        let mut waiting = VecDeque::new();
+        let (mut first, mut cautions) = (None::<Detected>, Vec::new());
+        let (mut held, mut counter) = (0, Counter::default());
+        for path in paths {
+            let memory = options.memory.without(held);
+            let options = Options { memory, ..options.clone() };
+            let opened: Opened = open(Input::open(path, memory, &mut counter)?, &options)?;
+            held += opened.bytes;
+            if opened.bytes > 0 {
+                counter.forget();
+            }
+            let first = first.get_or_insert_with(|| opened.detected.clone());
+            if first.unit != opened.detected.unit {
+                let name = |unit| if unit == Unit::Bytes { "bytes" } else { "keys" };
+                let (found, wanted) = (name(opened.detected.unit), name(first.unit));
+                return Err(SourceError::Mixed { path: path.clone(), found, wanted });
+            }
+            waiting.push_back(opened.stream);
+            cautions.extend(opened.cautions);
+        }
+        let detected = first.ok_or(SourceError::NoInput)?;
+        let is_shared = waiting.iter().any(|stream| matches!(stream, Stream::ParserPool(_)));
+        let parser_pool = if is_shared { parser_pool::ParserPool::size() } else { 0 };
+        let is_merged = waiting.len() > 1 && (options.merge || detected.format.is_merged);
+        if is_merged {
+            let sides = waiting.drain(..).map(Side::new).collect();
+            waiting.push_back(Stream::Merged(sides));
+        }
+        Ok(Self {
+            paths: paths.to_vec(),
+            detected,
+            waiting,
+            is_merged,
+            work: Batch::default(),
+            objects: Objects::default(),
+            problems: Problems::default(),
+            problems_max: options.problems_max,
+            cautions,
+            memory: options.memory,
+            held,
+            copies: 1 + parser_pool as u64 + u64::from(is_merged),
+            current: 0,
+            counter,
+        })
+    }
+
+    /// Puts the next requests, about [`BATCH_REQUESTS`](super::format::BATCH_REQUESTS), in place of those of the batch; nothing
+    /// else of the batch is used. False at the end.
+    pub fn next(&mut self, batch: &mut Batch) -> Result<bool, SourceError> {
+        batch.requests.clear();
+        while let Some(stream) = self.waiting.front_mut() {
+            std::mem::swap(&mut self.work.requests, &mut batch.requests);
+            std::mem::swap(&mut self.work.objects, &mut self.objects);
+            let more = stream.fill(&mut self.work);
+            std::mem::swap(&mut self.work.objects, &mut self.objects);
+            std::mem::swap(&mut self.work.requests, &mut batch.requests);
+            self.judge()?;
+            self.memory.allow("the names in this trace", self.bytes())?;
+            if !more? {
+                self.waiting.pop_front();
+                self.current += 1;
+                (self.work.lines, self.work.bytes) = (0, 0);
+            }
+            if !batch.requests.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes over the problems of a batch, and refuses to go on when there are too many.
+    fn judge(&mut self) -> Result<(), SourceError> {
+        // Inputs that are merged have said which they are.
+        for problem in self.work.problems.kept.iter_mut().filter(|_| !self.is_merged) {
+            problem.input = self.current;
+        }
+        self.problems.append(&mut self.work.problems);
+        if self.problems.count <= self.problems_max {
+            return Ok(());
+        }
+        let first = self.problems.kept.first().map(|problem| self.describe(problem));
+        let count = self.problems.count;
+        Err(SourceError::TooManyProblems { count, first: first.unwrap_or_default() })
+    }
+
+    /// Memory that it has in use, next to blocks that are read.
+    pub fn bytes(&self) -> u64 {
+        self.held + self.copies * self.objects.bytes()
+    }
+
+    /// How much was read; nothing where the whole is unknown, as for a pipe.
+    pub fn progress(&self) -> Option<Progress> {
+        self.counter.progress()
+    }
+
+    /// What the inputs were taken for.
+    pub fn detected(&self) -> &Detected {
+        &self.detected
+    }
+
+    /// Names of the objects that appeared so far, by number. None for formats without names.
+    pub fn objects(&self) -> &[String] {
+        self.objects.names()
+    }
+
+    /// What could not be read so far.
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// What a reader of any later report must know of a recorded trace.
+    pub fn cautions(&self) -> &[String] {
+        &self.cautions
+    }
+
+    /// What was left out, where there is no room for all of it: the first, how many there were, and
+    /// where an input breaks off.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut kept = self.problems.kept.iter();
+        let Some(first) = kept.next() else { return Vec::new() };
+        let others = match self.problems.count - 1 {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        let broken = kept.filter(|problem| problem.kind == ProblemKind::CutOff);
+        let told = format!("left out: {}{others}", self.describe(first));
+        std::iter::once(told).chain(broken.map(|problem| self.describe(problem))).collect()
+    }
+
+    /// Where a problem is and what it is, in a line.
+    pub fn describe(&self, problem: &Problem) -> String {
+        error::describe(problem, &self.paths[problem.input.min(self.paths.len() - 1)])
+    }
+}
+
+#[cfg(test)]
+mod tests;

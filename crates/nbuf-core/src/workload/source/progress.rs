@@ -1,0 +1,61 @@
+//! How much of the inputs was read.
+
+use std::fs::Metadata;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How much of the inputs was read, as they are stored: compressed where they are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read so far. Parsers may be some blocks behind.
+    pub done_bytes: u64,
+    /// Bytes of all inputs.
+    pub total_bytes: u64,
+}
+
+/// Counts what the inputs of a source read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counter {
+    done_bytes: Arc<AtomicU64>,
+    total_bytes: u64,
+    /// Whether an input has no size, as a pipe, or is read out of order.
+    is_unknown: bool,
+}
+
+impl Counter {
+    /// Adds an input.
+    pub(super) fn add(&mut self, metadata: &Metadata) {
+        self.total_bytes += metadata.len();
+        self.is_unknown |= !metadata.is_file();
+    }
+
+    /// Gives up: an input is read at once.
+    pub(super) fn forget(&mut self) {
+        self.is_unknown = true;
+    }
+
+    /// The reader with its bytes counted.
+    pub(super) fn count(&self, inner: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+        Box::new(Counted { inner, done_bytes: Arc::clone(&self.done_bytes) })
+    }
+
+    /// How much was read, if the whole is known.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let done_bytes = self.done_bytes.load(Ordering::Relaxed);
+        (!self.is_unknown).then_some(Progress { done_bytes, total_bytes: self.total_bytes })
+    }
+}
+
+struct Counted<R> {
+    inner: R,
+    done_bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.inner.read(buffer)?;
+        self.done_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,121 @@
+//! One input on its way to requests, whatever it is read by; and several of them merged by time.
+
+use std::iter::Peekable;
+
+use super::error::SourceError;
+use super::feed::Feed;
+use super::parser_pool::ParserPool;
+use crate::trace::Records;
+use crate::trace::request::Request;
+use crate::workload::format::{self, BATCH_REQUESTS, Batch};
+
+/// An input on its way to requests.
+pub(super) enum Stream {
+    /// Read and parsed when it is asked.
+    Feed(Box<Feed>),
+    /// Read and parsed by others.
+    ParserPool(Box<ParserPool>),
+    /// In memory.
+    Native(Box<Native>),
+    /// Several of the others.
+    Merged(Vec<Side>),
+}
+
+/// A native trace, which is in memory.
+pub(super) struct Native {
+    pub(super) records: Peekable<<Records as IntoIterator>::IntoIter>,
+    pub(super) files: Vec<String>,
+    /// What its files are numbered here, once that is known.
+    pub(super) numbers: Vec<u32>,
+}
+
+/// One of the inputs that are merged.
+pub(super) struct Side {
+    stream: Stream,
+    batch: Batch,
+    /// The next request of the batch.
+    at: usize,
+    has_more: bool,
+    /// What its objects are numbered in the merged trace, once they have appeared there.
+    numbers: Vec<Option<u32>>,
+}
+
+impl Side {
+    pub(super) fn new(stream: Stream) -> Self {
+        Self { stream, batch: Batch::default(), at: 0, has_more: true, numbers: Vec::new() }
+    }
+
+    /// The next request, if there is one.
+    fn peek(&mut self, input: usize, out: &mut Batch) -> Result<Option<Request>, SourceError> {
+        while self.at == self.batch.requests.len() && self.has_more {
+            self.batch.requests.clear();
+            self.at = 0;
+            let more = self.stream.fill(&mut self.batch);
+            for problem in &mut self.batch.problems.kept {
+                problem.input = input;
+            }
+            out.problems.append(&mut self.batch.problems);
+            self.has_more = more?;
+        }
+        Ok(self.batch.requests.get(self.at).copied())
+    }
+
+    /// Hands over a request, with its object numbered as objects appear in the merged trace.
+    fn take(&mut self, request: Request, out: &mut Batch) {
+        self.at += 1;
+        let own = request.object as usize;
+        let Some(name) = self.batch.objects.names().get(own) else {
+            out.requests.push(request);
+            return;
+        };
+        if self.numbers.len() <= own {
+            self.numbers.resize(own + 1, None);
+        }
+        let number = self.numbers[own].get_or_insert_with(|| out.objects.number(name.as_bytes()));
+        out.requests.push(Request { object: *number, ..request });
+    }
+}
+
+impl Stream {
+    /// Fills a batch that is empty. Says whether there may be more.
+    pub(super) fn fill(&mut self, out: &mut Batch) -> Result<bool, SourceError> {
+        match self {
+            Self::Feed(feed) => feed.fill(out),
+            Self::ParserPool(parser_pool) => parser_pool.fill(out),
+            Self::Native(native) => Ok(native.fill(out)),
+            Self::Merged(sides) => merge(sides, out),
+        }
+    }
+}
+
+impl Native {
+    fn fill(&mut self, out: &mut Batch) -> bool {
+        let Self { records, files, numbers } = self;
+        numbers.extend(files.drain(..).map(|name| out.objects.number(name.as_bytes())));
+        let requests = records.filter_map(|record| format::native_request(&record));
+        out.requests.extend(requests.take(BATCH_REQUESTS).map(|request| {
+            let object = numbers.get(request.object as usize).copied();
+            Request { object: object.unwrap_or(request.object), ..request }
+        }));
+        records.peek().is_some()
+    }
+}
+
+/// The earliest requests of all sides; of those of one time, the first input's.
+fn merge(sides: &mut [Side], out: &mut Batch) -> Result<bool, SourceError> {
+    while !out.is_full() {
+        let mut first: Option<(Request, usize)> = None;
+        for (input, side) in sides.iter_mut().enumerate() {
+            if let Some(request) = side.peek(input, out)?
+                && first.is_none_or(|(first, _)| request.time_ns < first.time_ns)
+            {
+                first = Some((request, input));
+            }
+        }
+        let Some((request, input)) = first else {
+            return Ok(false);
+        };
+        sides[input].take(request, out);
+    }
+    Ok(true)
+}

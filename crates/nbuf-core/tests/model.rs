@@ -1,0 +1,133 @@
+//! The model of the page cache against the kernel: traces recorded once, and the pages that Linux
+//! 6.18 filled when the same commands ran under limits. Needs no privileges.
+//!
+//! `tests/traces/record.sh` makes the recordings again.
+
+use std::fs::File;
+use std::path::Path;
+
+use nbuf::experiment::size::{Analysis, Ask};
+use nbuf::internal::cache::kernel::{Replacement, Stream, simulate};
+use nbuf::internal::meter::residency::Residency;
+use nbuf::trace::{CacheEvent, Device, Facts, FileId, Memory, Record};
+use nbuf::units::{Bytes, Pages, Size};
+use nbuf::workload::format::native;
+use serde::Deserialize;
+
+/// What was kept of a report.
+#[derive(Deserialize)]
+struct Truth {
+    memory: Memory,
+    shared: Vec<Shared>,
+    verify: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+struct Shared {
+    name: String,
+    pages: Vec<(u32, u32)>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    limit_bytes: Option<Bytes>,
+    measured_fills: u64,
+    killed: bool,
+}
+
+/// Predicts every run of a recording; each count must lie within `percent` of the band.
+fn check(name: &str, percent: u32) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let open = |kind: &str| File::open(folder.join(format!("{name}.{kind}"))).unwrap();
+    let trace = native::read(open("parquet")).unwrap();
+    let truth: Truth = serde_json::from_reader(open("json")).unwrap();
+    assert_eq!(trace.facts.capture.lost, 0);
+    assert!(truth.memory.anonymous_bytes > Bytes(0));
+    let mut left = Residency::default();
+    for shared in &truth.shared {
+        let file = trace.files.iter().position(|file| *file == shared.name).unwrap();
+        let file = u32::try_from(file).unwrap();
+        let pages = shared.pages.iter().flat_map(|&(first, last)| first..=last);
+        left.left.extend(pages.map(|page| (file, page)));
+    }
+    let analysis =
+        Analysis::of(trace, &left, &Ask { force: true, ..Ask::default() }, &|_, _| {}).unwrap();
+    // These runs had no shared text taken off.
+    let alone = |run: &Run| run.limit_bytes.map(|limit| limit + analysis.memory.shared_text_bytes);
+    let limits: Vec<Size> = truth.verify.iter().filter_map(alone).map(Size::Absolute).collect();
+    assert!(limits.len() >= 4);
+    for prediction in analysis.plan(&limits) {
+        let run = truth.verify.iter().find(|run| alone(run) == prediction.limit).unwrap();
+        assert!(!run.killed);
+        let slack = f64::from(percent) / 100.0;
+        let (low, high) = (prediction.fills_low as f64, prediction.fills_high as f64);
+        let fills = run.measured_fills as f64;
+        assert!(
+            low * (1.0 - slack) <= fills && fills <= high * (1.0 + slack),
+            "{name} at {:?}: the kernel filled {fills}, predicted were {low} to {high}",
+            run.limit_bytes
+        );
+    }
+}
+
+#[test]
+fn a_tree_searched_twice() {
+    check("grep-128", 1);
+}
+
+#[test]
+fn a_database_without_readahead() {
+    check("sqlite-0", 6);
+}
+
+#[test]
+fn a_database_with_the_usual_readahead() {
+    check("sqlite-128", 3);
+}
+
+/// A window of 640 pages in caches of 1,700 to 7,000: which pages are read ahead hangs by a thread.
+#[test]
+fn a_database_with_far_too_much_readahead() {
+    check("sqlite-2560", 7);
+}
+
+/// Python's library, of 5,637 pages, as `python3 -c pass` maps it on a disc with a window of 8 MiB. Linux
+/// 6.18 filled 2,422 pages of it from a cold cache: a window around page 1398, and what lacked around page
+/// 24. The marker at page 1, of the read of the header, is reached when all behind it is there.
+#[test]
+fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
+    let record = |op, page: u64, pages: u32| Record {
+        time_ns: 0,
+        offset_bytes: page * 4096,
+        file_bytes: 5637 * 4096,
+        length_bytes: pages * 4096,
+        file: FileId(0),
+        task: 1,
+        request: 0,
+        op,
+    };
+    let facts = Facts {
+        devices: vec![Device {
+            major: 254,
+            minor: 0,
+            name: String::new(),
+            filesystem: "ext4".into(),
+            readahead_bytes: 8 << 20,
+            io_bytes: 4 << 20,
+            folio_order_max: 9,
+        }],
+        ..Facts::default()
+    };
+    let (read, fault, map) = (CacheEvent::Read, CacheEvent::Fault, CacheEvent::Map);
+    let start = [record(read, 0, 1), record(fault, 1398, 1), record(map, 1087, 16)];
+    let header = record(map, 0, 16);
+    // From a cold cache the fault at the marker is seen, from a warm one it is not.
+    let cold = [record(fault, 24, 1), record(map, 16, 16), header, record(fault, 1, 1)];
+    let warm = [record(map, 16, 16), header, record(map, 32, 16)];
+    for rest in [&cold[..], &warm[..]] {
+        let records: Vec<Record> = start.iter().chain([&header]).chain(rest).copied().collect();
+        let stream = Stream::of(records, &["library".into()], &facts, &[]);
+        let fills = simulate(&stream, Replacement::Lru, Pages(u32::MAX.into())).fills;
+        assert_eq!(fills, 2422, "{rest:?}");
+    }
+}

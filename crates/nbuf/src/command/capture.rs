@@ -1,0 +1,24 @@
+//! `--capture`: how a command is watched.
+
+use nbuf::experiment::capture;
+
+/// How to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Capture {
+    /// Tracepoints, or system calls without permission for those
+    Auto,
+    /// The kernel's tracepoints; needs privileges
+    Perf,
+    /// Stops at each system call (ptrace); needs no privileges
+    Calls,
+}
+
+impl From<Capture> for capture::Capture {
+    fn from(capture: Capture) -> Self {
+        match capture {
+            Capture::Auto => Self::Auto,
+            Capture::Perf => Self::Perf,
+            Capture::Calls => Self::Calls,
+        }
+    }
+}

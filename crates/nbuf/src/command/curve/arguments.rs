@@ -1,0 +1,283 @@
+//! What can be asked of `nbuf curve`.
+
+use std::path::PathBuf;
+
+use nbuf::experiment::curve::{Parameters, Rate, Spec, Warmup, Whole, Writes, all_policies};
+use nbuf::experiment::grid::{By, Every};
+use nbuf::experiment::target::Target;
+use nbuf::units::{Bytes, Size, SizeList};
+
+use crate::command::memory::allowed;
+use crate::command::policy::{Asked, PolicyParser};
+
+/// Every policy, and `all` of them.
+const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
+
+/// What would caches of other sizes and policies hit?
+///
+/// Reads a trace in any format of `nbuf trace formats`, compressed or not, and counts the hits of each
+/// policy at each size. By default: exact LRU at all sizes, and the optimum (OPT).
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, arg_required_else_help = true, allow_negative_numbers = true)]
+pub(crate) struct Args {
+    /// The trace, in one or several files; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub(super) traces: Vec<PathBuf>,
+
+    /// The trace's format [default: detected]; columns of a CSV: csv:key=lbn,size=bytes
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) from: Option<Parameters>,
+
+    /// Policies, or `all`; a parameter as v1:busy=3 [default: lru,opt; lru with --window and --by]
+    #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
+        value_parser = POLICY)]
+    pub(super) policy: Vec<Asked>,
+
+    /// Cache sizes: pages (10000), 64MiB, 10% of the distinct pages, ranges 1000..500000 (sixteen
+    /// in equal ratios) or 64MiB..1GiB:64MiB
+    #[arg(long, short, value_name = "SIZE,...")]
+    pub(super) size: Option<SizeList>,
+
+    /// Bytes of a page; several give a curve each
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', default_value = "4KiB",
+        value_parser = page)]
+    pub(super) page: Vec<u64>,
+
+    /// What is one access
+    #[arg(long, value_name = "WHAT", default_value = "page")]
+    pub(super) unit: AccessUnit,
+
+    /// What a write does
+    #[arg(long, value_name = "WHAT", default_value = "allocate")]
+    pub(super) writes: WritesDo,
+
+    /// Do not count the first requests, which fill the caches: 1000000, or 10% of all
+    #[arg(long, value_name = "N|SHARE", value_parser = warmup)]
+    pub(super) warmup: Option<Warmup>,
+
+    /// Sample this share of the keys (0.01), or `auto`: from one percent up, until the band is narrow
+    /// enough; LRU only
+    #[arg(long, value_name = "RATE|auto", value_parser = rate, conflicts_with_all = ["window", "by"])]
+    pub(super) sample: Option<Rate>,
+
+    /// With --sample auto: the half width of the widest band, in points of the hit ratio
+    #[arg(long, value_name = "POINTS", default_value = "1", requires = "sample",
+        value_parser = tolerance)]
+    pub(super) tolerance: f64,
+
+    /// Print only the three sizes: floor, knee and ceiling
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub(super) knee: bool,
+
+    /// Find the size for hit=0.95, or for the lowest bill: price=3.5,0.4 (dollars for a GiB-month of
+    /// memory, dollars for a million misses)
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub(super) target: Option<Target>,
+
+    /// One LRU curve per hour (1h), minute (1m) or number of requests (1000000); the cache is kept
+    /// between them
+    #[arg(long, value_name = "TIME|N", value_parser = every)]
+    pub(super) window: Option<Every>,
+
+    /// Split the LRU curve by file, task or operation
+    #[arg(long, value_name = "WHAT")]
+    pub(super) by: Option<Part>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub(super) csv: bool,
+
+    /// Write an HTML page to this file; it must not exist
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+
+    /// Seed of random policies and samples
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(super) seed: u64,
+
+    /// Number of threads
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+
+    /// Memory to use at most: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    pub(super) memory: Option<Size>,
+
+    /// Stop when more records than this cannot be read
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub(super) problems_max: u64,
+}
+
+/// What one access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum AccessUnit {
+    /// A page that a request touches
+    Page,
+    /// A whole request, known by where it starts
+    Request,
+}
+
+/// What a write does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum WritesDo {
+    /// It is an access like a read
+    Allocate,
+    /// It bypasses the cache, and evicts its pages
+    Around,
+    /// It is ignored
+    Ignore,
+}
+
+/// What a curve is split by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Part {
+    /// File, volume or name space
+    File,
+    /// Process or thread
+    Task,
+    /// Reads and writes
+    Op,
+}
+
+impl Args {
+    /// What the experiment is asked.
+    pub(super) fn spec(&self) -> Spec {
+        let is_all = self.policy.iter().any(|asked| matches!(asked, Asked::Word(_)));
+        let mut policies = if is_all { all_policies() } else { Vec::new() };
+        policies.extend(self.policy.iter().filter_map(|asked| match asked {
+            Asked::Word(_) => None,
+            Asked::Policy(choice) => Some(*choice),
+        }));
+        Spec {
+            traces: self.traces.clone(),
+            format: self.from.clone(),
+            problems_max: self.problems_max,
+            memory: self.memory,
+            policies,
+            sizes: self.size.clone(),
+            page_bytes: self.page.clone(),
+            whole: self.unit.into(),
+            writes: self.writes.into(),
+            warmup: self.warmup,
+            sample: self.sample,
+            tolerance: self.tolerance,
+            all_sizes: self.knee,
+            target: self.target,
+            every: self.window,
+            by: self.by.map(Into::into),
+            is_serial: self.threads == Some(1),
+        }
+    }
+}
+
+const HELP: &str = "\
+Examples:
+  nbuf curve trace.parquet
+  nbuf curve --policy all --size 1%..100% trace.csv.zst
+  nbuf curve --policy lru,v1:busy=0,v1:busy=3 --page 512 --size 1..8:1 trace.parquet
+  nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
+  nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
+  nbuf curve --warmup 10% --policy lru,arc trace.csv.zst
+  nbuf curve --target hit=0.95 --json trace.parquet > curve.json
+  zstdcat trace.zst | nbuf curve --sample 0.01 -
+
+Exit status:
+  0    the curve was drawn
+  2    usage error
+  125  nbuf failed; standard error says why
+  130  interrupted by Ctrl-C; prints what was read so far";
+
+impl From<AccessUnit> for Whole {
+    fn from(unit: AccessUnit) -> Self {
+        match unit {
+            AccessUnit::Page => Self::No,
+            AccessUnit::Request => Self::Yes,
+        }
+    }
+}
+
+impl From<WritesDo> for Writes {
+    fn from(writes: WritesDo) -> Self {
+        match writes {
+            WritesDo::Allocate => Self::Allocate,
+            WritesDo::Around => Self::Around,
+            WritesDo::Ignore => Self::Ignore,
+        }
+    }
+}
+
+impl From<Part> for By {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::File => Self::File,
+            Part::Task => Self::Task,
+            Part::Op => Self::Op,
+        }
+    }
+}
+
+/// A page: a power of two from a sector to a gibibyte.
+fn page(text: &str) -> Result<u64, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(Bytes(bytes))) if bytes.is_power_of_two() && bytes <= 1 << 30 => {
+            Ok(bytes)
+        }
+        _ => Err("write a power of two up to 1GiB, such as 4KiB".into()),
+    }
+}
+
+fn warmup(text: &str) -> Result<Warmup, String> {
+    let wrong = || "write a number of requests such as 1000000, or a share below 100%".to_owned();
+    let Some(percent) = text.strip_suffix('%') else {
+        return text.parse().map(Warmup::Requests).map_err(|_| wrong());
+    };
+    let share = percent.parse().ok().filter(|percent: &f64| (0.0..100.0).contains(percent));
+    share
+        .map(|percent| Warmup::Millionths(nbuf::units::whole(percent * 10_000.0)))
+        .ok_or_else(wrong)
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    if text == "auto" {
+        return Ok(Rate::Auto);
+    }
+    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0 && *rate <= 1.0);
+    rate.map(Rate::Fixed).ok_or_else(|| "write a share of the keys such as 0.01, or auto".into())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let points = text.parse().ok().filter(|points: &f64| *points > 0.0 && *points <= 100.0);
+    points.ok_or_else(|| "write 0.5 for half a point of the hit ratio".into())
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text.parse().map_err(|error: nbuf::experiment::target::TargetError| error.to_string())? {
+        Target::Slowdown(_) | Target::Stall(_) => {
+            Err("a trace does not say how long a miss takes: \
+                                    `nbuf size` measures it; write hit=0.95 or price=3.5,0.4"
+                .into())
+        }
+        target => Ok(target),
+    }
+}
+
+fn every(text: &str) -> Result<Every, String> {
+    let wrong = || "write 1h, 10m, 30s, or a number of requests".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    let seconds = match &text[digits.len()..] {
+        _ if number == 0 => return Err(wrong()),
+        "" => return Ok(Every::Requests(number)),
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let nanoseconds = number.checked_mul(seconds * 1_000_000_000);
+    nanoseconds.map(Every::Nanoseconds).ok_or_else(wrong)
+}

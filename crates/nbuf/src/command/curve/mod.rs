@@ -1,0 +1,68 @@
+//! `nbuf curve`: what caches of other sizes and policies would hit.
+
+mod arguments;
+mod knee;
+
+use std::io::Write as _;
+
+use anyhow::{Error, Result};
+use nbuf::experiment::curve;
+use nbuf::experiment::document;
+use nbuf::experiment::output::Readers;
+use nbuf::experiment::result::CurveDocument;
+
+pub(crate) use arguments::Args;
+use knee::knee;
+
+use crate::console::Console;
+use crate::exit;
+use crate::fail::{UsageError, say};
+use crate::output::{must_be_possible, print, write_new};
+use crate::show::curve as shown;
+use crate::show::terminal::Terminal;
+use crate::verbosity::note;
+
+pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let Some(path) = &args.html {
+        must_be_possible(path, "--html")?;
+    }
+    if let Some(threads) = args.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+        pool.build_global()?;
+    }
+    let console = Console::plain();
+    let mut session = console.session();
+    session.seed = args.seed;
+    let drawn = curve::run(&args.spec(), &mut session).map_err(|error| match error {
+        usage if usage.is_usage() => Error::from(UsageError(usage.to_string())),
+        curve::Error::Source(error) => error.into(),
+        other => other.into(),
+    })?;
+    session.heeding(|| tell(args, &drawn))??;
+    Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
+}
+
+/// Shows the document as was asked.
+fn tell(args: &Args, drawn: &CurveDocument) -> Result<()> {
+    if let Some(path) = &args.html {
+        let page = shown::page(drawn);
+        write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
+        note(format_args!("the page is {}", path.display()));
+    }
+    if args.json {
+        return print(document::write(drawn)?.as_bytes());
+    }
+    if args.csv || args.knee {
+        // These have no room for what must not go unsaid.
+        drawn.cautions.iter().for_each(say);
+    }
+    if args.csv {
+        return print(shown::csv(drawn).as_bytes());
+    }
+    if args.knee {
+        return print(knee(drawn).as_bytes());
+    }
+    let Terminal { width, colour } = Terminal::of_output();
+    print(shown::table(drawn, width).as_bytes())?;
+    print(shown::plot(drawn, width, colour).as_bytes())
+}

@@ -1,0 +1,31 @@
+//! `nbuf doctor`: what works here, what does not, why, and what would change it.
+
+use anyhow::Result;
+use nbuf::experiment::{doctor, document};
+
+use crate::output::print;
+use crate::show::doctor as shown;
+
+const AFTER: &str = "\
+Exit status:
+  0  `nbuf size` can do everything here
+  1  it can do a part";
+
+/// List what works on this machine, what does not, why, and how to change that.
+///
+/// Tries each thing: opens an event, traces a process, makes, limits and removes a group. Changes
+/// nothing, and leaves nothing behind.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    let found = doctor::run();
+    let text = if arguments.json { document::write(&found)? } else { shown::table(&found) };
+    print(text.as_bytes())?;
+    Ok(u8::from(!found.whole))
+}

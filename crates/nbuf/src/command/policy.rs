@@ -1,0 +1,87 @@
+//! Policies as they are written on a command line: a name of the table, one with its parameter, or
+//! another word of the verb.
+
+use std::fmt;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use nbuf::experiment::curve::{Choice, ChoiceError, POLICIES, find_policy};
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
+    /// A word that is no policy.
+    Word(&'static str),
+    /// A policy, with its parameter where it has one.
+    Policy(Choice),
+}
+
+/// Names, which help and completions know, and names with a parameter.
+#[derive(Clone)]
+pub(super) struct PolicyParser {
+    /// What else may stand there.
+    pub(super) words: &'static [&'static str],
+    /// Policies that may not.
+    pub(super) without: &'static [&'static str],
+}
+
+impl PolicyParser {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let rows = POLICIES.iter().map(|row| row.name);
+        rows.filter(|name| !self.without.contains(name)).chain(self.words.iter().copied())
+    }
+
+    /// What is no name, with those that are; the nearest is the nearest in small letters.
+    fn unknown(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        text: &str,
+    ) -> clap::Error {
+        let names = PossibleValuesParser::new(self.names().collect::<Vec<_>>());
+        let small = text.to_ascii_lowercase();
+        match names.parse_ref(command, argument, small.as_ref()) {
+            Err(mut error) => {
+                error.insert(ContextKind::InvalidValue, ContextValue::String(text.to_owned()));
+                error
+            }
+            // It is none of these names: they were looked for before.
+            Ok(_) => clap::Error::new(ErrorKind::InvalidValue).with_cmd(command),
+        }
+    }
+}
+
+impl TypedValueParser for PolicyParser {
+    type Value = Asked;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Asked, clap::Error> {
+        let text = value.to_str().unwrap_or_default();
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
+        if let Some(word) = self.words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
+            return Ok(Asked::Word(word));
+        }
+        if find_policy(name).is_none_or(|row| self.without.contains(&row.name)) {
+            return Err(self.unknown(command, argument, text));
+        }
+        let read: fn(&str) -> Result<Choice, ChoiceError> = str::parse;
+        read.parse_ref(command, argument, value).map(Asked::Policy)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names().map(PossibleValue::new)))
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Policy(choice) => choice.fmt(f),
+        }
+    }
+}

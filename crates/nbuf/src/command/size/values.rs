@@ -1,0 +1,66 @@
+//! The values of options: sizes, times and budgets.
+
+use std::time::Duration;
+
+use nbuf::units::{Bytes, PAGE_BYTES, Size};
+
+/// What may be spent: time, or memory compared with another result.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Budget {
+    /// For all runs.
+    Time(Duration),
+    /// For B, in memories of A.
+    Times(f64),
+}
+
+/// `50MiB`, and more than nothing.
+pub(super) fn rate(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(bytes)) if bytes > Bytes(0) => Ok(bytes),
+        _ => Err("write a size of more than nothing, such as 50MiB".into()),
+    }
+}
+
+/// `90`, `90s`, `10m`, `1h`
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write 90, 90s, 10m or 1h".into()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "write 90, 90s, 10m or 1h")?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| "write 90, 90s, 10m or 1h".into())
+}
+
+/// A duration in which something can be done.
+pub(super) fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing can be run in no time: write 90, 90s, 10m or 1h".into()),
+        some => Ok(some),
+    }
+}
+
+/// A readahead window: whole pages, none of anything, and as many as a device can have.
+pub(super) fn window(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(window)) if window.0 % PAGE_BYTES != 0 => {
+            Err("a window is of whole pages of 4KiB: write 0 or 128KiB".into())
+        }
+        Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
+        Ok(Size::Absolute(_)) => Err("no device reads ahead so far: write at most 1GiB".into()),
+        Ok(Size::Percent(_)) => Err("a window is no share of anything: write 0 or 128KiB".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// `10m`, or a factor.
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+        return some_time(text).map(Budget::Time);
+    }
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
+    let factor = factor.map(Budget::Times);
+    factor.ok_or_else(|| "write 1.05 for at most 5 % more, or a time as 10m".into())
+}

@@ -1,0 +1,73 @@
+//! Two documents side by side, as text: the rates of tests that both have, and the verdicts.
+
+use nbuf::experiment::bench::compare;
+use nbuf::experiment::result::BenchDocument;
+
+use super::super::table::{Table, number, text as words};
+use super::super::text::wrap;
+use super::words::{rate, ratio};
+
+/// The table, and what it does not say.
+pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> String {
+    let rows = compare(a, b);
+    if rows.is_empty() {
+        return "The two have no test in common.\n".to_owned();
+    }
+    let columns = [words("test"), number("A"), number("B"), number("B/A"), words("")];
+    let cells = rows.iter().map(|row| {
+        [row.test.clone(), rate(row.a), rate(row.b), ratio(row.ratio), row.verdict.to_owned()]
+    });
+    let lines = rows
+        .iter()
+        .map(|row| format!("{}: {} to {}: {}", row.test, rate(row.a), rate(row.b), row.verdict));
+    let table = Table::new("A and B", columns).with(cells).else_lines(lines);
+    let mut text = String::from("Compared: A and B\n") + &table.draw(width);
+    let left = a.rows.len() + b.rows.len() - 2 * rows.len();
+    let mut notes = vec![
+        "faster and slower are firm: the processes of both are of different ranks (Wilcoxon, Holm \
+         over all rows, 5 %), and each median is outside of the other's range"
+            .to_owned(),
+    ];
+    if left > 0 {
+        notes.push(format!("{left} rows are in one of them only"));
+    }
+    if a.machine.processor != b.machine.processor || a.machine.kernel != b.machine.kernel {
+        notes.push("they come from different machines or kernels".to_owned());
+    }
+    for note in notes {
+        wrap(&mut text, &note, width);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use nbuf::experiment::result::BenchRow;
+
+    use super::super::super::table::fits;
+    use super::*;
+
+    #[test]
+    fn verdicts_stand_beside_rates() {
+        let row = |test: &str, rate: f64| BenchRow {
+            test: test.to_owned(),
+            bytes_per_second: rate,
+            low: rate * 0.99,
+            high: rate * 1.01,
+            process_rates: (0..9).map(|n| rate * (1.0 + f64::from(n) / 1000.0)).collect(),
+            ..BenchRow::default()
+        };
+        let document = |rows: Vec<BenchRow>| BenchDocument { rows, ..BenchDocument::default() };
+        let a = document(vec![row("r1", 100.0), row("r2", 100.0), row("only", 1.0)]);
+        let b = document(vec![row("r2", 50.0), row("r1", 100.0)]);
+        for width in [44, 80] {
+            let text = comparison(&a, &b, width);
+            assert!(fits(&text, width), "{text}");
+            let line = |test| text.lines().find(|line| line.trim().starts_with(test)).unwrap();
+            assert!(line("r1").ends_with("no difference seen"), "{text}");
+            assert!(line("r2").ends_with("slower"), "{text}");
+            assert!(text.contains("1 rows are in one of them only"));
+        }
+        assert!(comparison(&a, &document(vec![]), 80).contains("no test in common"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Results of `nbuf bench` for people.
+
+mod advice;
+mod compare;
+mod csv;
+mod lines;
+mod model;
+mod page;
+mod table;
+mod words;
+
+pub(crate) use advice::advice;
+pub(crate) use compare::comparison;
+pub(crate) use csv::csv;
+pub(crate) use page::page;
+pub(crate) use table::list;
+
+use nbuf::experiment::result::BenchDocument;
+use nbuf::units::Bytes;
+
+use super::text::{clean, wrap};
+use words::percent;
+
+/// The whole report.
+pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
+    let mut text = table::rows(document, width);
+    text.push_str(&lines::refused(document, width));
+    text.push_str(&lines::comparisons(document, width));
+    text.push_str(&model::lines(document, width));
+    text.push_str(&model::points(document, width));
+    text.push_str("\nMachine\n");
+    for line in machine(document) {
+        wrap(&mut text, &line, width);
+    }
+    if !document.cautions.is_empty() {
+        text.push_str("\nWarnings\n");
+        for caution in &document.cautions {
+            wrap(&mut text, caution, width);
+        }
+    }
+    text
+}
+
+/// Returns the facts about the machine that a reader needs to judge the figures.
+fn machine(document: &BenchDocument) -> Vec<String> {
+    let machine = &document.machine;
+    let named = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    let mut libraries: Vec<&str> = Vec::new();
+    for row in &document.rows {
+        if !libraries.contains(&row.c_library.as_str()) {
+            libraries.push(&row.c_library);
+        }
+    }
+    let mut lines = vec![
+        format!(
+            "{}, {} processors, cache {}, memory {}, Linux {}",
+            named(&machine.processor),
+            machine.processors,
+            Bytes(machine.cache_bytes),
+            Bytes(machine.memory_bytes),
+            named(&machine.kernel)
+        ),
+        format!(
+            "{}, readahead {}, scheduler {}; behind a virtual device the host may cache",
+            named(&machine.filesystem),
+            Bytes(machine.readahead_bytes),
+            named(&machine.scheduler)
+        ),
+    ];
+    if !libraries.is_empty() {
+        let libraries = libraries.join(", ");
+        lines.push(format!("system calls and stdio go through {}", clean(&libraries)));
+    }
+    let pressure = |name: &str, of: Option<f64>| {
+        of.map(|of| format!("tasks waited for {name} {} of the time at the start", percent(of)))
+    };
+    lines.extend(pressure("a processor", machine.processor_pressure_percent));
+    lines.extend(pressure("a disc", machine.disc_pressure_percent));
+    let (all, clean) = document
+        .rows
+        .iter()
+        .fold((0, 0), |(all, clean), row| (all + row.samples, clean + row.clean));
+    if all > 0 {
+        lines.push(format!("{clean} of {all} samples of the rows were clean"));
+    }
+    lines.extend(floors(document));
+    if document.noise_floor.is_none() && document.noise_floor_device.is_none() {
+        lines.push("no noise floor was measured, and nothing is compared".to_owned());
+    }
+    lines.push(format!("took {:.0} s", machine.seconds));
+    lines
+}
+
+/// The noise floors.
+fn floors(document: &BenchDocument) -> Vec<String> {
+    let floors = [
+        ("noise floor", &document.noise_floor),
+        ("noise floor to the device", &document.noise_floor_device),
+    ];
+    floors
+        .into_iter()
+        .filter_map(|(name, floor)| {
+            let floor = floor.as_ref()?;
+            Some(format!(
+                "{name} {}: p95 of {} comparisons of a test with itself (p50 {}, max {}; {} pairs of fresh \
+                 processes each)",
+                percent(floor.percent),
+                floor.comparisons,
+                percent(floor.typical_percent),
+                percent(floor.worst_percent),
+                floor.pairs
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,135 @@
+//! The line through the times of each path: the cost of a call and of a byte. Each block has its
+//! predicted time next to the measured time; some paths have no line.
+
+use nbuf::experiment::bench::MODEL_PROCESSES;
+use nbuf::experiment::bench::path_names;
+use nbuf::experiment::result::{BenchDocument, BenchModel, ModelPoint};
+use nbuf::units::{Bytes, whole};
+
+use super::super::table::{Table, number, text as words};
+use super::super::text::{clean, grouped, wrap};
+use super::words::time;
+
+/// The lines of times.
+pub(super) fn lines(document: &BenchDocument, width: usize) -> String {
+    if document.models.is_empty() {
+        return String::new();
+    }
+    "\nTime of an operation: a + b x block\n".to_owned() + &table(document).draw(width)
+}
+
+/// A row for each line.
+pub(super) fn table(document: &BenchDocument) -> Table {
+    let columns = [
+        words("path"),
+        words("state"),
+        number("a, a call"),
+        number("b, a KiB"),
+        number("half bandwidth"),
+        words("off the line"),
+    ];
+    let cells = |model: &BenchModel| {
+        [
+            format!("{} {}", model.path, model.direction),
+            model.state.name().to_owned(),
+            time(model.base_ns),
+            time(model.byte_ns * 1024.0),
+            half(model),
+            odd(model),
+        ]
+    };
+    let line = |model: &BenchModel| {
+        let [path, state, base, byte, half, odd] = cells(model);
+        format!(
+            "{path} {state}: {base} and {byte} a KiB; half bandwidth at {half}; off the line: {odd}"
+        )
+    };
+    let models = document.models.iter();
+    let table = Table::new("Time of an operation: a + b x block", columns);
+    table.with(models.clone().map(cells)).else_lines(models.map(line))
+}
+
+/// What was measured of each block, and what the line says of it.
+pub(super) fn points(document: &BenchDocument, width: usize) -> String {
+    if document.models.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\nMeasured, and in brackets what the line says\n");
+    for model in &document.models {
+        let points: Vec<String> = model.points.iter().map(point).collect();
+        let (path, state) = (clean(&model.path), model.state.name());
+        let line = format!("{path} {} {state}: {}", model.direction, points.join(", "));
+        wrap(&mut text, &line, width);
+    }
+    wrap(&mut text, &without(document), width);
+    text
+}
+
+pub(super) fn point(point: &ModelPoint) -> String {
+    format!("{} {}", Bytes(point.block_bytes), beside(point))
+}
+
+/// What was measured, and what the line says.
+pub(super) fn beside(point: &ModelPoint) -> String {
+    let ModelPoint { measured_ns, predicted_ns, residual_percent, .. } = *point;
+    format!("{} ({}, {residual_percent:+.0} %)", time(measured_ns), time(predicted_ns))
+}
+
+/// The paths without a line, and why they have none.
+pub(super) fn without(document: &BenchDocument) -> String {
+    let has_line = |name: &str| document.models.iter().any(|model| model.path == name);
+    let names: Vec<&str> = path_names().filter(|name| !has_line(name)).collect();
+    format!(
+        "no line of {}: each takes {} processes, and those above are one of each kind (calls, standard I/O, \
+         mapping, ring, past the cache)",
+        names.join(", "),
+        MODEL_PROCESSES
+    )
+}
+
+/// The block with which half of the time is for the bytes.
+fn half(model: &BenchModel) -> String {
+    model.half_bandwidth_bytes.map_or("-".into(), |bytes| format!("{} B", grouped(whole(bytes))))
+}
+
+/// The blocks that the line misses, and by how much.
+fn odd(model: &BenchModel) -> String {
+    let odd: Vec<String> = model
+        .points
+        .iter()
+        .filter(|point| point.is_odd())
+        .map(|ModelPoint { block_bytes, residual_percent, .. }| {
+            format!("{} {residual_percent:+.0} %", Bytes(*block_bytes))
+        })
+        .collect();
+    if odd.is_empty() { "nothing".to_owned() } else { odd.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_point_stands_beside_its_line_and_other_paths_are_named() {
+        let point = |block_bytes| ModelPoint {
+            block_bytes,
+            measured_ns: 1200.0,
+            predicted_ns: 1000.0,
+            residual_percent: 20.0,
+        };
+        let model = BenchModel {
+            path: "read".to_owned(),
+            direction: "read".to_owned(),
+            points: vec![point(1), point(4096)],
+            ..BenchModel::default()
+        };
+        let document = BenchDocument { models: vec![model], ..BenchDocument::default() };
+        let text = points(&document, 500);
+        let want = "read read hot: 1 B 1200 ns (1000 ns, +20 %), 4.00 KiB 1200 ns (1000 ns, +20 %)";
+        assert!(text.contains(want), "{text}");
+        let without = without(&document);
+        assert!(without.starts_with("no line of null, pread, "), "{without}");
+        assert!(without.contains(" 27 processes") && !without.contains(" read,"), "{without}");
+        assert_eq!(points(&BenchDocument::default(), 80), "");
+    }
+}

@@ -1,0 +1,175 @@
+//! What was read, in lines.
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::{CurveDocument, PolicyCurve, SampleFacts, TraceSummary};
+use nbuf::units::Bytes;
+
+use super::super::scale::round_size;
+use super::super::text::{count, grouped, listed};
+use super::family::{Family, policy_name};
+use super::words::{Unit, percent, round_percent, time};
+
+/// The files, as a title has room for them.
+pub(super) fn files(trace: &TraceSummary) -> String {
+    let first = trace.files.first().map_or("without a name", |name| file(name));
+    match trace.files.len() {
+        0 | 1 => first.to_owned(),
+        many => format!("{first} and {}", count(many as u64 - 1, "more file", "more files")),
+    }
+}
+
+/// One of them.
+pub(super) fn file(name: &str) -> &str {
+    if name == "-" { "standard input" } else { name }
+}
+
+/// `arc, gzip`
+pub(super) fn format(trace: &TraceSummary) -> String {
+    match trace.packing.as_str() {
+        "" | "none" | "not compressed" => trace.format.clone(),
+        packing => format!("{}, {packing}", trace.format),
+    }
+}
+
+/// Number of requests of which kind.
+pub(super) fn requests(trace: &TraceSummary) -> String {
+    let mut text = count(trace.requests, "request", "requests");
+    let bytes = |bytes: u64| match bytes {
+        0 => String::new(),
+        some => format!(" ({})", Bytes(some)),
+    };
+    let kinds: Vec<String> = [
+        (trace.reads, trace.read_bytes, "read", "reads"),
+        (trace.writes, trace.written_bytes, "write", "writes"),
+        (trace.discards, 0, "discard", "discards"),
+        (trace.flushes, 0, "flush", "flushes"),
+    ]
+    .into_iter()
+    .filter(|&(number, ..)| number > 0)
+    .map(|(number, moved, one, many)| count(number, one, many) + &bytes(moved))
+    .collect();
+    match kinds.as_slice() {
+        [] => {}
+        [_] if trace.reads > 0 => {
+            let _ = write!(text, ", all reads{}", bytes(trace.read_bytes));
+        }
+        kinds => {
+            let _ = write!(text, ": {}", listed(kinds));
+        }
+    }
+    if trace.span_ns > 0 {
+        let _ = write!(text, ", in {}", time(trace.span_ns as f64));
+    }
+    text
+}
+
+/// What filled the caches beforehand, if anything did.
+pub(super) fn warmup(trace: &TraceSummary) -> Option<String> {
+    let requests = count(trace.warmup_requests?, "request", "requests");
+    Some(format!("the first {requests} fill the caches, and do not count"))
+}
+
+/// What was left out of the requests, if anything was.
+pub(super) fn left_out(trace: &TraceSummary) -> Option<String> {
+    let parts: Vec<String> = [
+        (trace.problems, "unreadable record", "unreadable records"),
+        (trace.empty, "request of no bytes", "requests of no bytes"),
+        (trace.unplaced, "request out of any range", "requests out of any range"),
+    ]
+    .into_iter()
+    .filter(|&(number, ..)| number > 0)
+    .map(|(number, one, many)| count(number, one, many))
+    .collect();
+    (!parts.is_empty()).then(|| format!("left out: {}", listed(&parts)))
+}
+
+/// Accesses to how many pages or keys.
+pub(super) fn accesses(family: &Family<'_>) -> String {
+    let (curve, unit) = (family.main(), family.unit);
+    if curve.sample.as_ref().is_some_and(|sample| sample.followed_keys == 0) {
+        return format!("none of the {} are in the sample", unit.plural());
+    }
+    let accesses = curve.points.first().map_or(0, |point| point.accesses);
+    // Without a point nothing says how many there were.
+    let mut text = match accesses {
+        0 if curve.points.is_empty() => String::new(),
+        some => count(some, "access", "accesses") + " to ",
+    };
+    let about = if curve.sample.is_some() { "about " } else { "" };
+    let distinct = curve.distinct_pages;
+    let _ = write!(text, "{about}{}", unit.distinct(distinct));
+    if let Some(bytes) = unit.bytes(distinct) {
+        let _ = write!(text, " of {} ({bytes})", round_size(unit.page_bytes as f64));
+    }
+    if let Some(cold) = curve.cold_misses
+        && accesses > 0
+    {
+        let share = percent(cold as f64 / accesses as f64);
+        let _ = write!(text, "; {share} % are first accesses, which miss in any cache");
+    }
+    text
+}
+
+/// What a write does, where there are any.
+pub(super) fn writes(trace: &TraceSummary) -> Option<&'static str> {
+    if trace.writes == 0 {
+        return None;
+    }
+    match trace.writes_do.as_str() {
+        "allocate" => Some("a write puts its pages into the cache, as a read does"),
+        "around" => Some("a write goes around the cache, and drops what it makes stale"),
+        "ignore" => Some("writes are left out"),
+        _ => None,
+    }
+}
+
+/// How keys were sampled, in sentences without a full stop.
+pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
+    let Some(sample) = &curve.sample else { return Vec::new() };
+    let SampleFacts { rate, seed, hot_keys, followed_keys, judged_from_pages } = *sample;
+    let hot = match hot_keys {
+        0 => String::new(),
+        some => format!(" and the {} asked for most", grouped(some)),
+    };
+    let followed = format!(
+        "sampled: {} % of the {}{hot}, {} in all, seed {seed}",
+        round_percent(rate),
+        unit.plural(),
+        grouped(followed_keys)
+    );
+    let judged = match judged_from_pages {
+        // There are none below.
+        Some(0 | 1) => None,
+        Some(pages) => {
+            Some(format!("sizes below {} cannot be judged from this sample", unit.full(pages)))
+        }
+        None => Some("no size can be judged from this sample".to_owned()),
+    };
+    [Some(followed), judged].into_iter().flatten().collect()
+}
+
+/// Where the three sizes are known from, where they are not exact; without a full stop.
+pub(super) fn three_sizes(curve: &PolicyCurve) -> Option<String> {
+    curve.corners_between?;
+    Some(if curve.sample.is_some() {
+        "each of the three sizes is in the range next to it, with 95 % confidence".to_owned()
+    } else {
+        let sizes = count(curve.points.len() as u64, "size", "sizes");
+        format!(
+            "each of the three is in the range next to it: {} ran at {sizes}",
+            policy_name(curve)
+        )
+    })
+}
+
+/// All of it for a family, as lines of a table.
+pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Vec<String> {
+    let trace = &document.trace;
+    let mut lines = vec![requests(trace)];
+    lines.extend(warmup(trace));
+    lines.extend(left_out(trace));
+    lines.extend(writes(trace).map(str::to_owned));
+    lines.extend(family.map(accesses));
+    lines
+}

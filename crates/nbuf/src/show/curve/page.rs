@@ -1,0 +1,197 @@
+//! Curves as a page: a sentence first, then the charts, then the tables.
+
+use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
+
+use super::super::page::{Answer, Mood, Page, Part, Tile, sentence, shortened};
+use super::super::table::{Cell, Table, number, text};
+use super::super::text::grouped;
+use super::answer::{knee_hits, sentences, target};
+use super::family::{Family, at, families, is_opt, knee_size, policy_name, requests_differ};
+use super::parts::{accesses, hits, knee, share, windows_title};
+use super::words::{Unit, percent};
+use super::{chart, facts, times};
+
+/// What the words of the page mean.
+const WORDS: [(&str, &str); 7] = [
+    ("hit", "an access to a page that the cache has kept"),
+    ("miss", "an access to a page that the cache does not have, the first to it among them"),
+    (
+        "floor, knee, ceiling",
+        "the sizes below which a cache is useless, from which most of what can be saved is saved, and \
+         above which nothing more is gained",
+    ),
+    ("requests, %", "requests of which every page hits"),
+    ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
+    (
+        "95 % band",
+        "the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty",
+    ),
+    ("*", "the most hits of a row, the optimum aside"),
+];
+
+/// The whole page.
+pub(crate) fn page(document: &CurveDocument) -> String {
+    let name = facts::files(&document.trace);
+    let families = families(document);
+    let is_one = families.len() == 1;
+    let mut answers: Vec<Answer> = families
+        .iter()
+        .map(|family| {
+            let is_sure = document.cautions.is_empty() && family.main().sample.is_none();
+            let which =
+                if is_one { String::new() } else { format!("In {}: ", family.unit.title()) };
+            let mood = if is_sure { Mood::Good } else { Mood::Open };
+            Answer::new(mood, which + &sentences(family).join(" "))
+        })
+        .collect();
+    if answers.is_empty() {
+        answers.push(Answer::new(Mood::Open, "There is no curve."));
+    }
+    let mut all = Vec::new();
+    for family in &families {
+        let of = if is_one { String::new() } else { format!(", {}", family.unit.title()) };
+        sections(&mut all, family, &of);
+    }
+    let cautions =
+        document.cautions.iter().map(|caution| Part::Text(sentence(&caution.to_string())));
+    all.push(("Cautions".to_owned(), cautions.collect()));
+    all.push(("Trace".to_owned(), vec![Part::Facts(trace(document, &families))]));
+    let tiles = if let [family] = families.as_slice() { tiles(family) } else { Vec::new() };
+    Page {
+        verb: "curve",
+        title: format!("{}: hits by cache size", shortened(&name, 80)),
+        heading: name,
+        answers,
+        tiles,
+        lead: Vec::new(),
+        sections: all,
+        words: &WORDS,
+    }
+    .html()
+}
+
+/// Everything about one page size.
+fn sections(all: &mut Vec<(String, Vec<Part>)>, family: &Family<'_>, of: &str) {
+    let chart = chart::page(family).map(Part::Chart).into_iter();
+    let chart = chart.chain(Part::notes(notes(family))).collect();
+    all.push((format!("Hits against cache size{of}"), chart));
+    if let Some(pages) = family.contest().filter(|_| family.curves.len() > 1) {
+        let title = format!("Policies at {}{of}", family.unit.size(pages));
+        all.push((title.clone(), vec![Part::Table(policies(family, pages, title))]));
+    }
+    for curve in &family.curves {
+        all.push((windows_title(curve) + of, times::section(family, curve)));
+        let title = format!("Parts, {}{of}", policy_name(curve));
+        let groups = Part::table(groups(family, curve, &title));
+        all.push((title, groups.into_iter().collect()));
+    }
+}
+
+/// What came of targets, and how keys were sampled.
+fn notes(family: &Family<'_>) -> Vec<String> {
+    let target = |curve: &&PolicyCurve| Some(target(curve, curve.target.as_ref()?, family.unit));
+    let mut notes: Vec<String> = family.curves.iter().filter_map(target).collect();
+    notes.extend(family.curves.iter().flat_map(|curve| facts::sample(curve, family.unit)));
+    notes.extend(facts::three_sizes(family.main()));
+    notes
+}
+
+/// The sizes that matter, large.
+fn tiles(family: &Family<'_>) -> Vec<Tile> {
+    let (curve, unit) = (family.main(), family.unit);
+    let Some(corners) = curve.corners else { return Vec::new() };
+    let knee = knee_hits(curve)
+        .map_or_else(|| "most of what can be saved".to_owned(), |hits| format!("{hits} hit"));
+    let between = curve.corners_between;
+    let known = |note: &str, range: Option<[u64; 2]>| {
+        let range = range.and_then(|range| unit.range(range));
+        range.map_or_else(|| note.to_owned(), |range| format!("{range}; {note}"))
+    };
+    let floor = known("less cache saves nothing", between.map(|between| between.floor_pages));
+    let knee = known(&knee, between.map(|between| between.knee_pages));
+    let ceiling = known("more cache gains nothing", between.map(|between| between.ceiling_pages));
+    let tile = |(name, pages, note)| Tile { name, value: unit.size(pages), note };
+    [
+        ("knee", corners.knee_pages, knee),
+        ("floor", corners.floor_pages, floor),
+        ("ceiling", corners.ceiling_pages, ceiling),
+        ("footprint", curve.distinct_pages, "everything that was asked for".to_owned()),
+    ]
+    .map(tile)
+    .into()
+}
+
+/// What each policy does where they are compared, and where its own corners are; the best first.
+fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
+    let curves = family.curves.iter().copied();
+    let mut at_size: Vec<(&PolicyCurve, &CurvePoint)> =
+        curves.filter_map(|curve| Some((curve, at(&curve.points, pages)?))).collect();
+    at_size.sort_by_key(|(curve, point)| (is_opt(curve), point.misses));
+    let has_requests = at_size.iter().any(|(_, point)| requests_differ(point));
+    let mut columns = vec![text("policy"), number("hits, %")];
+    columns.extend(has_requests.then(|| number("requests, %")));
+    columns.extend(["misses", "floor", "knee", "ceiling"].map(number));
+    Table::new(title, columns).with(at_size.into_iter().map(|(curve, point)| {
+        let bound = if is_opt(curve) { ", the bound" } else { "" };
+        let mut row = vec![policy_name(curve) + bound, percent(point.hit_ratio())];
+        if has_requests {
+            row.push(point.request_hit_ratio().map_or(String::new(), percent));
+        }
+        row.push(grouped(point.misses));
+        row.extend(three(curve, family.unit));
+        row
+    }))
+}
+
+/// The three sizes of a curve, with those that they are between.
+fn three(curve: &PolicyCurve, unit: Unit) -> [String; 3] {
+    let Some(corners) = curve.corners else { return ["none"; 3].map(str::to_owned) };
+    let between = curve.corners_between;
+    [
+        (corners.floor_pages, between.map(|between| between.floor_pages)),
+        (corners.knee_pages, between.map(|between| between.knee_pages)),
+        (corners.ceiling_pages, between.map(|between| between.ceiling_pages)),
+    ]
+    .map(|(pages, between)| {
+        let range = between.and_then(|between| unit.range(between));
+        unit.brief(pages) + &range.map_or(String::new(), |range| format!(" ({range})"))
+    })
+}
+
+/// Every group.
+fn groups(family: &Family<'_>, curve: &PolicyCurve, title: &str) -> Table {
+    let Some(pages) = knee_size(curve) else { return Table::default() };
+    let all = curve.points.first().map_or(0, |point| point.accesses);
+    let at_knee = format!("hits, % at {}", family.unit.size(pages));
+    let columns =
+        [text("part"), number("accesses"), number("share, %"), number(at_knee), number("own knee")];
+    Table::new(title, columns).with(curve.groups.iter().map(|group| {
+        let part = accesses(group) as f64 / all.max(1) as f64;
+        [
+            Cell::class(&group.name, "path"),
+            grouped(accesses(group)).into(),
+            Cell::bar(share(group, all), part),
+            hits(&group.points, pages).into(),
+            knee(group.corners, family.unit).into(),
+        ]
+    }))
+}
+
+/// What was read.
+fn trace(document: &CurveDocument, families: &[Family<'_>]) -> Vec<(&'static str, String)> {
+    let trace = &document.trace;
+    let files: Vec<&str> = trace.files.iter().map(|file| facts::file(file)).collect();
+    let accesses: Vec<String> = families.iter().map(facts::accesses).collect();
+    let mut rows = vec![
+        ("files", files.join("\n")),
+        ("format", facts::format(trace)),
+        ("requests", facts::requests(trace)),
+    ];
+    rows.extend(facts::warmup(trace).map(|warmup| ("warm-up", warmup)));
+    let left_out = facts::left_out(trace);
+    rows.extend(left_out.map(|text| ("left out", text.replacen("left out: ", "", 1))));
+    rows.push(("accesses", accesses.join("\n")));
+    rows.extend(facts::writes(trace).map(|writes| ("writes", writes.to_owned())));
+    rows.retain(|(_, value)| !value.is_empty());
+    rows
+}

@@ -1,0 +1,190 @@
+//! The tables of `nbuf curve` for people.
+//!
+//! Invariant: no line is wider than asked for, from forty columns on. A table that is too wide
+//! loses the columns that matter least; policies next to one another go on in a second block.
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::{CurveDocument, PolicyCurve};
+
+use super::super::report::cautions;
+use super::super::table::{Cell, Table, number, text};
+use super::super::text::{grouped, tail, wrap};
+use super::answer::{sentences, target};
+use super::facts;
+use super::family::{Family, at, band, families, is_opt, policy_name, requests_differ};
+use super::parts::{groups, windows};
+use super::words::{Unit, percent};
+
+/// Width from which a table with policies side by side shows a size in pages too.
+const WIDE: usize = 60;
+
+/// All that was found, in lines of at most `width` columns.
+pub(crate) fn table(document: &CurveDocument, width: usize) -> String {
+    let format = facts::format(&document.trace);
+    let room = width.saturating_sub("Trace ".len() + format.len() + 3).max(8);
+    let mut out = format!("Trace {} ({format})\n", tail(&facts::files(&document.trace), room));
+    let families = families(document);
+    let one = if let [family] = families.as_slice() { Some(family) } else { None };
+    for line in facts::lines(document, one) {
+        wrap(&mut out, &line, width);
+    }
+    for family in &families {
+        out.push('\n');
+        if one.is_none() {
+            let title = family.unit.title();
+            let _ = writeln!(out, "{}{}", title[..1].to_uppercase(), &title[1..]);
+            wrap(&mut out, &facts::accesses(family), width);
+            out.push('\n');
+        }
+        section(&mut out, family, width);
+    }
+    if families.is_empty() {
+        out.push('\n');
+        wrap(&mut out, "There is no curve.", width);
+    }
+    if !document.cautions.is_empty() {
+        out.push('\n');
+        out.push_str(&cautions(&document.cautions, width));
+    }
+    out
+}
+
+/// Everything about one page size.
+fn section(out: &mut String, family: &Family<'_>, width: usize) {
+    match family.curves.as_slice() {
+        [curve] if curve.points.is_empty() => out.push_str(&(policy_name(curve) + "\n")),
+        [curve] => {
+            let _ =
+                write!(out, "{}\n{}", policy_name(curve), alone(curve, family.unit).draw(width));
+        }
+        _ => out.push_str(&side_by_side(family, width)),
+    }
+    for curve in &family.curves {
+        for line in facts::sample(curve, family.unit) {
+            wrap(out, &line, width);
+        }
+    }
+    out.push('\n');
+    out.push_str(&corners(family, width));
+    let targets = family.curves.iter().filter_map(|curve| Some((curve, curve.target.as_ref()?)));
+    for (curve, wanted) in targets {
+        wrap(out, &target(curve, wanted, family.unit), width);
+    }
+    for curve in &family.curves {
+        for part in [windows(curve, family.unit, width), groups(curve, family.unit, width)] {
+            if !part.is_empty() {
+                out.push('\n');
+                out.push_str(&part);
+            }
+        }
+    }
+}
+
+/// Every size of every curve; sizes are in pages too where they have room of `width` columns.
+pub(super) fn sizes(family: &Family<'_>, width: usize) -> Table {
+    match family.curves.as_slice() {
+        [curve] => alone(curve, family.unit),
+        _ => together(family, width),
+    }
+}
+
+/// One policy, with all that is known of it.
+fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
+    let has_requests = curve.points.iter().any(requests_differ);
+    let has_band = curve.points.iter().any(|point| point.misses_low.is_some());
+    let mut columns = vec![number(unit.plural())];
+    if unit.has_bytes() {
+        columns = vec![number(unit.plural()).rank(2), number("size")];
+    }
+    columns.push(number("hit %"));
+    columns.extend(has_band.then(|| number("95 % band")));
+    columns.extend(has_requests.then(|| number("requests %").rank(1)));
+    columns.push(number("misses").rank(3));
+    Table::new(policy_name(curve), columns).with(curve.points.iter().map(|point| {
+        let mut row = vec![grouped(point.pages)];
+        row.extend(unit.has_bytes().then(|| unit.brief(point.pages)));
+        row.push(percent(point.hit_ratio()));
+        row.extend(has_band.then(|| band(point).unwrap_or_default()));
+        row.extend(has_requests.then(|| point.request_hit_ratio().map_or(String::new(), percent)));
+        row.push(grouped(point.misses));
+        row
+    }))
+}
+
+/// Several policies: a row for each size, a column for each policy.
+fn together(family: &Family<'_>, width: usize) -> Table {
+    let unit = family.unit;
+    let has_pages = !unit.has_bytes() || width >= WIDE;
+    let mut columns = Vec::new();
+    columns.extend(has_pages.then(|| number(unit.plural())));
+    columns.extend(unit.has_bytes().then(|| number("size")));
+    columns.extend(family.curves.iter().map(|curve| number(policy_name(curve) + " ")));
+    Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
+        let mut row: Vec<Cell> = Vec::new();
+        row.extend(has_pages.then(|| grouped(pages).into()));
+        row.extend(unit.has_bytes().then(|| unit.brief(pages).into()));
+        let best = family.best_at(pages);
+        row.extend(family.curves.iter().map(|curve| {
+            let Some(point) = at(&curve.points, pages) else { return Cell::default() };
+            let hits = percent(point.hit_ratio());
+            if !is_opt(curve) && best.as_ref() == Some(&hits) {
+                Cell::class(hits + "*", "strong")
+            } else {
+                (hits + " ").into()
+            }
+        }));
+        row
+    }))
+}
+
+fn caption(family: &Family<'_>) -> String {
+    let has_opt = family.curves.iter().any(|curve| is_opt(curve));
+    let aside = if has_opt { ", opt aside" } else { "" };
+    format!("Hits in % of accesses; * the most of a row{aside}")
+}
+
+/// The same on a terminal, in as many blocks as it takes.
+fn side_by_side(family: &Family<'_>, width: usize) -> String {
+    let mut out = String::new();
+    wrap(&mut out, &caption(family), width);
+    let keys = usize::from(family.unit.has_bytes())
+        + usize::from(!family.unit.has_bytes() || width >= WIDE);
+    out.trim_start().to_owned() + &together(family, width).blocks(keys, width)
+}
+
+/// The answer, and the three sizes behind it.
+fn corners(family: &Family<'_>, width: usize) -> String {
+    let mut out = String::new();
+    for sentence in sentences(family) {
+        wrap(&mut out, &sentence, width);
+    }
+    let curve = family.main();
+    let Some(corners) = curve.corners else { return out };
+    let between = curve.corners_between;
+    let floor = between.map(|between| between.floor_pages);
+    let knee = between.map(|between| between.knee_pages);
+    let ceiling = between.map(|between| between.ceiling_pages);
+    let sizes = [
+        ("floor", corners.floor_pages, floor, "below it a cache is useless"),
+        ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
+        ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
+    ];
+    let (unit, has_range) = (family.unit, between.is_some());
+    let mut columns = vec![text(""), number("")];
+    columns.extend(unit.has_bytes().then(|| number("").rank(1)));
+    columns.extend(has_range.then(|| text("")));
+    columns.push(text("").rank(2));
+    let rows = sizes.into_iter().map(|(name, pages, between, reason)| {
+        let mut row = vec![name.to_owned(), unit.size(pages)];
+        row.extend(unit.has_bytes().then(|| unit.count(pages)));
+        row.extend(has_range.then(|| between.and_then(|p| unit.range(p)).unwrap_or_default()));
+        row.push(reason.to_owned());
+        row
+    });
+    out += &Table::new("", columns).with(rows).draw(width);
+    if let Some(line) = facts::three_sizes(curve) {
+        wrap(&mut out, &line, width);
+    }
+    out
+}

@@ -1,0 +1,40 @@
+//! How documents look: on a terminal, as a page, and as comma-separated values.
+//!
+//! A verb turns its document into parts: sentences, tables, charts, maps. It knows what they say and
+//! not how they are drawn. The kit knows how to draw and not what a verb is:
+//!
+//! | part | what it is | on a terminal | on a page |
+//! |---|---|---|---|
+//! | sentence | text without markup | [`text`] wraps it | `page` escapes it |
+//! | `table::Table` | columns with ranks, rows of cells | lines, without columns of high ranks where there is no room | a caption, scopes, sorted and copied by the script |
+//! | `chart::Chart` | axes (`scale`), bands, lines, bars, dots, marks, and the table behind them | `plot`, on a `canvas` of braille | `svg`, for wide and for narrow windows |
+//! | `page::Map` | places of a kind and a strength | as the verb likes | strokes |
+//!
+//! `page` has the one skeleton, style and script of all pages. Only it makes markup of text.
+
+#![expect(clippy::cast_precision_loss, reason = "counts and sizes become places on a screen")]
+
+pub(crate) mod bench;
+mod canvas;
+mod chart;
+pub(crate) mod curve;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod figures;
+mod labels;
+mod markup;
+mod page;
+pub(crate) mod ping;
+mod plot;
+pub(crate) mod progress;
+pub(crate) mod replay;
+pub(crate) mod report;
+#[cfg(test)]
+mod sample;
+mod scale;
+mod svg;
+pub(crate) mod sweep;
+mod table;
+pub(crate) mod terminal;
+pub(crate) mod text;
+pub(crate) mod unix;

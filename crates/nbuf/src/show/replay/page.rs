@@ -1,0 +1,58 @@
+//! A replay as a page: what came of it, and where there are several sizes the S of elapsed time and
+//! the hit ratio below it.
+
+use nbuf::experiment::result::ReplayDocument;
+
+use super::super::figures;
+use super::super::page::{Answer, Mood, Page, Part, sentence, uppercased};
+use super::super::table::{Table, number};
+use super::super::text::grouped;
+use super::chart::{elapsed, hits, marks};
+use super::words::{facts, percent, points, size, title};
+use super::{kinds, sizes};
+
+/// What the words of the page mean.
+const WORDS: [(&str, &str); 5] = [
+    ("elapsed", "virtual time from the first step of a process to the last"),
+    ("busy", "share of that during which something was to be done"),
+    ("response", "from asking to having, the queue of the disc and the work of the cache included"),
+    ("worth it", "from this size on, every cache saves more than a hundredth of the time"),
+    ("no more gain", "from this size on, no larger cache saves a hundredth of the time"),
+];
+
+/// The numbers behind the hit ratio alone.
+fn ratios(document: &ReplayDocument) -> Table {
+    let columns = [number(format!("{}s", document.unit)), number("hits %")];
+    let rows = document.sizes.iter();
+    let rows = rows.map(|row| [grouped(row.size_units), percent(row.hit_ratio)]);
+    Table::new("Hit ratio by size", columns).with(rows)
+}
+
+/// The whole page.
+pub(crate) fn page(document: &ReplayDocument) -> String {
+    let (workload, behind) = title(document);
+    let mut sections = Vec::new();
+    if !document.sizes.is_empty() {
+        let ticks = (0..=4).map(|part| (0.25 * f64::from(part), (25 * part).to_string()));
+        let (mut times, mut shares) = (elapsed(document), hits(document, ticks.collect()));
+        (times.marks, shares.marks) = (marks(document), marks(document));
+        times.table = sizes(document);
+        shares.table = ratios(document);
+        sections.push(("By size".to_owned(), vec![Part::Chart(times), Part::Chart(shares)]));
+    }
+    let mut parts = vec![Part::Table(kinds(document))];
+    parts.extend(Part::notes(facts(document).iter().chain(&document.cautions).cloned()));
+    sections.push((uppercased(&size(document, document.size_units)), parts));
+    sections.extend(document.figures.as_ref().map(figures::sections).unwrap_or_default());
+    Page {
+        verb: "replay",
+        title: format!("nbuf replay: {workload}"),
+        heading: workload,
+        answers: vec![Answer::new(Mood::of(&document.cautions), sentence(&behind))],
+        tiles: Vec::new(),
+        lead: Part::notes(points(document)).collect(),
+        sections,
+        words: &WORDS,
+    }
+    .html()
+}

@@ -1,0 +1,167 @@
+//! A parameter varied, for people and for spreadsheets.
+
+mod page;
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::{Against, SweepDocument};
+
+use super::table::{Table, number};
+use super::text::{field, wrap};
+pub(crate) use page::page;
+
+/// Three significant digits.
+fn digits(seconds: f64) -> String {
+    match seconds {
+        s if s >= 99.95 => format!("{s:.0}"),
+        s if s >= 9.995 => format!("{s:.1}"),
+        s if s >= 0.9995 => format!("{s:.2}"),
+        s if s >= 0.09995 => format!("{s:.3}"),
+        s => format!("{s:.4}"),
+    }
+}
+
+fn against(against: Option<Against>) -> String {
+    match against {
+        None => String::new(),
+        Some(against) if !against.differs => "no difference seen".to_owned(),
+        Some(against) => format!("{:+.1} %", (against.times - 1.0) * 100.0),
+    }
+}
+
+/// The table of the post, for any command.
+fn sheet(document: &SweepDocument) -> Table {
+    let columns = [
+        number(&document.parameter),
+        number("seconds"),
+        number("from").rank(2),
+        number("to").rank(2),
+        number("speedup").rank(1),
+        number("vs previous"),
+    ];
+    let rows = document.rows.iter().filter(|row| !row.samples.is_empty()).map(|row| {
+        [
+            row.value.clone(),
+            digits(row.seconds),
+            digits(row.low),
+            digits(row.high),
+            format!("{:.2}x", row.speedup),
+            against(row.against_previous),
+        ]
+    });
+    Table::new(title(document), columns).with(rows)
+}
+
+fn title(document: &SweepDocument) -> String {
+    format!("Time of {}", document.command.join(" "))
+}
+
+/// How often each value was measured, and what the columns are.
+fn method(document: &SweepDocument) -> String {
+    let least = document.rows.iter().map(|row| row.samples.len()).min().unwrap_or(0);
+    if least == 0 {
+        return "nothing was measured".to_owned();
+    }
+    format!(
+        "medians of {least} runs or more each, with the interval that holds them nineteen times of \
+         twenty; vs previous: how much faster, by pairs of runs of the same round"
+    )
+}
+
+/// The whole report.
+pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
+    let mut out = format!("{}\n{}", title(document), sheet(document).draw(width));
+    wrap(&mut out, &method(document), width);
+    if !document.is_complete {
+        wrap(&mut out, "interrupted: not all runs were made", width);
+    }
+    out
+}
+
+/// A line for each value.
+pub(crate) fn csv(document: &SweepDocument) -> String {
+    let mut out = "value,seconds,low,high,speedup,times_previous,differs,samples\n".to_owned();
+    for row in &document.rows {
+        let (times, differs) = row.against_previous.map_or((String::new(), String::new()), |a| {
+            (a.times.to_string(), a.differs.to_string())
+        });
+        let _ = writeln!(
+            out,
+            "{},{},{},{},{},{times},{differs},{}",
+            field(&row.value),
+            row.seconds,
+            row.low,
+            row.high,
+            row.speedup,
+            row.samples.len()
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use nbuf::experiment::sweep::rows;
+
+    use super::*;
+
+    fn document() -> SweepDocument {
+        let seconds = [
+            vec![3.2; 10],
+            vec![1.3; 10],
+            vec![1.29, 1.31, 1.3, 1.28, 1.32, 1.3, 1.3, 1.3, 1.3, 1.3],
+        ];
+        SweepDocument {
+            command: vec!["./prog".to_owned(), "{n}".to_owned()],
+            parameter: "n".to_owned(),
+            rows: rows(&"n=1..3".parse().unwrap(), &seconds),
+            is_complete: false,
+            ..SweepDocument::default()
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_post() {
+        expect![[r#"
+            Time of ./prog {n}
+              n  seconds  from    to  speedup         vs previous
+              1     3.20  3.20  3.20    1.00x
+              2     1.30  1.30  1.30    2.46x            +146.2 %
+              3     1.30  1.29  1.31    2.46x  no difference seen
+              medians of 10 runs or more each, with the interval that holds them nineteen
+                times of twenty; vs previous: how much faster, by pairs of runs of the same
+                round
+              interrupted: not all runs were made
+        "#]]
+        .assert_eq(&table(&document(), 80));
+    }
+
+    #[test]
+    fn nothing_is_said_of_nothing() {
+        let text = table(&SweepDocument::default(), 40);
+        assert!(text.contains("nothing was measured"), "{text}");
+    }
+
+    #[test]
+    fn the_page_has_the_curve_and_fetches_nothing() {
+        let drawn = page(&document());
+        let elements = super::super::page::tests::well_formed(&drawn);
+        assert!(elements.iter().any(|name| name == "svg"), "{elements:?}");
+        assert!(drawn.contains("Fastest with n = 2"), "{drawn}");
+        let none = page(&SweepDocument::default());
+        super::super::page::tests::well_formed(&none);
+        assert!(none.contains("Nothing was measured"), "{none}");
+    }
+
+    #[test]
+    fn a_line_for_each_value() {
+        expect![[r#"
+            value,seconds,low,high,speedup,times_previous,differs,samples
+            1,3.2,3.2,3.2,1,,,10
+            2,1.3,1.3,1.3,2.4615384615384617,2.4615384615384617,true,10
+            3,1.3,1.295,1.3050000000000002,2.4615384615384617,1,false,10
+        "#]]
+        .assert_eq(&csv(&document()));
+    }
+}

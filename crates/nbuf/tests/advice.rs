@@ -1,0 +1,74 @@
+//! Advice about how a file will be read reaches the reads that it holds for, by both ways of recording.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use nbuf::trace::{CacheEvent, Trace};
+use support::{Need, Place, requires};
+
+/// Opens a file, says how it will be read, and reads some of it: in this thread, in another one, or in a
+/// child that opens it again.
+const PROGRAM: &str = "
+import os, sys, threading
+path, advice, where = sys.argv[1], sys.argv[2], sys.argv[3]
+f = os.open(path, os.O_RDONLY)
+if advice != 'none': os.posix_fadvise(f, 0, 0, getattr(os, 'POSIX_FADV_' + advice.upper()))
+def work(f):
+    for at in range(0, 256, 7): os.pread(f, 4096, at * 4096)
+if where == 'here': work(f)
+if where == 'thread':
+    thread = threading.Thread(target=work, args=(f,))
+    thread.start()
+    thread.join()
+if where == 'child':
+    if os.fork() == 0:
+        work(os.open(path, os.O_RDONLY))
+        os._exit(0)
+    os.wait()
+";
+
+/// The tasks that did this to the file, and for advice what was said.
+fn tasks(trace: &Trace, path: &Path, op: CacheEvent) -> HashSet<(u32, u32)> {
+    let is_it = |name: &String| name == path.to_str().unwrap();
+    let file = trace.files.iter().position(is_it).expect("the file is in the trace");
+    let of =
+        trace.records.iter().filter(|record| record.file.0 as usize == file && record.op == op);
+    let what = |length: u32| if op == CacheEvent::Advise { length } else { 0 };
+    of.map(|record| (record.task, what(record.length_bytes))).collect()
+}
+
+#[test]
+fn advice_reaches_the_reads_of_every_thread_of_its_process() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("file", 1 << 20);
+    let check = |capture: &str, command: &[&str], want: Option<u32>| {
+        let case = format!("{capture} {command:?}");
+        let mut nbuf = place.nbuf(["record", "--capture", capture, "-o", "t.parquet", "--"]);
+        match command {
+            ["cat"] => nbuf.arg("cat").arg(&path),
+            _ => nbuf.args(["python3", "-c", PROGRAM]).arg(&path).args(command),
+        };
+        let recorded = support::Recorded::of(nbuf.output().unwrap(), &place.path("t.parquet"));
+        std::fs::remove_file(place.path("t.parquet")).unwrap();
+        let trace = recorded.trace();
+        let readers = tasks(trace, &path, CacheEvent::Read);
+        assert_eq!(readers.len(), 1, "{case}: {readers:?}");
+        let (reader, _) = *readers.iter().next().unwrap();
+        let said = tasks(trace, &path, CacheEvent::Advise);
+        let heard = said.iter().find(|&&(task, _)| task == reader).map(|&(_, advice)| advice);
+        assert_eq!(heard, want, "{case}: {said:?}");
+    };
+    for capture in ["perf", "calls"] {
+        check(capture, &["random", "here"], Some(1));
+        check(capture, &["sequential", "here"], Some(2));
+        check(capture, &["random", "thread"], Some(1));
+        check(capture, &["random", "child"], None);
+        check(capture, &["none", "here"], None);
+        // It speaks for itself, and may be gone when it is asked which file it meant.
+        check(capture, &["cat"], Some(2));
+    }
+}

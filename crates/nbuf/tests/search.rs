@@ -1,0 +1,146 @@
+//! `nbuf size` for programs that no model covers: runs find the size.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use serde_json::Value;
+use support::{Need, Place, Recorded, requires};
+
+const MIB: u64 = 1 << 20;
+const FILE_MIB: usize = 1 << 20;
+
+/// Reads a mapped file some times over, and keeps this much anonymous memory meanwhile.
+fn mapped(times: u32, anonymous_mib: u32) -> Vec<String> {
+    let script = format!(
+        "import mmap
+kept = bytearray({anonymous_mib} << 20)
+for i in range(0, len(kept), 4096): kept[i] = 1
+f = open('mapped', 'rb')
+m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+m.madvise(mmap.MADV_RANDOM)
+for _ in range({times}):
+    for i in range(0, len(m), 4096): m[i]"
+    );
+    ["python3", "-c", &script].map(str::to_owned).to_vec()
+}
+
+fn size(place: &Place, options: &[&str], command: &[String]) -> Recorded {
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
+    place.size(options, &command)
+}
+
+fn limit(of: &Value) -> u64 {
+    of["limit_bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn runs_find_the_size_of_a_program_that_maps_its_file() {
+    let needs = [Need::Tracepoints, Need::Program("python3")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    place.file("mapped", 48 * FILE_MIB);
+    let sized = size(&place, &["--json"], &mapped(3, 16));
+    let report = sized.json();
+    assert_eq!(sized.status, 0, "{sized:?}");
+    assert_eq!(report["verdict"], "measured", "{report:#}");
+    // The file, the anonymous memory, and the program itself; half as much reads it thrice.
+    let found = limit(&report["recommend"]);
+    assert!((64 * MIB..96 * MIB).contains(&found), "{}", found / MIB);
+    let search = &report["search"];
+    let ends = ["too_small_bytes", "enough_bytes"].map(|key| search[key].as_u64().unwrap());
+    assert!(ends[0] < ends[1] && ends[1] < ends[0] + ends[0] / 8, "{search:#}");
+    let runs = search["runs"].as_array().unwrap();
+    assert!((3..=9).contains(&runs.len()), "{search:#}");
+    // The number itself was run, unless there were no runs left for it.
+    let at = |run: &&Value| run["limit_bytes"] == found && run["outcome"] == "enough";
+    assert!(runs.len() >= 8 || runs.iter().any(|run| at(&run)), "{search:#}");
+    let enough = search["fills_enough"].as_u64().unwrap();
+    for run in &runs[1..] {
+        let is_enough = run["outcome"] == "enough";
+        let fills = run["fills"].as_u64().unwrap();
+        assert!(!is_enough || fills <= enough, "{run:#}");
+        assert_eq!(is_enough, limit(run) >= ends[1], "{search:#}");
+    }
+}
+
+#[test]
+fn a_program_that_keeps_its_data_elsewhere_gains_nothing_from_cache() {
+    let needs = [Need::Tracepoints, Need::Program("python3")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    place.file("mapped", 4096);
+    let sized = size(&place, &[], &mapped(1, 64));
+    assert_eq!(sized.status, 0, "{sized:?}");
+    let found = sized
+        .stdout
+        .lines()
+        .find(|line| line.contains("MemoryMax="))
+        .unwrap_or_else(|| panic!("{sized:?}"));
+    let found: u64 = found.split(['=', 'M']).nth(3).unwrap().parse().unwrap();
+    assert!((64..110).contains(&found), "{}", sized.stdout);
+}
+
+#[test]
+fn the_number_of_runs_can_be_chosen_and_a_command_that_differs_is_not_searched_for() {
+    let needs = [Need::Tracepoints, Need::Program("python3")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    place.file("mapped", 16 * FILE_MIB);
+    let none = size(&place, &["--json", "--runs", "0"], &mapped(2, 1)).json();
+    assert_eq!((&none["verdict"], &none["search"]), (&"no_recommendation".into(), &Value::Null));
+    let few = size(&place, &["--json", "--runs", "2"], &mapped(2, 1)).json();
+    assert_eq!(few["search"]["is_narrow"], false, "{few:#}");
+    assert!(few["recommend"]["reason"].as_str().unwrap().contains("--runs"), "{few:#}");
+}
+
+#[test]
+fn the_page_and_the_picture_show_the_runs_that_found_the_size() {
+    let needs = [Need::Tracepoints, Need::Program("python3")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    place.file("mapped", 16 * FILE_MIB);
+    let sized = size(&place, &["--html", "p.html", "--svg", "p.svg"], &mapped(2, 1));
+    assert_eq!(sized.status, 0, "{sized:?}");
+    let page = std::fs::read_to_string(place.path("p.html")).unwrap();
+    assert!(page.contains("Measured.") && page.contains("Runs that found the size"), "{page}");
+    assert!(!page.contains("nothing on this page is proved"), "{page}");
+    assert!(page.contains("measured, enough"), "{page}");
+    let picture = std::fs::read_to_string(place.path("p.svg")).unwrap();
+    assert!(picture.contains("measured, enough"), "{picture}");
+}
+
+#[test]
+fn a_target_of_time_is_measured_for_any_program() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    place.file("mapped", 64 * FILE_MIB);
+    let check = |target: &str, goal: &str| {
+        let options = ["--json", "--target", target, "--max-time", "2m"];
+        let sized = size(&place, &options, &mapped(3, 8));
+        let document = sized.json();
+        let search = &document["search"];
+        assert!(search["goal"][goal].as_f64().is_some(), "{target}: {document:#}");
+        assert_eq!(document["verdict"], "measured", "{target}: {document:#}");
+        assert_eq!(document["target"]["met"], true, "{target}: {document:#}");
+        assert_eq!(sized.status, 0, "{target}");
+        // Other memory and what the file takes are the ends; every run is judged by the goal.
+        let limit = document["recommend"]["limit_bytes"].as_u64().unwrap();
+        assert!((8 * MIB..140 * MIB).contains(&limit), "{target}: {limit}");
+        let most = search["goal"][goal].as_f64().unwrap();
+        for run in search["runs"].as_array().unwrap() {
+            let number = |name: &str| run[name].as_f64().unwrap();
+            let reached = match goal {
+                "seconds" => number("seconds"),
+                _ => number("memory_pressure_seconds") / number("seconds"),
+            };
+            if run["outcome"] == "enough" && !run["limit_bytes"].is_null() {
+                assert!(reached <= most, "{target}: {run:#}");
+            }
+        }
+    };
+    check("slowdown=3", "seconds");
+    if std::fs::read("/proc/pressure/memory").is_err() {
+        return support::skip("this kernel does not count stalls");
+    }
+    check("stall=5%", "stall");
+}
