@@ -13,9 +13,8 @@ pub(super) struct KnownFile {
     pub(super) paths: Vec<String>,
     /// Its size over time.
     pub(super) sizes: Sizes,
-    /// Pages that left the cache, as the log has them: first and last time, how far they reached, and
-    /// how many sizes had been seen by then.
-    went: Vec<(u64, u64, u64, usize)>,
+    /// Pages that left the cache, as the log has them, and how many sizes had been seen by then.
+    went: Vec<(usize, Went)>,
     /// Writes that reached farther than those before them: when, and how far.
     reached: Vec<(u64, u64)>,
 }
@@ -24,13 +23,9 @@ impl KnownFile {
     /// Pages up to `end` left the cache.
     pub(super) fn went(&mut self, time_ns: u64, end: u64) {
         let seen = self.sizes.seen.len();
-        match self.went.last_mut().filter(|went| went.3 == seen) {
-            Some((first, last, reached, _)) => {
-                *first = (*first).min(time_ns);
-                *last = (*last).max(time_ns);
-                *reached = (*reached).max(end);
-            }
-            None => self.went.push((time_ns, time_ns, end, seen)),
+        match self.went.last_mut().filter(|(by_then, _)| *by_then == seen) {
+            Some((_, went)) => went.push(time_ns, end),
+            None => self.went.push((seen, Went::new(time_ns, end))),
         }
     }
 
@@ -52,9 +47,9 @@ impl KnownFile {
         let mut reached = std::mem::take(&mut self.reached);
         reached.sort_unstable();
         self.sizes.explain(&reached);
-        for (first_ns, last_ns, end, _) in std::mem::take(&mut self.went) {
-            self.sizes.went(first_ns, end);
-            self.sizes.went(last_ns, end);
+        for (_, went) in std::mem::take(&mut self.went) {
+            self.sizes.went(went.first_ns, went.farthest());
+            went.steps.iter().for_each(|&(time_ns, end)| self.sizes.went(time_ns, end));
         }
     }
 
@@ -77,22 +72,52 @@ impl KnownFile {
 pub(super) struct Sizes {
     /// Time and size, ascending by time once sorted.
     seen: Vec<(u64, u64)>,
-    /// Pages that left the cache, between one observation and the next: which observation comes
-    /// next, when the first and the last page went, and how far they reached.
-    gone: Vec<Gone>,
+    /// When it was seen last, of whatever size.
+    last_seen_ns: u64,
+    /// Pages that left the cache between one observation and the next, and which observation comes next.
+    gone: Vec<(usize, Went)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Gone {
-    next: usize,
+/// Pages that left the cache.
+#[derive(Clone, Debug)]
+struct Went {
     first_ns: u64,
-    last_ns: u64,
-    end: u64,
+    /// When, and how far they reached: only those after which none reached so far, so the ends descend.
+    steps: Vec<(u64, u64)>,
+}
+
+impl Went {
+    fn new(time_ns: u64, end: u64) -> Self {
+        Self { first_ns: time_ns, steps: vec![(time_ns, end)] }
+    }
+
+    /// More pages left, later than those before them or a moment earlier.
+    fn push(&mut self, time_ns: u64, end: u64) {
+        self.first_ns = self.first_ns.min(time_ns);
+        let time_ns = time_ns.max(self.last_ns());
+        while self.steps.pop_if(|&mut (_, before)| before <= end).is_some() {}
+        self.steps.push((time_ns, end));
+    }
+
+    fn last_ns(&self) -> u64 {
+        self.steps.last().map_or(0, |&(time_ns, _)| time_ns)
+    }
+
+    fn farthest(&self) -> u64 {
+        self.steps.first().map_or(0, |&(_, end)| end)
+    }
+
+    /// How far the pages reached that left at a time or later.
+    fn end_from(&self, time_ns: u64) -> Option<u64> {
+        let at = self.steps.partition_point(|&(went_ns, _)| went_ns < time_ns);
+        self.steps.get(at).map(|&(_, end)| end)
+    }
 }
 
 impl Sizes {
     /// Adds an observation, unless it says again what was seen last.
     pub(super) fn push(&mut self, time_ns: u64, bytes: u64) {
+        self.last_seen_ns = self.last_seen_ns.max(time_ns);
         if self.seen.last().is_none_or(|&(last_ns, last)| last != bytes || time_ns < last_ns) {
             self.seen.push((time_ns, bytes));
         }
@@ -124,12 +149,9 @@ impl Sizes {
     /// was larger shows in the pages that went.
     fn went(&mut self, time_ns: u64, end: u64) {
         let next = self.next(time_ns);
-        match self.gone.last_mut().filter(|gone| gone.next == next) {
-            Some(gone) => {
-                gone.last_ns = time_ns;
-                gone.end = gone.end.max(end);
-            }
-            None => self.gone.push(Gone { next, first_ns: time_ns, last_ns: time_ns, end }),
+        match self.gone.last_mut().filter(|(before, _)| *before == next) {
+            Some((_, went)) => went.push(time_ns, end),
+            None => self.gone.push((next, Went::new(time_ns, end))),
         }
     }
 
@@ -142,18 +164,28 @@ impl Sizes {
         let later = self.next(time_ns);
         let before = later.checked_sub(1).and_then(|at| self.seen.get(at));
         let after = self.seen.get(later);
-        let gone = self.gone.iter().find(|gone| gone.next == later);
+        let gone = self.gone.iter().find(|(next, _)| *next == later).map(|(_, went)| went);
         match (before, after, gone) {
-            (None, Some(&(_, bytes)), Some(gone)) if time_ns <= gone.last_ns => bytes.max(gone.end),
+            (None, Some(&(_, bytes)), Some(gone)) if time_ns <= gone.last_ns() => {
+                bytes.max(gone.farthest())
+            }
             (Some(&(_, before)), Some(&(_, after)), Some(gone))
                 if after < before && time_ns >= gone.first_ns =>
             {
                 after
             }
-            // No process saw it, for it was removed too soon: its pages all went then.
-            (None, None, Some(gone)) if time_ns <= gone.last_ns => gone.end,
+            // It was removed before it was looked at again: its pages all went then.
+            (Some(&(_, before)), None, Some(gone)) if self.was_truncated(gone, before, time_ns) => {
+                gone.end_from(time_ns).map_or(before, |end| end.min(before))
+            }
+            (None, None, Some(gone)) => gone.end_from(time_ns).unwrap_or(0),
             _ => before.or(after).map_or(0, |&(_, bytes)| bytes),
         }
+    }
+
+    /// Whether all its pages had gone by then, and pages went after it was seen last.
+    fn was_truncated(&self, gone: &Went, bytes: u64, time_ns: u64) -> bool {
+        time_ns >= gone.first_ns && gone.farthest() >= bytes && gone.last_ns() > self.last_seen_ns
     }
 
     /// The size at a time: what was seen last before it, or else first after it. At least `floor`
@@ -181,79 +213,11 @@ impl Sizes {
                 *before = (time_ns, end);
             } else {
                 self.seen.insert(0, (time_ns, end));
-                self.gone.iter_mut().for_each(|gone| gone.next += 1);
+                self.gone.iter_mut().for_each(|(next, _)| *next += 1);
             }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_size_seen_counts_unless_a_touch_belies_it() {
-        let mut sizes = Sizes::default();
-        assert_eq!(sizes.at(5, 1), 0, "nothing known");
-        sizes.push(10, 5000);
-        sizes.push(20, 9000);
-        let cases = [(5, 1, 5000), (10, 1, 5000), (19, 1, 5000), (25, 1, 9000), (15, 6000, 9000)];
-        for (time, floor, want) in cases {
-            assert_eq!(sizes.at(time, floor), want, "at {time}");
-        }
-        assert_eq!(sizes.at(30, 10_000), 10_000, "touched beyond anything seen");
-        assert_eq!(sizes.at(11, 1), 5000);
-        sizes.grow(12, 7000);
-        assert_eq!((sizes.at(13, 1), sizes.at(21, 1)), (7000, 9000));
-        sizes.grow(14, 8000);
-        assert_eq!((sizes.at(14, 1), sizes.at(21, 1), sizes.seen.len()), (8000, 9000, 2));
-    }
-
-    #[test]
-    fn a_size_seen_too_early_is_that_of_the_write_that_made_it() {
-        let mut sizes = Sizes::default();
-        for (time, bytes) in [(0, 0), (15, 8192), (40, 8192)] {
-            sizes.push(time, bytes);
-        }
-        sizes.explain(&[(10, 4096), (20, 8192)]);
-        sizes.grow(10, 4096);
-        assert_eq!((sizes.at(16, 1), sizes.at(20, 1)), (4096, 8192));
-
-        let mut sizes = Sizes::default();
-        for (time, bytes) in [(0, 0), (15, 8192)] {
-            sizes.push(time, bytes);
-        }
-        sizes.explain(&[(10, 4096), (20 + LOOK_NS, 8192)]);
-        assert_eq!(sizes.at(16, 1), 8192, "somebody else made it so large");
-    }
-
-    #[test]
-    fn a_file_that_nobody_saw_was_as_large_as_the_pages_that_went() {
-        let mut sizes = Sizes::default();
-        sizes.went(20, 40_960);
-        assert_eq!((sizes.at(10, 1), sizes.at(10, 40_960)), (40_960, 40_960));
-        assert_eq!((sizes.at(10, 50_000), sizes.at(21, 1)), (0, 0), "unknown");
-        sizes.grow(15, 8192);
-        assert_eq!(sizes.at(16, 1), 8192);
-    }
-
-    #[test]
-    fn pages_that_went_tell_of_a_size_that_nobody_saw() {
-        let mut sizes = Sizes::default();
-        sizes.push(30, 0);
-        sizes.went(20, 4096);
-        sizes.went(21, 40_960);
-        assert_eq!((sizes.at(10, 1), sizes.at(21, 8193)), (40_960, 40_960));
-        assert_eq!((sizes.at(22, 0), sizes.at(30, 0)), (0, 0), "truncated by then");
-
-        let mut sizes = Sizes::default();
-        for (time, bytes) in [(10, 40_960), (30, 5000)] {
-            sizes.push(time, bytes);
-        }
-        sizes.went(20, 40_960);
-        assert_eq!((sizes.at(15, 1), sizes.at(25, 1)), (40_960, 5000), "truncated and rewritten");
-        assert_eq!(sizes.at(25, 9000), 9000, "unless it was touched beyond");
-        sizes.grow(15, 50_000);
-        assert_eq!((sizes.at(16, 1), sizes.at(25, 1)), (50_000, 5000));
-    }
-}
+mod tests;
