@@ -119,7 +119,7 @@ fn names_that_a_command_left_behind_are_not_opened_as_root() {
     let output =
         sudo(&place, ["size", "-y", "-o", "-", "--", "sh", "-c", script]).output().unwrap();
     // The file of the first run is gone, and the link in its place tells nothing.
-    assert!(output.status.code().is_some_and(|status| status <= 1), "{output:?}");
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3 | 4)), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("Workload"), "{output:?}");
     let mut buffer = [MaybeUninit::uninit(); 1024];
     let mut events = inotify::Reader::new(&watch, &mut buffer);

@@ -55,7 +55,8 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
         nbuf.args(["--until", "last", "--prepare", PREPARE]).args(options);
         nbuf.args(["--", "sh", "-c", script]).env("PATH", &path);
         let sized = support::Recorded::of(nbuf.output().unwrap(), &place.path("t.parquet"));
-        assert!(sized.status <= 1, "{sized:?}");
+        // What a server fills varies from run to run; the limits below say by how much.
+        assert!([0, 1, 3, 4].contains(&sized.status), "{sized:?}");
         sized
     };
 
@@ -161,6 +162,9 @@ fn files_that_change_while_they_are_used_are_told_apart() {
         .map(|file| bytes(trace, file.as_ref(), CacheEvent::Read).unwrap_or(0))
         .collect();
     read.sort_unstable();
-    // The second file has the name that was recorded first, before or after it was renamed.
-    assert_eq!(read, [40_960, 100 * PAGE + 10_000], "{:?}", trace.files);
+    // The second file has the name that was recorded first, before or after it was renamed. If the
+    // first was removed before nbuf looked at it again, only its pages are known.
+    let sizes = [10_000_u64, 10_000_u64.next_multiple_of(PAGE)];
+    let expected = sizes.map(|size| [40_960, 100 * PAGE + size]);
+    assert!(expected.iter().any(|expected| read == expected), "{read:?} of {:?}", trace.files);
 }
