@@ -9,7 +9,7 @@ use std::path::Path;
 use nbuf::experiment::size::{Analysis, Ask};
 use nbuf::internal::cache::kernel::{Replacement, Stream, simulate};
 use nbuf::internal::meter::residency::Residency;
-use nbuf::trace::{CacheEvent, Device, Facts, FileId, Memory, Record};
+use nbuf::trace::{CacheEvent, Device, Facts, FileId, Memory, Record, Trace};
 use nbuf::units::{Bytes, Pages, Size};
 use nbuf::workload::format::native;
 use serde::Deserialize;
@@ -130,4 +130,34 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
         let fills = simulate(&stream, Replacement::Lru, Pages(u32::MAX.into())).fills;
         assert_eq!(fills, 2422, "{rest:?}");
     }
+}
+
+/// A file of 1,000 pages, read twice: all of it fits, or nothing is left of it.
+#[test]
+fn a_size_of_ours_at_a_cliff_becomes_two() {
+    let record = |request| Record {
+        time_ns: 0,
+        offset_bytes: 0,
+        file_bytes: 1000 * 4096,
+        length_bytes: 1000 * 4096,
+        file: FileId(0),
+        task: 1,
+        request,
+        op: CacheEvent::Read,
+    };
+    let records = [record(0), record(1)].into_iter().collect();
+    let trace = Trace { records, files: vec!["file".into()], facts: Facts::default() };
+    let none = Residency::default();
+    let analysis = Analysis::of(trace, &none, &Ask::default(), &|_, _| {}).unwrap();
+    let edge = analysis.cliffs.last().unwrap().cache_bytes.0 as f64;
+    let parts = |sizes: &[Size]| -> Vec<f64> {
+        let made = analysis.plan(sizes).into_iter().filter(|made| made.limit.is_some());
+        made.map(|made| (made.cache.0 as f64 / edge * 100.0).round()).collect()
+    };
+    assert_eq!(parts(&[Size::Percent(100.0), Size::Percent(50.0)]), [97.0, 103.0, 50.0]);
+    let asked = analysis.plan(&[Size::Percent(100.0)])[1].limit.unwrap();
+    let typed = Size::Absolute(Bytes(asked.0 + asked.0 * 3 / 100));
+    assert_eq!(parts(&[typed]), [100.0], "what a user types is run as it is");
+    // The recommendation is 2 % past the cliff, and nine tenths of it are far below.
+    assert_eq!(parts(&[]).len(), 3);
 }

@@ -63,7 +63,7 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
     let sized = size(&serve("4MB", "-S -t 20000"), &["--verify-at", "100%,75%,50%"]);
     let reads = sized.json();
     let runs = reads["verify"].as_array().unwrap();
-    assert_eq!(runs.len(), 4, "{sized:?}");
+    assert!(runs.len() >= 4, "{sized:?}");
     for run in runs {
         assert_eq!(run["exit_status"], 0, "{run:#}");
         let number = |key: &str| run[key].as_f64().unwrap();

@@ -52,6 +52,13 @@ pub(super) fn at_cliff(cliffs: &[Cliff], cache: Bytes) -> Option<&Cliff> {
     nearest(cliffs, cache, KNOWN)
 }
 
+/// The sizes to either side of the cliff that `cache` may be on either side of: so far from it that
+/// each is known to be on its own.
+pub(super) fn sides(cliffs: &[Cliff], cache: Bytes) -> Option<[Bytes; 2]> {
+    let edge = at_cliff(cliffs, cache)?.cache_bytes.0 as f64;
+    Some([edge / REACH, edge * REACH].map(|side| Bytes(whole(side))))
+}
+
 fn nearest(cliffs: &[Cliff], cache: Bytes, reach: f64) -> Option<&Cliff> {
     let distance = |cliff: &&Cliff| {
         let (a, b) = (cliff.cache_bytes.0 as f64, cache.0 as f64);
@@ -168,6 +175,12 @@ mod tests {
         ];
         for (size, cliff) in want {
             assert_eq!(near(size), cliff, "{size}");
+        }
+        let beside = |size| sides(&cliffs, Bytes(size)).map(|sides| sides.map(|side| side.0));
+        for (size, want) in
+            [(989, None), (991, Some([971, 1030])), (1010, Some([971, 1030])), (1011, None)]
+        {
+            assert_eq!(beside(size), want, "{size}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::curve::draw;
 use crate::cache::kernel::Stream;
-use crate::experiment::cliff::{Cliff, cliffs};
+use crate::experiment::cliff::{Cliff, cliffs, sides};
 use crate::experiment::files::{At, Files};
 use crate::experiment::for_target::Targeting;
 use crate::experiment::predict::{Overhead, Prediction, UNLIMITED, predict};
@@ -153,24 +153,26 @@ impl Analysis {
     }
 
     /// Fixes the predictions for the runs to come: without a limit first, then each limit. A
-    /// percentage is one of the footprint and becomes the limit that leaves so much cache.
+    /// percentage is one of the footprint and becomes the limit that leaves so much cache. A size of
+    /// our choice that ends at a cliff becomes two, one on each side: a run there would prove neither.
     pub fn plan(&self, at: &[Size]) -> Vec<Prediction> {
         let mut limits: Vec<Option<Bytes>> = vec![None];
-        if at.is_empty() {
-            let limit = self.recommend.as_ref().map(|r| r.limit_bytes);
-            let parts = [1.0, 0.9, 0.75];
-            limits.extend(
-                parts.iter().filter_map(|part| limit.map(|limit| Some(scaled(limit, *part)))),
-            );
+        if at.is_empty()
+            && let Some(recommend) = &self.recommend
+        {
+            limits.push(Some(recommend.limit_bytes));
+            let below = [0.9, 0.75].map(|part| scaled(recommend.limit_bytes, part));
+            limits.extend(below.into_iter().flat_map(|limit| self.beside_cliff(limit)).map(Some));
         }
         for size in at {
-            limits.push(Some(match size {
-                Size::Absolute(limit) => *limit,
+            match size {
+                Size::Absolute(limit) => limits.push(Some(*limit)),
                 Size::Percent(percent) => {
                     let cache = scaled(self.curve.footprint_bytes, percent / 100.0);
-                    self.overhead.limit_for(cache)
+                    let limit = self.overhead.limit_for(cache);
+                    limits.extend(self.beside_cliff(limit).into_iter().map(Some));
                 }
-            }));
+            }
         }
         let two_lists = !self.facts.multi_generational;
         // Without a limit of ours there may be one of others.
@@ -187,6 +189,15 @@ impl Analysis {
             made
         };
         limits.into_iter().map(predict).collect()
+    }
+
+    /// The limit, or two where it leaves a cache that ends at a cliff.
+    fn beside_cliff(&self, limit: Bytes) -> Vec<Bytes> {
+        let cache = self.overhead.cache_under(limit);
+        match sides(&self.cliffs, cache) {
+            Some(sides) => sides.map(|side| self.overhead.limit_for(side)).to_vec(),
+            None => vec![limit],
+        }
     }
 
     /// Whether there is less memory, by the machine or a group around the command, than it can use.

@@ -37,7 +37,8 @@ pub(crate) struct Args {
     pub(super) no_verify: bool,
 
     /// Limits to verify under instead of 1.0, 0.9 and 0.75 of the recommendation: memory limits
-    /// (96MiB), or percentages of the footprint as cache (50%)
+    /// (96MiB), or percentages of the footprint as cache (50%); a percentage at a cliff is verified on
+    /// both sides of it
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
     pub(super) verify_at: Vec<Size>,
 
