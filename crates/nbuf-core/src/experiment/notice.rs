@@ -223,7 +223,7 @@ pub enum Question<'a> {
     /// The command runs under limits that are chosen by what earlier runs showed.
     Search {
         /// Runs at most.
-        runs: u16,
+        runs: usize,
         /// What the runs read and write.
         streams: Streams,
     },

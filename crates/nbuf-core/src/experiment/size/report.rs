@@ -108,11 +108,24 @@ impl SizeReport {
     }
 }
 
-/// What the run with the smallest limit that is enough showed of a target of time.
+/// The run that proves the size: with the smallest limit that is enough, or with the number made of it.
+fn proof(search: &SearchReport) -> Option<(Bytes, &SearchRun)> {
+    let ends = [search.enough_bytes, with_slack(search.enough_bytes)];
+    ends.into_iter().find_map(|limit| {
+        let is_proof = |run: &&SearchRun| {
+            run.limit_bytes == Some(limit) && run.outcome == SearchOutcome::Enough
+        };
+        search.runs.iter().find(is_proof).map(|run| (limit, run))
+    })
+}
+
+fn unlimited(search: &SearchReport) -> Option<&SearchRun> {
+    search.runs.iter().find(|run| run.limit_bytes.is_none())
+}
+
+/// What the run that proves the size showed of a target of time.
 fn met(search: &SearchReport) -> (bool, String) {
-    let of = |limit| search.runs.iter().find(|run| run.limit_bytes == limit);
-    let enough = search.enough_bytes;
-    let Some((run, unlimited)) = of(Some(enough)).zip(of(None)) else {
+    let Some(((enough, run), unlimited)) = proof(search).zip(unlimited(search)) else {
         let reason = "no run with a limit met it; the limit is the peak of a run without one";
         return (false, reason.to_owned());
     };
@@ -126,38 +139,33 @@ fn met(search: &SearchReport) -> (bool, String) {
             run.seconds, unlimited.seconds
         ),
     };
-    (run.outcome == SearchOutcome::Enough, reason)
+    (true, reason)
 }
 
 /// What the runs on both sides of the size showed.
 fn reason(search: &SearchReport, too_small: Option<&SearchRun>) -> String {
-    let of = |limit| search.runs.iter().find(|run| run.limit_bytes == limit);
-    let unlimited = of(None).map_or(0, |run| run.fills);
     let wide = if search.is_narrow { "" } else { "; more runs would narrow that down (--runs)" };
-    let enough = grouped(of(Some(search.enough_bytes)).map_or(unlimited, |run| run.fills));
-    let unlimited = grouped(unlimited);
+    let unlimited = unlimited(search).map_or(0, |run| run.fills);
+    let (limit, fills) =
+        proof(search).map_or((search.enough_bytes, unlimited), |(limit, run)| (limit, run.fills));
+    let (enough, unlimited) = (grouped(fills), grouped(unlimited));
     let Some(small) = too_small else {
         if !search.is_narrow {
             return format!(
-                "with {} it fills {enough} pages, without a limit {unlimited}{wide}",
-                search.enough_bytes
+                "with {limit} it fills {enough} pages, without a limit {unlimited}{wide}"
             );
         }
         return format!(
-            "cache buys nothing: with {} it fills no more pages than without a limit, {unlimited}",
-            search.enough_bytes
+            "cache buys nothing: with {limit} it fills no more pages than without a limit, {unlimited}"
         );
     };
-    let limit = small.limit_bytes.unwrap_or_default();
+    let less_limit = small.limit_bytes.unwrap_or_default();
     let less = match small.shortcoming() {
-        Some(shortcoming) => format!("with {limit} it {shortcoming}"),
+        Some(shortcoming) => format!("with {less_limit} it {shortcoming}"),
         None if small.outcome == SearchOutcome::Stopped => {
-            format!("with {limit} over {}", grouped(small.fills))
+            format!("with {less_limit} over {}", grouped(small.fills))
         }
-        None => format!("with {limit} {}", grouped(small.fills)),
+        None => format!("with {less_limit} {}", grouped(small.fills)),
     };
-    format!(
-        "with {} it fills {enough} pages, without a limit {unlimited}, and {less}{wide}",
-        search.enough_bytes
-    )
+    format!("with {limit} it fills {enough} pages, without a limit {unlimited}, and {less}{wide}")
 }

@@ -56,7 +56,8 @@ pub struct Spec {
     pub verify_at: Vec<Size>,
     /// Runs under each limit.
     pub samples: u16,
-    /// Runs that a search for the size may take, where the model gives none that holds; 0 for no search.
+    /// Runs at most: those that verify, their repetitions, and those that search for the size where the
+    /// model gives none that holds; 0 for no search. `samples` above 1 count as one.
     pub runs: u16,
     /// Whether a command that used the terminal may run again.
     pub agreed: bool,
@@ -94,12 +95,14 @@ impl Default for Spec {
             verify: true,
             verify_at: Vec::new(),
             samples: 1,
-            runs: 8,
+            runs: RUNS,
             agreed: false,
         }
     }
 }
 
+/// What `runs` are by default.
+const RUNS: u16 = 8;
 /// What `run_time_min` is by default.
 const RUN_TIME_MIN: Duration = Duration::from_mins(1);
 
@@ -107,6 +110,22 @@ impl Spec {
     /// How long a run under a limit may take at the least.
     pub(super) fn run_time_min(&self) -> Duration {
         self.run_time_min.unwrap_or(RUN_TIME_MIN)
+    }
+
+    /// Runs at most, where 0 means no search.
+    pub(super) fn runs_max(&self) -> usize {
+        usize::from(if self.runs == 0 { RUNS } else { self.runs })
+    }
+
+    /// Whether the target is met or missed by runs alone.
+    pub(super) fn is_timed(&self) -> bool {
+        matches!(self.target, Some(Target::Slowdown(_) | Target::Stall(_)))
+    }
+
+    /// Whether runs may search for the size, where a target or the user does not set it.
+    pub(super) fn may_search(&self) -> bool {
+        let is_chosen = self.target.is_some() && !self.is_timed() || !self.verify_at.is_empty();
+        self.verify && self.runs > 0 && !self.force && !is_chosen
     }
 
     /// What the analysis is asked, with reads of the files that were probed.

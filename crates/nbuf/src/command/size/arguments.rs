@@ -48,8 +48,8 @@ pub(crate) struct Args {
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(super) samples: u16,
 
-    /// Run the command at most this many times to find the size, where the recording alone does not give
-    /// one that holds; 0 for no search
+    /// Run the command at most this many times after the recording: to verify, to repeat a run that
+    /// misses its prediction, and to find the size where no prediction holds; 0 for no such search
     #[arg(long, value_name = "N", default_value = "8", conflicts_with = "no_verify")]
     pub(super) runs: u16,
 

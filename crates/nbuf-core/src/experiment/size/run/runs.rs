@@ -33,10 +33,7 @@ impl Subject<'_> {
             self.notice(&Notice::FillsUncounted(&why));
             return Ok(Vec::new());
         }
-        let mut plan = analysis.plan(&self.spec.verify_at);
-        // A limit that was asked for twice, perhaps in other words, is run once.
-        let mut seen = HashSet::new();
-        plan.retain(|prediction| seen.insert(prediction.limit));
+        let plan = self.plan(analysis);
         if !self.go_on(&plan, analysis)? {
             if self.interrupted().is_none() {
                 self.notice(&Notice::VerificationDeclined);
@@ -46,7 +43,8 @@ impl Subject<'_> {
         let mut runs = self.measure(&self.rounds(&plan), analysis);
         // A miss that the next run takes back is none.
         while self.spec.samples == 1 && !self.is_over() {
-            let again = self.doubted(&plan, &runs, analysis);
+            let mut again = self.doubted(&plan, &runs, analysis);
+            again.truncate(self.spec.runs_max().saturating_sub(runs.len()));
             if again.is_empty() {
                 break;
             }
@@ -60,8 +58,25 @@ impl Subject<'_> {
         Ok(gather(&plan, &runs, analysis))
     }
 
+    /// What is to be verified.
+    fn plan(&self, analysis: &Analysis) -> Vec<Prediction> {
+        let spec = self.spec;
+        let mut plan = analysis.plan(&spec.verify_at);
+        // A limit that was asked for twice, perhaps in other words, is run once.
+        let mut seen = HashSet::new();
+        plan.retain(|prediction| seen.insert(prediction.limit));
+        if spec.verify_at.is_empty() {
+            plan.truncate(spec.runs_max());
+        }
+        if spec.is_timed() && spec.may_search() {
+            // The search tries limits of its own, and begins without one.
+            plan.truncate(1);
+        }
+        plan
+    }
+
     /// Whether no further run may be made.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.interrupted().is_some() || self.time_left() == Some(Duration::ZERO)
     }
 

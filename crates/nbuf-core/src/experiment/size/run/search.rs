@@ -1,24 +1,18 @@
 //! The third part of `size`: where no model gives a size, or its predictions did not hold, runs find one.
 
 mod enough;
+mod single;
 
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use super::{Analysis, Error, Subject};
-use crate::experiment::fills::Counter;
 use crate::experiment::notice::{Notice, Question};
 use crate::experiment::recommend::recommend;
 use crate::experiment::result::{
-    MAPPED_SHARE_MAX, Recommend, SearchGoal, SearchOutcome, SearchReport, SearchRun, SizeReport,
-    Verified,
+    MAPPED_SHARE_MAX, Recommend, SearchOutcome, SearchReport, SearchRun, SizeReport, Verified,
 };
 use crate::experiment::search::{Bracket, with_slack};
-use crate::experiment::target::Target;
-use crate::meter::probe::residency::Residency;
-use crate::sys::cgroup::Group;
 use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::command::{self, Job, run};
 use enough::Enough;
 
 /// The stage in which runs find the size.
@@ -33,34 +27,37 @@ impl Subject<'_> {
         analysis: &Analysis,
         report: &SizeReport,
     ) -> Result<Option<SearchReport>, Error> {
-        // How long a task takes or waits is known by runs alone.
-        let is_timed = matches!(self.spec.target, Some(Target::Slowdown(_) | Target::Stall(_)));
-        let is_needed = report.recommend.is_none() || !report.held() || is_timed;
-        let is_wanted = self.verifies() && self.spec.runs > 0 && !self.spec.force;
-        let is_chosen = self.spec.target.is_some() && !is_timed || !self.spec.verify_at.is_empty();
+        let is_needed = report.recommend.is_none() || !report.held() || self.spec.is_timed();
+        let is_wanted = self.verifies() && self.spec.may_search();
         // What it does the next time says nothing of what was recorded.
         let is_other = report.repeatable == Some(false);
-        let is_over = self.interrupted().is_some() || self.time_left() == Some(Duration::ZERO);
-        if !is_needed || !is_wanted || is_chosen || is_other || is_over {
+        let runs = self.runs_left(report);
+        if !is_needed || !is_wanted || is_other || self.is_over() || runs == 0 {
             return Ok(None);
         }
         if self.used_terminal && !self.spec.agreed {
             self.notice(&Notice::TerminalUsed);
             return Ok(None);
         }
-        let question = Question::Search { runs: self.spec.runs, streams: self.streams() };
+        let question = Question::Search { runs, streams: self.streams() };
         if !self.agrees(&question)? {
             return Ok(None);
         }
-        self.session.observer.progress(MEASURING, 0, self.spec.runs.into());
-        let found = Search::new(self, analysis, report).run();
+        self.session.observer.progress(MEASURING, 0, runs);
+        let found = Search::new(self, analysis, report, runs).run();
         self.session.observer.stage_over();
         found
     }
-}
 
-/// The same where fills are not the goal: more than this keep every task waiting.
-const THRASHING: u64 = 16;
+    /// Runs that are left for a search, after those that verified.
+    fn runs_left(&self, report: &SizeReport) -> usize {
+        let made: usize = match self.spec.samples {
+            1 => report.verify.iter().map(|run| run.samples.len()).sum(),
+            _ => report.verify.len(),
+        };
+        usize::from(self.spec.runs).saturating_sub(made)
+    }
+}
 
 struct Search<'a> {
     subject: &'a Subject<'a>,
@@ -68,18 +65,25 @@ struct Search<'a> {
     /// Runs that were made to verify predictions: they teach as much.
     known: &'a [Verified],
     runs: Vec<SearchRun>,
-    made: u16,
+    made: usize,
+    most: usize,
     enough: Enough,
 }
 
 impl<'a> Search<'a> {
-    fn new(subject: &'a Subject<'a>, analysis: &'a Analysis, report: &'a SizeReport) -> Self {
+    fn new(
+        subject: &'a Subject<'a>,
+        analysis: &'a Analysis,
+        report: &'a SizeReport,
+        most: usize,
+    ) -> Self {
         Self {
             subject,
             analysis,
             known: &report.verify,
             runs: Vec::new(),
             made: 0,
+            most,
             enough: Enough::default(),
         }
     }
@@ -99,8 +103,11 @@ impl<'a> Search<'a> {
         while self.may_go_on() {
             // In the end both must have been run: the larger one, and the number made of it.
             let is_found = bracket.is_narrow() && self.is_enough(bracket.high);
+            let number = with_slack(bracket.high);
+            // The last run is the proof of the number, whatever else it might teach.
+            let is_proof = is_found || self.made + 1 >= self.most && !self.is_enough(number);
             let limit = match bracket {
-                found if is_found => with_slack(found.high),
+                _ if is_proof => number,
                 narrow if narrow.is_narrow() => narrow.high,
                 wide => wide.next(guess.take()),
             };
@@ -118,7 +125,9 @@ impl<'a> Search<'a> {
                 bracket = bracket.after(limit, is_enough);
             }
         }
-        let is_narrow = bracket.is_narrow() && self.is_enough(bracket.high);
+        let high = bracket.high;
+        let is_enough = self.is_enough(high) || self.is_enough(with_slack(high));
+        let is_narrow = bracket.is_narrow() && is_enough;
         let mut runs = vec![unlimited];
         runs.append(&mut self.runs);
         Ok(Some(SearchReport {
@@ -146,7 +155,7 @@ impl<'a> Search<'a> {
 
     fn may_go_on(&self) -> bool {
         let subject = self.subject;
-        self.made < subject.spec.runs
+        self.made < self.most
             && subject.time_left() != Some(Duration::ZERO)
             && subject.session.cancellation.poll().is_none()
     }
@@ -202,99 +211,5 @@ impl<'a> Search<'a> {
         }
         let second = self.measure(Some(limit))?;
         Ok(Some(second.filter(|run| run.outcome == SearchOutcome::Enough).unwrap_or(first)))
-    }
-
-    /// Makes a run. None if a signal ended it, or if it could not be made.
-    fn measure(&mut self, limit: Option<Bytes>) -> Result<Option<SearchRun>, Error> {
-        let subject = self.subject;
-        let observer = subject.session.observer;
-        observer.progress(MEASURING, self.made.into(), subject.spec.runs.into());
-        self.made += 1;
-        subject.prepare()?;
-        if subject.session.cancellation.poll().is_some() {
-            return Ok(None);
-        }
-        match self.measured(limit) {
-            Ok(run) => Ok(run),
-            Err(error) => {
-                observer.failure(&error);
-                Ok(None)
-            }
-        }
-    }
-
-    fn measured(
-        &self,
-        limit: Option<Bytes>,
-    ) -> Result<Option<SearchRun>, crate::experiment::verify::Error> {
-        let Self { subject, analysis, .. } = self;
-        let _ = Residency::drop_files(analysis.names.iter().map(String::as_str));
-        let throttle = subject.throttle(analysis);
-        let group = Group::create_with(&subject.hierarchies, throttle.as_ref())?;
-        let charged = limit.map(|limit| limit.saturating_sub(analysis.memory.shared_text_bytes));
-        if charged.is_some() && group.limiter().limit(charged).is_err() {
-            // Below what a group needs to exist.
-            let outcome = SearchOutcome::Killed;
-            return Ok(Some(SearchRun { limit_bytes: limit, outcome, ..SearchRun::default() }));
-        }
-        if matches!(subject.spec.target, Some(Target::Stall(_))) && !group.knows_pressure() {
-            return Err(crate::experiment::verify::Error::NoPressure);
-        }
-        let mut counter = Counter::prepare(subject.meter, &group)?;
-        let hopeless = match self.enough.goal {
-            SearchGoal::Fills => HOPELESS,
-            // Some of these are fast enough; time ends the others.
-            SearchGoal::Seconds(_) => u64::MAX,
-            SearchGoal::Stall(_) => THRASHING,
-        };
-        counter.stop_above(self.enough.fills.saturating_mul(hopeless));
-        let output = subject.session.output.stream();
-        let output = command::repeating(output.as_fd())?;
-        let standard = [Some(subject.input.again()?), Some(output), None];
-        let deadline = Some(self.time_for_run());
-        let job = Job { group: Some(&group), standard, until: subject.spec.until, deadline };
-        let ended = run(&subject.command, job, &mut counter, subject.signals)?;
-        subject.note(&ended);
-        if ended.interrupted.is_some() {
-            return Ok(None);
-        }
-        let usage = group.limiter().usage()?;
-        let pressure = group.pressure();
-        let (fills, lost) = counter.finish(&ended)?;
-        let outcome = if usage.oom_kills > 0 {
-            SearchOutcome::Killed
-        } else if ended.timed_out || ended.given_up {
-            SearchOutcome::Stopped
-        } else if Some(ended.exit_status) != analysis.facts.exit_status {
-            SearchOutcome::Failed
-        } else if lost > 0 && self.enough.goal == SearchGoal::Fills {
-            SearchOutcome::TooManyFills
-        } else {
-            SearchOutcome::Enough
-        };
-        let pressure = Duration::from_nanos(pressure.memory_some_ns);
-        Ok(Some(self.enough.judged(SearchRun {
-            limit_bytes: limit,
-            outcome,
-            fills,
-            read_bytes: Bytes(ended.bytes_read),
-            major_faults: usage.major_faults,
-            peak_bytes: usage.peak,
-            cache_bytes: usage.page_cache,
-            seconds: Duration::from_nanos(ended.elapsed_ns).as_secs_f64(),
-            memory_pressure_seconds: pressure.as_secs_f64(),
-        })))
-    }
-
-    /// Ten times the longest run so far, and a minute at least; less where that is too slow anyway.
-    fn time_for_run(&self) -> Duration {
-        let recorded = Duration::from_nanos(self.analysis.facts.elapsed_ns);
-        let usual = recorded.saturating_mul(10).max(self.subject.spec.run_time_min());
-        let usual = self.subject.time_left().unwrap_or(usual);
-        match self.enough.goal {
-            SearchGoal::Seconds(most) => Duration::try_from_secs_f64(most * HOPELESS as f64)
-                .map_or(usual, |it| it.min(usual)),
-            _ => usual,
-        }
     }
 }
