@@ -24,7 +24,7 @@ use super::verify;
 pub use super::warning::Severity;
 use crate::sys::cgroup;
 use crate::units::{Bytes, Nanos};
-use crate::workload::command::Input;
+use crate::workload::command::{Input, Left};
 use crate::workload::record;
 use crate::workload::source::Detected;
 pub use paths::PathNotice;
@@ -68,6 +68,8 @@ pub enum Notice<'a> {
     CurveFirst,
     /// A signal came while the curve was drawn, and now ends the experiment.
     NothingVerified,
+    /// Processes of the command left its group: no limit would hold them.
+    Left(&'a Left),
     /// The command talked to a user at the terminal.
     TerminalUsed,
     /// Without tracepoints the fills of this workload cannot be counted, for this reason.

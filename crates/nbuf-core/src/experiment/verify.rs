@@ -97,6 +97,9 @@ pub enum Error {
          changes that); state the target as slowdown=1.1"
     )]
     NoPressure,
+    /// Processes left the group: no limit held them.
+    #[error("{0}")]
+    Left(command::Left),
     /// Anything else.
     #[error("cannot measure the run: {0}")]
     Io(#[from] io::Error),
@@ -122,6 +125,9 @@ impl Bench<'_> {
         let standard = [Some(self.input.again()?), Some(output), None];
         let job = Job { group: Some(&group), standard, until: self.until, deadline };
         let ended = run(self.command, job, &mut counter, signals)?;
+        if let Some(left) = ended.left {
+            return Err(Error::Left(left));
+        }
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let (fills, lost) = counter.finish(&ended)?;

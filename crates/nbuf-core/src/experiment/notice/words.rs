@@ -53,6 +53,9 @@ impl Display for Notice<'_> {
                 "interrupted: computing the curve first; interrupt again to end at once",
             ),
             Self::NothingVerified => f.write_str("interrupted: nothing is verified"),
+            Self::Left(left) => {
+                write!(f, "not verified: {} left the cgroup of the command", left.name)
+            }
             Self::TerminalUsed => f.write_str(TERMINAL_USED),
             Self::FillsUncounted(why) => write!(
                 f,

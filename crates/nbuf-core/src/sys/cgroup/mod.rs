@@ -217,6 +217,12 @@ impl Group {
         self.to_remove().map(GroupPaths::of).collect()
     }
 
+    /// Its name, which no other group has.
+    pub fn name(&self) -> String {
+        let name = self.limiter.directory().file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// Kills what is in it.
     pub fn kill(&self) {
         self.directories().for_each(kill_group);

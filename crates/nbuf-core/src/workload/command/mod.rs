@@ -5,6 +5,7 @@
 //! left when [`run`] returns.
 
 mod input;
+mod leavers;
 mod plan;
 mod terminal;
 mod watch;
@@ -22,6 +23,8 @@ use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor};
 pub use input::{Input, discarding, repeating};
+use leavers::Leavers;
+pub use leavers::Left;
 use plan::plan;
 use terminal::Terminal;
 use watch::Run;
@@ -103,7 +106,7 @@ impl Watcher for Nobody {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// As a shell gives it: 128 + n for signal n.
     pub exit_status: i32,
@@ -132,6 +135,8 @@ pub struct Ended {
     /// Block devices receive them to write, now or later, unless they are truncated or removed
     /// first.
     pub bytes_written: u64,
+    /// Processes that left the group it was put into.
+    pub left: Option<Left>,
 }
 
 /// What to do about a command that is not found.
@@ -205,11 +210,12 @@ pub fn run(
         kill_at_ns: u64::MAX,
         stopped_due_ns: 0,
         stopped_looks: 0,
+        leavers: Leavers::default(),
         ended: Ended::default(),
     };
     let result = run.watch(watcher);
     if let Some(terminal) = &run.terminal {
-        terminal.give_back(run.ended.signal.is_some() || result.is_err());
+        terminal.give_back(result.as_ref().map_or(true, |ended| ended.signal.is_some()));
     }
     if result.is_err() {
         // Closing our end makes the supervisor end everything, if it lives.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
+use super::leavers::Leavers;
 use super::{Command, Ended, Error, Terminal, Until, Watcher, refused};
 use crate::sys::cgroup::Group;
 use crate::sys::files;
@@ -43,6 +44,7 @@ pub(super) struct Run<'a> {
     /// When to look for stopped processes next, and how often in a row nothing else was found.
     pub(super) stopped_due_ns: u64,
     pub(super) stopped_looks: u32,
+    pub(super) leavers: Leavers,
     pub(super) ended: Ended,
 }
 
@@ -65,7 +67,8 @@ impl Run<'_> {
                                     self.ended.interrupted = Some(signal.number);
                                 }
                             }
-                            return Ok(self.ended);
+                            self.ended.left = self.leavers.left();
+                            return Ok(std::mem::take(&mut self.ended));
                         }
                     }
                     Ok(None) => break,
@@ -75,6 +78,7 @@ impl Run<'_> {
             self.kill_in_time(watcher)?;
             watcher.tick()?;
             self.look_at_stopped()?;
+            self.leavers.look(self.supervisor.pid, process::monotonic_ns());
             let elapsed = Duration::from_nanos(process::monotonic_ns() - self.started_ns);
             if self.deadline.is_some_and(|deadline| elapsed > deadline) && !self.ended.timed_out {
                 self.ended.timed_out = true;
@@ -110,6 +114,7 @@ impl Run<'_> {
             Report::Ready { pid } => {
                 if let Some(group) = self.group {
                     group.admit(pid)?;
+                    self.leavers.start(group);
                 }
                 watcher.attach(pid).map_err(|error| refused(error, Error::Attach))?;
                 self.main = pid;

@@ -114,7 +114,10 @@ pub fn record<W: Write>(
             let mut recorder =
                 Recorder::prepare(shown, group, out, ring_bytes)?.with_given(&job.standard);
             match run(command, job, &mut recorder, signals) {
-                Ok(ended) => Ok((ended, recorder.finish(&ended)?)),
+                Ok(ended) => {
+                    let log = recorder.finish(&ended)?;
+                    Ok((ended, log))
+                }
                 Err(error) => {
                     recorder.abandon();
                     Err(error.into())
@@ -124,7 +127,10 @@ pub fn record<W: Write>(
         Backend::Calls => {
             let mut traced = Traced::prepare(shown, group, out)?;
             match run(command, job, &mut traced, signals) {
-                Ok(ended) => Ok((ended, traced.finish(&ended)?)),
+                Ok(ended) => {
+                    let log = traced.finish(&ended)?;
+                    Ok((ended, log))
+                }
                 Err(error) => {
                     traced.abandon();
                     Err(error.into())

@@ -170,6 +170,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let names = &self.names;
         let opened = |covers: &dyn Fn(u32) -> bool| names.listens_on(covers);
         cautions.extend(self.writes.as_ref().and_then(|writes| writes.caution(opened)));
+        cautions.extend(ended.left.as_ref().map(ToString::to_string));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }

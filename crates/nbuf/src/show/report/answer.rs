@@ -42,7 +42,7 @@ fn unanswered(report: &SizeReport) -> String {
     let mapped = report.capture.mapped_share * 100.0;
     format!(
         "No size from the recording alone: {mapped:.0} % of the pages were touched through mappings, \
-         where repeated touches are not seen. More runs would find it."
+         where repeated touches are not seen. Only runs under limits would show it."
     )
 }
 

@@ -95,6 +95,11 @@ impl Subject<'_> {
     /// what the command needs.
     fn judge(&mut self, ended: &Ended) -> Result<(), Error> {
         let status = ended.exit_status;
+        if let Some(left) = &ended.left {
+            // What a limit does to the others proves nothing.
+            self.notice(&Notice::Left(left));
+            self.cannot_verify = true;
+        }
         if ended.timed_out {
             self.notice(&Notice::RecordingTimedOut);
         } else if ended.interrupted.is_some() {

@@ -160,6 +160,7 @@ impl<'a, W: Write> Traced<'a, W> {
         }
         self.facts.uncached.clone_from(&shared.uncached);
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
+        cautions.extend(ended.left.as_ref().map(ToString::to_string));
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }

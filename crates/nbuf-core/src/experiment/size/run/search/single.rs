@@ -69,6 +69,9 @@ impl Search<'_> {
         if ended.interrupted.is_some() {
             return Ok(None);
         }
+        if let Some(left) = ended.left {
+            return Err(verify::Error::Left(left));
+        }
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let (fills, lost) = counter.finish(&ended)?;

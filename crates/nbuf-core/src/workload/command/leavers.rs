@@ -1,0 +1,149 @@
+//! Processes that leave the group that their command was put into, as container engines and session
+//! managers move them: their memory is charged elsewhere, and no limit of ours reaches them.
+//!
+//! Looks at `/proc/PID/cgroup` of all descendants, every 50 ms. One that leaves and ends in between is
+//! missed. Cost: at most a fiftieth of a processor, however many there are.
+
+use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
+use std::fs;
+
+use crate::sys::cgroup::Group;
+use crate::sys::process;
+
+/// How often it is looked at the least, and how many times what a look took is waited.
+const EVERY_NS: u64 = 50_000_000;
+const REST: u64 = 50;
+
+/// What left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// How many processes.
+    pub processes: u64,
+    /// Name of the first one.
+    pub name: String,
+    /// Where that went.
+    pub group: String,
+}
+
+impl Display for Left {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { processes, name, group } = self;
+        let others = match processes - 1 {
+            0 => String::new(),
+            1 => " and 1 other process".to_owned(),
+            more => format!(" and {more} other processes"),
+        };
+        write!(
+            f,
+            "{name}{others} left the cgroup of the command for {group}: their memory is missing here, \
+             and no limit on the command would hold them; to size a container, run nbuf inside it"
+        )
+    }
+}
+
+/// The watch for them.
+#[derive(Debug, Default)]
+pub(super) struct Leavers {
+    /// Name of the group of the command: no other has it.
+    home: String,
+    /// Our own group, where the command is until it enters its own.
+    ours: String,
+    entered: bool,
+    due_ns: u64,
+    known: HashSet<i32>,
+    left: Option<Left>,
+}
+
+impl Leavers {
+    /// A command begins, which enters this group.
+    pub(super) fn start(&mut self, group: &Group) {
+        self.home = group.name();
+        self.ours = i32::try_from(std::process::id()).ok().and_then(group_of).unwrap_or_default();
+    }
+
+    /// Looks, if it is time to.
+    pub(super) fn look(&mut self, supervisor: i32, now_ns: u64) {
+        if self.home.is_empty() || now_ns < self.due_ns {
+            return;
+        }
+        for pid in process::descendants(&[supervisor]).into_iter().filter(|&pid| pid != supervisor)
+        {
+            // One that has ended is nowhere.
+            let Some(group) = group_of(pid) else { continue };
+            let is_home = is_inside(&self.home, &group);
+            self.entered |= is_home;
+            let is_waiting = !self.entered && group == self.ours;
+            if is_home || is_waiting || !self.known.insert(pid) {
+                continue;
+            }
+            let processes = self.known.len() as u64;
+            let left =
+                self.left.get_or_insert_with(|| Left { processes, name: name_of(pid), group });
+            left.processes = processes;
+        }
+        let took_ns = process::monotonic_ns().saturating_sub(now_ns);
+        self.due_ns = now_ns + EVERY_NS.max(took_ns.saturating_mul(REST));
+    }
+
+    /// What left until now.
+    pub(super) fn left(&mut self) -> Option<Left> {
+        self.left.take()
+    }
+}
+
+fn name_of(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
+}
+
+fn group_of(pid: i32) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    memory_group(&text).map(str::to_owned)
+}
+
+/// The group that memory is charged to: of the hierarchy that has the memory controller, or else of the
+/// unified one.
+fn memory_group(text: &str) -> Option<&str> {
+    let groups = || {
+        text.lines().filter_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            rest.split_once(':')
+        })
+    };
+    let memory = groups().find(|(controllers, _)| controllers.split(',').any(|it| it == "memory"));
+    let found = memory.or_else(|| groups().find(|(controllers, _)| controllers.is_empty()));
+    found.map(|(_, path)| path)
+}
+
+/// Whether a group is the one of this name, or below it.
+fn is_inside(name: &str, group: &str) -> bool {
+    group.split('/').any(|part| part == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_is_the_one_that_memory_is_charged_to() {
+        let check = |text, want| assert_eq!(memory_group(text), want, "{text}");
+        check("0::/user.slice\n", Some("/user.slice"));
+        check("4:memory:/a:b\n1:name=systemd:/c\n0::/d\n", Some("/a:b"));
+        check("4:cpu,memory:/a\n0::/d\n", Some("/a"));
+        check("4:cpu:/a\n0::/d\n", Some("/d"));
+        check("nothing", None);
+    }
+
+    #[test]
+    fn a_group_inside_ours_is_ours() {
+        assert!(is_inside("nbuf-1", "/a/nbuf-1") && is_inside("nbuf-1", "/a/nbuf-1/libpod"));
+        assert!(!is_inside("nbuf-1", "/a/nbuf-12") && !is_inside("nbuf-1", "/a"));
+    }
+
+    #[test]
+    fn who_left_is_named_with_the_number_of_the_others() {
+        let left = |processes| Left { processes, name: "conmon".into(), group: "/pod".into() };
+        assert!(left(1).to_string().starts_with("conmon left the cgroup of the command for /pod:"));
+        assert!(left(3).to_string().starts_with("conmon and 2 other processes left"));
+    }
+}
