@@ -6,9 +6,10 @@ mod support;
 use nbuf::internal::sys::cgroup::{Group, Hierarchies};
 use support::{Need, Place, requires, skip};
 
-/// Goes into the groups whose lists of processes are its arguments, reads, and stays a while.
-const LEAVES: &str =
-    "for list; do echo $$ >$list || exit 99; done; cat file file >/dev/null; sleep 0.3";
+/// Ends many processes, which leave every group; goes into the groups whose lists of processes are its
+/// arguments, reads, and stays a while.
+const LEAVES: &str = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do (cat file >/dev/null) & done; wait
+    for list; do echo $$ >$list || exit 99; done; cat file file >/dev/null; sleep 0.3";
 
 #[test]
 fn nothing_is_verified_of_a_command_that_left_its_group() {

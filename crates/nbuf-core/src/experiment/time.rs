@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::predict::Overhead;
-use super::result::{Curve, TimePoint, TimeReport};
+use super::result::{Curve, Recommend, TimePoint, TimeReport};
 use crate::cache::kernel::{Disc, Replacement, Stream, simulate_in_time};
 use crate::meter::service::{Sample, Service};
 use crate::trace::Facts;
@@ -141,11 +141,22 @@ impl Timing {
         let mut chosen: Vec<Bytes> =
             (0..POINTS).filter_map(|at| sizes.get(at * last / (POINTS - 1)).copied()).collect();
         chosen.dedup();
-        let point = |cache_bytes: Bytes| {
-            let (seconds_low, seconds_high) = self.seconds(stream, cache_bytes.pages_down());
-            let limit_bytes = overhead.limit_for(cache_bytes);
-            TimePoint { cache_bytes, limit_bytes, seconds_low, seconds_high }
-        };
-        chosen.into_par_iter().map(point).collect()
+        chosen.into_par_iter().map(|size| self.point(stream, overhead, size)).collect()
+    }
+
+    /// Adds the sizes that a report names: at a cliff, the time of a size close by is another.
+    pub fn add(&self, points: &mut Vec<TimePoint>, to: &Recommend, of: (&Stream, &Overhead)) {
+        for size in [to.cache_bytes, to.floor_bytes] {
+            if points.iter().all(|point| point.cache_bytes != size) {
+                points.push(self.point(of.0, of.1, size));
+            }
+        }
+        points.sort_by_key(|point| point.cache_bytes);
+    }
+
+    fn point(&self, stream: &Stream, overhead: &Overhead, cache_bytes: Bytes) -> TimePoint {
+        let (seconds_low, seconds_high) = self.seconds(stream, cache_bytes.pages_down());
+        let limit_bytes = overhead.limit_for(cache_bytes);
+        TimePoint { cache_bytes, limit_bytes, seconds_low, seconds_high }
     }
 }

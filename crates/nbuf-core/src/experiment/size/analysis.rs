@@ -97,13 +97,11 @@ impl Analysis {
         let mut memory = Memory { shared_text_bytes, ..facts.memory };
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
         let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
-        let said = facts.cautions.iter().cloned();
-        let mut cautions: Vec<Warning> = said.map(Warning::Text).collect();
-        cautions.extend(summed_uncached(&facts.uncached).into_iter().map(Warning::Uncached));
+        let mut cautions = recorded(&facts);
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let timing = Timing::of(&stream, &facts, &ask.probed, ask.rate);
-        let time = timing.as_ref().map_or_else(Vec::new, |t| t.points(&stream, &curve, &overhead));
+        let mut time = timing.as_ref().map_or(vec![], |t| t.points(&stream, &curve, &overhead));
         let mut recommend = if curve.accesses == 0 || bound && !ask.force {
             None
         } else {
@@ -121,6 +119,9 @@ impl Analysis {
             let run_ns = facts.run_ns().unwrap_or(0);
             to.at(&time, run_ns, &mut memory, &mut recommend)
         });
+        if let Some((timing, advice)) = timing.as_ref().zip(recommend.as_ref()) {
+            timing.add(&mut time, advice, (&stream, &overhead));
+        }
         let readahead = recommend
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, ask.readahead));
@@ -248,6 +249,12 @@ impl Analysis {
     pub fn report(&self, verify: Vec<Verified>) -> SizeReport {
         SizeReport::new(self, verify)
     }
+}
+
+/// What the recording itself warns of.
+fn recorded(facts: &Facts) -> Vec<Warning> {
+    let texts = facts.cautions.iter().cloned().map(Warning::Text);
+    texts.chain(summed_uncached(&facts.uncached).into_iter().map(Warning::Uncached)).collect()
 }
 
 /// The sizes at which the files are looked at.

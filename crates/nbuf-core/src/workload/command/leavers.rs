@@ -69,12 +69,12 @@ impl Leavers {
         }
         for pid in process::descendants(&[supervisor]).into_iter().filter(|&pid| pid != supervisor)
         {
-            // One that has ended is nowhere.
             let Some(group) = group_of(pid) else { continue };
             let is_home = is_inside(&self.home, &group);
             self.entered |= is_home;
             let is_waiting = !self.entered && group == self.ours;
-            if is_home || is_waiting || !self.known.insert(pid) {
+            // One that ends gives up its memory, then its group, which is the root's from then on.
+            if is_home || is_waiting || !has_memory(pid) || !self.known.insert(pid) {
                 continue;
             }
             let processes = self.known.len() as u64;
@@ -90,6 +90,11 @@ impl Leavers {
     pub(super) fn left(&mut self) -> Option<Left> {
         self.left.take()
     }
+}
+
+fn has_memory(pid: i32) -> bool {
+    let sizes = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    sizes.split_whitespace().next().is_some_and(|pages| pages != "0")
 }
 
 fn name_of(pid: i32) -> String {
