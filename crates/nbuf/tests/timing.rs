@@ -71,8 +71,15 @@ fn a_command_is_timed_without_being_recorded() {
     // The trace keeps it.
     let again = place.nbuf(["size", "--json", "--force", "--trace", "t.parquet", "--iops", "1000"]);
     let again = Recorded::of({ again }.output().unwrap(), &place.path("none"));
-    let work = again.json()["time"]["work_seconds"].as_f64();
-    assert!(work >= Some(0.3), "{}", again.stderr);
+    let document = again.json();
+    let time = &document["time"];
+    assert!(time["work_seconds"].as_f64() >= Some(0.3), "{}", again.stderr);
+    // Its times are of the sizes that the report names, and of no others close by.
+    let points = time["points"].as_array().unwrap();
+    for size in ["cache_bytes", "floor_bytes"] {
+        let size = &document["recommend"][size];
+        assert!(points.iter().any(|point| point["cache_bytes"] == *size), "{document:#}");
+    }
 }
 
 #[test]
