@@ -258,7 +258,7 @@ Exit status:
   1    a prediction did not hold; B needs more than the budget allows
   2    usage error
   3    the command is not repeatable: without a limit it did something else than when recorded
-  4    undecided: of five runs under one limit, some did as predicted and some did not
+  4    undecided: of the runs under one limit, some did as predicted and some did not
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found
