@@ -1,7 +1,7 @@
 //! Whether what `nbuf bench` prints is what the next run prints: runs of the same program against each
 //! other, with and without a planted slowdown. And whether advice holds when the job is done.
 //!
-//! Writes the tables of docs/performance.md between their marks. The runs take five minutes, the advice
+//! Writes the tables of docs/performance.md between their marks. The runs take ten minutes, the advice
 //! half an hour; a machine that does other work meanwhile is part of the trial.
 
 pub mod advice;

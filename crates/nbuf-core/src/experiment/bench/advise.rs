@@ -21,7 +21,7 @@ mod spec;
 pub use run::{AdviceError, run};
 pub use spec::{Spec, UnknownPath, Way};
 
-use super::compare::{Compared, judge};
+use super::compare::{Compared, Runs, judge};
 use super::measure::{Bench, Effort};
 use super::pages::is_in_memory;
 use super::pattern_text::AccessPattern;
@@ -204,7 +204,7 @@ fn document(
     refused: Vec<Refused>,
 ) -> AdviceDocument {
     let pairs: Vec<(&BenchRow, &BenchRow)> = others.iter().map(|other| (&now, other)).collect();
-    let compared = judge(&pairs, false);
+    let compared = judge(&pairs, Runs::One);
     let mut ways: Vec<AdviceWay> =
         others.iter().zip(&compared).map(|(other, compared)| way(&now, other, compared)).collect();
     ways.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));

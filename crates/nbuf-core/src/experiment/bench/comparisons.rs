@@ -34,7 +34,12 @@ impl Comparison {
 
 /// Whether a test waits for a device.
 pub(super) fn is_device(test: &Test) -> bool {
-    matches!(test.state, Cold | Device | State::Synced)
+    waits_for_device(test.state)
+}
+
+/// Whether what begins in this state waits for a device.
+pub(super) fn waits_for_device(state: State) -> bool {
+    matches!(state, Cold | Device | State::Synced)
 }
 
 /// A question, two ways (path and state), whether they write, a layout, a block, a depth.

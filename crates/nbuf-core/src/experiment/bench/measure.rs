@@ -15,7 +15,8 @@ use crate::experiment::session::Session;
 /// How much is done for a row and for a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effort {
-    /// Fresh processes for a row of what is in memory.
+    /// Fresh processes for a row of what is in memory. Many, so that a run is long enough to see what
+    /// makes the next one differ.
     pub processes: u64,
     /// The same of what waits for a device, whose samples take longer.
     pub processes_device: u64,
@@ -34,7 +35,7 @@ pub(super) struct Effort {
 impl Effort {
     /// What is done by default.
     pub(super) const FULL: Self = Self {
-        processes: 15,
+        processes: 60,
         processes_device: 15,
         clean: 6,
         samples_max: 60,

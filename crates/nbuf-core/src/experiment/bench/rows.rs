@@ -22,7 +22,7 @@ const CLEAN_MIN: usize = 2;
 /// noisy machine is noisier still an hour later; and as parts of a rate, in memory and where a device
 /// waits. From the runs in `docs/performance.md`.
 const RUNS_FACTOR: f64 = 1.15;
-const RUNS: f64 = 0.005;
+const RUNS: f64 = 0.015;
 const RUNS_DEVICE: f64 = 0.12;
 /// For the order of tests: any number would do, the same in every run.
 const SEED: u64 = 0x6e62_7566;
@@ -78,13 +78,14 @@ impl Bench<'_> {
         step: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
         let mut random = Random::new(SEED);
-        for round in 0..effort.processes.max(effort.processes_device) {
+        let all = effort.processes.max(effort.processes_device);
+        for round in 0..all {
             self.renew()?;
             let mut order: Vec<usize> = (0..tests.len()).collect();
             random.shuffle(&mut order);
             for number in order {
                 let (test, rounds) = (&tests[number], &mut rounds[number]);
-                if round >= effort.processes_of(test) {
+                if !is_due(round, all, effort.processes_of(test)) {
                     continue;
                 }
                 step(&test.name);
@@ -169,6 +170,11 @@ fn refused(test: &Test, reason: String, is_contradiction: bool) -> Refused {
     Refused { test: test.name.clone(), reason, is_contradiction }
 }
 
+/// Whether a test with this number of processes has one in this of all rounds: they are spread evenly.
+fn is_due(round: u64, all: u64, processes: u64) -> bool {
+    (round + 1) * processes / all > round * processes / all
+}
+
 /// What each process gives: the median rate of what may be counted. And how far they are to be trusted.
 pub(super) fn rates(groups: &[Vec<BenchSample>]) -> (Vec<f64>, Trust) {
     let (mut all, mut clean) = (0, 0);
@@ -197,6 +203,15 @@ mod tests {
 
     fn sample(elapsed_ns: u64, is_clean: bool) -> BenchSample {
         BenchSample { operations: 1, bytes: 1000, elapsed_ns, is_clean, ..BenchSample::default() }
+    }
+
+    #[test]
+    fn processes_are_spread_over_all_rounds() {
+        let due =
+            |processes| (0..60).filter(|&round| is_due(round, 60, processes)).collect::<Vec<_>>();
+        assert_eq!(due(60).len(), 60);
+        assert_eq!(due(15)[..3], [3, 7, 11]);
+        assert_eq!((due(15).len(), due(7).len(), due(1)), (15, 7, vec![59]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) use bootstrap::{Interval, interval_of_median};
 pub(super) use floor::Floor;
 pub(super) use line::fit_line;
 pub(super) use pairs::{Finding, Ratio, Turn, Verdict, abba};
-pub(super) use ranks::{holm, rank_test};
+pub(super) use ranks::{Ranks, holm};
 pub(super) use rerun::rerun_interval;
 pub use spread::Spread;
 pub(super) use spread::median_count;
