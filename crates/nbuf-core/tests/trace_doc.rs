@@ -42,7 +42,7 @@ fn small_trace() -> Trace {
         facts: Facts {
             schema: Facts::SCHEMA.to_owned(),
             command: vec!["sqlite3".to_owned(), "orders.db".to_owned()],
-            capture: Capture { backend: "perf".to_owned(), events: 125, lost: 0 },
+            capture: Capture { backend: "perf".to_owned(), events: 125, ..Capture::default() },
             ..Facts::default()
         },
     }

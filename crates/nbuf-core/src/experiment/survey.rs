@@ -143,7 +143,7 @@ fn map(trace: &Trace, files: &[Used], end_ns: u64) -> (AccessMap, Vec<String>) {
         let kind = match record.op {
             CacheEvent::Read => Kind::Read,
             CacheEvent::Write => Kind::Write,
-            CacheEvent::Fault | CacheEvent::Map => Kind::Fault,
+            CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => Kind::Fault,
             CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Evict | CacheEvent::Advise => {
                 continue;
             }

@@ -5,6 +5,8 @@
 #[cfg(feature = "system")]
 pub(crate) mod architecture;
 #[cfg(feature = "system")]
+pub(crate) mod bpf;
+#[cfg(feature = "system")]
 pub(crate) mod cache;
 #[cfg(feature = "system")]
 pub(crate) mod calls;

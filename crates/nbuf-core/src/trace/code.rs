@@ -11,6 +11,8 @@ use super::{CacheEvent, FileId, Record};
 
 // The low three bits of the tag are the operation; each of the others saves a number.
 const OP: u8 = 0x07;
+/// The operation has this number or a higher one, in a byte of its own behind the tag.
+const OTHER: u8 = 7;
 const SAME_FILE_AND_TASK: u8 = 0x08;
 const FOLLOWS_ON: u8 = 0x10;
 const LENGTH_USUAL: u8 = 0x20;
@@ -60,6 +62,7 @@ impl State {
             | CacheEvent::Write
             | CacheEvent::Fault
             | CacheEvent::Map
+            | CacheEvent::Touch
             | CacheEvent::Fill => self.request.wrapping_add(1),
             CacheEvent::Readahead | CacheEvent::Evict | CacheEvent::Advise => self.request,
         }
@@ -82,8 +85,12 @@ impl State {
 /// Appends a record.
 pub(super) fn encode(state: &mut State, record: &Record, out: &mut Vec<u8>) {
     let at = out.len();
-    let mut tag = record.op.number();
+    let number = record.op.number();
+    let mut tag = number.min(OTHER);
     out.push(tag);
+    if tag == OTHER {
+        out.push(number);
+    }
     // Time goes forward; what does not may cost ten bytes.
     put(out, record.time_ns.wrapping_sub(state.time_ns).cast_unsigned());
     let same_task = record.task == state.task;
@@ -125,7 +132,14 @@ pub(super) fn encode(state: &mut State, record: &Record, out: &mut Vec<u8>) {
 pub(super) fn decode(state: &mut State, bytes: &mut &[u8]) -> Option<Record> {
     let (&tag, rest) = bytes.split_first()?;
     *bytes = rest;
-    let op = CacheEvent::from_number(tag & OP)?;
+    let op = match tag & OP {
+        OTHER => {
+            let (&number, rest) = bytes.split_first()?;
+            *bytes = rest;
+            CacheEvent::from_number(number)?
+        }
+        number => CacheEvent::from_number(number)?,
+    };
     let time_ns = state.time_ns.wrapping_add(take(bytes)?.cast_signed());
     let (mut file, mut task) = (state.file, state.task);
     if tag & SAME_FILE_AND_TASK == 0 {

@@ -46,11 +46,14 @@ pub enum CacheEvent {
     /// The task said how it will read this file (`posix_fadvise`); the length is the kernel's number of
     /// that: 0 in no particular way, 1 at random, 2 in sequence.
     Advise = 7,
+    /// Demand: a page of a mapped file was touched since it was looked at last, and did not fault. It
+    /// has the time of the look, and the process as its task.
+    Touch = 8,
 }
 
 impl CacheEvent {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Write,
         Self::Fault,
@@ -59,6 +62,7 @@ impl CacheEvent {
         Self::Readahead,
         Self::Evict,
         Self::Advise,
+        Self::Touch,
     ];
 
     /// The operation with this number.
@@ -73,12 +77,12 @@ impl CacheEvent {
 
     /// Whether a program asked for it, rather than the kernel doing it.
     pub fn is_demand(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Fault | Self::Map)
+        matches!(self, Self::Read | Self::Write | Self::Fault | Self::Map | Self::Touch)
     }
 
     /// Whether it came through a mapping.
     pub fn is_mapped(self) -> bool {
-        matches!(self, Self::Fault | Self::Map)
+        matches!(self, Self::Fault | Self::Map | Self::Touch)
     }
 }
 
@@ -162,6 +166,33 @@ pub struct Capture {
     pub events: u64,
     /// Events counted but not received. Not zero: everything derived is too low.
     pub lost: u64,
+    /// How repeated touches of mapped pages were seen; nothing where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
+}
+
+/// How repeated touches of mapped pages were seen: by looking at intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    /// How often.
+    pub rounds: u64,
+    /// The longest interval.
+    pub interval_ns: u64,
+    /// The most pages that were touched in one. A cache that does not hold several times as many is not
+    /// described by the trace.
+    pub pages_max: u64,
+    /// Pages that processes mapped and that were looked at afterwards.
+    pub seen_pages: u64,
+    /// Pages that processes mapped that ended before they were looked at.
+    pub unseen_pages: u64,
+}
+
+impl Looks {
+    /// The share of mapped pages whose next touches were not seen, from 0 to 1.
+    pub fn unseen_share(&self) -> f64 {
+        let all = self.seen_pages.saturating_add(self.unseen_pages);
+        if all == 0 { 1.0 } else { self.unseen_pages as f64 / all as f64 }
+    }
 }
 
 impl Capture {

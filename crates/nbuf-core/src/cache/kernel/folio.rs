@@ -20,6 +20,10 @@ pub(super) mod flag {
     pub(in super::super) const SHARED: u8 = 16;
     /// On a list at all.
     pub(in super::super) const LISTED: u8 = 32;
+    /// In the page tables of a process.
+    pub(in super::super) const MAPPED: u8 = 64;
+    /// Several pages of it were touched through mappings since reclaim last looked.
+    pub(in super::super) const YOUNGER: u8 = 128;
 }
 
 /// What a hit asks of a folio, two bytes of it, so that those of a large cache stay close to the

@@ -27,6 +27,10 @@ impl Order for Lru {
         self.list.move_to_front(arena, slot);
     }
 
+    fn touched_again(&mut self, arena: &mut Arena, slot: Slot) {
+        self.list.move_to_front(arena, slot);
+    }
+
     fn removed(&mut self, arena: &mut Arena, slot: Slot) {
         self.list.unlink(arena, slot);
     }

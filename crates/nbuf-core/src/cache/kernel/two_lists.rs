@@ -96,6 +96,8 @@ impl TwoLists {
             looked_at += arena.pages(slot);
             self.active.unlink(arena, slot);
             arena.clear(slot, flag::ACTIVE);
+            // `folio_referenced` takes the marks away.
+            arena.clear(slot, flag::YOUNG | flag::YOUNGER);
             self.inactive.push_front(arena, slot);
         }
     }
@@ -144,8 +146,9 @@ impl TwoLists {
         if !arena.has(slot, flag::YOUNG) {
             return false;
         }
-        arena.clear(slot, flag::YOUNG);
-        if referenced {
+        let is_younger = arena.has(slot, flag::YOUNGER);
+        arena.clear(slot, flag::YOUNG | flag::YOUNGER);
+        if referenced || is_younger {
             self.activate(arena, slot);
         } else {
             arena.set(slot, flag::REFERENCED);
@@ -181,7 +184,15 @@ impl Order for TwoLists {
         if arena.has(slot, flag::YOUNG) {
             self.mark_accessed(arena, slot);
         }
-        arena.set(slot, flag::YOUNG);
+        arena.set(slot, flag::YOUNG | flag::MAPPED);
+    }
+
+    fn touched_again(&mut self, arena: &mut Arena, slot: Slot) {
+        // Marks are of pages: two of a folio activate it (`referenced_ptes` in `folio_check_references`).
+        if arena.has(slot, flag::YOUNG) && arena.order(slot) > 0 {
+            arena.set(slot, flag::YOUNGER);
+        }
+        arena.set(slot, flag::YOUNG | flag::MAPPED);
     }
 
     fn removed(&mut self, arena: &mut Arena, slot: Slot) {

@@ -47,7 +47,9 @@ impl Traffic {
                 CacheEvent::Write => {
                     traffic.written_pages += pages - begun_before(&record, &mut ends);
                 }
-                CacheEvent::Fault | CacheEvent::Map => traffic.mapped_pages += pages,
+                CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => {
+                    traffic.mapped_pages += pages;
+                }
                 CacheEvent::Fill | CacheEvent::Readahead => {
                     traffic.filled_pages += pages;
                     let written = writes.get(record.request as usize).copied().unwrap_or(false);

@@ -3,6 +3,8 @@
 //! Everything that can be tried is tried: an event is opened, a process is traced, a group is made,
 //! limited and removed. Invariant: nothing is changed, and nothing is left.
 
+mod circumstances;
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
@@ -10,11 +12,12 @@ use std::path::Path;
 use super::mounts::{self, Mount};
 use super::names::Names;
 use super::perf::Perf;
-use super::{machine, overlay, traced};
+use super::{overlay, touched, traced};
 use crate::sys::cache::resident_pages;
 use crate::sys::cgroup::{Error, Group, Hierarchies};
 use crate::sys::{process, programs};
 use crate::units::Bytes;
+use circumstances::circumstances;
 
 /// What came of trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,7 @@ pub fn abilities() -> Vec<Ability> {
     let mut found = vec![
         tracepoints(),
         names(mounts.first()),
+        touches(),
         calls(),
         limits(&Hierarchies::of_this_process()),
         residency(),
@@ -119,6 +123,17 @@ fn names(mount: Option<&Mount>) -> Ability {
         } else {
             "as for tracepoints; recording by system calls (--capture calls) needs none of this"
         },
+    )
+}
+
+fn touches() -> Ability {
+    let tried = touched::probe().map(|()| "page tables were read (BPF)".to_owned());
+    let remedy = if process::is_root() { OUTSIDE } else { "run as root" };
+    ability(
+        "repeated touches of mapped pages",
+        false,
+        tried.map_err(|error| error.to_string()),
+        remedy,
     )
 }
 
@@ -210,73 +225,6 @@ fn private_discs() -> Ability {
     });
     let remedy = "run as root, with the module loop and e2fsprogs";
     ability("private discs (--loop)", false, tried, remedy)
-}
-
-/// What is neither good nor bad, but decides what is measured.
-fn circumstances(mounts: &[Mount]) -> Vec<Ability> {
-    let is = |name, why: String, remedy: &str| {
-        let remedy = remedy.to_owned();
-        Ability { name, needed: false, state: State::Is, why, remedy }
-    };
-    let facts = machine::facts(Vec::new());
-    let lru = if facts.multi_generational {
-        is("eviction", "multi-generational LRU: not modelled, the band is wide".into(), "")
-    } else {
-        is("eviction", "active and inactive lists, as modelled".into(), "")
-    };
-    let swaps = text("/proc/swaps").lines().skip(1).count();
-    let here = mounts
-        .iter()
-        .filter(|mount| Path::new(&facts.directory).starts_with(&mount.point))
-        .max_by_key(|mount| mount.point.as_os_str().len());
-    let readahead = here.map_or_else(
-        || "the current directory is on no disc".to_owned(),
-        |mount| {
-            let window = Bytes(machine::device(mount, mounts, &facts.kernel).readahead_bytes);
-            format!("{window} on {} ({})", mount.point.display(), mount.filesystem)
-        },
-    );
-    let (reclaim, remedy) = match proactive_reclaim() {
-        Some(true) => ("DAMON pages out what is not used", "what it evicts spoils a curve"),
-        Some(false) => ("none", ""),
-        None => ("not visible to this user", "run as root"),
-    };
-    vec![
-        is("kernel", facts.kernel, ""),
-        lru,
-        is("readahead", readahead, ""),
-        is("swap", if swaps == 0 { "none".into() } else { format!("{swaps} areas") }, ""),
-        is("proactive reclaim", reclaim.into(), remedy),
-    ]
-}
-
-/// Returns whether DAMON takes pages away although memory is not short; nothing where that cannot
-/// be seen.
-fn proactive_reclaim() -> Option<bool> {
-    if text("/sys/module/damon_reclaim/parameters/enabled") == "Y" {
-        return Some(true);
-    }
-    let listed = |path: &Path| {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
-    };
-    let read = |path: &Path| match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        read => Some(read.unwrap_or_default().trim().to_owned()),
-    };
-    for daemon in listed(Path::new("/sys/kernel/mm/damon/admin/kdamonds")) {
-        if read(&daemon.join("state"))? != "on" {
-            continue;
-        }
-        for context in listed(&daemon.join("contexts")) {
-            for scheme in listed(&context.join("schemes")) {
-                if read(&scheme.join("action"))? == "pageout" {
-                    return Some(true);
-                }
-            }
-        }
-    }
-    Some(false)
 }
 
 /// A small file of the kernel's, without the end of its line.

@@ -94,7 +94,8 @@ impl Advised {
         }
     }
 
-    fn process_of(&self, task: u32) -> u32 {
+    /// The process of a task.
+    pub(super) fn process_of(&self, task: u32) -> u32 {
         self.processes.get(&task).copied().unwrap_or(task)
     }
 

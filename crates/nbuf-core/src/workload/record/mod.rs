@@ -5,6 +5,7 @@
 
 pub mod abilities;
 pub mod advice;
+mod area;
 pub mod btrfs;
 pub(crate) mod calls;
 pub mod direct;
@@ -25,6 +26,7 @@ pub mod recorder;
 mod roots;
 mod sizes;
 pub mod spool;
+mod touched;
 pub(crate) mod traced;
 mod uncached;
 pub(crate) mod writes;

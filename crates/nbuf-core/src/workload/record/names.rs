@@ -124,6 +124,16 @@ impl Names {
         self.files.contains_key(&key)
     }
 
+    /// The file of the command's that a mapping is of. Mappings of an overlay name its device with the inode
+    /// number of the layer's file, where all layers are on one file system.
+    pub fn touched_as(&self, key: Key) -> Option<Key> {
+        if self.is_touched(key) {
+            return Some(key);
+        }
+        let below = self.mounts().iter().filter(|_| self.overlays.has_device(key.0));
+        below.map(|mount| (mount.device, key.1)).find(|&key| self.is_touched(key))
+    }
+
     /// Whether a file on such a device was seen.
     pub fn listens_on(&self, device: impl Fn(u32) -> bool) -> bool {
         self.files.keys().map(|&(on, _)| on).chain(self.clues.devices()).any(device)

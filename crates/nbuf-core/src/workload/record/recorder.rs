@@ -16,6 +16,7 @@ use super::mounts;
 use super::names::{Key, Names};
 use super::perf::Perf;
 use super::reclaim;
+use super::touched::Touched;
 use super::uncached::Detours;
 use super::writes::{FdInfo, Writes};
 use crate::sys::cgroup::Group;
@@ -38,6 +39,7 @@ pub struct Recorder<'a, W: Write> {
     writes: Option<Writes>,
     uncached: Detours,
     advised: Advised,
+    touched: Touched,
     reclaim: reclaim::Batches,
     log: LogWriter<W>,
     group: Option<&'a Group>,
@@ -101,6 +103,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             writes,
             uncached: Detours::listen(),
             advised: Advised::default(),
+            touched: Touched::new(),
             reclaim: reclaim::Batches::default(),
             log,
             group,
@@ -159,6 +162,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.devices.extend(met);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;
+        self.facts.capture.looks = self.touched.finish();
         self.caution(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
         self.log.finish()
@@ -178,7 +182,8 @@ impl<'a, W: Write> Recorder<'a, W> {
 
     fn take_events(&mut self, now: u64) -> io::Result<()> {
         let this_thread = self.this_thread;
-        let Self { perf, names, writes, uncached, advised, reclaim, log, last_touched, .. } = self;
+        let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
+        let reclaim = &mut self.reclaim;
         let mut push = |names: &mut Names, event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
@@ -212,12 +217,18 @@ impl<'a, W: Write> Recorder<'a, W> {
                         if let Some(advice) = advised.reaches(event) {
                             push(names, &advice)?;
                         }
+                        if let Some(pages) = event.mapped_pages() {
+                            touched.map(advised.process_of(event.task), pages);
+                        }
                         push(names, event)?;
                     }
                     Sample::Advice(said) => {
                         advised.say(said, names.key_of(said.task, said.file));
                     }
-                    Sample::Thread { task, process, .. } => advised.meet(*task, *process),
+                    Sample::Thread { task, process, .. } => {
+                        advised.meet(*task, *process);
+                        touched.meet(*process);
+                    }
                     Sample::Direct(direct) => past.push(*direct),
                     Sample::Call(_) | Sample::Reclaim { .. } => {}
                 }
@@ -240,6 +251,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let now = monotonic_ns();
         self.take_events(now)?;
         self.take_names()?;
+        self.take_touches(now)?;
         if now >= self.memory_due_ns {
             self.memory_due_ns = now + MEMORY_EVERY_NS;
             self.take_memory(now)?;
@@ -249,6 +261,12 @@ impl<'a, W: Write> Recorder<'a, W> {
             self.log.flush_frame()?;
         }
         Ok(())
+    }
+
+    /// Call it when the events until now were taken: a file is one of the command's by then.
+    fn take_touches(&mut self, now: u64) -> io::Result<()> {
+        let Self { touched, names, log, .. } = self;
+        touched.look(now, |key| names.touched_as(key), |event| log.push(&Entry::Event(event)))
     }
 
     /// Call it when the events until now were taken: what was opened before them is known of then.

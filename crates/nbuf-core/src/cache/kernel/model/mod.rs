@@ -2,6 +2,7 @@
 
 pub(super) mod clock;
 mod fill;
+mod mapped;
 mod read;
 mod throttle;
 
@@ -39,6 +40,8 @@ pub(super) trait Order {
     fn written(&mut self, arena: &mut Arena, slot: Slot);
     /// It was touched through a mapping.
     fn mapped(&mut self, arena: &mut Arena, slot: Slot);
+    /// It was touched again through a mapping that was there already.
+    fn touched_again(&mut self, arena: &mut Arena, slot: Slot);
     /// It is gone.
     fn removed(&mut self, arena: &mut Arena, slot: Slot);
     /// So much time passes, about.
@@ -103,6 +106,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
                 TouchKind::Fault => self.fault(&touch, touch.first),
                 TouchKind::Map => self.map(&touch),
                 TouchKind::Drop => self.drop_range(&touch),
+                TouchKind::Again => self.touch_again(&touch),
             }
         }
         (self.out, self.clock)
@@ -144,71 +148,6 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
     fn end_of(&self, page: u32, slot: Slot) -> u32 {
         let order = self.arena.order(slot);
         ((page >> order) + 1) << order
-    }
-
-    fn fault(&mut self, touch: &Touch, page: u32) {
-        let mut slot = self.cached(touch, page);
-        if slot == 0 {
-            let window = self.stream.window(touch);
-            let fetch = self.readahead[touch.stream as usize].fault(window, page);
-            self.fetch(touch, fetch, true);
-            slot = self.cached(touch, page);
-            if slot == 0 {
-                self.fetch_page(touch, page);
-                slot = self.cached(touch, page);
-            }
-        } else {
-            let state = &mut self.readahead[touch.stream as usize];
-            state.mapped_misses = state.mapped_misses.saturating_sub(1);
-            if self.arena.has(slot, flag::READAHEAD) {
-                let window = self.stream.window(touch);
-                self.async_readahead(touch, slot, page + window.pages.max(1));
-                slot = self.cached(touch, page);
-            }
-        }
-        self.clock.reaches(touch, page, page + 1);
-        if slot != 0 && !self.arena.has(slot, flag::SHARED) {
-            self.order.mapped(&mut self.arena, slot);
-        }
-    }
-
-    /// Fault-around maps what is there, but a page with a marker (`next_uptodate_folio`): that one faults
-    /// when it is touched itself, which is taken to be after the next mapping of the file. Which page of
-    /// the window was wanted is not known. If most of them are there, it is taken to be one of those; if
-    /// not, the missing one that is nearest to the middle.
-    fn map(&mut self, touch: &Touch) {
-        let mut before = 0;
-        let mut there = 0;
-        let mut marked = 0;
-        for page in touch.first..touch.first + touch.count {
-            let slot = self.cached(touch, page);
-            if slot != 0 {
-                there += 1;
-                if self.arena.has(slot, flag::READAHEAD) {
-                    marked = page + 1;
-                } else if slot != before && !self.arena.has(slot, flag::SHARED) {
-                    self.order.mapped(&mut self.arena, slot);
-                }
-                let state = &mut self.readahead[touch.stream as usize];
-                state.mapped_misses = state.mapped_misses.saturating_sub(1);
-            }
-            before = slot;
-        }
-        if there * 2 < touch.count {
-            let middle = touch.first + touch.count / 2;
-            let missing = (touch.first..touch.first + touch.count)
-                .filter(|&page| self.cached(touch, page) == 0)
-                .min_by_key(|&page| page.abs_diff(middle));
-            if let Some(page) = missing {
-                self.fault(touch, page);
-            }
-        }
-        let postponed = std::mem::replace(&mut self.postponed[touch.stream as usize], marked);
-        if let Some(page) = postponed.checked_sub(1)
-            && self.cached(touch, page) != 0
-        {
-            self.fault(touch, page);
-        }
     }
 
     fn write(&mut self, touch: &Touch) {

@@ -19,6 +19,8 @@ pub(in super::super) enum Advice {
     Normal,
     Random,
     Sequential,
+    /// Of a mapping (`MADV_RANDOM`): faults bring single pages.
+    MappedAtRandom,
 }
 
 impl Advice {
@@ -33,7 +35,7 @@ impl Advice {
     /// The window that is left of the device's, or becomes of it.
     pub(in super::super) fn window(self, window: Window) -> Window {
         match self {
-            Self::Normal | Self::Random => window,
+            Self::Normal | Self::Random | Self::MappedAtRandom => window,
             Self::Sequential => Window { pages: window.pages.saturating_mul(2), ..window },
         }
     }
@@ -47,13 +49,21 @@ pub(super) struct Heard {
     seen: HashMap<u32, Seen>,
     /// The run under way: stream, request, and where it begins and ends.
     run: Option<(u32, u32, u64, u64)>,
+    /// The last fault: stream and request.
+    fault: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     run_bytes: u64,
     request_pages: u32,
+    /// Faults that brought pages, and the most bytes of one.
+    faults: u32,
+    fault_bytes: u64,
 }
+
+/// Faults that brought a single page, after which a mapping is taken to be read at random.
+const FAULTS_MIN: u32 = 8;
 
 impl Heard {
     /// A stream is notified of. The last word counts, except its returning to normal.
@@ -78,6 +88,15 @@ impl Heard {
         self.run = Some((stream, record.request, start, end));
         let seen = self.seen.entry(stream).or_default();
         seen.run_bytes = seen.run_bytes.max(end - start);
+        if self.fault == Some((stream, record.request)) {
+            seen.faults += u32::from(start == at);
+            seen.fault_bytes = seen.fault_bytes.max(end - start);
+        }
+    }
+
+    /// A stream faults.
+    pub(super) fn faulted(&mut self, stream: u32, request: u32) {
+        self.fault = Some((stream, request));
     }
 
     /// A stream asks for this many pages.
@@ -113,6 +132,9 @@ impl Heard {
             return Some(told);
         }
         let seen = self.seen.get(&stream)?;
+        if seen.faults >= FAULTS_MIN && seen.fault_bytes <= PAGE_BYTES && window > 1 {
+            return Some(Advice::MappedAtRandom);
+        }
         let pages = seen.run_bytes / PAGE_BYTES;
         let wide = pages * 2 > u64::from(window) * 3 && window > 0;
         let small = seen.request_pages.saturating_mul(4) <= window;

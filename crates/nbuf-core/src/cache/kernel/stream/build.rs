@@ -39,6 +39,7 @@ impl Builder {
             CacheEvent::Write => TouchKind::Write,
             CacheEvent::Fault => TouchKind::Fault,
             CacheEvent::Map => TouchKind::Map,
+            CacheEvent::Touch => TouchKind::Again,
             CacheEvent::Evict => TouchKind::Drop,
             CacheEvent::Fill | CacheEvent::Readahead => {
                 let stream = self.number(record.file.0, record.task);
@@ -56,6 +57,9 @@ impl Builder {
         let file_pages = u32::try_from(size).unwrap_or(u32::MAX).max(first + count);
         let stream = self.number(file, record.task);
         self.heard.asked(stream, count);
+        if kind == TouchKind::Fault {
+            self.heard.faulted(stream, record.request);
+        }
         let touch = Touch { file, stream, first, count, file_pages, work_us: 0, kind };
         if matches!(kind, TouchKind::Read | TouchKind::Write) {
             self.stream.called += u64::from(count);
@@ -84,7 +88,8 @@ impl Builder {
             let resized = Resized { at, file: touch.file, pages: touch.file_pages };
             self.stream.resized.push(resized);
         }
-        if touch.kind != TouchKind::Drop {
+        // When exactly what was looked at later was touched is not known.
+        if !matches!(touch.kind, TouchKind::Drop | TouchKind::Again) {
             touch.work_us = self.stalls.touched(record);
         }
         let (packed, is_large) = Packed::of(&touch);
@@ -127,6 +132,7 @@ impl Builder {
         stream.lay_out();
         stream.shared = shared.to_vec();
         stream.count_mapped();
+        stream.unseen_share = facts.capture.looks.map_or(1.0, |looks| looks.unseen_share());
         stream.pace = self.stalls.finish(facts);
         stream
     }

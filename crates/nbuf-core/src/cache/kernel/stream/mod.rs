@@ -59,6 +59,10 @@ pub struct Stream {
     /// Pages accessed by calls, repetitions included, and pages mapped that no other process keeps.
     called: u64,
     mapped: u64,
+    /// Those of the latter that were mapped before, and the share of the others whose next touches were not
+    /// seen.
+    again: u64,
+    unseen_share: f64,
     /// Pages used of `shared`.
     shared_used: u64,
     /// Accesses left out of `touches`: the page that was read just before, again.
@@ -97,14 +101,15 @@ impl Stream {
                 *shared = Keeper::Others;
             }
         }
-        let (mut mapped, mut used) = (0, 0);
+        let (mut mapped, mut again, mut used) = (0, 0, 0);
         for touch in self.touches().filter(|touch| touch.kind != TouchKind::Drop) {
             let first = self.page_number(touch.file, touch.first);
             let range = first..first + touch.count as usize;
             let Some(range) = shared.get_mut(range) else { continue };
             let others = range.iter().filter(|page| **page != Keeper::Us).count();
-            if matches!(touch.kind, TouchKind::Fault | TouchKind::Map) {
+            if matches!(touch.kind, TouchKind::Fault | TouchKind::Map | TouchKind::Again) {
                 mapped += range.len() - others;
+                again += usize::from(touch.kind == TouchKind::Again) * (range.len() - others);
             }
             if others > 0 {
                 for page in range.iter_mut().filter(|page| **page == Keeper::Others) {
@@ -113,7 +118,7 @@ impl Stream {
                 }
             }
         }
-        (self.mapped, self.shared_used) = (mapped as u64, used);
+        (self.mapped, self.again, self.shared_used) = (mapped as u64, again as u64, used);
     }
 
     /// Pages accessed by calls, and pages mapped into a process's memory; repetitions included.
@@ -128,7 +133,8 @@ impl Stream {
 
     /// The share of them that were mapped, and are touched again and again without our seeing it.
     pub fn mapped_share(&self) -> f64 {
-        if self.accesses() == 0 { 0.0 } else { self.mapped as f64 / self.accesses() as f64 }
+        let unseen = (self.mapped - self.again) as f64 * self.unseen_share;
+        if self.accesses() == 0 { 0.0 } else { unseen / self.accesses() as f64 }
     }
 
     /// The readahead window that most touches meet, in pages.

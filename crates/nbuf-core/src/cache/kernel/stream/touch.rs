@@ -17,6 +17,8 @@ pub enum TouchKind {
     Map,
     /// The pages went for good: truncated, deleted, dropped.
     Drop,
+    /// A page that is mapped was touched again: a fault if it is not cached.
+    Again,
 }
 
 /// A range of pages of a file.
@@ -84,7 +86,8 @@ impl Packed {
             1 => TouchKind::Write,
             2 => TouchKind::Fault,
             3 => TouchKind::Map,
-            _ => TouchKind::Drop,
+            4 => TouchKind::Drop,
+            _ => TouchKind::Again,
         }
     }
 }

@@ -73,7 +73,7 @@ pub enum ReadError {
     },
     /// An operation has no such number.
     #[error(
-        "row {row} has op {number}, known are 0 to 6: read it with a newer nbuf, or leave such rows out"
+        "row {row} has op {number}, known are 0 to 8: read it with a newer nbuf, or leave such rows out"
     )]
     UnknownOp {
         /// Which row, from 0.

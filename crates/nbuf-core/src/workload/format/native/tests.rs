@@ -94,7 +94,7 @@ fn records() -> impl Strategy<Value = Record> {
     let numbers = || prop_oneof![0..4_u64, 0..1_000_000_u64, any::<u64>()];
     let small = || prop_oneof![0..4_u32, any::<u32>()];
     let places = (any::<i64>(), numbers(), numbers(), small());
-    (places, 0..5_u32, small(), small(), 0..8_u8).prop_map(
+    (places, 0..5_u32, small(), small(), 0..9_u8).prop_map(
         |((time_ns, offset, file_bytes, length_bytes), file, task, request, op)| Record {
             time_ns,
             offset_bytes: offset.min(u64::MAX - u64::from(length_bytes)),
@@ -291,7 +291,7 @@ fn what_is_wrong_is_named() {
         refusal(foreign.bytes())
     };
     let cases = [
-        (foreign(|f| f.ops = [0, 8]), "row 1 has op 8"),
+        (foreign(|f| f.ops = [0, 9]), "row 1 has op 9"),
         (foreign(|f| f.ops = [-1, 0]), "column `op` has -1 in row 0"),
         (foreign(|f| f.ops = [256, 0]), "column `op` has 256 in row 0"),
         (foreign(|f| f.levels = Some([1, 0])), "has no value in row 1"),

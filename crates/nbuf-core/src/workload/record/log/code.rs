@@ -22,11 +22,14 @@ const KINDS: [Kind; 8] = [
     Kind::Advise,
 ];
 
-// Low four bits of the tag for what is not an event; events have the number of their kind.
+// Low four bits of the tag for what is not an event; events have the number of
+// their kind.
 const START: u8 = 8;
 const FILE: u8 = 9;
 const MEMORY: u8 = 10;
 const END: u8 = 11;
+/// An event again, whose number came later.
+const TOUCH: u8 = Kind::Touch as u8;
 
 // High four bits of the tag.
 const FILE_REPEATS: u8 = 0x10;
@@ -86,7 +89,10 @@ pub(super) fn decode(state: &mut State, bytes: &mut &[u8]) -> Option<Entry> {
             Entry::File(FileSeen { time_ns, device, inode, file_bytes, path })
         }
         number => {
-            let kind = *KINDS.get(usize::from(number))?;
+            let kind = match number {
+                TOUCH => Kind::Touch,
+                _ => *KINDS.get(usize::from(number))?,
+            };
             Entry::Event(decode_event(state, kind, tag, bytes)?)
         }
     })

@@ -23,6 +23,8 @@ pub enum Kind {
     Read = 6,
     /// A system call that says how a file will be read.
     Advise = 7,
+    /// A page of a mapped file was touched since it was looked at last. The task is its process.
+    Touch = 12,
 }
 
 /// One kernel event.
@@ -41,9 +43,20 @@ pub struct Event {
     /// Page index; for `Write` and `Read` the byte position.
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
-    /// `Write`, `Read`: length in bytes. `Fault`: 0.
+    /// `Write`, `Read`: length in bytes. `Fault`, `Touch`: 0.
     /// `Advise`: what is said, by the kernel's number.
     pub extent: u64,
+}
+
+impl Event {
+    /// How many pages this put into the page tables of a process, at most; nothing of other events.
+    pub fn mapped_pages(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Fault => Some(1),
+            Kind::MapPages => Some(self.extent.saturating_sub(self.index).saturating_add(1)),
+            _ => None,
+        }
+    }
 }
 
 /// A file's name or its size was seen.

@@ -20,7 +20,9 @@ struct Places {
 impl Places {
     fn of(&mut self, kind: Kind) -> &mut u64 {
         match kind {
-            Kind::GetPages | Kind::Fault | Kind::MapPages | Kind::Add => &mut self.pages,
+            Kind::GetPages | Kind::Fault | Kind::MapPages | Kind::Add | Kind::Touch => {
+                &mut self.pages
+            }
             Kind::Delete => &mut self.deleted,
             Kind::Write | Kind::Read | Kind::Advise => &mut self.bytes,
         }
@@ -57,7 +59,7 @@ impl State {
     pub(super) fn extent_usual(&self, kind: Kind, index: u64) -> u64 {
         match kind {
             Kind::GetPages | Kind::MapPages => index,
-            Kind::Fault | Kind::Add | Kind::Delete | Kind::Advise => 0,
+            Kind::Fault | Kind::Add | Kind::Delete | Kind::Advise | Kind::Touch => 0,
             Kind::Write | Kind::Read => self.bytes_last,
         }
     }
@@ -67,7 +69,7 @@ impl State {
         self.time_ns = event.time_ns;
         let end = match event.kind {
             Kind::GetPages | Kind::MapPages => event.extent.wrapping_add(1),
-            Kind::Fault => event.index.wrapping_add(1),
+            Kind::Fault | Kind::Touch => event.index.wrapping_add(1),
             Kind::Advise => event.index,
             Kind::Add | Kind::Delete => {
                 let order = u32::try_from(event.extent).unwrap_or(u32::MAX);

@@ -5,6 +5,7 @@
 //! packs each record as soon as nothing can change it. Pure: entries in, a trace and its cautions
 //! out. Cost: 10 MB next to the packed records.
 
+mod mapped;
 mod survey;
 mod tail;
 mod task;
@@ -12,6 +13,7 @@ mod window;
 
 use std::collections::HashMap;
 
+use mapped::Mapped;
 pub use survey::Survey;
 use tail::Tail;
 use task::{Demand, Tasks};
@@ -33,8 +35,9 @@ pub struct Normaliser {
 
 impl Normaliser {
     fn of(survey: Survey) -> Self {
-        let Survey { files, facts, start_ns, .. } = survey;
-        let walk = Walk::new(files, start_ns.unwrap_or(0));
+        let Survey { files, facts, start_ns, looks, .. } = survey;
+        let mut walk = Walk::new(files, start_ns.unwrap_or(0));
+        walk.mapped = Mapped::new(looks);
         Self { window: Window::default(), walk, facts }
     }
 
@@ -68,6 +71,7 @@ struct Walk {
     tasks: Tasks,
     records: Tail,
     requests: u32,
+    mapped: Mapped,
     /// The file of the event before: most events are about the same file.
     recent: Option<(Key, FileId)>,
 }
@@ -82,6 +86,7 @@ impl Walk {
             tasks: Tasks::default(),
             records: Tail::default(),
             requests: 0,
+            mapped: Mapped::default(),
             recent: None,
         }
     }
@@ -115,11 +120,19 @@ impl Walk {
         match event.kind {
             Kind::GetPages => self.read(event, file),
             Kind::Fault => {
+                self.mapped.add(file, event.index, event.index);
                 self.demand(event, file, CacheEvent::Fault, pages(event.index, event.index));
             }
+            Kind::Touch => {
+                if self.mapped.is_touched_again(event.time_ns, file, event.index) {
+                    let range = pages(event.index, event.index);
+                    self.demand(event, file, CacheEvent::Touch, range);
+                }
+            }
             Kind::MapPages => {
-                let range = pages(event.index, event.extent.max(event.index));
-                self.demand(event, file, CacheEvent::Map, range);
+                let last = event.extent.max(event.index);
+                self.mapped.add(file, event.index, last);
+                self.demand(event, file, CacheEvent::Map, pages(event.index, last));
             }
             Kind::Write => self.write(event, file),
             Kind::Read => self.demand(event, file, CacheEvent::Read, (event.index, event.extent)),

@@ -17,6 +17,8 @@ pub struct Survey {
     pub(super) facts: Facts,
     /// Time of the earliest event.
     pub(super) start_ns: Option<u64>,
+    /// Whether mapped pages were looked at again.
+    pub(super) looks: bool,
     events: u64,
     ended: bool,
 }
@@ -41,6 +43,7 @@ impl Survey {
                         let end = event.index.saturating_add(event.extent);
                         self.files.entry(key).or_default().written(event.time_ns, end);
                     }
+                    Kind::Touch => self.looks = true,
                     _ => {}
                 }
             }

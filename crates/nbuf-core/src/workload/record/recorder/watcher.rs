@@ -21,6 +21,7 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         self.names.look_at_process(pid, &self.given);
         self.uncached.look_at_process(pid, &self.given);
+        self.touched.meet(pid.unsigned_abs());
         self.began = true;
         Ok(())
     }

@@ -17,8 +17,8 @@ use std::os::unix::fs::FileExt;
 use super::files::Files;
 use crate::sys::process::monotonic_ns;
 use crate::units::PAGE_BYTES;
+use crate::workload::record::area::Area;
 use crate::workload::record::log::{Entry, Event, Kind};
-use crate::workload::record::mounts::device_number;
 
 /// `fault_around_bytes`, unless a process changed it, in pages.
 const WINDOW: u64 = 16;
@@ -193,53 +193,10 @@ impl Windows {
     }
 }
 
-/// A line of `/proc/PID/maps` with a file behind it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Area<'a> {
-    range: Range<u64>,
-    offset: u64,
-    device: u32,
-    inode: u64,
-    path: &'a str,
-}
-
-impl<'a> Area<'a> {
-    /// `7f31c0000000-7f31c0026000 r--p 00000000 fe:00 1234       /usr/lib/libc.so.6`
-    fn parse(line: &'a str) -> Option<Self> {
-        let mut words = line.splitn(6, ' ');
-        let (start, end) = words.next()?.split_once('-')?;
-        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-        let range = hex(start)?..hex(end)?;
-        let offset = words.nth(1).and_then(hex)?;
-        let (major, minor) = words.next()?.split_once(':')?;
-        let number = |text: &str| u32::from_str_radix(text, 16).ok();
-        let device = device_number(number(major)?, number(minor)?);
-        let inode = words.next()?.parse().ok().filter(|&inode| inode != 0)?;
-        let path = words.next()?.trim_start();
-        Some(Self { range, offset, device, inode, path })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn lines_with_files_are_areas() {
-        let line = "7f31c0000000-7f31c0026000 r--p 00002000 fe:01 1234        /a b (deleted)";
-        let want = Area {
-            range: 0x7f31_c000_0000..0x7f31_c002_6000,
-            offset: 0x2000,
-            device: 254 << 20 | 1,
-            inode: 1234,
-            path: "/a b (deleted)",
-        };
-        assert_eq!(Area::parse(line), Some(want));
-        for line in ["7ffc000-7ffd000 rw-p 00000000 00:00 0      [stack]", "", "x-y r 0 0:0 1 /a"] {
-            assert_eq!(Area::parse(line), None, "{line}");
-        }
-    }
 
     #[test]
     fn mappings_are_known_until_they_are_taken_away() {
@@ -280,11 +237,6 @@ mod tests {
             }
             windows.end(&mut each);
             prop_assert_eq!(held, pages.into_iter().collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn rubbish_is_no_area_and_no_panic(line: String) {
-            let _ = Area::parse(&line);
         }
     }
 }

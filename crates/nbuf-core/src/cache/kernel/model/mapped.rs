@@ -1,0 +1,133 @@
+//! Touches of mapped pages: faults, what fault-around maps, and touches that do not fault.
+
+use super::super::folio::{Slot, flag};
+use super::super::readahead::Fetch;
+use super::super::stream::{Advice, Touch};
+use super::clock::Clock;
+use super::{Model, Order};
+
+/// Pages that a fault maps at most, from a multiple of this number on (`fault_around_bytes`).
+const FAULT_AROUND_PAGES: u32 = 16;
+
+impl<O: Order, C: Clock> Model<'_, O, C> {
+    pub(super) fn fault(&mut self, touch: &Touch, page: u32) {
+        let mut slot = self.cached(touch, page);
+        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        if slot == 0 {
+            let window = self.stream.window(touch);
+            let fetch = if is_random {
+                Fetch::single_pages(page, 1)
+            } else {
+                self.readahead[touch.stream as usize].fault(window, page)
+            };
+            self.fetch(touch, fetch, true);
+            slot = self.cached(touch, page);
+            if slot == 0 {
+                self.fetch_page(touch, page);
+                slot = self.cached(touch, page);
+            }
+        } else {
+            let state = &mut self.readahead[touch.stream as usize];
+            state.mapped_misses = state.mapped_misses.saturating_sub(1);
+            if self.arena.has(slot, flag::READAHEAD) && !is_random {
+                let window = self.stream.window(touch);
+                self.async_readahead(touch, slot, page + window.pages.max(1));
+                slot = self.cached(touch, page);
+            }
+        }
+        self.clock.reaches(touch, page, page + 1);
+        self.mark_mapped(slot, is_random);
+    }
+
+    /// Marks of mappings that are read at random do not count (`vma_has_recency`).
+    fn mark_mapped(&mut self, slot: Slot, is_random: bool) {
+        if slot == 0 || self.arena.has(slot, flag::SHARED) {
+            return;
+        }
+        if is_random {
+            self.arena.set(slot, flag::MAPPED);
+        } else {
+            self.order.mapped(&mut self.arena, slot);
+        }
+    }
+
+    /// What was evicted or was only read ahead is not mapped, and faults.
+    pub(super) fn touch_again(&mut self, touch: &Touch) {
+        let slot = self.cached(touch, touch.first);
+        if self.arena.has(slot, flag::SHARED) {
+            return;
+        }
+        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        if slot != 0 && self.arena.has(slot, flag::MAPPED) {
+            if !is_random {
+                self.order.touched_again(&mut self.arena, slot);
+            }
+            return;
+        }
+        self.map_around(touch, if is_random { flag::MAPPED } else { flag::MAPPED | flag::YOUNG });
+        let slot = self.cached(touch, touch.first);
+        if slot == 0 || !self.arena.has(slot, flag::MAPPED) {
+            self.fault(touch, touch.first);
+        }
+    }
+
+    /// Before a page is asked for, those around it are mapped that are there; x86 marks them as accessed.
+    fn map_around(&mut self, touch: &Touch, marks: u8) {
+        let first = touch.first / FAULT_AROUND_PAGES * FAULT_AROUND_PAGES;
+        let end = (first + FAULT_AROUND_PAGES).min(touch.file_pages);
+        let mut there = 0;
+        for page in first..end {
+            let slot = self.cached(touch, page);
+            if slot == 0 || self.arena.has(slot, flag::SHARED | flag::READAHEAD) {
+                continue;
+            }
+            there += 1;
+            if !self.arena.has(slot, flag::MAPPED) {
+                self.arena.set(slot, marks);
+            }
+        }
+        let state = &mut self.readahead[touch.stream as usize];
+        state.mapped_misses = state.mapped_misses.saturating_sub(there);
+    }
+
+    /// Fault-around maps what is there, but a page with a marker (`next_uptodate_folio`): that one faults
+    /// when it is touched itself, which is taken to be after the next mapping of the file. Which page of
+    /// the window was wanted is not known. If most of them are there, it is taken to be one of those; if
+    /// not, the missing one that is nearest to the middle.
+    pub(super) fn map(&mut self, touch: &Touch) {
+        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        let mut before = 0;
+        let mut there = 0;
+        let mut marked = 0;
+        for page in touch.first..touch.first + touch.count {
+            let slot = self.cached(touch, page);
+            if slot != 0 {
+                there += 1;
+                if self.arena.has(slot, flag::READAHEAD) {
+                    marked = page + 1;
+                } else if slot != before {
+                    self.mark_mapped(slot, is_random);
+                }
+                let state = &mut self.readahead[touch.stream as usize];
+                state.mapped_misses = state.mapped_misses.saturating_sub(1);
+            }
+            before = slot;
+        }
+        // Where faults bring single pages, a fault on another page follows.
+        if there * 2 < touch.count && !is_random {
+            let middle = touch.first + touch.count / 2;
+            let missing = (touch.first..touch.first + touch.count)
+                .filter(|&page| self.cached(touch, page) == 0)
+                .min_by_key(|&page| page.abs_diff(middle));
+            if let Some(page) = missing {
+                self.fault(touch, page);
+            }
+        }
+        let postponed = std::mem::replace(&mut self.postponed[touch.stream as usize], marked);
+        if let Some(page) = postponed.checked_sub(1)
+            && self.cached(touch, page) != 0
+        {
+            self.fault(touch, page);
+        }
+    }
+}
