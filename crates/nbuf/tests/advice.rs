@@ -6,13 +6,13 @@ mod support;
 use std::collections::HashSet;
 use std::path::Path;
 
-use nbuf::trace::{CacheEvent, Trace};
+use nbuf::trace::{ADVICE_ON_MAPPING, CacheEvent, Trace};
 use support::{Need, Place, requires};
 
-/// Opens a file, says how it will be read, and reads some of it: in this thread, in another one, or in a
-/// child that opens it again.
+/// Opens a file, says how it will be read, and reads some of it: in this thread, in another one, in a
+/// child that opens it again, or through a mapping, for which it is said once more.
 const PROGRAM: &str = "
-import os, sys, threading
+import mmap, os, sys, threading, time
 path, advice, where = sys.argv[1], sys.argv[2], sys.argv[3]
 f = os.open(path, os.O_RDONLY)
 if advice != 'none': os.posix_fadvise(f, 0, 0, getattr(os, 'POSIX_FADV_' + advice.upper()))
@@ -28,6 +28,11 @@ if where == 'child':
         work(os.open(path, os.O_RDONLY))
         os._exit(0)
     os.wait()
+if where == 'mapped':
+    m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
+    m.madvise(getattr(mmap, 'MADV_' + advice.upper()))
+    for at in range(0, 256, 7): m[at * 4096]
+    time.sleep(0.3)
 ";
 
 /// The tasks that did this to the file, and for advice what was said.
@@ -70,5 +75,22 @@ fn advice_reaches_the_reads_of_every_thread_of_its_process() {
         check(capture, &["none", "here"], None);
         // It speaks for itself, and may be gone when it is asked which file it meant.
         check(capture, &["cat"], Some(2));
+    }
+}
+
+#[test]
+fn advice_on_a_mapping_reaches_its_faults() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("file", 1 << 20);
+    for (advice, want) in [("random", 1), ("sequential", 2), ("normal", 0)] {
+        let mut nbuf = place.nbuf(["record", "-o", "t.parquet", "--", "python3", "-c", PROGRAM]);
+        let output = nbuf.arg(&path).args([advice, "mapped"]).output().unwrap();
+        let recorded = support::Recorded::of(output, &place.path("t.parquet"));
+        std::fs::remove_file(place.path("t.parquet")).unwrap();
+        let said = tasks(recorded.trace(), &path, CacheEvent::Advise);
+        let said: Vec<u32> = said.into_iter().map(|(_, advice)| advice).collect();
+        // The file is not read: only what was said of its mapping is passed on.
+        assert_eq!(said, [ADVICE_ON_MAPPING + want], "{advice}");
     }
 }

@@ -9,17 +9,22 @@ use support::{Need, Place, Recorded, requires};
 const MIB: u64 = 1 << 20;
 const FILE_MIB: usize = 1 << 20;
 
-/// Reads a mapped file some times over, and keeps this much anonymous memory meanwhile.
+/// Reads a mapped file some times over, and keeps this much anonymous memory meanwhile. Each part is read by
+/// a process that ends before its touches can be followed.
 fn mapped(times: u32, anonymous_mib: u32) -> Vec<String> {
     let script = format!(
-        "import mmap
+        "import mmap, os
 kept = bytearray({anonymous_mib} << 20)
 for i in range(0, len(kept), 4096): kept[i] = 1
 f = open('mapped', 'rb')
 m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
 m.madvise(mmap.MADV_RANDOM)
-for _ in range({times}):
-    for i in range(0, len(m), 4096): m[i]"
+for part in range({times} * 16):
+    if os.fork() == 0:
+        pages = len(m) // 4096
+        for i in range(part % 16 * pages // 16, (part % 16 + 1) * pages // 16): m[i * 4096]
+        os._exit(0)
+    os.wait()"
     );
     ["python3", "-c", &script].map(str::to_owned).to_vec()
 }

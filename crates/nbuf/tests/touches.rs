@@ -4,12 +4,15 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::Command;
 
 use nbuf::trace::{CacheEvent, Looks, Trace};
+use nbuf::workload::format::native;
 use support::{Need, Place, requires};
 
-/// Maps a file of 400 pages, fewer than one large page has, which has one mark for all, touches all of them once, then the first 32 again and again for two seconds:
+/// Maps a file of 400 pages, touches all of them once, then the first 32 again and again for two seconds:
 /// at once, in a child that maps it again, or through the mapping that a child was born with.
 const PROGRAM: &str = "
 import mmap, os, sys, time
@@ -33,6 +36,7 @@ if where != 'here':
 print(sum(open(path, 'rb').read()[:100]))
 ";
 
+/// Fewer than a large page has, which would have one mark for all.
 const PAGES: usize = 400;
 
 /// How often each page of the file was touched again.
@@ -54,7 +58,7 @@ fn recorded(place: &Place, arguments: &[&str], path: &Path) -> Option<(Trace, Lo
     let mut nbuf = place.nbuf(["record", "-o", "t.parquet", "--", "python3", "-c", PROGRAM]);
     let output = nbuf.arg(path).args(arguments).output().unwrap();
     let recorded = support::Recorded::of(output, &place.path("t.parquet"));
-    std::fs::remove_file(place.path("t.parquet")).unwrap();
+    fs::remove_file(place.path("t.parquet")).unwrap();
     let trace = recorded.trace().clone();
     let Some(looks) = trace.facts.capture.looks else {
         support::skip("page tables cannot be read here; `nbuf doctor` says why");
@@ -103,4 +107,79 @@ while time.monotonic() < end:
     let output = nbuf.arg(&path).output().unwrap();
     let recorded = support::Recorded::of(output, &place.path("t.parquet"));
     assert_eq!(touches(recorded.trace(), &path), BTreeMap::new());
+}
+
+/// Touches pages of a mapping at random, some much more often than others: 10,000 a second.
+const AT_RANDOM: &str = "
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#define PAGES 4096
+int main(void) {
+    static long pages[PAGES];
+    volatile char *mapped =
+        mmap(0, PAGES * 4096L, PROT_READ, MAP_SHARED, open(\"mapped\", O_RDONLY), 0);
+    madvise((void *)mapped, PAGES * 4096L, MADV_RANDOM);
+    srand48(7);
+    for (long page = 0; page < PAGES; page++) {
+        long other = drand48() * (page + 1);
+        pages[page] = pages[other];
+        pages[other] = page;
+    }
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    for (int touches = 0; touches < 40000; touches++) {
+        double random = drand48();
+        mapped[pages[(long)(PAGES * random * random * random)] * 4096];
+        if (touches % 100) continue;
+        at.tv_nsec += 10000000;
+        at.tv_sec += at.tv_nsec / 1000000000;
+        at.tv_nsec %= 1000000000;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
+    }
+}";
+
+/// Takes what was written to a file out of memory.
+fn drop_from_cache(path: &Path) {
+    File::options().write(true).open(path).unwrap().sync_all().unwrap();
+    let mut dd = Command::new("dd");
+    dd.arg(format!("if={}", path.display())).args(["iflag=nocache", "count=0", "status=none"]);
+    assert!(dd.status().unwrap().success());
+}
+
+#[test]
+fn fills_of_a_program_that_maps_its_file_are_predicted() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("cc")]) else { return };
+    let place = Place::new();
+    fs::write(place.path("program.c"), AT_RANDOM).unwrap();
+    let mut cc = Command::new("cc");
+    let cc = cc.args(["-O1", "program.c", "-o", "program"]).current_dir(place.path("."));
+    assert!(cc.status().unwrap().success());
+    let options = ["--json", "--verify-at", "80%,60%", "--trace-out", "t.parquet"];
+    for is_cold in [true, false] {
+        let path = place.file("mapped", 16 << 20);
+        if is_cold {
+            drop_from_cache(&path);
+        }
+        let sized = place.size(&options, &["./program"]);
+        let report = sized.json();
+        assert_eq!(report["exit_status"], 0, "{sized:?}");
+        let trace = native::read(File::open(place.path("t.parquet")).unwrap()).unwrap();
+        fs::remove_file(place.path("t.parquet")).unwrap();
+        if trace.facts.capture.looks.is_none() {
+            return support::skip("page tables cannot be read here; `nbuf doctor` says why");
+        }
+        // A file that was just written may be mapped by large pages, and is measured then.
+        let is_bound = report["capture"]["is_mapped"] == true;
+        assert!(!is_bound || !is_cold, "{}", report["capture"]);
+        for run in report["verify"].as_array().unwrap() {
+            let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run:#}"));
+            let fills = number("measured_fills");
+            // On a busy machine looks are seldom.
+            let low = number("predicted_fills_low") * 0.75;
+            let high = number("predicted_fills_high") * 1.25;
+            assert!(fills >= low && (fills <= high || is_bound), "{is_cold}: {run:#}");
+        }
+    }
 }

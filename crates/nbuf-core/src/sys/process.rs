@@ -134,9 +134,18 @@ pub fn pid_namespace() -> u64 {
 
 /// Nanoseconds of `CLOCK_MONOTONIC`, the clock the kernel stamps samples with.
 pub fn monotonic_ns() -> u64 {
+    nanoseconds_of(libc::CLOCK_MONOTONIC)
+}
+
+/// Processor time of the calling thread, in nanoseconds.
+pub fn thread_time_ns() -> u64 {
+    nanoseconds_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn nanoseconds_of(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a live local.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 

@@ -43,13 +43,16 @@ pub enum CacheEvent {
     /// The pages left the cache: truncated, deleted or dropped. Pages that the kernel reclaims
     /// because memory is short are left out.
     Evict = 6,
-    /// The task said how it will read this file (`posix_fadvise`); the length is the kernel's number of
-    /// that: 0 in no particular way, 1 at random, 2 in sequence.
+    /// The task said how it will read this file: the length is 0 for no particular way, 1 for at random, 2
+    /// for in sequence (`posix_fadvise`), and [`ADVICE_ON_MAPPING`] more for mappings of it (`madvise`).
     Advise = 7,
     /// Demand: a page of a mapped file was touched since it was looked at last, and did not fault. It
     /// has the time of the look, and the process as its task.
     Touch = 8,
 }
+
+/// Is added to the number of advice on a mapping.
+pub const ADVICE_ON_MAPPING: u32 = 16;
 
 impl CacheEvent {
     /// All operations, in the order of their numbers.
@@ -181,9 +184,9 @@ pub struct Looks {
     /// The most pages that were touched in one. A cache that does not hold several times as many is not
     /// described by the trace.
     pub pages_max: u64,
-    /// Pages that processes mapped and that were looked at afterwards.
+    /// Pages mapped by processes that were looked at often.
     pub seen_pages: u64,
-    /// Pages that processes mapped that ended before they were looked at.
+    /// Pages mapped by processes that ended before that.
     pub unseen_pages: u64,
 }
 

@@ -1,11 +1,15 @@
-//! Advice about how a file will be read (`posix_fadvise`), by the tracepoint of the call, and whose reads
-//! it holds for.
+//! Advice about how a file (`posix_fadvise`) or a mapping of it (`madvise`) will be read, by the tracepoints
+//! of the calls, and whose reads and faults it holds for.
 //!
 //! The kernel keeps advice with the open file, which all threads of a process share. Events name neither:
 //! so what one thread says of a file holds for its process, from the next read of each thread on. The
 //! tracepoint has a descriptor; which file that is, the reader finds out at once, by waking for each. If
 //! the process is gone by then, the next file that its task reads is meant. Wrong for a process that
 //! opens a file twice and says so once.
+//!
+//! Advice on a mapping names an address: which file is mapped there, the process's list of mappings says.
+//! The reader is not woken for it, since some programs advise on thousands of mappings as they begin. It
+//! counts for all mappings of the file in the process.
 //!
 //! Cost: the tracepoint makes every system call of the machine take the kernel's slower way in, some
 //! tens of nanoseconds (docs/cost.md); and a look at a descriptor for each advice. About a hundred bytes
@@ -16,13 +20,45 @@ use std::collections::{HashMap, HashSet};
 use super::events::{Body, Field, FormatError, field_named, id, number};
 use super::log::{Event, Kind};
 use super::names::Key;
+use crate::trace::ADVICE_ON_MAPPING;
 
-/// Directories of the tracepoint, by the name that the call has on some architectures.
-pub const PATHS: [&str; 2] = ["syscalls/sys_enter_fadvise64", "syscalls/sys_enter_fadvise64_64"];
+/// A call that advises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advising {
+    /// Directories of its tracepoint, by the name that the call has on some architectures.
+    pub paths: &'static [&'static str],
+    /// Fields: what the advice is about, and the advice.
+    fields: [&'static str; 2],
+    /// Normal, at random, in sequence: what is not wanted any more shows as it leaves the cache, and what
+    /// will be wanted as it comes in.
+    pub filter: &'static str,
+    is_of_mapping: bool,
+}
 
-/// Normal, at random, in sequence: what is not wanted any more shows as it leaves the cache, and what
-/// will be wanted as it comes in.
-pub const FILTER: &str = "advice<=2";
+/// `posix_fadvise`
+pub const OF_FILE: Advising = Advising {
+    paths: &["syscalls/sys_enter_fadvise64", "syscalls/sys_enter_fadvise64_64"],
+    fields: ["fd", "advice"],
+    filter: "advice<=2",
+    is_of_mapping: false,
+};
+
+/// `madvise`
+pub const OF_MAPPING: Advising = Advising {
+    paths: &["syscalls/sys_enter_madvise"],
+    fields: ["start", "behavior"],
+    filter: "behavior<=2",
+    is_of_mapping: true,
+};
+
+/// What advice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A file, by the task's descriptor.
+    Descriptor(u32),
+    /// What is mapped at this address of the task.
+    Address(u64),
+}
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +67,8 @@ pub struct Advice {
     pub time_ns: u64,
     /// The thread.
     pub task: u32,
-    /// Its descriptor.
-    pub file: u32,
+    /// What it is about.
+    pub about: About,
     /// What is said, by the kernel's number.
     pub advice: u64,
 }
@@ -42,25 +78,33 @@ pub struct Advice {
 pub struct AdviceLayout {
     /// The tracepoint's number.
     pub id: u16,
-    file: Field,
+    about: Field,
     advice: Field,
+    is_of_mapping: bool,
 }
 
 impl AdviceLayout {
     /// Reads a `format` file.
-    pub fn parse(text: &str) -> Result<Self, FormatError> {
-        let missing = |name: &str| FormatError::missing(PATHS[0], name);
+    pub fn parse(call: &Advising, text: &str) -> Result<Self, FormatError> {
+        let missing = |name: &str| FormatError::missing(call.paths[0], name);
         let field = |name: &str| field_named(text, name).ok_or_else(|| missing(name));
         let id = id(text).ok_or_else(|| missing("ID"))?;
-        Ok(Self { id, file: field("fd")?, advice: field("advice")? })
+        let [about, advice] = call.fields;
+        let is_of_mapping = call.is_of_mapping;
+        Ok(Self { id, about: field(about)?, advice: field(advice)?, is_of_mapping })
     }
 
     /// Reads a record.
     pub fn read(&self, body: &Body<'_>) -> Option<Advice> {
-        // The kernel, too, looks at the low half of these arguments only.
+        // The kernel, too, looks at the low half of descriptors and advice only.
         let low = |field| u32::try_from(number(body.raw, field)? & u64::from(u32::MAX)).ok();
-        let (file, advice) = (low(self.file)?, low(self.advice)?.into());
-        Some(Advice { time_ns: body.time_ns, task: body.task, file, advice })
+        let about = if self.is_of_mapping {
+            About::Address(number(body.raw, self.about)?)
+        } else {
+            About::Descriptor(low(self.about)?)
+        };
+        let advice = low(self.advice)?.into();
+        Some(Advice { time_ns: body.time_ns, task: body.task, about, advice })
     }
 }
 
@@ -69,10 +113,17 @@ impl AdviceLayout {
 pub(super) struct Advised {
     /// Processes of threads that are not their first.
     processes: HashMap<u32, u32>,
-    /// By file and process.
-    files: HashMap<(Key, u32), Said>,
+    /// By file and process, of files and of mappings.
+    files: HashMap<(Key, u32, Use), Said>,
     /// Tasks that were gone before it was known of which file they spoke.
-    gone: HashMap<u32, u64>,
+    gone: HashMap<(u32, Use), u64>,
+}
+
+/// How pages are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Use {
+    Read,
+    Mapped,
 }
 
 /// The last word of a process about a file.
@@ -101,27 +152,35 @@ impl Advised {
 
     /// A task said something of a file, or of none that is known of: its descriptor was gone by then.
     pub(super) fn say(&mut self, said: &Advice, file: Option<Key>) {
-        let Advice { task, advice, .. } = *said;
+        let Advice { task, about, advice, .. } = *said;
+        let (used, advice) = match about {
+            About::Descriptor(_) => (Use::Read, advice),
+            About::Address(_) => (Use::Mapped, advice | u64::from(ADVICE_ON_MAPPING)),
+        };
         let Some(key) = file else {
-            self.gone.insert(task, advice);
+            self.gone.insert((task, used), advice);
             return;
         };
         let process = self.process_of(task);
-        self.files.insert((key, process), Said { advice, reached: HashSet::new() });
+        self.files.insert((key, process, used), Said { advice, reached: HashSet::new() });
     }
 
     /// Advice that reaches a task as it reads a file.
     pub(super) fn reaches(&mut self, touched: &Event) -> Option<Event> {
-        let reads = matches!(touched.kind, Kind::GetPages | Kind::Read);
-        if !reads || self.files.is_empty() && self.gone.is_empty() {
+        let used = match touched.kind {
+            Kind::GetPages | Kind::Read => Use::Read,
+            Kind::Fault | Kind::MapPages => Use::Mapped,
+            _ => return None,
+        };
+        if self.files.is_empty() && self.gone.is_empty() {
             return None;
         }
         let (key, task) = ((touched.device, touched.inode), touched.task);
-        if let Some(advice) = self.gone.remove(&task) {
+        if let Some(advice) = self.gone.remove(&(task, used)) {
             return Some(event(touched.time_ns, task, key, advice));
         }
         let process = self.process_of(task);
-        let said = self.files.get_mut(&(key, process))?;
+        let said = self.files.get_mut(&(key, process, used))?;
         said.reached.insert(task).then(|| event(touched.time_ns, task, key, said.advice))
     }
 }
@@ -148,7 +207,7 @@ mod tests {
     }
 
     fn said(task: u32, advice: u64) -> Advice {
-        Advice { time_ns: 1, task, file: 3, advice }
+        Advice { time_ns: 1, task, about: About::Descriptor(3), advice }
     }
 
     #[test]
@@ -159,8 +218,11 @@ mod tests {
         // The upper half of a register is anything.
         raw[45] = 9;
         let body = Body { process: None, task: 4, time_ns: 9, id: 613, raw: &raw };
-        let want = Advice { time_ns: 9, task: 4, file: 7, advice: 1 };
-        assert_eq!(AdviceLayout::parse(FORMAT).unwrap().read(&body), Some(want));
+        let want = Advice { time_ns: 9, task: 4, about: About::Descriptor(7), advice: 1 };
+        assert_eq!(AdviceLayout::parse(&OF_FILE, FORMAT).unwrap().read(&body), Some(want));
+        let format = FORMAT.replace("int fd", "unsigned long start").replace("advice", "behavior");
+        let want = Advice { about: About::Address(7), ..want };
+        assert_eq!(AdviceLayout::parse(&OF_MAPPING, &format).unwrap().read(&body), Some(want));
     }
 
     #[test]
@@ -188,6 +250,19 @@ mod tests {
     }
 
     #[test]
+    fn advice_on_a_mapping_holds_for_faults() {
+        let mut advised = Advised::default();
+        let fault = Event { kind: Kind::Fault, ..read(11, 12) };
+        advised.say(&Advice { about: About::Address(4096), ..said(11, 1) }, Some(FILE));
+        assert_eq!(advised.reaches(&read(11, 12)), None);
+        assert_eq!(advised.reaches(&fault).map(|event| event.extent), Some(17));
+        assert_eq!(advised.reaches(&fault), None);
+        advised.say(&said(11, 2), Some(FILE));
+        assert_eq!(advised.reaches(&fault), None);
+        assert_eq!(advised.reaches(&read(11, 12)).map(|event| event.extent), Some(2));
+    }
+
+    #[test]
     fn who_is_gone_meant_what_he_reads_next() {
         let mut advised = Advised::default();
         advised.say(&said(11, 2), None);
@@ -202,9 +277,9 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_is_no_call_and_no_panic(raw: Vec<u8>, text: String) {
-            let layout = AdviceLayout::parse(FORMAT).unwrap();
+            let layout = AdviceLayout::parse(&OF_FILE, FORMAT).unwrap();
             layout.read(&Body { process: None, task: 1, time_ns: 0, id: 0, raw: &raw });
-            let _ = AdviceLayout::parse(&text);
+            let _ = AdviceLayout::parse(&OF_MAPPING, &text);
         }
     }
 }

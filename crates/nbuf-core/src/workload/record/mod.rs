@@ -12,6 +12,7 @@ pub mod direct;
 pub(crate) mod events;
 mod identify;
 mod key;
+mod links;
 mod listeners;
 pub(crate) mod log;
 pub mod machine;

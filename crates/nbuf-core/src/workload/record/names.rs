@@ -202,11 +202,11 @@ impl Names {
         }
     }
 
-    /// What a descriptor of a living process stands for, as tracepoints know it: of an overlay the file of
-    /// the layer. `None` if the descriptor is gone.
-    pub fn key_of(&mut self, task: u32, file: u32) -> Option<Key> {
+    /// What a link among the descriptors or mappings of a living process stands for, as tracepoints know it:
+    /// of an overlay the file of the layer. `None` if the link is gone.
+    pub fn key_of(&mut self, task: u32, link: &str) -> Option<Key> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(format!("/proc/{task}/fd/{file}"), flags, Mode::empty());
+        let opened = rustix::fs::open(link, flags, Mode::empty());
         let opened = OpenSeen { process: task.cast_signed(), what: What::File(opened.ok()?) };
         let mut roots = Roots::of(self.mounted.backed());
         let (key, clue) = clue(&mut roots, &mut self.overlays, opened)?;

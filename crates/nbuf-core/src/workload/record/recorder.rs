@@ -10,6 +10,7 @@ use std::path::Path;
 use super::advice::Advised;
 use super::btrfs;
 use super::events::{SOURCES, Sample, Source};
+use super::links::Links;
 use super::log::{Entry, Event, LogWriter};
 use super::machine;
 use super::mounts;
@@ -202,6 +203,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             log.push(&Entry::Event(*event))
         };
         let mut past = Vec::new();
+        let mut links = Links::default();
         perf.drain_batch(|batch| {
             let whole = reclaim.whole(batch, now);
             let taken = reclaim::taken(batch);
@@ -223,7 +225,9 @@ impl<'a, W: Write> Recorder<'a, W> {
                         push(names, event)?;
                     }
                     Sample::Advice(said) => {
-                        advised.say(said, names.key_of(said.task, said.file));
+                        if let Some(link) = links.of(said) {
+                            advised.say(said, names.key_of(said.task, &link));
+                        }
                     }
                     Sample::Thread { task, process, .. } => {
                         advised.meet(*task, *process);

@@ -12,15 +12,19 @@ const FAULT_AROUND_PAGES: u32 = 16;
 impl<O: Order, C: Clock> Model<'_, O, C> {
     pub(super) fn fault(&mut self, touch: &Touch, page: u32) {
         let mut slot = self.cached(touch, page);
-        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        let advice = self.stream.mapped_advice(touch);
+        let is_random = advice == Advice::Random;
         if slot == 0 {
             let window = self.stream.window(touch);
-            let fetch = if is_random {
-                Fetch::single_pages(page, 1)
-            } else {
-                self.readahead[touch.stream as usize].fault(window, page)
-            };
-            self.fetch(touch, fetch, true);
+            let state = &mut self.readahead[touch.stream as usize];
+            match advice {
+                Advice::Normal => {
+                    let fetch = state.fault(window, page);
+                    self.fetch(touch, fetch, true);
+                }
+                Advice::Random => self.fetch(touch, Fetch::single_pages(page, 1), true),
+                Advice::Sequential => self.sync_readahead(touch, page, window.pages.max(1)),
+            }
             slot = self.cached(touch, page);
             if slot == 0 {
                 self.fetch_page(touch, page);
@@ -36,18 +40,18 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             }
         }
         self.clock.reaches(touch, page, page + 1);
-        self.mark_mapped(slot, is_random);
+        self.mark_mapped(slot, advice);
     }
 
-    /// Marks of mappings that are read at random do not count (`vma_has_recency`).
-    fn mark_mapped(&mut self, slot: Slot, is_random: bool) {
+    /// Marks of mappings that are read at random or in sequence do not count (`vma_has_recency`).
+    fn mark_mapped(&mut self, slot: Slot, advice: Advice) {
         if slot == 0 || self.arena.has(slot, flag::SHARED) {
             return;
         }
-        if is_random {
-            self.arena.set(slot, flag::MAPPED);
-        } else {
+        if advice == Advice::Normal {
             self.order.mapped(&mut self.arena, slot);
+        } else {
+            self.arena.set(slot, flag::MAPPED);
         }
     }
 
@@ -57,14 +61,14 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         if self.arena.has(slot, flag::SHARED) {
             return;
         }
-        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        let counts = self.stream.mapped_advice(touch) == Advice::Normal;
         if slot != 0 && self.arena.has(slot, flag::MAPPED) {
-            if !is_random {
+            if counts {
                 self.order.touched_again(&mut self.arena, slot);
             }
             return;
         }
-        self.map_around(touch, if is_random { flag::MAPPED } else { flag::MAPPED | flag::YOUNG });
+        self.map_around(touch, if counts { flag::MAPPED | flag::YOUNG } else { flag::MAPPED });
         let slot = self.cached(touch, touch.first);
         if slot == 0 || !self.arena.has(slot, flag::MAPPED) {
             self.fault(touch, touch.first);
@@ -95,7 +99,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
     /// the window was wanted is not known. If most of them are there, it is taken to be one of those; if
     /// not, the missing one that is nearest to the middle.
     pub(super) fn map(&mut self, touch: &Touch) {
-        let is_random = self.stream.advice(touch) == Advice::MappedAtRandom;
+        let advice = self.stream.mapped_advice(touch);
         let mut before = 0;
         let mut there = 0;
         let mut marked = 0;
@@ -106,7 +110,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
                 if self.arena.has(slot, flag::READAHEAD) {
                     marked = page + 1;
                 } else if slot != before {
-                    self.mark_mapped(slot, is_random);
+                    self.mark_mapped(slot, advice);
                 }
                 let state = &mut self.readahead[touch.stream as usize];
                 state.mapped_misses = state.mapped_misses.saturating_sub(1);
@@ -114,7 +118,8 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             before = slot;
         }
         // Where faults bring single pages, a fault on another page follows.
-        if there * 2 < touch.count && !is_random {
+        let is_known = touch.count == 1;
+        if there * 2 < touch.count && (advice != Advice::Random || is_known) {
             let middle = touch.first + touch.count / 2;
             let missing = (touch.first..touch.first + touch.count)
                 .filter(|&page| self.cached(touch, page) == 0)

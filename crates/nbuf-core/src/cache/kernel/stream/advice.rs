@@ -1,4 +1,4 @@
-//! How a program reads a file, by its own word (`posix_fadvise`, `mm/fadvise.c`) or by what the kernel
+//! How a program reads a file, by its own word (`posix_fadvise`, `madvise`) or by what the kernel
 //! was seen to read ahead for it.
 //!
 //! Who says that he reads in sequence, as `cat`, `cp`, `sort` and `sha256sum` do, has windows of twice
@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::readahead::Window;
-use crate::trace::Record;
+use crate::trace::{ADVICE_ON_MAPPING, Record};
 use crate::units::PAGE_BYTES;
 
 /// What a stream has of the device's window.
@@ -19,8 +19,6 @@ pub(in super::super) enum Advice {
     Normal,
     Random,
     Sequential,
-    /// Of a mapping (`MADV_RANDOM`): faults bring single pages.
-    MappedAtRandom,
 }
 
 impl Advice {
@@ -35,7 +33,7 @@ impl Advice {
     /// The window that is left of the device's, or becomes of it.
     pub(in super::super) fn window(self, window: Window) -> Window {
         match self {
-            Self::Normal | Self::Random | Self::MappedAtRandom => window,
+            Self::Normal | Self::Random => window,
             Self::Sequential => Window { pages: window.pages.saturating_mul(2), ..window },
         }
     }
@@ -45,6 +43,8 @@ impl Advice {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     told: HashMap<u32, Advice>,
+    /// Of their mappings.
+    told_mapped: HashMap<u32, Advice>,
     /// For each stream the longest run of pages that one request brought, and its largest request.
     seen: HashMap<u32, Seen>,
     /// The run under way: stream, request, and where it begins and ends.
@@ -68,8 +68,11 @@ const FAULTS_MIN: u32 = 8;
 impl Heard {
     /// A stream is notified of. The last word counts, except its returning to normal.
     pub(super) fn told(&mut self, stream: u32, number: u32) {
-        if let Some(advice) = Advice::of(number).filter(|&advice| advice != Advice::Normal) {
-            self.told.insert(stream, advice);
+        let mapped = number.checked_sub(ADVICE_ON_MAPPING);
+        let told = if mapped.is_some() { &mut self.told_mapped } else { &mut self.told };
+        let advice = Advice::of(mapped.unwrap_or(number));
+        if let Some(advice) = advice.filter(|&advice| advice != Advice::Normal) {
+            told.insert(stream, advice);
         }
     }
 
@@ -107,11 +110,11 @@ impl Heard {
         }
     }
 
-    /// What comes of it for each stream; `windows` are those of the devices under them, in pages.
+    /// What comes of it for each stream, by calls and through mappings; `windows` are those of the devices under them, in pages.
     /// Of a file that no process had to fill for a stream, what was seen of its other streams is believed;
     /// where advice is recorded, a stream without advice has none. It goes with a task, which is wrong for a
     /// descriptor that several tasks read by.
-    pub(super) fn advice(&self, streams: &[(u32, u32)], windows: &[u32]) -> Vec<Advice> {
+    pub(super) fn advice(&self, streams: &[(u32, u32)], windows: &[u32]) -> Vec<(Advice, Advice)> {
         let numbers = (0..).zip(streams.iter().zip(windows));
         let known: Vec<Option<Advice>> =
             numbers.map(|(stream, (_, &window))| self.of(stream, window)).collect();
@@ -122,19 +125,25 @@ impl Heard {
         let wide: HashSet<u32> = wide.map(|(file, _)| file).collect();
         let otherwise = |file| if wide.contains(&file) { SEQUENTIAL } else { None };
         let all = files.zip(known).map(|(file, known)| known.or_else(|| otherwise(file)));
-        all.map(Option::unwrap_or_default).collect()
+        let mapped = (0..).zip(windows).map(|(stream, &window)| self.of_mappings(stream, window));
+        all.map(Option::unwrap_or_default).zip(mapped).collect()
     }
 
-    /// What is known of a stream. A run of half as much again is more than one window, if no request is
+    /// How the mappings of a stream are read: by its own word, or at random where faults bring single pages.
+    fn of_mappings(&self, stream: u32, window: u32) -> Advice {
+        let seen = self.seen.get(&stream).copied().unwrap_or_default();
+        let is_random = seen.faults >= FAULTS_MIN && seen.fault_bytes <= PAGE_BYTES && window > 1;
+        let otherwise = if is_random { Advice::Random } else { Advice::Normal };
+        self.told_mapped.get(&stream).copied().unwrap_or(otherwise)
+    }
+
+    /// What is known of a stream's calls. A run of half as much again is more than one window, if no request is
     /// so large that it takes several.
     fn of(&self, stream: u32, window: u32) -> Option<Advice> {
         if let Some(&told) = self.told.get(&stream) {
             return Some(told);
         }
         let seen = self.seen.get(&stream)?;
-        if seen.faults >= FAULTS_MIN && seen.fault_bytes <= PAGE_BYTES && window > 1 {
-            return Some(Advice::MappedAtRandom);
-        }
         let pages = seen.run_bytes / PAGE_BYTES;
         let wide = pages * 2 > u64::from(window) * 3 && window > 0;
         let small = seen.request_pages.saturating_mul(4) <= window;
@@ -176,6 +185,7 @@ mod tests {
             // Another task reads the same file, and finds it in memory; a third one another file.
             let streams = [(7, 1), (7, 2), (8, 3)];
             let got = heard.advice(&streams, &[32; 3]);
+            let got: Vec<Advice> = got.into_iter().map(|(called, _)| called).collect();
             let other = if told.is_none() { want } else { Advice::Normal };
             assert_eq!(got, [want, other, Advice::Normal], "{fills:?} {asked} {told:?}");
         };
@@ -189,5 +199,46 @@ mod tests {
         check(&[(0, 64, 1)], 4, Some(1), Advice::Random);
         check(&[], 4, Some(0), Advice::Normal);
         check(&[], 4, Some(9), Advice::Normal);
+        check(&[], 4, Some(17), Advice::Normal);
+    }
+
+    #[test]
+    fn mappings_are_read_as_is_told_or_seen() {
+        let check = |told: Option<u32>, faults: u32, pages: u32, want: Advice| {
+            let mut heard = Heard::default();
+            for request in 0..faults {
+                heard.faulted(0, request);
+                let (offset_bytes, length_bytes) = (u64::from(request) << 20, pages * 4096);
+                let (time_ns, file_bytes, file, task) = (0, 0, FileId(0), 1);
+                let op = CacheEvent::Fill;
+                heard.filled(
+                    0,
+                    &Record {
+                        time_ns,
+                        offset_bytes,
+                        file_bytes,
+                        length_bytes,
+                        file,
+                        task,
+                        request,
+                        op,
+                    },
+                );
+            }
+            if let Some(number) = told {
+                heard.told(0, number);
+            }
+            let (called, mapped) = heard.advice(&[(7, 1)], &[32])[0];
+            let want_called = if told == Some(1) { Advice::Random } else { Advice::Normal };
+            assert_eq!((called, mapped), (want_called, want), "{told:?} {faults} {pages}");
+        };
+        check(None, 0, 0, Advice::Normal);
+        check(None, 8, 1, Advice::Random);
+        check(None, 7, 1, Advice::Normal);
+        check(None, 8, 2, Advice::Normal);
+        check(Some(17), 8, 32, Advice::Random);
+        check(Some(18), 8, 1, Advice::Sequential);
+        check(Some(1), 0, 0, Advice::Normal);
+        check(Some(16), 0, 0, Advice::Normal);
     }
 }

@@ -51,8 +51,8 @@ pub struct Stream {
     pub(super) files: Vec<FileShape>,
     /// File and task of each stream, tasks numbered from 0.
     pub(super) streams: Vec<(u32, u32)>,
-    /// How each of them is read.
-    advice: Vec<Advice>,
+    /// How each of them is read, by calls and through mappings.
+    advice: Vec<(Advice, Advice)>,
     pub(super) pages: usize,
     /// Pages charged to another process for good: file and page. Never filled, never evicted.
     pub(super) shared: Vec<(u32, u32)>,
@@ -146,9 +146,14 @@ impl Stream {
         touches.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(pages, _)| pages)
     }
 
-    /// How a touch's stream is read.
+    /// How a touch's stream is read by calls.
     pub(super) fn advice(&self, touch: &Touch) -> Advice {
-        self.advice.get(touch.stream as usize).copied().unwrap_or_default()
+        self.advice.get(touch.stream as usize).map_or(Advice::Normal, |&(called, _)| called)
+    }
+
+    /// How it is read through mappings.
+    pub(super) fn mapped_advice(&self, touch: &Touch) -> Advice {
+        self.advice.get(touch.stream as usize).map_or(Advice::Normal, |&(_, mapped)| mapped)
     }
 
     /// The readahead window that a touch meets.

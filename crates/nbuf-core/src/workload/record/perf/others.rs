@@ -1,6 +1,6 @@
 //! Tracepoints next to those of the page cache, each with a layout of its own.
 
-use super::super::advice::{self, AdviceLayout};
+use super::super::advice::{self, AdviceLayout, Advising};
 use super::super::btrfs::{self, Btrfs};
 use super::super::calls::{self, Calls};
 use super::super::direct::{self, DirectLayout};
@@ -15,10 +15,13 @@ use crate::sys::tracefs::Tracefs;
 pub(super) struct Others {
     pub(super) btrfs: Option<Btrfs>,
     pub(super) calls: Option<Calls>,
-    advice: Option<AdviceLayout>,
+    advice: [Option<AdviceLayout>; 2],
     direct: Option<DirectLayout>,
     reclaim: Option<ReclaimLayout>,
 }
+
+/// Readers are woken for each record of the first.
+const ADVISING: [Advising; 2] = [advice::OF_FILE, advice::OF_MAPPING];
 
 pub(super) struct Unreadable;
 
@@ -37,13 +40,15 @@ impl Others {
 
     /// How files will be read.
     pub(super) fn add_advice(&mut self) {
-        let format = advice::PATHS.into_iter().find_map(format);
-        self.advice = format.and_then(|format| AdviceLayout::parse(&format).ok());
+        self.advice = ADVISING.map(|call| {
+            let format = call.paths.iter().find_map(|path| format(path));
+            AdviceLayout::parse(&call, &format?).ok()
+        });
     }
 
     /// Whether readers are woken for each record of this tracepoint.
     pub(super) fn wakes(&self, id: u16) -> bool {
-        self.advice.is_some_and(|advice| advice.id == id)
+        self.advice[0].is_some_and(|advice| advice.id == id)
     }
 
     /// Reclaim.
@@ -70,7 +75,9 @@ impl Others {
         let btrfs = self.btrfs.iter().map(|btrfs| (btrfs.id, btrfs::FILTER.to_owned()));
         let direct = self.direct.iter().map(|direct| (direct.id, direct::FILTER.to_owned()));
         let reclaim = self.reclaim.iter().map(|reclaim| (reclaim.id, String::new()));
-        let advice = self.advice.iter().map(|advice| (advice.id, advice::FILTER.to_owned()));
+        let advice = self.advice.iter().zip(ADVISING);
+        let advice =
+            advice.filter_map(|(layout, call)| Some(((*layout)?.id, call.filter.to_owned())));
         let all = calls.zip(Calls::filters()).chain(btrfs).chain(direct).chain(reclaim);
         all.chain(advice).collect()
     }
@@ -92,7 +99,7 @@ impl Others {
         if let Some(direct) = self.direct.as_ref().filter(|direct| direct.id == body.id) {
             return direct.read(&body).map(Sample::Direct).map(Some).ok_or(Unreadable);
         }
-        if let Some(advice) = self.advice.filter(|advice| advice.id == body.id) {
+        if let Some(advice) = self.advice.iter().flatten().find(|advice| advice.id == body.id) {
             return advice.read(&body).map(Sample::Advice).map(Some).ok_or(Unreadable);
         }
         if let Some(reclaim) = self.reclaim.filter(|reclaim| reclaim.id == body.id) {

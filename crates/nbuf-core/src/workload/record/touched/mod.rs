@@ -9,28 +9,26 @@
 //!
 //! Taking marks away holds up faults and mappings of the process meanwhile. The interval is at least 25
 //! times as long as that took, so that a process waits for it 4 % of the time at most. A touch between reading and
-//! taking away is lost. Large pages have one mark for 2 MiB. Needs x86-64, root or `CAP_BPF`, `CAP_PERFMON`
+//! taking away is lost. A large page has one mark for 2 MiB: it is reported as mapped once, since the
+//! kernel has no event for that, and its next touches count as not seen. Needs x86-64, root or `CAP_BPF`, `CAP_PERFMON`
 //! and `CAP_SYS_PTRACE`, and Linux 5.10 with its own description (BTF).
 
 mod btf;
 mod memory;
+mod process;
 mod program;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io;
 
-use memory::{KernelMemory, Mapped};
-use tables::accessed;
+use memory::KernelMemory;
+use process::{Marked, Page, Process, is_running, take_marks};
 
-use super::area::Area;
 use super::log::{Event, Kind};
 use super::names::Key;
-use crate::sys::process::monotonic_ns;
+use crate::sys::process::{monotonic_ns, thread_time_ns};
 use crate::trace::Looks;
-use crate::units::PAGE_BYTES;
 
 /// Shorter intervals lose more touches than they tell apart.
 const EVERY_NS_MIN: u64 = 50_000_000;
@@ -39,9 +37,10 @@ const EVERY_NS_MAX: u64 = 3_000_000_000;
 const TIMES: u64 = 25;
 /// Each touch is an event of a few bytes in the log: 100,000 a second, at most.
 const TOUCH_NS: u64 = 10_000;
-/// Takes the marks of pages of files (`CLEAR_REFS_MAPPED`).
-const FILES: &[u8] = b"3";
-
+/// Looks at a process after which what it mapped is taken for followed: a second, about.
+const ROUNDS_MIN: u32 = 20;
+/// How long nbuf looks at processes before it does its other work.
+const LOOK_NS: u64 = 20_000_000;
 /// The processes of a recording, and what they have mapped.
 #[derive(Debug)]
 pub(super) struct Touched {
@@ -49,7 +48,18 @@ pub(super) struct Touched {
     processes: BTreeMap<u32, Process>,
     every_ns: u64,
     due_ns: u64,
+    round: Round,
     looks: Looks,
+}
+
+/// A round of looks under way.
+#[derive(Debug, Default)]
+struct Round {
+    /// The process to go on with.
+    next: u32,
+    /// Pages that were touched, and how long it took to take the marks away.
+    pages: u64,
+    took_ns: u64,
 }
 
 #[derive(Debug)]
@@ -60,20 +70,6 @@ enum State {
     /// It cannot be had; [`probe`] says why.
     Refused,
 }
-
-#[derive(Debug, Default)]
-struct Process {
-    /// What it had mapped when that was looked at last.
-    stamp: Option<(u64, u32, u64)>,
-    ranges: Vec<Range<u64>>,
-    /// Of each range: its file, and the page of the file that its first one is.
-    files: Vec<(Key, u64)>,
-    /// Pages that it mapped since the last look.
-    mapped: u64,
-}
-
-/// A page of a file.
-type Page = (Key, u64);
 
 /// Whether page tables can be read here. An error says why not.
 pub(super) fn probe() -> io::Result<()> {
@@ -88,13 +84,14 @@ impl Touched {
             processes: BTreeMap::new(),
             every_ns: EVERY_NS_MIN,
             due_ns: 0,
+            round: Round::default(),
             looks: Looks::default(),
         }
     }
 
     /// A process begins.
     pub(super) fn meet(&mut self, process: u32) {
-        self.processes.entry(process).or_default();
+        self.processes.entry(process).or_insert_with(|| Process::met(monotonic_ns()));
     }
 
     /// A process mapped pages.
@@ -118,104 +115,105 @@ impl Touched {
         if now < self.due_ns || matches!(self.state, State::Refused) {
             return Ok(());
         }
-        let Ok(mut pages) = self.touched() else {
+        let Ok((Marked { mut pages, mut large }, is_whole)) = self.touched(now) else {
             // The recording goes on without.
             self.state = State::Refused;
             return Ok(());
         };
         let end_ns = monotonic_ns();
-        self.looks.rounds += 1;
-        self.looks.interval_ns = self.looks.interval_ns.max(end_ns - self.due_ns + self.every_ns);
-        self.looks.pages_max = self.looks.pages_max.max(pages.len() as u64);
-        self.due_ns = end_ns + self.every_ns;
-        let round = self.looks.rounds;
-        pages.sort_by_cached_key(|page| scattered(round, &page.0));
-        for (((device, inode), index), task) in pages {
-            let Some((device, inode)) = file((device, inode)) else { continue };
-            let kind = Kind::Touch;
-            each(Event { time_ns: end_ns, task, kind, device, inode, index, extent: 0 })?;
+        self.round.pages += pages.len() as u64;
+        if is_whole {
+            self.end_round(end_ns);
+        }
+        let number = self.looks.rounds;
+        for (kind, pages) in [(Kind::MapPages, &mut large), (Kind::Touch, &mut pages)] {
+            pages.sort_by_cached_key(|page| scattered(number, &page.0));
+            for &mut (((device, inode), index), task) in pages {
+                let Some((device, inode)) = file((device, inode)) else { continue };
+                let extent = if kind == Kind::Touch { 0 } else { index };
+                self.looks.unseen_pages += u64::from(kind == Kind::MapPages);
+                each(Event { time_ns: end_ns, task, kind, device, inode, index, extent })?;
+            }
         }
         Ok(())
     }
 
-    /// Of all processes: the pages that are marked, each once, with one that touched it. Takes the marks
-    /// away.
-    fn touched(&mut self) -> io::Result<Vec<(Page, u32)>> {
+    /// All processes were looked at; chooses when to look next.
+    fn end_round(&mut self, end_ns: u64) {
+        let Round { pages, took_ns, .. } = std::mem::take(&mut self.round);
+        self.looks.rounds += 1;
+        let interval_ns = end_ns.saturating_sub(self.due_ns) + self.every_ns;
+        self.looks.interval_ns = self.looks.interval_ns.max(interval_ns);
+        self.looks.pages_max = self.looks.pages_max.max(pages);
+        let every_ns = took_ns.saturating_mul(TIMES).max(pages.saturating_mul(TOUCH_NS));
+        self.every_ns = every_ns.clamp(EVERY_NS_MIN, EVERY_NS_MAX);
+        self.due_ns = end_ns + self.every_ns;
+    }
+
+    /// The pages of the next processes that are marked, each once. Takes the marks
+    /// away. And whether these were the last of the round: where many processes run, each look waits for
+    /// some of them, and nbuf has other work, too.
+    fn touched(&mut self, now: u64) -> io::Result<(Marked, bool)> {
         if matches!(self.state, State::Closed) {
             self.state = State::Open(Box::new(KernelMemory::open()?));
         }
-        let State::Open(memory) = &mut self.state else { return Ok(Vec::new()) };
-        let numbers: BTreeSet<u32> = self.processes.keys().copied().collect();
+        let State::Open(memory) = &mut self.state else { return Ok((Marked::default(), true)) };
+        // Many processes live no longer.
+        let is_old = |process: &Process| process.met_ns.saturating_add(self.every_ns) <= now;
+        let rest = self.processes.range(self.round.next..).filter(|(_, process)| is_old(process));
+        let numbers: BTreeSet<u32> = rest.map(|(&number, _)| number).collect();
         let mapped = memory.mapped(&numbers)?;
-        let (mut pages, mut took_ns, mut gone) = (Vec::new(), 0, Vec::new());
-        for (&number, process) in &mut self.processes {
-            let Some(mapped) = mapped.get(&number) else {
-                gone.push(number);
+        let mut marked = Marked::default();
+        let mut is_whole = true;
+        for number in numbers {
+            if monotonic_ns().saturating_sub(now) > LOOK_NS {
+                self.round.next = number;
+                is_whole = false;
+                break;
+            }
+            let Some((mapped, process)) = mapped.get(&number).zip(self.processes.get_mut(&number))
+            else {
+                if !is_running(number) {
+                    memory.forget(number);
+                    if let Some(process) = self.processes.remove(&number) {
+                        self.looks.end_with(&process);
+                    }
+                }
                 continue;
             };
             process.look_at_maps(number, mapped);
-            let Process { ranges, files, .. } = process;
-            accessed(memory.as_mut(), mapped.space, ranges, &mut |touched| {
-                let at = ranges.partition_point(|range| range.end <= touched.start);
-                let Some((range, &(key, first))) = ranges.get(at).zip(files.get(at)) else {
-                    return;
-                };
-                let from = first + (touched.start - range.start) / PAGE_BYTES;
-                let count = (touched.end - touched.start) / PAGE_BYTES;
-                pages.extend((from..from + count).map(|index| ((key, index), number)));
-            })?;
-            let begin_ns = monotonic_ns();
-            if take_marks(number).is_ok() {
-                self.looks.seen_pages += std::mem::take(&mut process.mapped);
+            // The marks of its first interval are of faults, which are events of their own.
+            if process.rounds > 0 {
+                process.accessed(number, memory, mapped, &mut marked)?;
             }
-            took_ns += monotonic_ns() - begin_ns;
+            // By processor time: what else runs on a busy machine holds up no fault.
+            let begin_ns = thread_time_ns();
+            if take_marks(number).is_ok() {
+                process.rounds += 1;
+            }
+            self.round.took_ns += thread_time_ns().saturating_sub(begin_ns);
         }
-        for number in gone.into_iter().filter(|&number| !is_running(number)) {
-            memory.forget(number);
-            let process = self.processes.remove(&number);
-            self.looks.unseen_pages += process.map_or(0, |process| process.mapped);
+        for pages in [&mut marked.pages, &mut marked.large] {
+            pages.sort_unstable();
+            pages.dedup_by_key(|(page, _)| *page);
         }
-        pages.sort_unstable();
-        pages.dedup_by_key(|(page, _)| *page);
-        let every_ns = took_ns.saturating_mul(TIMES).max(pages.len() as u64 * TOUCH_NS);
-        self.every_ns = every_ns.clamp(EVERY_NS_MIN, EVERY_NS_MAX);
-        Ok(pages)
+        Ok((marked, is_whole))
     }
 
     /// What is to be said of it in the end; nothing where it was not possible.
     pub(super) fn finish(&mut self) -> Option<Looks> {
-        let left: u64 = self.processes.values().map(|process| process.mapped).sum();
-        self.looks.unseen_pages += left;
+        self.processes.values().for_each(|process| self.looks.end_with(process));
         matches!(self.state, State::Open(_)).then_some(self.looks)
     }
 }
 
-impl Process {
-    fn look_at_maps(&mut self, number: u32, mapped: &Mapped) {
-        if self.stamp == Some(mapped.stamp) {
-            return;
-        }
-        self.stamp = Some(mapped.stamp);
-        self.ranges.clear();
-        self.files.clear();
-        let text = fs::read(format!("/proc/{number}/maps")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        // A copy of the process's own is no page of the file.
-        for area in text.lines().filter_map(Area::parse).filter(|area| !area.is_copied) {
-            self.files.push(((area.device, area.inode), area.offset / PAGE_BYTES));
-            self.ranges.push(area.range);
-        }
+impl Looks {
+    /// A process ended.
+    fn end_with(&mut self, process: &Process) {
+        let pages =
+            if process.rounds < ROUNDS_MIN { &mut self.unseen_pages } else { &mut self.seen_pages };
+        *pages += process.mapped;
     }
-}
-
-fn take_marks(process: u32) -> io::Result<()> {
-    let path = format!("/proc/{process}/clear_refs");
-    OpenOptions::new().write(true).open(path)?.write_all(FILES)
-}
-
-fn is_running(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// The same number for the same page and round in every run, and no order among neighbours.

@@ -1,0 +1,101 @@
+//! One process: what it has mapped, and which of that it touched.
+
+use std::collections::HashSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::memory::{KernelMemory, Mapped};
+use super::tables::accessed;
+use crate::units::PAGE_BYTES;
+use crate::workload::record::area::Area;
+use crate::workload::record::names::Key;
+
+/// Takes the marks of pages of files (`CLEAR_REFS_MAPPED`).
+const FILES: &[u8] = b"3";
+
+/// A process that is looked at.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    /// What it had mapped when that was looked at last.
+    stamp: Option<(u64, u32, u64)>,
+    ranges: Vec<Range<u64>>,
+    /// Of each range: its file, and the page of the file that its first one is.
+    files: Vec<(Key, u64)>,
+    /// Pages that it mapped.
+    pub(super) mapped: u64,
+    /// Where large pages begin that were reported.
+    large: HashSet<Page>,
+    /// When it was met, and how often it was looked at.
+    pub(super) met_ns: u64,
+    pub(super) rounds: u32,
+}
+
+/// A page of a file.
+pub(super) type Page = (Key, u64);
+
+/// Pages that are marked, each with a process that touched it.
+#[derive(Debug, Default)]
+pub(super) struct Marked {
+    pub(super) pages: Vec<(Page, u32)>,
+    /// Those of large pages that were not reported before.
+    pub(super) large: Vec<(Page, u32)>,
+}
+
+impl Process {
+    /// It begins.
+    pub(super) fn met(met_ns: u64) -> Self {
+        Self { met_ns, ..Self::default() }
+    }
+
+    /// Adds its pages that are marked.
+    pub(super) fn accessed(
+        &mut self,
+        number: u32,
+        memory: &mut KernelMemory,
+        mapped: &Mapped,
+        marked: &mut Marked,
+    ) -> io::Result<()> {
+        let Self { ranges, files, large, .. } = self;
+        accessed(memory, mapped.space, ranges, &mut |touched| {
+            let at = ranges.partition_point(|range| range.end <= touched.start);
+            let Some((range, &(key, first))) = ranges.get(at).zip(files.get(at)) else { return };
+            let from = first + (touched.start - range.start) / PAGE_BYTES;
+            let count = (touched.end - touched.start) / PAGE_BYTES;
+            let pages = match count {
+                1 => &mut marked.pages,
+                _ if large.insert((key, from)) => &mut marked.large,
+                _ => return,
+            };
+            pages.extend((from..from + count).map(|index| ((key, index), number)));
+        })
+    }
+
+    pub(super) fn look_at_maps(&mut self, number: u32, mapped: &Mapped) {
+        if self.stamp == Some(mapped.stamp) {
+            return;
+        }
+        self.stamp = Some(mapped.stamp);
+        self.ranges.clear();
+        self.files.clear();
+        let text = fs::read(format!("/proc/{number}/maps")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        // A copy of the process's own is no page of the file.
+        for area in text.lines().filter_map(Area::parse).filter(|area| !area.is_copied) {
+            self.files.push(((area.device, area.inode), area.offset / PAGE_BYTES));
+            self.ranges.push(area.range);
+        }
+    }
+}
+
+/// Takes its marks away.
+pub(super) fn take_marks(process: u32) -> io::Result<()> {
+    let path = format!("/proc/{process}/clear_refs");
+    OpenOptions::new().write(true).open(path)?.write_all(FILES)
+}
+
+/// Whether it runs.
+pub(super) fn is_running(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
