@@ -219,7 +219,13 @@ fn shown(trace: &Trace, path: &str, want: &str) -> String {
         let name = &trace.files[record.file.0 as usize];
         let ours = path.strip_suffix('*').map_or(name == path, |start| name.starts_with(start));
         if !ours
-            || matches!(record.op, CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Advise)
+            || matches!(
+                record.op,
+                CacheEvent::Fill
+                    | CacheEvent::Readahead
+                    | CacheEvent::Advise
+                    | CacheEvent::Prefetch
+            )
         {
             continue;
         }

@@ -94,3 +94,55 @@ fn advice_on_a_mapping_reaches_its_faults() {
         assert_eq!(said, [ADVICE_ON_MAPPING + want], "{advice}");
     }
 }
+
+/// Asks for the pages of a file ahead of time, in one of the ways that there are, and reads some of them.
+const AHEAD: &str = "
+import ctypes, mmap, os, random, sys, time
+path, way = sys.argv[1], sys.argv[2]
+f = os.open(path, os.O_RDONLY)
+if way == 'mapping': m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
+if way != 'never': os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
+for at in range(0, os.fstat(f).st_size, 64 << 10):
+    if way == 'readahead': ctypes.CDLL(None).readahead(f, ctypes.c_long(at), ctypes.c_long(64 << 10))
+    if way == 'advice': os.posix_fadvise(f, at, 64 << 10, os.POSIX_FADV_WILLNEED)
+    if way == 'mapping': m.madvise(mmap.MADV_WILLNEED, at, 64 << 10)
+# A mapping is looked up while its process lives.
+if way == 'mapping': time.sleep(0.3)
+pages = random.Random(7)
+for _ in range(200): os.pread(f, 4096, pages.randrange(os.fstat(f).st_size // 4096) * 4096)
+";
+
+#[test]
+fn pages_that_are_asked_for_ahead_of_time_are_filled() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("file", 8 << 20);
+    let pages = 8 << 8;
+    for capture in ["perf", "calls"] {
+        for way in ["readahead", "advice", "mapping", "never"] {
+            if (capture, way) == ("calls", "mapping") {
+                continue;
+            }
+            let case = format!("{capture} {way}");
+            let mut nbuf = place.nbuf(["record", "--capture", capture, "-o", "t.parquet", "--"]);
+            nbuf.args(["python3", "-c", AHEAD]).arg(&path).arg(way);
+            let recorded = support::Recorded::of(nbuf.output().unwrap(), &place.path("t.parquet"));
+            let trace = recorded.trace();
+            let is_it = |name: &String| name == path.to_str().unwrap();
+            let file = trace.files.iter().position(is_it).expect("the file is in the trace");
+            let of_file = trace.records.iter().filter(|record| record.file.0 as usize == file);
+            let ahead = of_file.filter(|record| record.op == CacheEvent::Prefetch);
+            let bytes: u64 = ahead.map(|record| u64::from(record.length_bytes)).sum();
+            assert_eq!(bytes, if way == "never" { 0 } else { 8 << 20 }, "{case}");
+            let sized = place.nbuf(["size", "--json", "--trace", "t.parquet"]).output().unwrap();
+            let report: serde_json::Value = serde_json::from_slice(&sized.stdout).unwrap();
+            let files = report["files"].as_array().unwrap();
+            let predicted = files.iter().find(|of| of["name"] == path.to_str().unwrap());
+            let predicted = predicted.unwrap()["fills_unlimited"].as_u64().unwrap();
+            std::fs::remove_file(place.path("t.parquet")).unwrap();
+            if way != "never" {
+                assert_eq!(predicted, pages, "{case}");
+            }
+        }
+    }
+}

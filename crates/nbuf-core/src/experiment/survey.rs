@@ -144,9 +144,11 @@ fn map(trace: &Trace, files: &[Used], end_ns: u64) -> (AccessMap, Vec<String>) {
             CacheEvent::Read => Kind::Read,
             CacheEvent::Write => Kind::Write,
             CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => Kind::Fault,
-            CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Evict | CacheEvent::Advise => {
-                continue;
-            }
+            CacheEvent::Fill
+            | CacheEvent::Readahead
+            | CacheEvent::Evict
+            | CacheEvent::Advise
+            | CacheEvent::Prefetch => continue,
         };
         let Some(&(strip, base)) = places.get(record.file.0 as usize) else { continue };
         let first = record.offset_bytes / PAGE_BYTES;

@@ -64,7 +64,10 @@ impl State {
             | CacheEvent::Map
             | CacheEvent::Touch
             | CacheEvent::Fill => self.request.wrapping_add(1),
-            CacheEvent::Readahead | CacheEvent::Evict | CacheEvent::Advise => self.request,
+            CacheEvent::Readahead
+            | CacheEvent::Evict
+            | CacheEvent::Advise
+            | CacheEvent::Prefetch => self.request,
         }
     }
 

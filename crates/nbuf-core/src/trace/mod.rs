@@ -49,6 +49,9 @@ pub enum CacheEvent {
     /// Demand: a page of a mapped file was touched since it was looked at last, and did not fault. It
     /// has the time of the look, and the process as its task.
     Touch = 8,
+    /// The task asked for these pages before it needs them (`readahead`, `POSIX_FADV_WILLNEED`,
+    /// `MADV_WILLNEED`). The kernel brings no more of them than one window.
+    Prefetch = 9,
 }
 
 /// Is added to the number of advice on a mapping.
@@ -56,7 +59,7 @@ pub const ADVICE_ON_MAPPING: u32 = 16;
 
 impl CacheEvent {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Read,
         Self::Write,
         Self::Fault,
@@ -66,6 +69,7 @@ impl CacheEvent {
         Self::Evict,
         Self::Advise,
         Self::Touch,
+        Self::Prefetch,
     ];
 
     /// The operation with this number.

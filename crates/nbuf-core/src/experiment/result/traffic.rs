@@ -57,7 +57,7 @@ impl Traffic {
                         traffic.filled_by_writes_pages += pages;
                     }
                 }
-                CacheEvent::Evict | CacheEvent::Advise => {}
+                CacheEvent::Evict | CacheEvent::Advise | CacheEvent::Prefetch => {}
             }
         }
         traffic

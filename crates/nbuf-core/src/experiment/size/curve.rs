@@ -83,6 +83,7 @@ fn lru_misses(stream: &Stream) -> Misses {
     }
     for touch in stream.touches() {
         let pages = match touch.kind {
+            TouchKind::Ahead => continue,
             TouchKind::Map => touch.first + touch.count / 2..touch.first + touch.count / 2 + 1,
             _ => touch.first..touch.first + touch.count,
         };

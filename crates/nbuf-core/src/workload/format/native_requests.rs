@@ -30,7 +30,9 @@ pub fn request(record: &Record) -> Option<Request> {
         CacheEvent::Read | CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => Op::Read,
         CacheEvent::Write => Op::Write,
         CacheEvent::Evict => Op::Discard,
-        CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Advise => return None,
+        CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Advise | CacheEvent::Prefetch => {
+            return None;
+        }
     };
     Some(Request {
         time_ns: record.time_ns,

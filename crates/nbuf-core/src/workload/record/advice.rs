@@ -27,10 +27,10 @@ use crate::trace::ADVICE_ON_MAPPING;
 pub struct Advising {
     /// Directories of its tracepoint, by the name that the call has on some architectures.
     pub paths: &'static [&'static str],
-    /// Fields: what the advice is about, and the advice.
-    fields: [&'static str; 2],
-    /// Normal, at random, in sequence: what is not wanted any more shows as it leaves the cache, and what
-    /// will be wanted as it comes in.
+    /// Fields: what the advice is about, where it begins, for how long it holds, and the advice.
+    fields: [&'static str; 4],
+    /// Normal, at random, in sequence, will be wanted: what is not wanted any more shows as it leaves the
+    /// cache.
     pub filter: &'static str,
     is_of_mapping: bool,
 }
@@ -38,18 +38,29 @@ pub struct Advising {
 /// `posix_fadvise`
 pub const OF_FILE: Advising = Advising {
     paths: &["syscalls/sys_enter_fadvise64", "syscalls/sys_enter_fadvise64_64"],
-    fields: ["fd", "advice"],
-    filter: "advice<=2",
+    fields: ["fd", "offset", "len", "advice"],
+    filter: "advice<=3",
     is_of_mapping: false,
 };
 
 /// `madvise`
 pub const OF_MAPPING: Advising = Advising {
     paths: &["syscalls/sys_enter_madvise"],
-    fields: ["start", "behavior"],
-    filter: "behavior<=2",
+    fields: ["start", "start", "len_in", "behavior"],
+    filter: "behavior<=3",
     is_of_mapping: true,
 };
+
+/// `readahead`, which gives the advice that pages will be wanted.
+pub const AHEAD: Advising = Advising {
+    paths: &["syscalls/sys_enter_readahead"],
+    fields: ["fd", "offset", "count", ""],
+    filter: "",
+    is_of_mapping: false,
+};
+
+/// The kernel's number of the advice that pages will be wanted.
+pub const WILL_NEED: u64 = 3;
 
 /// What advice is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +80,9 @@ pub struct Advice {
     pub task: u32,
     /// What it is about.
     pub about: About,
+    /// Where it begins, in the file or in memory, and for how many bytes it holds; of a file, for all of
+    /// the rest if that is 0.
+    pub range: (u64, u64),
     /// What is said, by the kernel's number.
     pub advice: u64,
 }
@@ -79,7 +93,9 @@ pub struct AdviceLayout {
     /// The tracepoint's number.
     pub id: u16,
     about: Field,
-    advice: Field,
+    range: (Field, Field),
+    /// `readahead` has none.
+    advice: Option<Field>,
     is_of_mapping: bool,
 }
 
@@ -89,9 +105,10 @@ impl AdviceLayout {
         let missing = |name: &str| FormatError::missing(call.paths[0], name);
         let field = |name: &str| field_named(text, name).ok_or_else(|| missing(name));
         let id = id(text).ok_or_else(|| missing("ID"))?;
-        let [about, advice] = call.fields;
-        let is_of_mapping = call.is_of_mapping;
-        Ok(Self { id, about: field(about)?, advice: field(advice)?, is_of_mapping })
+        let [about, from, bytes, advice] = call.fields;
+        let range = (field(from)?, field(bytes)?);
+        let advice = if advice.is_empty() { None } else { Some(field(advice)?) };
+        Ok(Self { id, about: field(about)?, range, advice, is_of_mapping: call.is_of_mapping })
     }
 
     /// Reads a record.
@@ -103,8 +120,9 @@ impl AdviceLayout {
         } else {
             About::Descriptor(low(self.about)?)
         };
-        let advice = low(self.advice)?.into();
-        Some(Advice { time_ns: body.time_ns, task: body.task, about, advice })
+        let range = (number(body.raw, self.range.0)?, number(body.raw, self.range.1)?);
+        let advice = self.advice.map_or(Some(WILL_NEED), |advice| Some(low(advice)?.into()))?;
+        Some(Advice { time_ns: body.time_ns, task: body.task, about, range, advice })
     }
 }
 
@@ -153,6 +171,9 @@ impl Advised {
     /// A task said something of a file, or of none that is known of: its descriptor was gone by then.
     pub(super) fn say(&mut self, said: &Advice, file: Option<Key>) {
         let Advice { task, about, advice, .. } = *said;
+        if advice == WILL_NEED {
+            return;
+        }
         let (used, advice) = match about {
             About::Descriptor(_) => (Use::Read, advice),
             About::Address(_) => (Use::Mapped, advice | u64::from(ADVICE_ON_MAPPING)),
@@ -185,6 +206,18 @@ impl Advised {
     }
 }
 
+impl Advice {
+    /// What is asked for ahead of time of this file, `offset` bytes of which lie before the range.
+    pub(super) fn prefetch(&self, file: Option<Key>, offset: u64) -> Option<Event> {
+        let (device, inode) = file.filter(|_| self.advice == WILL_NEED)?;
+        let (from, bytes) = self.range;
+        let index = if let About::Address(_) = self.about { offset } else { from };
+        let extent = if bytes == 0 { u64::MAX } else { bytes };
+        let Self { time_ns, task, .. } = *self;
+        Some(Event { time_ns, task, kind: Kind::Prefetch, device, inode, index, extent })
+    }
+}
+
 fn event(time_ns: u64, task: u32, (device, inode): Key, advice: u64) -> Event {
     Event { time_ns, task, kind: Kind::Advise, device, inode, index: 0, extent: advice }
 }
@@ -198,6 +231,7 @@ mod tests {
 \tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;
 \tfield:int fd;\toffset:16;\tsize:8;\tsigned:0;
 \tfield:loff_t offset;\toffset:24;\tsize:8;\tsigned:0;
+\tfield:size_t len;\toffset:32;\tsize:8;\tsigned:0;
 \tfield:int advice;\toffset:40;\tsize:8;\tsigned:0;";
     const FILE: Key = (8 << 20, 12);
 
@@ -207,7 +241,7 @@ mod tests {
     }
 
     fn said(task: u32, advice: u64) -> Advice {
-        Advice { time_ns: 1, task, about: About::Descriptor(3), advice }
+        Advice { time_ns: 1, task, about: About::Descriptor(3), range: (0, 0), advice }
     }
 
     #[test]
@@ -218,10 +252,12 @@ mod tests {
         // The upper half of a register is anything.
         raw[45] = 9;
         let body = Body { process: None, task: 4, time_ns: 9, id: 613, raw: &raw };
-        let want = Advice { time_ns: 9, task: 4, about: About::Descriptor(7), advice: 1 };
+        let want = Advice { range: (0, 0), ..said(4, 1) };
+        let want = Advice { time_ns: 9, about: About::Descriptor(7), ..want };
         assert_eq!(AdviceLayout::parse(&OF_FILE, FORMAT).unwrap().read(&body), Some(want));
         let format = FORMAT.replace("int fd", "unsigned long start").replace("advice", "behavior");
-        let want = Advice { about: About::Address(7), ..want };
+        let format = format.replace("size_t len", "size_t len_in");
+        let want = Advice { about: About::Address(7), range: (7, 0), ..want };
         assert_eq!(AdviceLayout::parse(&OF_MAPPING, &format).unwrap().read(&body), Some(want));
     }
 
@@ -260,6 +296,20 @@ mod tests {
         advised.say(&said(11, 2), Some(FILE));
         assert_eq!(advised.reaches(&fault), None);
         assert_eq!(advised.reaches(&read(11, 12)).map(|event| event.extent), Some(2));
+    }
+
+    #[test]
+    fn what_will_be_wanted_is_a_prefetch() {
+        let said = Advice { range: (8192, 4096), ..said(11, WILL_NEED) };
+        let want =
+            Event { time_ns: 1, kind: Kind::Prefetch, index: 8192, extent: 4096, ..read(11, 12) };
+        assert_eq!(said.prefetch(Some(FILE), 0), Some(want));
+        let all = Advice { range: (8192, 0), ..said };
+        assert_eq!(all.prefetch(Some(FILE), 0), Some(Event { extent: u64::MAX, ..want }));
+        let mapped = Advice { about: About::Address(1 << 40), ..said };
+        assert_eq!(mapped.prefetch(Some(FILE), 64), Some(Event { index: 64, ..want }));
+        assert_eq!(Advice { advice: 1, ..said }.prefetch(Some(FILE), 0), None);
+        assert_eq!(said.prefetch(None, 0), None);
     }
 
     #[test]

@@ -225,8 +225,11 @@ impl<'a, W: Write> Recorder<'a, W> {
                         push(names, event)?;
                     }
                     Sample::Advice(said) => {
-                        if let Some(link) = links.of(said) {
-                            advised.say(said, names.key_of(said.task, &link));
+                        let Some((link, place)) = links.of(said) else { continue };
+                        let file = names.key_of(said.task, &link);
+                        advised.say(said, file);
+                        if let Some(event) = said.prefetch(file, place) {
+                            push(names, &event)?;
                         }
                     }
                     Sample::Thread { task, process, .. } => {

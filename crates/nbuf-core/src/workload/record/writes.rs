@@ -192,7 +192,12 @@ impl Writes {
                 }
             }
             Kind::GetPages | Kind::Fault | Kind::MapPages => pending.mixed = true,
-            Kind::Delete | Kind::Write | Kind::Read | Kind::Advise | Kind::Touch => {}
+            Kind::Delete
+            | Kind::Write
+            | Kind::Read
+            | Kind::Advise
+            | Kind::Touch
+            | Kind::Prefetch => {}
         }
     }
 

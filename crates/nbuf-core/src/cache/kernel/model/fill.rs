@@ -101,6 +101,14 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         Run { first: end + 1, waits: run.waits && pages == 0 }
     }
 
+    /// Pages that the program asked for ahead of time: single ones, at most a window of them
+    /// (`force_page_cache_ra`).
+    pub(super) fn fetch_ahead(&mut self, touch: &Touch) {
+        let window = self.stream.window(touch);
+        let pages = touch.count.min(window.pages.max(window.io_pages));
+        self.fetch(touch, Fetch::single_pages(touch.first, pages), false);
+    }
+
     /// One page, without readahead.
     pub(super) fn fetch_page(&mut self, touch: &Touch, page: u32) {
         if self.insert(touch, page, 0, false) {

@@ -107,6 +107,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
                 TouchKind::Map => self.map(&touch),
                 TouchKind::Drop => self.drop_range(&touch),
                 TouchKind::Again => self.touch_again(&touch),
+                TouchKind::Ahead => self.fetch_ahead(&touch),
             }
         }
         (self.out, self.clock)

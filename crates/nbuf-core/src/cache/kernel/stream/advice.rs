@@ -51,6 +51,8 @@ pub(super) struct Heard {
     run: Option<(u32, u32, u64, u64)>,
     /// The last fault: stream and request.
     fault: Option<(u32, u32)>,
+    /// The last request for pages ahead of time, whose fills tell nothing of windows.
+    prefetch: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +80,9 @@ impl Heard {
 
     /// Pages were put into the cache for a stream.
     pub(super) fn filled(&mut self, stream: u32, record: &Record) {
+        if self.prefetch == Some((stream, record.request)) {
+            return;
+        }
         let at = record.offset_bytes;
         let end = at.saturating_add(record.length_bytes.into());
         let start = match self.run {
@@ -95,6 +100,11 @@ impl Heard {
             seen.faults += u32::from(start == at);
             seen.fault_bytes = seen.fault_bytes.max(end - start);
         }
+    }
+
+    /// A stream asks for pages ahead of time.
+    pub(super) fn prefetched(&mut self, stream: u32, request: u32) {
+        self.prefetch = Some((stream, request));
     }
 
     /// A stream faults.

@@ -10,6 +10,9 @@ use crate::meter::stall::Stalls;
 use crate::trace::{CacheEvent, Facts, Record};
 use crate::units::{Bytes, PAGE_BYTES};
 
+/// No window is wider, so that no more pages of a large file get a place.
+const AHEAD_PAGES_MAX: u32 = 1 << 14;
+
 /// Makes a [`Stream`] of records in time order.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -40,6 +43,7 @@ impl Builder {
             CacheEvent::Fault => TouchKind::Fault,
             CacheEvent::Map => TouchKind::Map,
             CacheEvent::Touch => TouchKind::Again,
+            CacheEvent::Prefetch => TouchKind::Ahead,
             CacheEvent::Evict => TouchKind::Drop,
             CacheEvent::Fill | CacheEvent::Readahead => {
                 let stream = self.number(record.file.0, record.task);
@@ -56,7 +60,13 @@ impl Builder {
         let size = Bytes(record.file_bytes).pages_up().0;
         let file_pages = u32::try_from(size).unwrap_or(u32::MAX).max(first + count);
         let stream = self.number(file, record.task);
-        self.heard.asked(stream, count);
+        let count = if kind == TouchKind::Ahead {
+            self.heard.prefetched(stream, record.request);
+            count.min(AHEAD_PAGES_MAX)
+        } else {
+            self.heard.asked(stream, count);
+            count
+        };
         if kind == TouchKind::Fault {
             self.heard.faulted(stream, record.request);
         }
@@ -89,7 +99,7 @@ impl Builder {
             self.stream.resized.push(resized);
         }
         // When exactly what was looked at later was touched is not known.
-        if !matches!(touch.kind, TouchKind::Drop | TouchKind::Again) {
+        if !matches!(touch.kind, TouchKind::Drop | TouchKind::Again | TouchKind::Ahead) {
             touch.work_us = self.stalls.touched(record);
         }
         let (packed, is_large) = Packed::of(&touch);

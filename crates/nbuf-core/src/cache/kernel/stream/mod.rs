@@ -102,7 +102,7 @@ impl Stream {
             }
         }
         let (mut mapped, mut again, mut used) = (0, 0, 0);
-        for touch in self.touches().filter(|touch| touch.kind != TouchKind::Drop) {
+        for touch in self.touches().filter(|touch| touch.kind.is_demand()) {
             let first = self.page_number(touch.file, touch.first);
             let range = first..first + touch.count as usize;
             let Some(range) = shared.get_mut(range) else { continue };

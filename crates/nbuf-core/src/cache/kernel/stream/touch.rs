@@ -19,6 +19,15 @@ pub enum TouchKind {
     Drop,
     /// A page that is mapped was touched again: a fault if it is not cached.
     Again,
+    /// The kernel was asked to bring these pages, of which it brings one window.
+    Ahead,
+}
+
+impl TouchKind {
+    /// Whether the program needs the pages.
+    pub fn is_demand(self) -> bool {
+        !matches!(self, Self::Drop | Self::Ahead)
+    }
 }
 
 /// A range of pages of a file.
@@ -87,7 +96,8 @@ impl Packed {
             2 => TouchKind::Fault,
             3 => TouchKind::Map,
             4 => TouchKind::Drop,
-            _ => TouchKind::Again,
+            5 => TouchKind::Again,
+            _ => TouchKind::Ahead,
         }
     }
 }

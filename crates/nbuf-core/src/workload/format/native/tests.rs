@@ -94,7 +94,7 @@ fn records() -> impl Strategy<Value = Record> {
     let numbers = || prop_oneof![0..4_u64, 0..1_000_000_u64, any::<u64>()];
     let small = || prop_oneof![0..4_u32, any::<u32>()];
     let places = (any::<i64>(), numbers(), numbers(), small());
-    (places, 0..5_u32, small(), small(), 0..9_u8).prop_map(
+    (places, 0..5_u32, small(), small(), 0..10_u8).prop_map(
         |((time_ns, offset, file_bytes, length_bytes), file, task, request, op)| Record {
             time_ns,
             offset_bytes: offset.min(u64::MAX - u64::from(length_bytes)),

@@ -28,8 +28,9 @@ const START: u8 = 8;
 const FILE: u8 = 9;
 const MEMORY: u8 = 10;
 const END: u8 = 11;
-/// An event again, whose number came later.
+/// Events again, whose numbers came later.
 const TOUCH: u8 = Kind::Touch as u8;
+const PREFETCH: u8 = Kind::Prefetch as u8;
 
 // High four bits of the tag.
 const FILE_REPEATS: u8 = 0x10;
@@ -91,6 +92,7 @@ pub(super) fn decode(state: &mut State, bytes: &mut &[u8]) -> Option<Entry> {
         number => {
             let kind = match number {
                 TOUCH => Kind::Touch,
+                PREFETCH => Kind::Prefetch,
                 _ => *KINDS.get(usize::from(number))?,
             };
             Entry::Event(decode_event(state, kind, tag, bytes)?)

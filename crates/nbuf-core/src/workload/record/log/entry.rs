@@ -25,6 +25,8 @@ pub enum Kind {
     Advise = 7,
     /// A page of a mapped file was touched since it was looked at last. The task is its process.
     Touch = 12,
+    /// A system call that asks for pages ahead of time.
+    Prefetch = 13,
 }
 
 /// One kernel event.
@@ -40,10 +42,10 @@ pub struct Event {
     pub device: u32,
     /// Inode number.
     pub inode: u64,
-    /// Page index; for `Write` and `Read` the byte position.
+    /// Page index; for `Write`, `Read` and `Prefetch` the byte position.
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
-    /// `Write`, `Read`: length in bytes. `Fault`, `Touch`: 0.
+    /// `Write`, `Read`, `Prefetch`: length in bytes. `Fault`, `Touch`: 0.
     /// `Advise`: what is said, by the kernel's number.
     pub extent: u64,
 }

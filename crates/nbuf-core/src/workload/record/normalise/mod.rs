@@ -137,7 +137,8 @@ impl Walk {
             Kind::Write => self.write(event, file),
             Kind::Read => self.demand(event, file, CacheEvent::Read, (event.index, event.extent)),
             Kind::Add | Kind::Delete => self.kernel(event, file),
-            Kind::Advise => self.advise(event, file),
+            Kind::Advise => self.advise(event, file, (0, event.extent), CacheEvent::Advise),
+            Kind::Prefetch => self.prefetch(event, file),
         }
     }
 
@@ -200,19 +201,29 @@ impl Walk {
         self.keep(record);
     }
 
-    fn advise(&mut self, event: &Event, file: FileId) {
+    /// Behind the end of the file there is nothing to bring.
+    fn prefetch(&mut self, event: &Event, file: FileId) {
+        let size = self.sizes(file).at(event.time_ns, 0);
+        let end = event.index.saturating_add(event.extent).min(size);
+        let bytes = end.saturating_sub(event.index);
+        if bytes > 0 {
+            self.advise(event, file, (event.index, bytes), CacheEvent::Prefetch);
+        }
+    }
+
+    fn advise(&mut self, event: &Event, file: FileId, range: (u64, u64), op: CacheEvent) {
         let task = self.tasks.of(event.task);
         let request = task.last.map_or(self.requests, |(.., request)| request);
         let file_bytes = self.sizes(file).at(event.time_ns, 0);
         self.keep(Record {
             time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
-            offset_bytes: 0,
+            offset_bytes: range.0,
             file_bytes,
-            length_bytes: u32::try_from(event.extent).unwrap_or(u32::MAX),
+            length_bytes: u32::try_from(range.1).unwrap_or(u32::MAX),
             file,
             task: event.task,
             request,
-            op: CacheEvent::Advise,
+            op,
         });
     }
 

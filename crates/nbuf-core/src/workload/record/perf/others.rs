@@ -15,13 +15,13 @@ use crate::sys::tracefs::Tracefs;
 pub(super) struct Others {
     pub(super) btrfs: Option<Btrfs>,
     pub(super) calls: Option<Calls>,
-    advice: [Option<AdviceLayout>; 2],
+    advice: [Option<AdviceLayout>; 3],
     direct: Option<DirectLayout>,
     reclaim: Option<ReclaimLayout>,
 }
 
-/// Readers are woken for each record of the first.
-const ADVISING: [Advising; 2] = [advice::OF_FILE, advice::OF_MAPPING];
+/// Readers are woken for each record of these, to look at the task before it ends. All are rare.
+const ADVISING: [Advising; 3] = [advice::OF_FILE, advice::AHEAD, advice::OF_MAPPING];
 
 pub(super) struct Unreadable;
 
@@ -48,7 +48,7 @@ impl Others {
 
     /// Whether readers are woken for each record of this tracepoint.
     pub(super) fn wakes(&self, id: u16) -> bool {
-        self.advice[0].is_some_and(|advice| advice.id == id)
+        self.advice.iter().flatten().any(|advice| advice.id == id)
     }
 
     /// Reclaim.

@@ -3,6 +3,7 @@
 use crate::sys::architecture::{self, Old};
 use crate::sys::ptrace::Call;
 use crate::sys::seccomp::When;
+use crate::workload::record::advice::WILL_NEED;
 
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,7 @@ pub(super) fn calls() -> Vec<(libc::c_long, When)> {
         libc::SYS_splice,
         libc::SYS_copy_file_range,
         libc::SYS_fadvise64,
+        libc::SYS_readahead,
         libc::SYS_munmap,
         libc::SYS_execve,
         libc::SYS_execveat,
@@ -135,6 +137,9 @@ impl Request {
             libc::SYS_pread64 => read(file(a[0]), At::Byte(a[3]), Much::Bytes(a[2])),
             libc::SYS_fadvise64 => {
                 Self::Advise { file: file(a[0]), from: a[1], bytes: a[2], advice: a[3] }
+            }
+            libc::SYS_readahead => {
+                Self::Advise { file: file(a[0]), from: a[1], bytes: a[2], advice: WILL_NEED }
             }
             libc::SYS_readv => read(file(a[0]), At::Current, vector),
             libc::SYS_preadv => read(file(a[0]), At::Byte(a[3]), vector),

@@ -10,7 +10,7 @@ use super::request::{At, Much, Named, Request};
 use crate::sys::process::monotonic_ns;
 use crate::sys::ptrace::read_memory;
 use crate::units::PAGE_BYTES;
-use crate::workload::record::advice::{About, Advice, Advised};
+use crate::workload::record::advice::{About, Advice, Advised, WILL_NEED};
 use crate::workload::record::log::{Entry, Event, Kind};
 use crate::workload::record::names::Key;
 
@@ -212,8 +212,14 @@ impl Translator {
         let Looked::File(open) = self.files.look(task, file, &mut self.news) else { return };
         if HOW.contains(&advice) {
             let (time_ns, task) = (monotonic_ns(), task.unsigned_abs());
-            let said = Advice { time_ns, task, about: About::Descriptor(file), advice };
+            let range = (from, bytes);
+            let said = Advice { time_ns, task, about: About::Descriptor(file), range, advice };
             self.advised.say(&said, Some(open.key));
+            return;
+        }
+        if advice == WILL_NEED {
+            let bytes = if bytes == 0 { u64::MAX } else { bytes };
+            self.event(task, Kind::Prefetch, open.key, (from, bytes));
             return;
         }
         let goes = advice == u64::from(libc::POSIX_FADV_DONTNEED.unsigned_abs());
