@@ -7,8 +7,10 @@
 use std::fs;
 use std::ops::Range;
 
-use super::advice::{About, Advice};
+use super::advice::{About, Advice, Advised};
 use super::area::Area;
+use super::log::Event;
+use super::names::Names;
 
 /// The files that the process of the last advice has mapped.
 #[derive(Debug, Default)]
@@ -36,6 +38,19 @@ impl Links {
                 Some((format!("/proc/{task}/map_files/{start:x}-{end:x}"), place))
             }
         }
+    }
+
+    /// Keeps advice on a file; a request for pages ahead of time is an event.
+    pub(super) fn take(
+        &mut self,
+        said: &Advice,
+        advised: &mut Advised,
+        names: &mut Names,
+    ) -> Option<Event> {
+        let (link, offset) = self.of(said)?;
+        let file = names.key_of(said.task, &link);
+        advised.say(said, file);
+        said.prefetch(file, offset)
     }
 
     fn at(&self, address: u64) -> Option<(Range<u64>, u64)> {

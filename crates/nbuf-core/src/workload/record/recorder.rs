@@ -225,10 +225,7 @@ impl<'a, W: Write> Recorder<'a, W> {
                         push(names, event)?;
                     }
                     Sample::Advice(said) => {
-                        let Some((link, place)) = links.of(said) else { continue };
-                        let file = names.key_of(said.task, &link);
-                        advised.say(said, file);
-                        if let Some(event) = said.prefetch(file, place) {
+                        if let Some(event) = links.take(said, advised, names) {
                             push(names, &event)?;
                         }
                     }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use mapped::Mapped;
 pub use survey::Survey;
 use tail::Tail;
-use task::{Demand, Tasks};
+use task::{Demand, Tasks, tell_apart};
 use window::Window;
 
 use super::log::{Event, Kind};
@@ -212,42 +212,44 @@ impl Walk {
     }
 
     fn advise(&mut self, event: &Event, file: FileId, range: (u64, u64), op: CacheEvent) {
-        let task = self.tasks.of(event.task);
-        let request = task.last.map_or(self.requests, |(.., request)| request);
         let file_bytes = self.sizes(file).at(event.time_ns, 0);
-        self.keep(Record {
-            time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
-            offset_bytes: range.0,
-            file_bytes,
-            length_bytes: u32::try_from(range.1).unwrap_or(u32::MAX),
-            file,
-            task: event.task,
-            request,
-            op,
-        });
+        let record = self.at_last_request(event, file, range, op);
+        self.keep(Record { file_bytes, ..record });
     }
 
     /// A folio came or went. Whether it was asked for shows at the next demand of the task.
     fn kernel(&mut self, event: &Event, file: FileId) {
-        let bytes = PAGE_BYTES << event.extent.min(18);
         let op = if event.kind == Kind::Add { CacheEvent::Readahead } else { CacheEvent::Evict };
         let offset_bytes = event.index.saturating_mul(PAGE_BYTES);
-        let task = self.tasks.of(event.task);
-        let request = task.last.map_or(self.requests, |(.., request)| request);
+        let range = (offset_bytes, PAGE_BYTES << event.extent.min(18));
+        let file_bytes = self.sizes(file).at(event.time_ns, offset_bytes.saturating_add(1));
+        let record = self.at_last_request(event, file, range, op);
         if op == CacheEvent::Readahead {
-            task.pending.push_back(self.records.next_number());
+            let number = self.records.next_number();
+            self.tasks.of(event.task).pending.push_back(number);
         }
-        let record = Record {
+        self.keep(Record { file_bytes, ..record });
+    }
+
+    /// A record that is no request, with the number of the task's last one.
+    fn at_last_request(
+        &mut self,
+        event: &Event,
+        file: FileId,
+        (offset_bytes, bytes): (u64, u64),
+        op: CacheEvent,
+    ) -> Record {
+        let last = self.tasks.of(event.task).last;
+        Record {
             time_ns: i64::try_from(event.time_ns.saturating_sub(self.start_ns)).unwrap_or(i64::MAX),
             offset_bytes,
-            file_bytes: self.sizes(file).at(event.time_ns, offset_bytes.saturating_add(1)),
+            file_bytes: 0,
             length_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             file,
             task: event.task,
-            request,
+            request: last.map_or(self.requests, |(.., request)| request),
             op,
-        };
-        self.keep(record);
+        }
     }
 
     /// Adds a record. A fill that still waits for the next demand of its task when it is to be
@@ -279,20 +281,6 @@ impl Walk {
         for task in self.tasks.numbers() {
             self.settle(task, None);
         }
-    }
-}
-
-/// A fill inside the demand before it or after it was asked for.
-fn tell_apart(record: &mut Record, demands: [Option<Demand>; 2]) {
-    let first = record.offset_bytes / PAGE_BYTES;
-    let last = first + u64::from(record.length_bytes) / PAGE_BYTES - 1;
-    let asked = demands
-        .into_iter()
-        .flatten()
-        .find(|&(file, from, to, _)| file == record.file && first <= to && from <= last);
-    if let Some((.., request)) = asked {
-        record.op = CacheEvent::Fill;
-        record.request = request;
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::trace::FileId;
+use crate::trace::{CacheEvent, FileId, Record};
+use crate::units::PAGE_BYTES;
 
 /// A demand of a task: file, first and last page, request.
 pub(super) type Demand = (FileId, u64, u64, u32);
@@ -61,5 +62,19 @@ impl Tasks {
     /// The numbers of all of them.
     pub(super) fn numbers(&self) -> Vec<u32> {
         self.places.keys().copied().collect()
+    }
+}
+
+/// A fill inside the demand before it or after it was asked for.
+pub(super) fn tell_apart(record: &mut Record, demands: [Option<Demand>; 2]) {
+    let first = record.offset_bytes / PAGE_BYTES;
+    let last = first + u64::from(record.length_bytes) / PAGE_BYTES - 1;
+    let asked = demands
+        .into_iter()
+        .flatten()
+        .find(|&(file, from, to, _)| file == record.file && first <= to && from <= last);
+    if let Some((.., request)) = asked {
+        record.op = CacheEvent::Fill;
+        record.request = request;
     }
 }

@@ -6,6 +6,7 @@
 //! and what is not. Invariant: the command dies with this process. Cost: some 15 microseconds for
 //! each call that stops, on a pipe as on a file; other calls cost nothing.
 
+mod arguments;
 mod files;
 mod mapped;
 mod memory;

@@ -1,0 +1,49 @@
+//! How a trace was captured, and what it does not contain.
+
+use serde::{Deserialize, Serialize};
+
+/// How the trace was captured, and what was lost on the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// `perf` or `calls`: by tracepoints, or by stopping the command at its calls.
+    pub backend: String,
+    /// Kernel events counted, by the kernel's own counters.
+    pub events: u64,
+    /// Events counted but not received. Not zero: everything derived is too low.
+    pub lost: u64,
+    /// How repeated touches of mapped pages were seen; nothing where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
+}
+
+/// How repeated touches of mapped pages were seen: by looking at intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    /// How often.
+    pub rounds: u64,
+    /// The longest interval.
+    pub interval_ns: u64,
+    /// The most pages that were touched in one. A cache that does not hold several times as many is not
+    /// described by the trace.
+    pub pages_max: u64,
+    /// Pages mapped by processes that were looked at often.
+    pub seen_pages: u64,
+    /// Pages mapped by processes that ended before that.
+    pub unseen_pages: u64,
+}
+
+impl Looks {
+    /// The share of mapped pages whose next touches were not seen, from 0 to 1.
+    pub fn unseen_share(&self) -> f64 {
+        let all = self.seen_pages.saturating_add(self.unseen_pages);
+        if all == 0 { 1.0 } else { self.unseen_pages as f64 / all as f64 }
+    }
+}
+
+impl Capture {
+    /// The caution of a recording that lost events.
+    pub fn loss(&self) -> Option<String> {
+        let Self { lost, events, .. } = self;
+        (*lost > 0).then(|| format!("{lost} of {events} events were lost: every figure is too low"))
+    }
+}
