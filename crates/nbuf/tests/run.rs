@@ -136,13 +136,13 @@ fn waits_for_a_slow_disc_are_waits_for_a_disc() {
     let waited: f64 = error.lines().find_map(|l| l.strip_prefix("waited ")?.parse().ok()).unwrap();
     let real = ran.real_time.unwrap();
     assert!(waited > 0.3, "the rate was not kept: {waited}");
-    check("disc", real.disc_seconds + real.runnable_seconds, waited);
+    check(&format!("disc in {real:?}"), real.disc_seconds + real.runnable_seconds, waited);
     assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{real:?}");
     assert_eq!(ran.device_read_bytes.0 / 4096, 50);
 }
 
 /// The process joins the groups before it executes.
-fn in_group(nbuf: &mut Command, joins: &[OwnedFd]) -> &mut Command {
+fn in_group<'a>(nbuf: &'a mut Command, joins: &[OwnedFd]) -> &'a mut Command {
     let paths: Vec<String> = joins
         .iter()
         .map(|join| {
@@ -179,9 +179,9 @@ fn a_cold_file_is_filled_and_a_warm_one_hit() {
     assert!(drops.output().unwrap().status.success());
     let cold = read();
     let (warm, cold) = (warm.cache.unwrap(), cold.cache.unwrap());
-    // Whatever else the programs read.
-    assert!((1024..1200).contains(&(cold.fills - warm.fills)), "{cold:?} {warm:?}");
-    assert!(cold.lookups - cold.hits > warm.lookups - warm.hits, "{cold:?} {warm:?}");
+    // With whatever else the programs read.
+    assert!((1024..1224).contains(&cold.fills) && warm.fills < 200, "{cold:?} {warm:?}");
+    assert!(cold.hits < cold.lookups, "{cold:?}");
     assert!(warm.lookups >= warm.hits && warm.hits > 0, "{warm:?}");
 }
 

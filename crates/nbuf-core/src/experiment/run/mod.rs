@@ -61,7 +61,8 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error>
     let job = Job { until: spec.until, standard: [None, output, None], ..Job::default() };
     let mut threads = Threads::prepare();
     let ended = command::run(&command, job, &mut threads, signals);
-    let observed = threads.finish();
+    let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
+    let observed = threads.finish(used_disc);
     let ended = ended?;
     if ended.stopped > 0 {
         session.observer.notice(&Notice::StoppedEnded(ended.stopped));

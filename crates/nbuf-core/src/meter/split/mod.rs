@@ -167,8 +167,9 @@ impl Split {
         }
     }
 
-    /// Ends what still lives, and gives the sums.
-    pub(crate) fn finish(mut self, end_ns: u64) -> Result {
+    /// Ends what still lives, and gives the sums. `used_disc` says whether the kernel counted bytes of a disc
+    /// for the command: a request that a rate holds back is sent by a thread of the kernel, later.
+    pub(crate) fn finish(mut self, end_ns: u64, used_disc: bool) -> Result {
         let end_ns = end_ns.max(self.last_ns);
         for thread in self.threads.values_mut() {
             thread.end(end_ns, &mut self.changes);
@@ -177,7 +178,11 @@ impl Split {
             self.sweep.push(change);
         }
         self.sweep.settle(end_ns);
-        let Sweep { real_time, thread_time, .. } = self.sweep;
+        let Sweep { mut real_time, mut thread_time, .. } = self.sweep;
+        let part = if used_disc || self.requests { Part::Disc } else { Part::Unknown };
+        for times in [&mut real_time, &mut thread_time] {
+            times[part] += std::mem::take(&mut times[Part::PerhapsDisc]);
+        }
         Result { thread_time, real_time, threads: self.threads_seen }
     }
 }

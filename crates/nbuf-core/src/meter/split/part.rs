@@ -11,6 +11,8 @@ pub(crate) enum Part {
     Runnable,
     /// It waits for a disc.
     Disc,
+    /// It waits for a disc, if the command used one at all. A result has none of it.
+    PerhapsDisc,
     /// It waits for memory to be reclaimed.
     Memory,
     /// It waits for another thread or program: a lock, a pipe, a socket, a terminal.
@@ -22,10 +24,11 @@ pub(crate) enum Part {
 }
 
 /// All parts, in their order.
-pub(crate) const PARTS: [Part; 7] = [
+pub(crate) const PARTS: [Part; 8] = [
     Part::OnCpu,
     Part::Runnable,
     Part::Disc,
+    Part::PerhapsDisc,
     Part::Memory,
     Part::LockOrPipe,
     Part::Asleep,

@@ -20,7 +20,7 @@ fn result(events: &[(u64, u32, What)], end_ns: u64) -> Result {
     for &(time_ns, thread, what) in events {
         split.take(&Event { time_ns, thread, what });
     }
-    split.finish(end_ns)
+    split.finish(end_ns, false)
 }
 
 fn check(events: &[(u64, u32, What)], thread_time: &[(Part, u64)], real_time: &[(Part, u64)]) {
@@ -76,6 +76,23 @@ fn each_wait_has_its_part() {
         let want = [(Runnable, 20), (OnCpu, 40), (part, 40)];
         check(&events, &want, &want);
     }
+}
+
+#[test]
+fn a_request_that_is_held_back_is_a_wait_for_a_disc() {
+    let mut split = Split::default();
+    for (time_ns, what) in [
+        (0, What::Born),
+        (0, What::In),
+        (10, leaving(State::Uninterruptible)),
+        (90, What::Woken(Waker::Kernel)),
+        (90, What::In),
+        (100, What::Died),
+    ] {
+        split.take(&Event { time_ns, thread: 1, what });
+    }
+    let got = split.finish(100, true);
+    assert_eq!((got.real_time[Part::Disc], got.thread_time[Part::Disc]), (80, 80));
 }
 
 #[test]

@@ -153,6 +153,7 @@ fn explain(waker: Option<Waker>, in_call: Option<bool>, requests: bool) -> Part 
         Some(Waker::Program) => Part::LockOrPipe,
         // A fault waits for nothing else; a call may wait for other work of the kernel.
         Some(Waker::Interrupt | Waker::Kernel) if requests || in_call == Some(false) => Part::Disc,
-        _ => Part::Unknown,
+        // A wake-up on an idle processor may leave no record. A program that wakes is on no idle one.
+        Some(Waker::Interrupt | Waker::Kernel) | None => Part::PerhapsDisc,
     }
 }

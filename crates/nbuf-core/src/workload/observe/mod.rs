@@ -67,13 +67,15 @@ impl Threads {
         }
     }
 
-    /// After the command: the last events, and the sums.
-    pub(crate) fn finish(mut self) -> Observed {
+    /// After the command: the last events, and the sums. `used_disc` says whether the kernel counted bytes of a
+    /// disc for it.
+    pub(crate) fn finish(mut self, used_disc: bool) -> Observed {
         self.take_all(u64::MAX);
         let reach = self.tracepoints.reach();
         let has_tracepoints = matches!(reach, Reach::Tracepoints);
         let observed = Observed {
-            split: (!matches!(reach, Reach::Nothing(_))).then(|| self.split.finish(self.last_ns)),
+            split: (!matches!(reach, Reach::Nothing(_)))
+                .then(|| self.split.finish(self.last_ns, used_disc)),
             span_ns: self.last_ns - self.began_ns.unwrap_or(self.last_ns),
             processes: self.processes,
             fills: has_tracepoints.then_some(self.fills),

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn seconds_have_three_digits() {
-        let of = [123.4, 12.34, 1.234, 0.1234, 0.01234, 0.001234, 0.0];
+        let of = [123.4, 12.34, 1.234, 0.1234, 0.012_34, 0.001_234, 0.0];
         let want = ["123 s", "12.3 s", "1.23 s", "123 ms", "12.3 ms", "1.23 ms", "0.00 ms"];
         assert_eq!(of.map(seconds), want);
     }
