@@ -107,8 +107,8 @@ fn faults_are_counted() {
     let (none, _) = run(&place, &["touch", "0"]);
     let (all, _) = run(&place, &["touch", "5000"]);
     let more = all.faults_minor - none.faults_minor;
-    // The pages, and those of the page table's own.
-    assert!((5000..5030).contains(&more), "{more} faults");
+    // The addresses of a program vary, and so do a few faults of its start.
+    assert!((4980..5030).contains(&more), "{more} faults");
     assert!(all.memory_bytes_max.0 - none.memory_bytes_max.0 > 5000 * 4096 - (1 << 20));
 }
 
