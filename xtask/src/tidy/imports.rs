@@ -44,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 const BELOW_THE_NOUNS: [&str; 4] = ["sys", "trace", "clock", "units"];
 
 /// Modules that may talk to the kernel.
-const OVER_SYS: [&str; 9] = [
+const OVER_SYS: [&str; 10] = [
     "sys",
     "disc",
     "path",
@@ -52,6 +52,7 @@ const OVER_SYS: [&str; 9] = [
     "internal",
     "meter::probe",
     "workload::command",
+    "workload::observe",
     "workload::record",
     "workload::source",
 ];

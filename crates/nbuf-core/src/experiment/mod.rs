@@ -61,6 +61,8 @@ mod recommend;
 pub mod record;
 pub mod replay;
 pub mod result;
+#[cfg(feature = "capture")]
+pub mod run;
 mod search;
 mod self_sizing;
 #[cfg(feature = "capture")]

@@ -22,6 +22,7 @@ mod figures;
 mod files;
 mod ping;
 mod replay;
+mod run;
 mod search;
 mod size;
 mod sweep;
@@ -62,6 +63,7 @@ pub use ping::{
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
+pub use run::{RunCache, RunDocument, RunParts};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};

@@ -12,6 +12,7 @@ pub(crate) mod probe;
 pub(crate) mod residency;
 pub(crate) mod sampled;
 pub(crate) mod service;
+pub(crate) mod split;
 mod stack;
 pub(crate) mod stall;
 pub(crate) mod times;

@@ -1,8 +1,9 @@
 //! What the processor's architecture decides: how filters over system calls know its calls, and
 //! which calls it has that newer architectures do without.
 //!
-//! Registers are not here: the kernel says what a call is and what it was given in the same form
-//! everywhere (`PTRACE_GET_SYSCALL_INFO`), and a filter sees `struct seccomp_data`.
+//! A tracer and a filter need no registers: the kernel says what a call is and what it was given in the same
+//! form everywhere (`PTRACE_GET_SYSCALL_INFO`, `struct seccomp_data`). A sample has none of that, so
+//! [`registers`] says which registers tell where a program entered the kernel.
 
 use libc::c_long;
 
@@ -47,4 +48,35 @@ pub const OLD: &[(c_long, Old)] = &[];
 /// The old call with this number.
 pub(crate) fn old(number: c_long) -> Option<Old> {
     OLD.iter().find(|(known, _)| *known == number).map(|&(_, old)| old)
+}
+
+/// The registers of a program in a sample: `asm/perf_regs.h`.
+pub(crate) mod registers {
+    /// How many there are in a sample.
+    pub(crate) const COUNT: usize = MASK.count_ones() as usize;
+
+    /// AX, SP and IP.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const MASK: u64 = 1 << 0 | 1 << 7 | 1 << 8;
+    /// SP and PC.
+    #[cfg(target_arch = "aarch64")]
+    pub(crate) const MASK: u64 = 1 << 31 | 1 << 32;
+    /// None: no place is known.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub(crate) const MASK: u64 = 0;
+
+    /// The stack and the next instruction.
+    pub(crate) fn place(values: [u64; COUNT]) -> (u64, u64) {
+        match values[..] {
+            [.., stack, instruction] => (stack, instruction),
+            _ => (0, 0),
+        }
+    }
+
+    /// Whether the program is in a system call; nothing where the registers do not say. On x86-64 the
+    /// kernel puts `-ENOSYS` where the result will be.
+    pub(crate) fn in_call(values: [u64; COUNT]) -> Option<bool> {
+        let no_result = i64::from(-libc::ENOSYS).cast_unsigned();
+        cfg!(target_arch = "x86_64").then(|| values.first() == Some(&no_result))
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) mod heap;
 #[cfg(feature = "system")]
 pub(crate) mod input;
 #[cfg(feature = "system")]
+pub(crate) mod linger;
+#[cfg(feature = "system")]
 pub(crate) mod loop_device;
 #[cfg(feature = "system")]
 pub(crate) mod mapping;

@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use perf_event_open_sys::bindings as b;
 
+use super::architecture::registers;
 use super::rights::capability::raise;
 
 // The C libraries disagree about the type of the number.
@@ -32,7 +33,8 @@ pub(crate) struct Count {
 }
 
 /// How a tracepoint is sampled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a bit of the kernel's own structure")]
 pub(crate) struct Sampling {
     /// The number of bytes after which readers are woken; 0 for after each sample.
     pub wakeup_bytes: u32,
@@ -40,6 +42,12 @@ pub(crate) struct Sampling {
     pub says_task: bool,
     /// Whether there are records of threads and processes that begin and end, too.
     pub says_threads: bool,
+    /// Whether there are records of each time that a thread gets a processor, or leaves it.
+    pub says_switches: bool,
+    /// Whether samples end with [`registers::COUNT`] registers of the program.
+    pub says_registers: bool,
+    /// Whether it counts from now on, and not from `execve` on.
+    pub begins_now: bool,
 }
 
 /// Opens the tracepoint with number `id` for `pid` on processor `cpu`, disabled until `execve`.
@@ -68,11 +76,37 @@ pub(crate) fn probe(cpu: i32) -> io::Result<()> {
     open_with(&attr, -1, cpu).map(drop)
 }
 
+/// Opens an event that never happens, for its records of threads and switches alone. An ordinary user may do
+/// so for his own processes.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_silent(pid: i32, cpu: i32, sampling: Sampling) -> io::Result<Event> {
+    let mut attr = attributes(b::PERF_COUNT_SW_DUMMY.into(), sampling);
+    attr.type_ = b::PERF_TYPE_SOFTWARE;
+    attr.set_exclude_kernel(1);
+    attr.set_exclude_hv(1);
+    attr.sample_type &= !u64::from(b::PERF_SAMPLE_RAW);
+    open_known(attr, pid, cpu)
+}
+
+/// Counts a tracepoint for a task that has not executed yet and its descendants, on all processors, from
+/// `execve` on.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_counter(id: u64, pid: i32) -> io::Result<Event> {
+    let mut attr = attributes(id, Sampling::default());
+    attr.sample_type = 0;
+    attr.__bindgen_anon_1.sample_period = 0;
+    open_known(attr, pid, -1)
+}
+
 /// Opens the tracepoint as [`open`] does, for the calling thread without its children, enabled at
 /// once. Its samples are read with the samples of another event, and wake no reader.
 pub(crate) fn open_on_this_thread(id: u64, cpu: i32, says_task: bool) -> io::Result<Event> {
     let mut attr =
-        attributes(id, Sampling { wakeup_bytes: u32::MAX, says_task, says_threads: false });
+        attributes(id, Sampling { wakeup_bytes: u32::MAX, says_task, ..Sampling::default() });
     attr.set_disabled(0);
     attr.set_inherit(0);
     attr.set_enable_on_exec(0);
@@ -94,11 +128,13 @@ fn open_known(mut attr: b::perf_event_attr, pid: i32, cpu: i32) -> io::Result<Ev
 
 fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
     let task = if sampling.says_task { b::PERF_SAMPLE_TID } else { 0 };
+    let registers = if sampling.says_registers { b::PERF_SAMPLE_REGS_USER } else { 0 };
     let mut attr = b::perf_event_attr {
         type_: b::PERF_TYPE_TRACEPOINT,
         size: u32::try_from(size_of::<b::perf_event_attr>()).unwrap_or(0),
         config: id,
-        sample_type: u64::from(task | b::PERF_SAMPLE_TIME | b::PERF_SAMPLE_RAW),
+        sample_type: u64::from(task | b::PERF_SAMPLE_TIME | b::PERF_SAMPLE_RAW | registers),
+        sample_regs_user: if sampling.says_registers { registers::MASK } else { 0 },
         clockid: libc::CLOCK_MONOTONIC,
         ..Default::default()
     };
@@ -106,11 +142,14 @@ fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
     // Its samples may go into the ring of another event: their number counts there, but no bytes.
     let each = sampling.wakeup_bytes == 0;
     attr.__bindgen_anon_2.wakeup_watermark = if each { 1 } else { sampling.wakeup_bytes };
-    attr.set_disabled(1);
+    attr.set_disabled(u64::from(!sampling.begins_now));
     attr.set_inherit(1);
-    attr.set_enable_on_exec(1);
+    attr.set_enable_on_exec(u64::from(!sampling.begins_now));
     attr.set_watermark(u64::from(!each));
     attr.set_task(u64::from(sampling.says_threads));
+    attr.set_context_switch(u64::from(sampling.says_switches));
+    // Records of switches have no task and no time of their own.
+    attr.set_sample_id_all(u64::from(sampling.says_switches));
     attr.set_use_clockid(1);
     attr
 }
@@ -163,6 +202,11 @@ impl Event {
                 .map_or(0, u64::from_ne_bytes)
         };
         Ok(Count { hits: word(0), lost: word(8) })
+    }
+
+    /// The descriptor alone.
+    pub(crate) fn into_descriptor(self) -> OwnedFd {
+        self.fd
     }
 
     /// The descriptor, to map a ring on or to wait for.

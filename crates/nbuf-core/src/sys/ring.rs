@@ -27,6 +27,8 @@ pub(crate) struct Ring {
 pub(crate) struct Record<'a> {
     /// `PERF_RECORD_SAMPLE`, `PERF_RECORD_LOST`, ...
     pub kind: u32,
+    /// `PERF_RECORD_MISC_*`
+    pub misc: u16,
     /// The body.
     pub body: &'a [u8],
 }
@@ -80,7 +82,8 @@ impl Ring {
             }
             scratch.resize(usize::try_from(bytes - 8).unwrap_or(0), 0);
             self.copy(at.wrapping_add(8), &mut scratch);
-            each(Record { kind, body: &scratch });
+            let misc = u16::from_ne_bytes([header[4], header[5]]);
+            each(Record { kind, misc, body: &scratch });
             at = at.wrapping_add(bytes);
         }
         self.scratch = scratch;

@@ -7,6 +7,9 @@ use rustix::fs::{Mode, OFlags, openat};
 
 use super::rights::capability::raise;
 
+/// More than a `format` file has.
+const FILE_BYTES: usize = 16 << 10;
+
 /// An open tracefs.
 #[derive(Debug)]
 pub(crate) struct Tracefs {
@@ -41,7 +44,8 @@ impl Tracefs {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let _raised = raise();
         let file = openat(&self.root, path, flags, Mode::empty())?;
-        let mut text = String::new();
+        // The kernel waits for others before each read: one takes a whole file.
+        let mut text = String::with_capacity(FILE_BYTES);
         std::fs::File::from(file).read_to_string(&mut text)?;
         Ok(text)
     }

@@ -12,6 +12,8 @@ pub(crate) mod anonymize;
 pub(crate) mod command;
 pub(crate) mod convert;
 pub mod format;
+#[cfg(feature = "capture")]
+pub(crate) mod observe;
 pub(crate) mod pages;
 pub(crate) mod process;
 pub(crate) mod ranges;

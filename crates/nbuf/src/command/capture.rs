@@ -1,6 +1,7 @@
 //! `--capture`: how a command is watched.
 
 use nbuf::experiment::capture;
+use nbuf::experiment::record::Until;
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -19,6 +20,22 @@ impl From<Capture> for capture::Capture {
             Capture::Auto => Self::Auto,
             Capture::Perf => Self::Perf,
             Capture::Calls => Self::Calls,
+        }
+    }
+}
+
+/// `--until`
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum UntilArgument {
+    Main,
+    Last,
+}
+
+impl From<UntilArgument> for Until {
+    fn from(until: UntilArgument) -> Self {
+        match until {
+            UntilArgument::Main => Self::Main,
+            UntilArgument::Last => Self::Last,
         }
     }
 }

@@ -14,6 +14,7 @@ mod ping;
 mod policy;
 mod record;
 mod replay;
+mod run;
 mod size;
 mod sweep;
 mod trace;
@@ -34,6 +35,7 @@ pub(crate) enum Verb {
     #[command(hide = true)]
     DemoWork(demo::WorkArgs),
     Record(record::Arguments),
+    Run(run::Arguments),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
     Sweep(sweep::Args),
@@ -58,7 +60,7 @@ impl Verb {
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Self::Size(arguments) => arguments.needs(),
-            Self::Demo(_) | Self::Record(_) | Self::Doctor(_) => Needs::Watching,
+            Self::Demo(_) | Self::Record(_) | Self::Run(_) | Self::Doctor(_) => Needs::Watching,
             _ => Needs::Nothing,
         }
     }
@@ -75,6 +77,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::DemoKeeper(arguments) => demo::keep(arguments),
         Verb::DemoWork(arguments) => demo::work(arguments),
         Verb::Record(arguments) => record::run(arguments),
+        Verb::Run(arguments) => run::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
         Verb::Sweep(arguments) => sweep::run(arguments),

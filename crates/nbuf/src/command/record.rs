@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow};
-use nbuf::experiment::record::{self, Spec, Until};
+use nbuf::experiment::record::{self, Spec};
 use nbuf::experiment::result::RecordDocument;
 
-use super::capture::Capture;
+use super::capture::{Capture, UntilArgument};
 use crate::console::Console;
 use crate::fail::say;
 use crate::output::unwrapped;
@@ -58,21 +58,12 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum UntilArgument {
-    Main,
-    Last,
-}
-
 impl Arguments {
     fn spec(&self) -> Spec {
         Spec {
             command: self.command.clone(),
             output: self.output.clone(),
-            until: match self.until {
-                UntilArgument::Main => Until::Main,
-                UntilArgument::Last => Until::Last,
-            },
+            until: self.until.into(),
             anonymize: self.anonymize,
             capture: self.capture.into(),
             ring_bytes: self.ring_bytes,

@@ -29,6 +29,7 @@ mod plot;
 pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod run;
 #[cfg(test)]
 mod sample;
 mod scale;

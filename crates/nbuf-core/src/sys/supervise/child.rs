@@ -13,7 +13,7 @@ use super::kill::{ask_all_to_end, kill_all};
 use super::owner::{self, Owner};
 use crate::sys::start;
 
-use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY, START_FAILED};
+use super::{ALL_ENDED, EXEC_FAILED, MAIN_ENDED, Message, Plan, READY, START_FAILED, USED};
 
 /// Reads the scripts that do not say who reads them.
 const SHELL: &CStr = c"/bin/sh";
@@ -81,7 +81,7 @@ impl<'a> Prepared<'a> {
                 self.become_command(gate);
             }
             if command < 0 {
-                self.tell(START_FAILED, (*libc::__errno_location()).into(), [0; 3]);
+                self.tell(START_FAILED, (*libc::__errno_location()).into(), [0; USED]);
                 libc::_exit(125);
             }
             // A session of our own, and so a group: what the command sends to its group, `SIGKILL` even, may
@@ -90,7 +90,7 @@ impl<'a> Prepared<'a> {
             libc::setsid();
             libc::close(gate[0]);
             close_all_but(3, &[self.socket, signals, gate[1], owner.descriptor()]);
-            self.tell(READY, command.into(), [0; 3]);
+            self.tell(READY, command.into(), [0; USED]);
             self.watch(command, signals, gate[1], &owner);
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Prepared<'a> {
                 if reap(|pid, status| {
                     if pid == command && !main_ended {
                         main_ended = true;
-                        self.tell(MAIN_ENDED, status.into(), [0; 3]);
+                        self.tell(MAIN_ENDED, status.into(), [0; USED]);
                     }
                 }) {
                     self.tell_usage();
@@ -210,12 +210,12 @@ impl<'a> Prepared<'a> {
         // SAFETY: as in `supervise`.
         unsafe {
             let errno = *libc::__errno_location();
-            self.tell(EXEC_FAILED, errno.into(), [0; 3]);
+            self.tell(EXEC_FAILED, errno.into(), [0; USED]);
             libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
         }
     }
 
-    fn tell(&self, kind: u64, value: i64, more: [u64; 3]) {
+    fn tell(&self, kind: u64, value: i64, more: [u64; USED]) {
         let message = Message { kind, value, more };
         // SAFETY: the message is a live local without padding; a dead reader is no signal for us.
         unsafe {
@@ -236,9 +236,18 @@ impl<'a> Prepared<'a> {
             usage.assume_init()
         };
         let micros = |t: libc::timeval| t.tv_sec * 1_000_000 + t.tv_usec;
-        let cpu_ns = (micros(usage.ru_utime) + micros(usage.ru_stime)) * 1000;
-        let counted = [usage.ru_majflt, usage.ru_inblock, usage.ru_oublock];
-        self.tell(ALL_ENDED, cpu_ns, counted.map(i64::unsigned_abs));
+        let used = [
+            micros(usage.ru_utime),
+            micros(usage.ru_stime),
+            usage.ru_majflt,
+            usage.ru_minflt,
+            usage.ru_inblock,
+            usage.ru_oublock,
+            usage.ru_maxrss,
+            usage.ru_nvcsw,
+            usage.ru_nivcsw,
+        ];
+        self.tell(ALL_ENDED, 0, used.map(i64::unsigned_abs));
     }
 
     /// Our process is dead: end all descendants, remove the cgroups, and go.

@@ -76,16 +76,28 @@ pub(crate) enum Report {
         status: i32,
     },
     /// The last descendant ended.
-    AllEnded {
-        /// User and system time of the command and all its descendants.
-        cpu_ns: u64,
-        /// Page faults that needed I/O.
-        major_faults: u64,
-        /// Bytes read from block devices.
-        bytes_read: u64,
-        /// Bytes of pages made dirty, and of writes past the cache.
-        bytes_written: u64,
-    },
+    AllEnded(Used),
+}
+
+/// What the command and all its descendants have used, as `getrusage(2)` counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Time in programs.
+    pub user_ns: u64,
+    /// Time in the kernel.
+    pub system_ns: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that needed none.
+    pub minor_faults: u64,
+    /// Bytes read from block devices.
+    pub bytes_read: u64,
+    /// Bytes of pages made dirty, and of writes past the cache.
+    pub bytes_written: u64,
+    /// The most memory that one of the processes had at once.
+    pub resident_bytes_max: u64,
+    /// Times that a thread left its processor to wait, and that it was taken from one.
+    pub switches: [u64; 2],
 }
 
 /// Our end of a running supervisor.
@@ -102,8 +114,11 @@ pub(crate) struct Supervisor {
 struct Message {
     kind: u64,
     value: i64,
-    more: [u64; 3],
+    more: [u64; USED],
 }
+
+/// How many numbers a report of what was used has.
+const USED: usize = 9;
 
 const READY: u64 = 1;
 const EXEC_FAILED: u64 = 2;
@@ -192,18 +207,30 @@ impl Supervisor {
             READY => Report::Ready { pid: value },
             EXEC_FAILED => Report::ExecFailed { errno: value },
             MAIN_ENDED => Report::MainEnded { status: value },
-            _ => Report::AllEnded {
-                cpu_ns: u64::try_from(message.value).unwrap_or(0),
-                major_faults: message.more[0],
-                bytes_read: message.more[1] * 512,
-                bytes_written: message.more[2] * 512,
-            },
+            _ => Report::AllEnded(Used::of(message.more)),
         }))
     }
 
     /// The descriptor, to wait for.
     pub(crate) fn descriptor(&self) -> &OwnedFd {
         &self.socket
+    }
+}
+
+impl Used {
+    fn of(numbers: [u64; USED]) -> Self {
+        let [user_us, system_us, major_faults, minor_faults, read, written, kib, waits, losses] =
+            numbers;
+        Self {
+            user_ns: user_us * 1000,
+            system_ns: system_us * 1000,
+            major_faults,
+            minor_faults,
+            bytes_read: read * 512,
+            bytes_written: written * 512,
+            resident_bytes_max: kib << 10,
+            switches: [waits, losses],
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::sys::cgroup::Group;
 use crate::sys::process::{self, Account};
 use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
-use crate::sys::supervise::{Plan, Supervisor};
+use crate::sys::supervise::{Plan, Supervisor, Used};
 pub use input::{Input, discarding, repeating};
 use leavers::Leavers;
 pub use leavers::Left;
@@ -127,6 +127,14 @@ pub struct Ended {
     pub elapsed_ns: u64,
     /// User and system time of the command and its descendants.
     pub cpu_ns: u64,
+    /// The part of it in programs.
+    pub user_ns: u64,
+    /// Page faults that waited for no I/O.
+    pub minor_faults: u64,
+    /// The most memory that one of its processes had at once.
+    pub resident_bytes_max: u64,
+    /// Times that a thread left its processor to wait, and that it was taken from one.
+    pub switches: [u64; 2],
     /// Page faults that waited for I/O.
     pub major_faults: u64,
     /// Bytes read from block devices for it.
@@ -137,6 +145,20 @@ pub struct Ended {
     pub bytes_written: u64,
     /// Processes that left the group it was put into.
     pub left: Option<Left>,
+}
+
+impl Ended {
+    /// Takes over what the kernel has counted.
+    fn take(&mut self, used: &Used) {
+        self.cpu_ns = used.user_ns + used.system_ns;
+        self.user_ns = used.user_ns;
+        self.minor_faults = used.minor_faults;
+        self.major_faults = used.major_faults;
+        self.bytes_read = used.bytes_read;
+        self.bytes_written = used.bytes_written;
+        self.resident_bytes_max = used.resident_bytes_max;
+        self.switches = used.switches;
+    }
 }
 
 /// What to do about a command that is not found.

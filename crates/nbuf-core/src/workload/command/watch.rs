@@ -149,12 +149,9 @@ impl Run<'_> {
                     self.end_all()?;
                 }
             }
-            Report::AllEnded { cpu_ns, major_faults, bytes_read, bytes_written } => {
+            Report::AllEnded(used) => {
                 self.ended.elapsed_ns = process::monotonic_ns() - self.started_ns;
-                self.ended.cpu_ns = cpu_ns;
-                self.ended.major_faults = major_faults;
-                self.ended.bytes_read = bytes_read;
-                self.ended.bytes_written = bytes_written;
+                self.ended.take(&used);
                 return Ok(true);
             }
         }

@@ -101,9 +101,9 @@ const fn write(path: &'static str, fields: [&'static str; 4]) -> Source {
 
 /// Where a field is in a raw record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Field {
-    pub(super) offset: usize,
-    pub(super) bytes: usize,
+pub(crate) struct Field {
+    pub(crate) offset: usize,
+    pub(crate) bytes: usize,
 }
 
 /// How to read the records of one tracepoint.
@@ -226,15 +226,16 @@ pub fn decode(layouts: &[Layout], body: &[u8], task_in: TaskIn) -> Option<Event>
 }
 
 /// The tracepoint's number in a `format` file.
-pub(super) fn id(text: &str) -> Option<u16> {
+pub(crate) fn id(text: &str) -> Option<u16> {
     text.lines().find_map(|line| line.strip_prefix("ID:")?.trim().parse().ok())
 }
 
 /// A field of a `format` file.
-pub(super) fn field_named(text: &str, name: &str) -> Option<Field> {
+pub(crate) fn field_named(text: &str, name: &str) -> Option<Field> {
     text.lines().find_map(|line| {
         let (declaration, rest) = line.trim().strip_prefix("field:")?.split_once(';')?;
-        if declaration.rsplit(' ').next()? != name {
+        // An array is declared with its length.
+        if declaration.rsplit(' ').next()?.split('[').next()? != name {
             return None;
         }
         let value = |key: &str| -> Option<usize> {
@@ -244,7 +245,7 @@ pub(super) fn field_named(text: &str, name: &str) -> Option<Field> {
     })
 }
 
-pub(super) fn number(raw: &[u8], field: Field) -> Option<u64> {
+pub(crate) fn number(raw: &[u8], field: Field) -> Option<u64> {
     let bytes = raw.get(field.offset..field.offset.checked_add(field.bytes)?)?;
     Some(match *bytes {
         [a] => a.into(),

@@ -59,12 +59,12 @@ pub fn cgroup() -> &'static str {
 
 /// Whether processes go by the numbers that the kernel itself has for them (`PROC_PID_INIT_INO` in
 /// `include/linux/proc_ns.h`).
-pub(super) fn is_in_first_pid_namespace() -> bool {
+pub(in crate::workload) fn is_in_first_pid_namespace() -> bool {
     fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link == Path::new("pid:[4026531836]"))
 }
 
 /// Processors online, by number.
-pub(super) fn processors_online() -> io::Result<Vec<i32>> {
+pub(in crate::workload) fn processors_online() -> io::Result<Vec<i32>> {
     Ok(parse_list(&fs::read_to_string("/sys/devices/system/cpu/online")?))
 }
 

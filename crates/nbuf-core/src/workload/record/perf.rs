@@ -102,7 +102,7 @@ impl Perf {
             return Ok(());
         };
         // Disabled until we execute something, which we never do.
-        let sampling = perf::Sampling { wakeup_bytes: 1, says_task: true, says_threads: false };
+        let sampling = perf::Sampling { wakeup_bytes: 1, says_task: true, ..Default::default() };
         perf::open(layout.id.into(), 0, processor, sampling).map(drop).map_err(refused)
     }
 
@@ -149,7 +149,7 @@ impl Perf {
     pub fn attach(&mut self, pid: i32) -> Result<(), Error> {
         let wakeup_bytes = u32::try_from(self.ring_bytes / 4).unwrap_or(u32::MAX);
         let says_task = self.task_in == TaskIn::Sample;
-        let sampling = perf::Sampling { wakeup_bytes, says_task, says_threads: false };
+        let sampling = perf::Sampling { wakeup_bytes, says_task, ..Default::default() };
         let mut attached = Attached { events: Vec::new(), rings: Vec::new(), leaders: Vec::new() };
         for &processor in &self.processors {
             let leader = attached.events.len();

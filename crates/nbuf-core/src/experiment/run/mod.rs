@@ -1,0 +1,137 @@
+//! A command runs once, and the message after it says where its time went.
+//!
+//! ```no_run
+//! use nbuf::experiment::run::{self, Spec};
+//! use nbuf::experiment::session::Session;
+//!
+//! let command = ["sleep", "1"].map(Into::into).to_vec();
+//! let ran = run::run(&Spec { command, ..Spec::default() }, &mut Session::new(&()))?;
+//! println!("{} s", ran.real_seconds);
+//! # Ok::<(), run::Error>(())
+//! ```
+
+use std::ffi::OsString;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::workload::command::{Error as CommandError, Until};
+
+use super::notice::Notice;
+use super::result::{RunCache, RunDocument, RunParts, Warning};
+use super::session::Session;
+use crate::meter::split::{Part, Times};
+use crate::units::Bytes;
+use crate::workload::command::{self, Command, Ended, Job};
+use crate::workload::observe::{Observed, Reach, Threads};
+
+/// The spec of a run. The default runs nothing: it takes a `command`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// The command and its arguments.
+    #[serde(with = "super::words")]
+    pub command: Vec<OsString>,
+    /// When the run is over.
+    pub until: Until,
+}
+
+/// Why there is no message.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No signal can end the run.
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    /// The standard output of the command cannot be sent elsewhere.
+    #[error("cannot redirect the command's output")]
+    Output(#[source] io::Error),
+    /// The command never ran, or not to its end.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+}
+
+/// Runs the command. It keeps its standard input, output and error.
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error> {
+    let session = &*session;
+    // Before anything can start a thread.
+    let signals = session.cancellation.listen().map_err(Error::Signals)?;
+    let command = Command { arguments: spec.command.clone(), account: session.account.clone() };
+    let output = session.output.descriptor().map_err(Error::Output)?;
+    let job = Job { until: spec.until, standard: [None, output, None], ..Job::default() };
+    let mut threads = Threads::prepare();
+    let ended = command::run(&command, job, &mut threads, signals);
+    let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
+    let observed = threads.finish(used_disc);
+    let ended = ended?;
+    if ended.stopped > 0 {
+        session.observer.notice(&Notice::StoppedEnded(ended.stopped));
+    }
+    Ok(document(spec, &ended, &observed))
+}
+
+fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
+    let [switches_voluntary, switches_involuntary] = ended.switches;
+    let real_ns = if observed.split.is_some() { observed.span_ns } else { ended.elapsed_ns };
+    let cache = observed.lookups.zip(observed.fills).map(|(lookups, fills)| RunCache {
+        lookups: lookups.all,
+        // A mapped page that is missing is a major fault.
+        hits: lookups.all.saturating_sub(lookups.misses + ended.major_faults),
+        fills,
+    });
+    RunDocument {
+        schema: RunDocument::SCHEMA.to_owned(),
+        command: spec.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        exit_status: ended.exit_status,
+        signal: ended.signal,
+        interrupted: ended.interrupted,
+        real_seconds: seconds(real_ns),
+        user_seconds: seconds(ended.user_ns),
+        system_seconds: seconds(ended.cpu_ns - ended.user_ns),
+        faults_major: ended.major_faults,
+        faults_minor: ended.minor_faults,
+        cache,
+        device_read_bytes: Bytes(ended.bytes_read),
+        device_written_bytes: Bytes(ended.bytes_written),
+        memory_bytes_max: Bytes(ended.resident_bytes_max),
+        switches_voluntary,
+        switches_involuntary,
+        processes: observed.split.map(|_| observed.processes),
+        threads: observed.split.map(|split| split.threads),
+        thread_time: observed.split.map(|split| parts(&split.thread_time)),
+        real_time: observed.split.map(|split| parts(&split.real_time)),
+        notes: notes(observed),
+    }
+}
+
+fn parts(times: &Times) -> RunParts {
+    RunParts {
+        on_cpu_seconds: seconds(times[Part::OnCpu]),
+        runnable_seconds: seconds(times[Part::Runnable]),
+        disc_seconds: seconds(times[Part::Disc]),
+        memory_seconds: seconds(times[Part::Memory]),
+        lock_or_pipe_seconds: seconds(times[Part::LockOrPipe]),
+        asleep_seconds: seconds(times[Part::Asleep]),
+        unknown_seconds: seconds(times[Part::Unknown]),
+    }
+}
+
+fn notes(observed: &Observed) -> Vec<Warning> {
+    let missing = match &observed.reach {
+        Reach::Tracepoints => None,
+        Reach::Switches(reason) => Some(format!(
+            "waits are unknown, and the page cache is missing: {reason}; run nbuf by sudo"
+        )),
+        Reach::Nothing(reason) => Some(format!(
+            "where the time went, and the page cache, are missing: {reason}; run nbuf by sudo"
+        )),
+    };
+    let lost = (observed.lost > 0).then(|| {
+        format!("{} records of the kernel were lost: the parts are not exact", observed.lost)
+    });
+    missing.into_iter().chain(lost).map(Warning::Text).collect()
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}

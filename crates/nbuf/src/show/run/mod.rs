@@ -1,0 +1,100 @@
+//! The ready message: one line.
+
+use nbuf::experiment::result::{RunDocument, RunParts};
+use nbuf::units::{count, grouped};
+
+/// The line after a command.
+pub(crate) fn line(ran: &RunDocument) -> String {
+    let mut parts = vec![split("real", ran.real_seconds, ran.real_time.as_ref())];
+    if let Some(threads) = &ran.thread_time {
+        parts.push(split("threads", threads.sum_seconds(), Some(threads)));
+    }
+    parts.push(format!(
+        "CPU {} user, {} system",
+        seconds(ran.user_seconds),
+        seconds(ran.system_seconds)
+    ));
+    let (major, minor) = (grouped(ran.faults_major), grouped(ran.faults_minor));
+    parts.push(format!("faults {major} major, {minor} minor"));
+    if let Some(cache) = &ran.cache {
+        let (hits, lookups) = (grouped(cache.hits), grouped(cache.lookups));
+        let filled = count(cache.fills, "page", "pages");
+        parts.push(format!("page cache {hits} hits of {lookups}, {filled} filled"));
+    }
+    parts.push(format!("disc {} read", ran.device_read_bytes));
+    parts.push(format!("peak memory {}", ran.memory_bytes_max));
+    if ran.exit_status != 0 {
+        parts.push(format!("exit status {}", ran.exit_status));
+    }
+    parts.join("; ")
+}
+
+/// `real 1.00 s (on CPU 40 %, asleep 60 %)`: the parts of half a per cent and more.
+fn split(name: &str, all: f64, parts: Option<&RunParts>) -> String {
+    let named = parts.map(RunParts::named).unwrap_or_default();
+    let shares = named.iter().map(|(name, part)| (name, 100.0 * part / all));
+    let shown = shares.filter(|(_, share)| *share >= 0.5);
+    let shown: Vec<String> = shown.map(|(name, share)| format!("{name} {share:.0} %")).collect();
+    let all = seconds(all);
+    if shown.is_empty() {
+        format!("{name} {all}")
+    } else {
+        format!("{name} {all} ({})", shown.join(", "))
+    }
+}
+
+/// Three significant digits.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s >= 99.95 => format!("{s:.0} s"),
+        s if s >= 9.995 => format!("{s:.1} s"),
+        s if s >= 0.9995 => format!("{s:.2} s"),
+        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
+        s if s >= 0.00995 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.2} ms", s * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use nbuf::experiment::result::RunCache;
+    use nbuf::units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_line_says_where_the_time_went() {
+        let real_time = RunParts {
+            on_cpu_seconds: 0.4,
+            disc_seconds: 0.004,
+            asleep_seconds: 0.6,
+            ..RunParts::default()
+        };
+        let thread_time = RunParts { runnable_seconds: 0.1, ..real_time };
+        let ran = RunDocument {
+            real_seconds: 1.004,
+            user_seconds: 0.39,
+            system_seconds: 0.0101,
+            faults_major: 2,
+            faults_minor: 1234,
+            cache: Some(RunCache { lookups: 5000, hits: 4990, fills: 1 }),
+            device_read_bytes: Bytes(8192),
+            memory_bytes_max: Bytes(3 << 20),
+            real_time: Some(real_time),
+            thread_time: Some(thread_time),
+            exit_status: 3,
+            ..RunDocument::default()
+        };
+        expect!["real 1.00 s (on CPU 40 %, asleep 60 %); threads 1.10 s (on CPU 36 %, runnable 9 %, asleep 54 %); CPU 390 ms user, 10.1 ms system; faults 2 major, 1,234 minor; page cache 4,990 hits of 5,000, 1 page filled; disc 8.00 KiB read; peak memory 3.00 MiB; exit status 3"].assert_eq(&line(&ran));
+        let ordinary = RunDocument { real_time: None, thread_time: None, cache: None, ..ran };
+        expect!["real 1.00 s; CPU 390 ms user, 10.1 ms system; faults 2 major, 1,234 minor; disc 8.00 KiB read; peak memory 3.00 MiB; exit status 3"].assert_eq(&line(&ordinary));
+    }
+
+    #[test]
+    fn seconds_have_three_digits() {
+        let of = [123.4, 12.34, 1.234, 0.1234, 0.012_34, 0.001_234, 0.0];
+        let want = ["123 s", "12.3 s", "1.23 s", "123 ms", "12.3 ms", "1.23 ms", "0.00 ms"];
+        assert_eq!(of.map(seconds), want);
+    }
+}

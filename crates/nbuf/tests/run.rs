@@ -1,0 +1,250 @@
+//! `nbuf run` against a program that has known times, and that measures its own waits.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use nbuf::experiment::result::{RunDocument, RunParts};
+use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
+use support::{Need, Place, requires, until, with_word};
+
+const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
+
+/// What is allowed between two clocks, and for a machine with other work: a part is off by less.
+const TOLERANCE_SECONDS: f64 = 0.025;
+
+type Part = fn(&RunParts) -> f64;
+
+/// Builds `truth.c`.
+fn truth(place: &Place) -> PathBuf {
+    let program = place.path("truth");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/truth.c");
+    let built = Command::new("cc")
+        .args(["-O1", "-w", "-pthread", source, "-o"])
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(built.success());
+    program
+}
+
+/// Runs it, and gives the document with the wait that the program measured.
+fn run(place: &Place, words: &[&str]) -> (RunDocument, f64) {
+    let program = truth(place);
+    let words = [&["run", "--json", "--", program.to_str().unwrap()], words].concat();
+    let output = place.nbuf(words).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let waited = error.lines().find_map(|line| line.strip_prefix("waited ")?.parse().ok());
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+    assert_eq!(ran.exit_status, 0, "{error}");
+    assert!(ran.notes.is_empty(), "{:?}", ran.notes);
+    let real = ran.real_time.unwrap();
+    assert!((real.sum_seconds() - ran.real_seconds).abs() < 1e-6, "{ran:?}");
+    assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{ran:?}");
+    (ran, waited.expect(&error))
+}
+
+fn check(name: &str, got: f64, want: f64) {
+    // A thread that may run may have to wait for a processor: that is not a wait of the program's.
+    let room = TOLERANCE_SECONDS + 0.02 * want;
+    assert!((got - want).abs() <= room, "{name}: {got}, not {want}");
+}
+
+#[test]
+fn each_part_is_what_the_program_did() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let parts: [(&str, Part, &str); 6] = [
+        ("compute", |parts| parts.on_cpu_seconds, "0.3"),
+        ("sleep", |parts| parts.asleep_seconds, "0.3"),
+        ("poll", |parts| parts.asleep_seconds, "0.3"),
+        ("wait", |parts| parts.asleep_seconds, "0.3"),
+        ("pipe", |parts| parts.lock_or_pipe_seconds, "0.3"),
+        ("futex", |parts| parts.lock_or_pipe_seconds, "0.3"),
+    ];
+    for (what, part, amount) in parts {
+        let (ran, _) = run(&place, &[what, amount]);
+        let real = ran.real_time.unwrap();
+        check(what, part(&real), amount.parse().unwrap());
+        let rest = real.sum_seconds() - part(&real) - real.runnable_seconds;
+        assert!(rest < TOLERANCE_SECONDS, "{what}: {real:?}");
+    }
+}
+
+#[test]
+fn real_time_goes_to_the_first_part_and_thread_time_to_all() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let (ran, _) = run(&place, &["beside", "0.2"]);
+    let (real, threads) = (ran.real_time.unwrap(), ran.thread_time.unwrap());
+    assert_eq!((ran.processes, ran.threads), (Some(1), Some(2)));
+    check("computing", threads.on_cpu_seconds, 0.2);
+    check("asleep, of all threads", threads.asleep_seconds, 0.4);
+    check("asleep, while no thread computes", real.asleep_seconds + real.runnable_seconds, 0.2);
+}
+
+#[test]
+fn two_processes_in_turn_wait_for_each_other() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let (ran, waited) = run(&place, &["ping", "0.5"]);
+    let threads = ran.thread_time.unwrap();
+    assert_eq!(ran.processes, Some(2));
+    // The program has measured the waits of one of the two, and sleeps as long as the other one.
+    check("waits", threads.lock_or_pipe_seconds + threads.runnable_seconds, 2.0 * waited);
+    check("sleeps", threads.asleep_seconds + threads.runnable_seconds, 2.0 * waited);
+}
+
+#[test]
+fn faults_are_counted() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let (none, _) = run(&place, &["touch", "0"]);
+    let (all, _) = run(&place, &["touch", "5000"]);
+    let more = all.faults_minor - none.faults_minor;
+    // The addresses of a program vary, and so do a few faults of its start.
+    assert!((4980..5030).contains(&more), "{more} faults");
+    assert!(all.memory_bytes_max.0 - none.memory_bytes_max.0 > 5000 * 4096 - (1 << 20));
+}
+
+/// A rate for the disc, in a group of our own: 100 reads a second make each wait known.
+#[test]
+fn waits_for_a_slow_disc_are_waits_for_a_disc() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    place.file("file", 1 << 20);
+    let device = fs::metadata(place.path("file")).unwrap().dev();
+    let devices = vec![(libc::major(device), libc::minor(device))];
+    let hierarchies = Hierarchies::of_this_process();
+    let throttle = Throttle { devices, iops: Some(100), ..Throttle::default() };
+    let Ok(group) = Group::create_with(&hierarchies, Some(&throttle)) else {
+        support::skip("a rate for a disc: no group can have one");
+        return;
+    };
+    let joins = group.join_files().unwrap();
+    let program = truth(&place);
+    let mut nbuf =
+        place.nbuf(["run", "--json", "--", program.to_str().unwrap(), "direct", "50", "file"]);
+    let output = in_group(&mut nbuf, &joins).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+    let waited: f64 = error.lines().find_map(|l| l.strip_prefix("waited ")?.parse().ok()).unwrap();
+    let real = ran.real_time.unwrap();
+    assert!(waited > 0.3, "the rate was not kept: {waited}");
+    check(&format!("disc in {real:?}"), real.disc_seconds + real.runnable_seconds, waited);
+    assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{real:?}");
+    assert_eq!(ran.device_read_bytes.0 / 4096, 50);
+}
+
+/// The process joins the groups before it executes.
+fn in_group<'a>(nbuf: &'a mut Command, joins: &[OwnedFd]) -> &'a mut Command {
+    let paths: Vec<String> = joins
+        .iter()
+        .map(|join| {
+            let path = format!("/proc/self/fd/{}", join.as_raw_fd());
+            fs::read_link(path).unwrap().display().to_string()
+        })
+        .collect();
+    let script = paths.iter().fold(String::new(), |all, path| format!("{all}echo $$ >{path}; "));
+    let words: Vec<_> = nbuf.get_args().map(std::ffi::OsStr::to_owned).collect();
+    let program = nbuf.get_program().to_owned();
+    let directory = nbuf.get_current_dir().map(std::path::Path::to_owned);
+    *nbuf = Command::new("sh");
+    nbuf.args(["-c", &format!("{script} exec \"$@\""), "sh"]).arg(program).args(words);
+    if let Some(directory) = directory {
+        nbuf.current_dir(directory);
+    }
+    nbuf
+}
+
+#[test]
+fn a_cold_file_is_filled_and_a_warm_one_hit() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    place.file("file", 4 << 20);
+    let read = || {
+        let output = place.nbuf(["run", "--json", "--", "cat", "file"]).output().unwrap();
+        serde_json::from_slice::<RunDocument>(&output.stdout).unwrap()
+    };
+    let warm = read();
+    // Dirty pages are not dropped.
+    fs::File::open(place.path("file")).unwrap().sync_all().unwrap();
+    let mut drops = Command::new("dd");
+    drops.args(["if=file", "iflag=nocache", "count=0"]).current_dir(place.path("."));
+    assert!(drops.output().unwrap().status.success());
+    let cold = read();
+    let (warm, cold) = (warm.cache.unwrap(), cold.cache.unwrap());
+    // With whatever else the programs read.
+    assert!((1024..1224).contains(&cold.fills) && warm.fills < 200, "{cold:?} {warm:?}");
+    assert!(cold.hits < cold.lookups, "{cold:?}");
+    assert!(warm.lookups >= warm.hits && warm.hits > 0, "{warm:?}");
+}
+
+#[test]
+fn the_line_comes_after_the_command_and_the_status_is_the_commands() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    let output =
+        place.nbuf(["run", "sh", "-c", "echo out; echo err >&2; exit 7"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.stdout, b"out\n");
+    let error = String::from_utf8(output.stderr).unwrap();
+    let (first, line) = error.split_once('\n').unwrap();
+    assert_eq!(first, "err");
+    assert!(line.starts_with("nbuf: real ") && line.ends_with("exit status 7\n"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    let killed = place.nbuf(["run", "sh", "-c", "kill -9 $$"]).output().unwrap();
+    assert_eq!(killed.status.code(), Some(128 + 9));
+    for (command, status) in [("/nowhere", 127), ("/etc/passwd", 126)] {
+        let output = place.nbuf(["run", command]).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{command}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1, "{command}");
+    }
+}
+
+#[test]
+fn an_ordinary_user_sees_what_he_may_and_what_is_missing() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Nobody, Need::Program("setpriv")]) else {
+        return;
+    };
+    let place = Place::open_to_all().unwrap();
+    let nbuf = place.program();
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(nbuf)
+        .args(["run", "--json", "--", "sleep", "0.2"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+    assert!(ran.real_seconds > 0.2 && ran.faults_minor > 0, "{ran:?}");
+    assert_eq!(ran.cache, None);
+    let notes: Vec<String> = ran.notes.iter().map(ToString::to_string).collect();
+    assert!(notes[0].contains("no permission") && notes[0].contains("sudo"), "{notes:?}");
+    if let Some(real) = ran.real_time {
+        check("waits of a kind that is not known", real.unknown_seconds, 0.2);
+    }
+}
+
+#[test]
+fn nothing_is_left_running() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    let word = format!("86400.7{}", std::process::id());
+    let script = format!("sleep {word} & exit 0");
+    let output = place.nbuf(["run", "--until", "main", "sh", "-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    // The process that closes the tracepoints ends too.
+    until("all have ended", || with_word(&word).is_empty() && with_word(&script).is_empty());
+    let mut nbuf = place.nbuf(["run", "sleep", &word]);
+    let mut child = nbuf.spawn().unwrap();
+    until("the command runs", || with_word(&word).len() > 1);
+    nbuf::internal::sys::process::signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
+    child.wait().unwrap();
+    until("all have ended", || with_word(&word).is_empty());
+}
