@@ -165,7 +165,7 @@ impl Pair<'_> {
         };
         let limits = [
             (false, None, None),
-            (true, Some(self.first.limit_bytes), Some(self.second.limit_bytes)),
+            (true, Some(self.first.tried_bytes()), Some(self.second.tried_bytes())),
         ];
         let mut rows = Vec::new();
         for (limited, a, b) in limits {

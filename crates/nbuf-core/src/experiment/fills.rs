@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 pub(crate) use super::result::Meter;
 
 use crate::sys::cgroup::Group;
-use crate::units::PAGE_BYTES;
+use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::record::events::ADD;
 use crate::workload::record::log::Event;
@@ -20,7 +20,12 @@ pub(crate) enum Counter<'a> {
     /// By tracepoint.
     Tracepoint(Box<FillCounter<'a>>),
     /// By what was read.
-    BytesRead(&'a Group),
+    BytesRead {
+        /// The group of the command.
+        group: &'a Group,
+        /// Its most other memory.
+        other: Bytes,
+    },
 }
 
 impl<'a> Counter<'a> {
@@ -28,7 +33,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn prepare(meter: Meter, group: &'a Group) -> Result<Self, Error> {
         Ok(match meter {
             Meter::Tracepoint => Self::Tracepoint(Box::new(FillCounter::prepare(group)?)),
-            Meter::BytesRead => Self::BytesRead(group),
+            Meter::BytesRead => Self::BytesRead { group, other: Bytes(0) },
         })
     }
 
@@ -39,11 +44,19 @@ impl<'a> Counter<'a> {
         }
     }
 
+    /// The most memory other than the cache that a look at the group found.
+    pub(crate) fn other_peak(&self) -> Bytes {
+        match self {
+            Self::Tracepoint(counter) => counter.other,
+            Self::BytesRead { other, .. } => *other,
+        }
+    }
+
     /// Pages filled, and events that were lost on the way.
     pub(crate) fn finish(self, ended: &Ended) -> io::Result<(u64, u64)> {
         match self {
             Self::Tracepoint(counter) => counter.finish(),
-            Self::BytesRead(_) => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
+            Self::BytesRead { .. } => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
         }
     }
 }
@@ -52,39 +65,39 @@ impl Watcher for Counter<'_> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.attach(pid),
-            Self::BytesRead(_) => Ok(()),
+            Self::BytesRead { .. } => Ok(()),
         }
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Tracepoint(counter) => counter.descriptors(),
-            Self::BytesRead(_) => Vec::new(),
+            Self::BytesRead { .. } => Vec::new(),
         }
     }
 
     fn has_enough(&self) -> bool {
         match self {
             Self::Tracepoint(counter) => counter.pages > counter.most,
-            Self::BytesRead(_) => false,
+            Self::BytesRead { .. } => false,
         }
     }
 
     fn tick(&mut self) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.tick(),
-            Self::BytesRead(group) => {
-                refresh(group);
+            Self::BytesRead { group, other } => {
+                *other = (*other).max(look(group));
                 Ok(())
             }
         }
     }
 }
 
-/// Reading the group's statistics makes the kernel bring them up to date. Reclaim decides by them, and
-/// decides by chance when they are two seconds old.
-fn refresh(group: &Group) {
-    let _ = group.limiter().usage();
+/// The memory of the group other than its cache. Reading its statistics also makes the kernel bring them up
+/// to date. Reclaim decides by them, and decides by chance when they are two seconds old.
+fn look(group: &Group) -> Bytes {
+    group.limiter().usage().map_or(Bytes(0), |usage| usage.other())
 }
 
 /// Counts folios added to the page cache, in pages, on mounted file systems.
@@ -95,6 +108,7 @@ pub(crate) struct FillCounter<'a> {
     mounted: Mounted,
     pages: u64,
     most: u64,
+    other: Bytes,
 }
 
 impl<'a> FillCounter<'a> {
@@ -106,6 +120,7 @@ impl<'a> FillCounter<'a> {
             mounted: Mounted::here(),
             pages: 0,
             most: u64::MAX,
+            other: Bytes(0),
         })
     }
 
@@ -127,7 +142,7 @@ impl Watcher for FillCounter<'_> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        refresh(self.group);
+        self.other = self.other.max(look(self.group));
         let Self { perf, mounted, pages, .. } = self;
         perf.drain(|event: &Event| {
             // What the kernel keeps for itself is filled through the same tracepoint.

@@ -56,6 +56,7 @@ impl Targeting<'_> {
                 limit_bytes,
                 cache_bytes: cache,
                 slack_bytes,
+                spread_bytes: Bytes(0),
                 reason: reason.clone(),
                 ..advice.clone()
             };

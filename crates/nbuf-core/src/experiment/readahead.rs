@@ -176,6 +176,7 @@ mod tests {
         floor_bytes: Bytes(0),
         ceiling_bytes: Bytes(8 << 20),
         slack_bytes: Bytes(1 << 20),
+        spread_bytes: Bytes(0),
         reason: String::new(),
     };
 

@@ -70,6 +70,7 @@ pub fn recommend(
         floor_bytes: sizes.floor,
         ceiling_bytes: sizes.ceiling,
         slack_bytes: slack,
+        spread_bytes: Bytes(0),
         reason: sizes.reason,
     })
 }
@@ -199,6 +200,7 @@ mod tests {
             floor_bytes: floor,
             ceiling_bytes: ceiling,
             slack_bytes: slack,
+            spread_bytes: _,
             reason,
         } = advice;
         want.assert_eq(&format!(

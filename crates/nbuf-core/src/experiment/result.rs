@@ -116,9 +116,20 @@ pub struct Recommend {
     /// What was added so that a little more of anything does not spoil it.
     #[serde(default)]
     pub slack_bytes: Bytes,
+    /// The part of the slack that was added after the runs, because other memory differed between them.
+    /// Runs at the recommendation had a limit less by this.
+    #[serde(default)]
+    pub spread_bytes: Bytes,
     /// Why, in one sentence.
     #[serde(default)]
     pub reason: String,
+}
+
+impl Recommend {
+    /// The limit that runs had: the recommendation before other memory of these runs was known.
+    pub fn tried_bytes(&self) -> Bytes {
+        self.limit_bytes.saturating_sub(self.spread_bytes)
+    }
 }
 
 /// The runs under one limit: what was predicted, what the kernel counted. Of several runs the
@@ -174,6 +185,9 @@ pub struct Verified {
     /// The most memory that the group had, page cache included; 0 where the kernel does not count that.
     #[serde(default)]
     pub peak_bytes: Bytes,
+    /// The most of it that was not page cache: anonymous, shared and kernel memory. 0 if it was not measured.
+    #[serde(default)]
+    pub other_bytes: Bytes,
     /// Page faults that waited for I/O.
     #[serde(default)]
     pub major_faults: u64,

@@ -130,6 +130,7 @@ impl Bench<'_> {
         }
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
+        let other_bytes = counter.other_peak();
         let (fills, lost) = counter.finish(&ended)?;
         // Without a limit the cache ends nowhere, least of all at a step.
         let cliff = prediction.limit.and_then(|_| near_cliff(self.cliffs, prediction.cache));
@@ -153,6 +154,7 @@ impl Bench<'_> {
             exit_status: ended.exit_status,
             measured_cache_bytes: usage.page_cache,
             peak_bytes: usage.peak,
+            other_bytes,
             major_faults: usage.major_faults,
             read_bytes: Bytes(ended.bytes_read),
             written_bytes: Bytes(ended.bytes_written),
@@ -195,6 +197,7 @@ pub(crate) fn combine(runs: &[Verified], cliffs: &[Cliff]) -> Option<Verified> {
         exit_status: failed.or(ended.first())?.exit_status,
         measured_cache_bytes: Bytes(count(|run| run.measured_cache_bytes.0)),
         peak_bytes: runs.iter().map(|run| run.peak_bytes).max().unwrap_or_default(),
+        other_bytes: runs.iter().map(|run| run.other_bytes).max().unwrap_or_default(),
         major_faults: count(|run| run.major_faults),
         read_bytes: Bytes(count(|run| run.read_bytes.0)),
         written_bytes: Bytes(count(|run| run.written_bytes.0)),
@@ -325,6 +328,7 @@ mod tests {
             exit_status: i32::from(end == "failed"),
             measured_cache_bytes: Bytes(0),
             peak_bytes: Bytes(0),
+            other_bytes: Bytes(0),
             major_faults: fills / 10,
             read_bytes: Bytes(0),
             memory_pressure_seconds: 0.0,

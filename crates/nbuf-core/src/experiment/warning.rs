@@ -65,6 +65,15 @@ pub enum Warning {
         /// The setting that fixes its memory.
         setting: &'static str,
     },
+    /// Other memory differed between runs by more than the limit had room for, so it was raised.
+    OtherMemoryVaries {
+        /// The least that a run had at its peak.
+        low_bytes: Bytes,
+        /// The most.
+        high_bytes: Bytes,
+        /// What the limit was raised by.
+        raised_bytes: Bytes,
+    },
     /// Files that no run can begin without in memory.
     Unreachable {
         /// The share of their pages, from 0 to 1.
@@ -165,9 +174,11 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
-            Self::Uncached(_) | Self::Untimed | Self::NothingTouched | Self::BothFailed { .. } => {
-                Severity::Note
-            }
+            Self::Uncached(_)
+            | Self::Untimed
+            | Self::NothingTouched
+            | Self::OtherMemoryVaries { .. }
+            | Self::BothFailed { .. } => Severity::Note,
             _ => Severity::Warning,
         }
     }

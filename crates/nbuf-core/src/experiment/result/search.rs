@@ -74,6 +74,7 @@ impl From<&Verified> for SearchRun {
             read_bytes: run.read_bytes,
             major_faults: run.major_faults,
             peak_bytes: run.peak_bytes,
+            other_bytes: run.other_bytes,
             cache_bytes: run.measured_cache_bytes,
             seconds: run.measured_seconds,
             memory_pressure_seconds: run.memory_pressure_seconds,
@@ -97,6 +98,9 @@ pub struct SearchRun {
     pub major_faults: u64,
     /// The most memory that the group had, page cache included; 0 where the kernel does not count that.
     pub peak_bytes: Bytes,
+    /// The most of it that was not page cache: anonymous, shared and kernel memory. 0 if it was not measured.
+    #[serde(default)]
+    pub other_bytes: Bytes,
     /// File pages charged to the group at the end.
     pub cache_bytes: Bytes,
     /// Elapsed time.

@@ -57,7 +57,7 @@ impl SizeReport {
 
     /// Whether every prediction that was put to the test held.
     pub fn held(&self) -> bool {
-        let limit = self.recommend.as_ref().map(|recommend| recommend.limit_bytes);
+        let limit = self.recommend.as_ref().map(Recommend::tried_bytes);
         self.verify.iter().all(|run| match run.held {
             Some(held) => held,
             // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
@@ -97,8 +97,8 @@ impl Verified {
 
     /// Whether the run had the recommended limit: in whole pages, or in whole MiB, as it is pasted.
     pub fn is_at(&self, recommend: &Recommend) -> bool {
-        let least = recommend.limit_bytes.pages_down().bytes();
-        let most = Bytes(recommend.limit_bytes.0.next_multiple_of(1 << 20));
+        let least = recommend.tried_bytes().pages_down().bytes();
+        let most = Bytes(recommend.tried_bytes().0.next_multiple_of(1 << 20));
         self.limit_bytes.is_some_and(|limit| (least..=most).contains(&limit))
     }
 }

@@ -23,6 +23,8 @@ mod report;
 mod run;
 #[cfg(feature = "capture")]
 mod spec;
+#[cfg(feature = "capture")]
+mod spread;
 
 pub use super::cliff::cliffs;
 pub use super::recommend::{RecommendError, recommend};

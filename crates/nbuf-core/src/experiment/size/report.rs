@@ -94,6 +94,7 @@ impl SizeReport {
             floor_bytes: cache,
             ceiling_bytes: cache,
             slack_bytes: limit.saturating_sub(sum),
+            spread_bytes: Bytes(0),
             reason: reason(&search, too_small),
         });
         if let Some(target) = &mut self.target

@@ -56,7 +56,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<SizeReport, Error> 
         report = report.measured(search);
     }
     report.cautions.extend(subject.interruption());
-    Ok(report)
+    Ok(report.covering_runs())
 }
 
 /// What is sized: a command that is recorded, or a trace that was.

@@ -30,6 +30,11 @@ impl Display for Warning {
             ),
             Self::Untimed => f.write_str(UNTIMED),
             Self::NothingTouched => f.write_str(NOTHING_TOUCHED),
+            Self::OtherMemoryVaries { low_bytes, high_bytes, raised_bytes } => write!(
+                f,
+                "other memory was {low_bytes} in one run and {high_bytes} in another: the limit is \
+                 {raised_bytes} higher than the one that was run"
+            ),
             Self::SizesItself { program, setting } => write!(
                 f,
                 "{program} chooses its memory by the limit that it sees: fix it ({setting}) before you \

@@ -55,6 +55,13 @@ pub struct Usage {
     pub oom_kills: u64,
 }
 
+impl Usage {
+    /// All that is not page cache of files, with the peak of kernel memory where it is known.
+    pub fn other(&self) -> Bytes {
+        self.anonymous + self.shmem + self.kernel.max(self.kernel_peak)
+    }
+}
+
 /// One version of the memory controller, over one private group.
 pub trait Limiter {
     /// `cgroup v1` or `cgroup v2`, for reports.

@@ -84,7 +84,7 @@ fn contrast(report: &SizeReport, recommend: &Recommend) -> Option<String> {
     let mut runs = report.search.as_ref().map_or_else(verified, |search| search.runs.clone());
     runs.retain(|run| run.limit_bytes.is_some());
     runs.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes));
-    let enough = report.search.as_ref().map_or(recommend.limit_bytes, |it| it.enough_bytes);
+    let enough = report.search.as_ref().map_or(recommend.tried_bytes(), |it| it.enough_bytes);
     let unlimited = report.search.as_ref().and_then(|search| search.runs.first());
     let base = match unlimited {
         Some(run) => run.fills,

@@ -95,6 +95,7 @@ fn full() -> SizeReport {
             floor_bytes: Bytes(4 * MIB),
             ceiling_bytes: Bytes(392 * MIB),
             slack_bytes: Bytes(10 * MIB),
+            spread_bytes: Bytes(0),
             reason: "from 392 MiB on, every page is read once; at 350 MiB it is read 11.3 times"
                 .into(),
         }),

@@ -103,7 +103,7 @@ impl<'a> Answer<'a> {
 
     /// Why it is not proved: the size was not run, or the run says nothing.
     fn unproved(&self, recommend: &Recommend) -> String {
-        let limit = recommend.limit_bytes;
+        let limit = recommend.tried_bytes();
         if self.report.verify.iter().any(|run| run.is_at(recommend)) {
             return format!("not proved, as no run with {limit} could be judged");
         }

@@ -74,6 +74,7 @@ impl Search<'_> {
         }
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
+        let other_bytes = counter.other_peak();
         let (fills, lost) = counter.finish(&ended)?;
         let outcome = if usage.oom_kills > 0 {
             SearchOutcome::Killed
@@ -94,6 +95,7 @@ impl Search<'_> {
             read_bytes: Bytes(ended.bytes_read),
             major_faults: usage.major_faults,
             peak_bytes: usage.peak,
+            other_bytes,
             cache_bytes: usage.page_cache,
             seconds: Duration::from_nanos(ended.elapsed_ns).as_secs_f64(),
             memory_pressure_seconds: pressure.as_secs_f64(),

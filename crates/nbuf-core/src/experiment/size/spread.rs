@@ -1,0 +1,129 @@
+//! Room for other memory that differs between runs: the limit covers the highest peak and the spread.
+//!
+//! Each run has its own peak of other memory, and a limit below it means the OOM killer. Only runs
+//! count that had the recommended limit or a higher one: in a smaller one a program may make do with less.
+//! Programs that choose their memory by the limit count at the recommended limit alone.
+
+use crate::experiment::result::{SearchOutcome, SizeReport};
+use crate::experiment::warning::Warning;
+use crate::units::Bytes;
+
+/// A run's limit, and its other memory at its peak.
+type Peak = (Option<Bytes>, Bytes);
+
+impl SizeReport {
+    /// The report with a limit that covers the other memory of every run.
+    pub(in crate::experiment) fn covering_runs(mut self) -> Self {
+        let peaks = self.peaks();
+        let is_searched = self.search.is_some();
+        let shared = self.memory.shared_text_bytes;
+        let Some(recommend) = &mut self.recommend else { return self };
+        let (Some(low), Some(high)) = (peaks.iter().min(), peaks.iter().max()) else { return self };
+        // A measured limit was found as one sum: its cache is what other memory left.
+        let cache = if is_searched { Bytes(0) } else { recommend.cache_bytes };
+        let needed = *high + high.saturating_sub(*low) + shared + cache;
+        let limit = Bytes(needed.0.next_multiple_of(1 << 20));
+        let raised = limit.saturating_sub(recommend.limit_bytes);
+        if raised == Bytes(0) {
+            return self;
+        }
+        recommend.limit_bytes = limit;
+        recommend.slack_bytes += raised;
+        recommend.spread_bytes = raised;
+        let varies =
+            Warning::OtherMemoryVaries { low_bytes: *low, high_bytes: *high, raised_bytes: raised };
+        self.cautions.push(varies);
+        self.judged()
+    }
+
+    /// Other memory of the recording and of each run that counts.
+    fn peaks(&self) -> Vec<Bytes> {
+        let Some(tried) = self.recommend.as_ref().map(|recommend| recommend.limit_bytes) else {
+            return Vec::new();
+        };
+        let sizes_itself =
+            self.cautions.iter().any(|caution| matches!(caution, Warning::SizesItself { .. }));
+        let memory = &self.memory;
+        let recorded = memory.other_bytes().saturating_sub(memory.shared_text_bytes);
+        let verified = self.verify.iter().filter(|run| !run.killed && !run.timed_out);
+        let verified = verified.map(|run| (run.limit_bytes, run.other_bytes));
+        let ended =
+            |outcome| matches!(outcome, SearchOutcome::Enough | SearchOutcome::TooManyFills);
+        let runs = self.search.iter().flat_map(|search| &search.runs);
+        let searched = runs.filter(|run| ended(run.outcome));
+        let searched = searched.map(|run| (run.limit_bytes, run.other_bytes));
+        let counts = |&(limit, other): &Peak| {
+            let is_large = limit
+                .map_or(!sizes_itself, |limit| limit >= tried && (!sizes_itself || limit == tried));
+            is_large && other > Bytes(0)
+        };
+        let runs = verified.chain(searched).filter(counts).map(|(_, other)| other);
+        let runs: Vec<Bytes> = runs.collect();
+        if runs.is_empty() || sizes_itself {
+            return runs;
+        }
+        [vec![recorded], runs].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::result::{Advice, Recommend, Verified};
+    use crate::trace::Memory;
+
+    const MIB: u64 = 1 << 20;
+
+    fn report(limit: u64, runs: &[(Option<u64>, u64)], cautions: Vec<Warning>) -> SizeReport {
+        let mib = |number: u64| Bytes(number * MIB);
+        let verify = runs.iter().map(|&(limit, other)| Verified {
+            limit_bytes: limit.map(mib),
+            other_bytes: mib(other),
+            held: Some(true),
+            ..Verified::default()
+        });
+        SizeReport {
+            memory: Memory { anonymous_bytes: mib(100), ..Memory::default() },
+            recommend: Some(Recommend {
+                kind: Advice::Knee,
+                limit_bytes: mib(limit),
+                cache_bytes: mib(50),
+                knee_bytes: mib(50),
+                floor_bytes: mib(50),
+                ceiling_bytes: mib(50),
+                slack_bytes: mib(limit - 150),
+                spread_bytes: Bytes(0),
+                reason: String::new(),
+            }),
+            verify: verify.collect(),
+            cautions,
+            ..SizeReport::default()
+        }
+    }
+
+    #[test]
+    fn the_limit_covers_the_highest_peak_and_the_spread() {
+        let sizes_itself = Warning::SizesItself { program: "java", setting: "-Xmx" };
+        type Case<'a> = (&'a [(Option<u64>, u64)], bool, u64);
+        let cases: [Case<'_>; 7] = [
+            (&[], false, 154),
+            (&[(None, 101), (Some(154), 100)], false, 154),
+            (&[(None, 110), (Some(154), 100)], false, 170),
+            (&[(None, 100), (Some(154), 106)], false, 162),
+            // Under a smaller limit it made do with less, or thrashed.
+            (&[(Some(154), 100), (Some(80), 60)], false, 154),
+            (&[(None, 400), (Some(154), 90)], true, 154),
+            (&[(None, 400), (Some(154), 120)], true, 170),
+        ];
+        for (runs, is_own, want) in cases {
+            let cautions = if is_own { vec![sizes_itself.clone()] } else { Vec::new() };
+            let report = report(154, runs, cautions).covering_runs();
+            let recommend = report.recommend.unwrap();
+            assert_eq!(recommend.limit_bytes, Bytes(want * MIB), "{runs:?}");
+            assert_eq!(recommend.tried_bytes(), Bytes(154 * MIB), "{runs:?}");
+            assert_eq!(recommend.slack_bytes, Bytes((want - 150) * MIB), "{runs:?}");
+            let varies = |it: &Warning| matches!(it, Warning::OtherMemoryVaries { .. });
+            assert_eq!(report.cautions.iter().any(varies), want > 154, "{runs:?}");
+        }
+    }
+}
