@@ -1,6 +1,6 @@
 //! A disc that refuses: an operation by its number, once or from then on, or some by chance.
 //!
-//! A refused read brings nothing. A refused write may have changed some of its sectors, as that of a real
+//! A refused read brings nothing. A refused write may have changed some of its sectors, as the write of a real
 //! disc may.
 
 use super::{Completion, Disc, DiscError};
