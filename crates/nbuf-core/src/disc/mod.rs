@@ -19,7 +19,9 @@
 //! ```
 
 pub(crate) mod choice;
+pub(crate) mod delayed;
 pub(crate) mod description;
+pub(crate) mod faulty;
 #[cfg(feature = "system")]
 pub(crate) mod file;
 pub(crate) mod latency;
@@ -29,6 +31,7 @@ pub(crate) mod null;
 #[cfg(feature = "system")]
 pub(crate) mod private;
 pub(crate) mod ram;
+pub(crate) mod recorded;
 mod sheet;
 pub(crate) mod table;
 mod turning;
@@ -36,7 +39,10 @@ mod turning;
 #[cfg(feature = "system")]
 pub use choice::described;
 pub use choice::{Choice, UnknownDisc, named};
+pub use delayed::Delayed;
+pub use faulty::{Faults, Faulty};
 pub use ram::Ram;
+pub use recorded::{Event, Recorded, after_power_cut};
 pub use table::{AnyDisc, DISCS, Shape};
 
 use crate::trace::request::Request;

@@ -39,6 +39,10 @@ impl Ram {
 
     fn serve(&mut self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
         DiscError::check(request, self.image.len() as u64)?;
+        if request.zeros && request.op == Op::Discard {
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            self.image[place(request.offset)..place(request.offset + request.length_bytes)].fill(0);
+        }
         if matches!(request.op, Op::Flush | Op::Discard) {
             return Ok(());
         }

@@ -52,6 +52,10 @@ pub struct Request {
     pub position: u32,
     /// What it asks for.
     pub op: Op,
+    /// Whether what is written shall be safe before the request is complete.
+    pub durable: bool,
+    /// Whether what is discarded shall be zeros. No trace has it.
+    pub zeros: bool,
 }
 
 const _: () = assert!(size_of::<Request>() == 40, "batches of requests fit into the second level");
@@ -60,7 +64,17 @@ impl Request {
     /// Creates a request for the only object, without a time and without a task.
     #[inline]
     pub const fn new(op: Op, offset: u64, length_bytes: u64) -> Self {
-        Self { time_ns: 0, offset, length_bytes, object: 0, task: 0, position: 0, op }
+        Self {
+            time_ns: 0,
+            offset,
+            length_bytes,
+            object: 0,
+            task: 0,
+            position: 0,
+            op,
+            durable: false,
+            zeros: false,
+        }
     }
 
     /// The bytes of a disc that are touched: at least one.

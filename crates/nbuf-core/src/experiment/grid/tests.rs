@@ -34,6 +34,8 @@ fn requests(count: u64) -> Vec<Request> {
         task: u32::try_from(at % 3).unwrap(),
         position: 0,
         op: if at.is_multiple_of(4) { Op::Write } else { Op::Read },
+        durable: false,
+        zeros: false,
     };
     (0..count).map(request).collect()
 }

@@ -1,0 +1,389 @@
+//! A cache in front of a disc that holds the bytes, and is itself a disc.
+//!
+//! It is driven by one owner and waits for nothing: [`Cached::submit`](Disc::submit) serves what is there at
+//! once and asks the disc for the rest, so hits complete while misses are out. A miss is fetched once,
+//! however many requests wait for it. What is written follows [`Writes`]; a dirty page is never evicted.
+//!
+//! Invariants: a byte that is valid in a frame is the newest one. A byte that was acknowledged and is not on
+//! the disc is in a frame, until the disc has it. A flush completes without an error only if the disc has all
+//! bytes that were acknowledged before it, and was flushed after that.
+//!
+//! Cost: a hash lookup, a call of the policy and a copy for each page of a hit; besides the frames about
+//! 100 bytes a frame, for the numbers of four times as many pages as there are frames.
+//!
+//! Not for a disc that another program writes at the same time: the cache does not see that.
+
+mod arrive;
+mod back;
+mod counts;
+mod decisions;
+mod direct;
+mod flush;
+mod frames;
+mod ids;
+mod read;
+mod settings;
+mod slab;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use counts::Counts;
+pub use decisions::{Decision, Log, first_difference};
+pub use settings::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, Writes};
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use super::policy::AnyPolicy;
+use crate::disc::{Breakdown, Completion, Disc, DiscError};
+use crate::trace::request::Request;
+use crate::units::Nanos;
+use decisions::Decider;
+use frames::Frames;
+use ids::{Ids, NONE};
+use slab::Slab;
+
+/// A request of the caller that is not complete.
+#[derive(Debug)]
+struct Pending {
+    request: Request,
+    data: Vec<u8>,
+    came: Nanos,
+    /// Parts that the disc has not answered.
+    left: u32,
+    error: Option<DiscError>,
+    /// Whether it only brings pages in.
+    is_fetch: bool,
+}
+
+/// A read of adjacent pages.
+#[derive(Debug)]
+struct Flight {
+    first: u64,
+    /// For each page, the sectors that were written since the read began.
+    stale: Vec<frames::Mask>,
+    /// The requests that wait, and for which page.
+    waiters: Vec<(u32, u64)>,
+    /// Whether a process asked for it.
+    is_demand: bool,
+}
+
+/// A write that goes to the disc for a request.
+#[derive(Debug)]
+struct Direct {
+    pending: u32,
+    /// Whether it is the whole request, whose data it has; else a part that the policy refused.
+    is_whole: bool,
+}
+
+/// What the disc was asked for.
+#[derive(Debug)]
+enum Job {
+    Read(Flight),
+    Direct(Direct),
+    /// Dirty sectors, by page number.
+    Back(Vec<(u32, frames::Mask)>),
+    /// The flushes that share it.
+    Flush(Vec<u32>),
+}
+
+/// Bytes of the disc that a write under way changes.
+#[derive(Clone, Copy, Debug)]
+struct Busy {
+    job: u32,
+    from: u64,
+    to: u64,
+    is_direct: bool,
+}
+
+/// A cache of some pages in front of a disc. `P` is a policy, or `dyn AnyPolicy`.
+pub struct Cached<P: AnyPolicy + ?Sized, D> {
+    disc: D,
+    settings: Settings,
+    size_bytes: u64,
+    decider: Decider<P>,
+    ids: Ids,
+    frames: Frames,
+    pending: Slab<Pending>,
+    jobs: Slab<Job>,
+    /// Writes under way.
+    busy: Vec<Busy>,
+    /// Writes that wait for others of the same bytes.
+    blocked: VecDeque<u32>,
+    /// Writes that wait until fewer pages are dirty.
+    throttled: VecDeque<u32>,
+    /// Flushes that wait for write-back, and their epochs.
+    flushing: Vec<(u32, u64)>,
+    has_disc_flush: bool,
+    /// The pages with dirty sectors that no write has.
+    dirty: BTreeSet<u64>,
+    /// Pages that are owed, by the epoch of their oldest owed byte.
+    owed: BTreeMap<u64, u64>,
+    owed_pages: u64,
+    epoch: u64,
+    /// Up to which epoch all is to be written, though no flush waits for it.
+    sweep: Option<u64>,
+    /// Where the next write-back begins.
+    cursor: u64,
+    backs_under_way: u32,
+    /// Each pass over pages whose write failed has a number.
+    attempt: u64,
+    /// Write-backs that failed since the last that did not.
+    failures_in_turn: u32,
+    /// Whether no dirty page can be written before something changes.
+    is_stuck: bool,
+    failures: u64,
+    last_failure: Option<DiscError>,
+    /// How many failures a client was notified of.
+    seen: HashMap<u32, u64>,
+    done: VecDeque<Completion>,
+    now: Nanos,
+    counts: Counts,
+    missing: Vec<u64>,
+}
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// An empty cache with this policy, which is new and of `settings.pages` pages.
+    pub fn new(disc: D, policy: Box<P>, settings: Settings) -> Self {
+        let settings = settings.sound();
+        let most = settings.pages.saturating_mul(4).max(settings.ids_min);
+        Self {
+            size_bytes: disc.size_bytes(),
+            disc,
+            decider: Decider { log: None, policy },
+            ids: Ids::new(most),
+            frames: Frames::new(settings.pages, settings.page_bytes),
+            settings,
+            pending: Slab::default(),
+            jobs: Slab::default(),
+            busy: Vec::new(),
+            blocked: VecDeque::new(),
+            throttled: VecDeque::new(),
+            flushing: Vec::new(),
+            has_disc_flush: false,
+            dirty: BTreeSet::new(),
+            owed: BTreeMap::new(),
+            owed_pages: 0,
+            epoch: 0,
+            sweep: None,
+            cursor: 0,
+            backs_under_way: 0,
+            attempt: 0,
+            failures_in_turn: 0,
+            is_stuck: false,
+            failures: 0,
+            last_failure: None,
+            seen: HashMap::new(),
+            done: VecDeque::new(),
+            now: Nanos::ZERO,
+            counts: Counts::default(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Sends every decision of the policy to a log from now on.
+    pub fn log_to(&mut self, log: Log) {
+        self.decider.log = Some(log);
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How it was set.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The disc behind.
+    pub fn disc(&self) -> &D {
+        &self.disc
+    }
+
+    /// The disc behind, to be changed. Its requests belong to the cache.
+    pub fn disc_mut(&mut self) -> &mut D {
+        &mut self.disc
+    }
+
+    /// Ends the cache and returns the disc. What is dirty is lost: flush before.
+    pub fn into_disc(self) -> D {
+        self.disc
+    }
+
+    /// Pages that are in the cache.
+    pub fn used_pages(&self) -> u64 {
+        self.frames.used() as u64
+    }
+
+    /// Pages with bytes that the disc does not have.
+    pub fn owed_pages(&self) -> u64 {
+        self.owed_pages
+    }
+
+    /// Bytes that the disc does not have, to the sector. Costs a look at every page that is owed.
+    pub fn owed_bytes(&self) -> u64 {
+        let pages = self.ids.within(0, u64::MAX);
+        let frames = pages.into_iter().map(|id| self.ids.slot(id).frame);
+        let owed = frames.filter(|&frame| frame != NONE).map(|frame| {
+            let frame = self.frames.get(frame);
+            u64::from((frame.dirty | frame.writing).count_ones())
+        });
+        owed.sum::<u64>() * frames::SECTOR_BYTES
+    }
+
+    /// The error of the last write-back that failed.
+    pub fn last_failure(&self) -> Option<&DiscError> {
+        self.last_failure.as_ref()
+    }
+
+    /// The state of the page at a byte.
+    pub fn state(&self, offset_bytes: u64) -> State {
+        let page = offset_bytes / u64::from(self.settings.page_bytes);
+        let Some(slot) = self.ids.find(page).map(|id| self.ids.slot(id)) else {
+            return State::Empty;
+        };
+        match (slot.frame, slot.flight) {
+            (NONE, NONE) => State::Empty,
+            (NONE, _) => State::Reading,
+            (frame, _) => self.frames.get(frame).state(),
+        }
+    }
+
+    /// A client is there that has missed no failure.
+    pub fn client_came(&mut self, client: u32) {
+        self.seen.insert(client, self.failures);
+    }
+
+    /// A client is gone.
+    pub fn client_left(&mut self, client: u32) {
+        self.seen.remove(&client);
+    }
+
+    /// Begins to write all that is dirty now, though it is little; failed pages are tried again. For a
+    /// caller with a clock, every second or so.
+    pub fn tick(&mut self, now: Nanos) {
+        self.now = self.now.max(now);
+        self.try_failed_again();
+        self.sweep = Some(self.epoch);
+        self.epoch += 1;
+        self.pump();
+    }
+
+    /// Verifies what always holds, slowly; for tests.
+    pub fn check(&self) -> Result<(), String> {
+        self.decider.policy.check()?;
+        let mut owed = 0;
+        let mut used = 0;
+        for id in self.ids.within(0, u64::MAX) {
+            let slot = self.ids.slot(id);
+            if (slot.frame != NONE) != self.decider.policy.contains(id) {
+                return Err(format!("page {}: frame and policy disagree", slot.page));
+            }
+            if slot.frame == NONE {
+                continue;
+            }
+            let frame = self.frames.get(slot.frame);
+            let is_sound = frame.id == id && (frame.dirty | frame.writing) & !frame.valid == 0;
+            if !is_sound || (frame.dirty != 0) != self.dirty.contains(&slot.page) {
+                return Err(format!("page {}: {frame:?}", slot.page));
+            }
+            used += 1;
+            owed += u64::from(frame.is_owed());
+        }
+        let counted: u64 = self.owed.values().sum();
+        if used != self.frames.used() || owed != self.owed_pages || counted != owed {
+            return Err(format!("{used} frames, {owed} owed, {counted} by epoch"));
+        }
+        Ok(())
+    }
+}
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Disc for Cached<P, D> {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+        self.now = self.now.max(now);
+        self.arrive(request, data);
+        self.pump();
+    }
+
+    fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        loop {
+            if self.done.front().is_some_and(|first| first.at <= until) {
+                return self.done.pop_front();
+            }
+            let completion = self.disc.next_completion(until)?;
+            self.now = self.now.max(completion.at);
+            self.disc_has(completion);
+            self.pump();
+        }
+    }
+
+    fn under_way(&self) -> usize {
+        self.pending.len() + self.done.len()
+    }
+}
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// A part of a request is done; the last one completes it.
+    fn part_done(&mut self, pending: u32, error: Option<DiscError>) {
+        let Some(waiting) = self.pending.get_mut(pending) else { return };
+        waiting.left -= 1;
+        waiting.error = waiting.error.take().or(error);
+        if waiting.left == 0 {
+            self.complete(pending);
+        }
+    }
+
+    /// A request is complete.
+    fn complete(&mut self, pending: u32) {
+        let Some(Pending { request, data, came, error, .. }) = self.pending.take(pending) else {
+            return;
+        };
+        self.answer(request, data, came, error.map_or(Ok(()), Err));
+    }
+
+    fn answer(
+        &mut self,
+        request: Request,
+        data: Vec<u8>,
+        came: Nanos,
+        outcome: Result<(), DiscError>,
+    ) {
+        // To the caller the time is one wait: only the disc knows how its part divides.
+        let breakdown = Breakdown { queued: self.now - came, ..Breakdown::default() };
+        self.done.push_back(Completion { request, data, at: self.now, breakdown, outcome });
+    }
+
+    /// Asks the disc for something.
+    fn ask(&mut self, job: Job, request: Request, data: Vec<u8>) -> u32 {
+        let task = self.jobs.insert(job);
+        self.disc.submit(self.now, Request { task, ..request }, data);
+        task
+    }
+
+    /// The disc has completed something.
+    fn disc_has(&mut self, completion: Completion) {
+        let job = completion.request.task;
+        self.counts.disc_errors += u64::from(completion.outcome.is_err());
+        match self.jobs.take(job) {
+            Some(Job::Read(flight)) => self.landed(flight, completion),
+            Some(Job::Direct(direct)) => {
+                self.busy.retain(|busy| busy.job != job);
+                self.direct_done(&direct, completion);
+                self.unblock();
+            }
+            Some(Job::Back(pages)) => {
+                self.busy.retain(|busy| busy.job != job);
+                self.back_done(&pages, completion.outcome);
+                self.unblock();
+                self.note_stuck();
+            }
+            Some(Job::Flush(flushes)) => self.disc_flushed(&flushes, &completion.outcome),
+            None => {}
+        }
+    }
+}

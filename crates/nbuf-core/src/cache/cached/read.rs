@@ -1,0 +1,376 @@
+//! Reads: hits at once, misses once.
+
+use super::arrive::Part;
+use super::ids::{Absence, NONE};
+use super::{Cached, Flight, Job};
+use crate::cache::policy::{AnyPolicy, Cause, Outcome};
+use crate::disc::{Completion, Disc, DiscError};
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// Serves a read if all of it is there: its bytes are appended to `out`, and nothing else is to be done. If
+    /// not, nothing has happened, and the request is to be submitted. For callers with a buffer of their own.
+    pub fn read_hit(&mut self, request: &Request, out: &mut Vec<u8>) -> bool {
+        let Some(end) = request.offset.checked_add(request.length_bytes) else { return false };
+        if request.length_bytes == 0 || end > self.size_bytes {
+            return false;
+        }
+        let (first, last) = self.pages(request);
+        // One page is the common case, and needs its number once.
+        if first == last {
+            let Some(id) = self.ids.find(first) else { return false };
+            let part = self.part(request.offset, request.length_bytes, first);
+            let frame = self.ids.slot(id).frame;
+            if frame == NONE || part.touched & !self.frames.get(frame).valid != 0 {
+                return false;
+            }
+            self.decider.touch(id);
+            out.extend_from_slice(&self.frames.bytes(frame)[place(&part)]);
+        } else {
+            let is_there = |page| {
+                let id = self.ids.find(page)?;
+                let frame = self.ids.slot(id).frame;
+                let part = self.part(request.offset, request.length_bytes, page);
+                (frame != NONE && part.touched & !self.frames.get(frame).valid == 0).then_some(())
+            };
+            if !(first..=last).all(|page| is_there(page).is_some()) {
+                return false;
+            }
+            for page in first..=last {
+                let part = self.part(request.offset, request.length_bytes, page);
+                let id = self.ids.find(page).unwrap_or(NONE);
+                self.decider.touch(id);
+                out.extend_from_slice(&self.frames.bytes(self.ids.slot(id).frame)[place(&part)]);
+            }
+        }
+        self.counts.reads += 1;
+        self.counts.read_hits += 1;
+        self.counts.read_bytes += request.length_bytes;
+        self.counts.lookups += last - first + 1;
+        self.counts.hits += last - first + 1;
+        true
+    }
+
+    pub(super) fn read(&mut self, request: Request, mut data: Vec<u8>) {
+        let (first, last) = self.pages(&request);
+        let mut missing = std::mem::take(&mut self.missing);
+        missing.clear();
+        for page in first..=last {
+            if !self.look(&request, page, &mut data) {
+                missing.push(page);
+            }
+        }
+        self.counts.lookups += last - first + 1;
+        self.counts.hits += last - first + 1 - missing.len() as u64;
+        if missing.is_empty() {
+            self.counts.read_hits += 1;
+            self.answer(request, data, self.now, Ok(()));
+        } else {
+            let pending = self.wait(request, data);
+            self.bring(&missing, pending);
+        }
+        self.missing = missing;
+    }
+
+    /// Looks a page up, and copies what is asked of it if that is there.
+    fn look(&mut self, request: &Request, page: u64, data: &mut [u8]) -> bool {
+        let id = self.number(page);
+        let is_there = self.decider.touch(id);
+        let part = self.part(request.offset, request.length_bytes, page);
+        let slot = *self.ids.slot(id);
+        if is_there && part.touched & !self.frames.get(slot.frame).valid == 0 {
+            let from = self.within(request, page, &part);
+            let bytes = &self.frames.bytes(slot.frame)[place(&part)];
+            data[from..from + bytes.len()].copy_from_slice(bytes);
+            return true;
+        }
+        self.counts.miss(if is_there { Absence::Invalidated } else { slot.absence });
+        self.counts.joined += u64::from(slot.flight != NONE);
+        false
+    }
+
+    /// Where a part of a request is in its data.
+    pub(super) fn within(&self, request: &Request, page: u64, part: &Part) -> usize {
+        let at = page * u64::from(self.settings.page_bytes) + part.from - request.offset;
+        usize::try_from(at).unwrap_or(usize::MAX)
+    }
+
+    /// Brings in the pages of a read, which completes without data when they are there.
+    pub fn fetch(&mut self, now: Nanos, request: Request) {
+        self.now = self.now.max(now);
+        let checked = DiscError::check(&request, self.size_bytes);
+        if checked.is_err() || request.length_bytes == 0 {
+            return self.answer(request, Vec::new(), self.now, checked);
+        }
+        let (first, last) = self.pages(&request);
+        // More than the cache holds would evict what was just brought.
+        let last = last.min(first + u64::from(self.settings.pages) - 1);
+        let is_absent = |page: &u64| {
+            let slot = self.ids.find(*page).map(|id| *self.ids.slot(id));
+            slot.is_none_or(|slot| slot.frame == NONE)
+        };
+        let missing: Vec<u64> = (first..=last).filter(is_absent).collect();
+        if missing.is_empty() {
+            return self.answer(request, Vec::new(), self.now, Ok(()));
+        }
+        for page in &missing {
+            self.number(*page);
+        }
+        let pending = self.wait(request, Vec::new());
+        if let Some(pending) = self.pending.get_mut(pending) {
+            pending.is_fetch = true;
+        }
+        self.bring(&missing, pending);
+    }
+
+    /// Lets a request wait for pages: joins reads under way, and starts others.
+    fn bring(&mut self, pages: &[u64], pending: u32) {
+        if let Some(waiting) = self.pending.get_mut(pending) {
+            waiting.left = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+        }
+        let longest = u64::from(self.settings.request_bytes_max / self.settings.page_bytes);
+        let mut at = 0;
+        while at < pages.len() {
+            let first = pages[at];
+            let id = self.number(first);
+            let flight = self.ids.slot(id).flight;
+            if flight != NONE {
+                self.join(flight, pending, first);
+                at += 1;
+                continue;
+            }
+            let mut count = 1;
+            while count < longest
+                && pages.get(at + usize::try_from(count).unwrap_or(usize::MAX))
+                    == Some(&(first + count))
+                && !self.is_in_flight(first + count)
+            {
+                count += 1;
+            }
+            self.start(first, count, pending);
+            at += usize::try_from(count).unwrap_or(usize::MAX);
+        }
+    }
+
+    fn is_in_flight(&self, page: u64) -> bool {
+        self.ids.find(page).is_some_and(|id| self.ids.slot(id).flight != NONE)
+    }
+
+    fn join(&mut self, flight: u32, pending: u32, page: u64) {
+        let is_demand = self.is_demand(pending);
+        if let Some(Job::Read(flight)) = self.jobs.get_mut(flight) {
+            flight.is_demand |= is_demand;
+            flight.waiters.push((pending, page));
+        }
+    }
+
+    fn is_demand(&self, pending: u32) -> bool {
+        self.pending.get(pending).is_some_and(|pending| !pending.is_fetch)
+    }
+
+    /// Asks the disc for adjacent pages.
+    fn start(&mut self, first: u64, count: u64, pending: u32) {
+        let page_bytes = u64::from(self.settings.page_bytes);
+        let from = first * page_bytes;
+        let length_bytes = (count * page_bytes).min(self.size_bytes - from);
+        let ids: Vec<u32> = (first..first + count).map(|page| self.number(page)).collect();
+        let stale = (first..).zip(&ids).map(|(page, &id)| self.stale_from_start(page, id));
+        let waiters = (first..first + count).map(|page| (pending, page)).collect();
+        let is_demand = self.is_demand(pending);
+        let flight = Flight { first, stale: stale.collect(), waiters, is_demand };
+        let data = vec![0; usize::try_from(length_bytes).unwrap_or(usize::MAX)];
+        self.counts.disc_reads += 1;
+        self.counts.disc_read_bytes += length_bytes;
+        let job = self.ask(Job::Read(flight), Request::new(Op::Read, from, length_bytes), data);
+        for id in ids {
+            self.ids.set_flight(id, job);
+        }
+    }
+
+    /// Sectors of which a read that begins now may bring an older state: those that the disc does not
+    /// have yet, and those that a write under way changes.
+    fn stale_from_start(&self, page: u64, id: u32) -> u64 {
+        let slot = self.ids.slot(id);
+        let owed = if slot.frame == NONE {
+            0
+        } else {
+            let frame = self.frames.get(slot.frame);
+            frame.dirty | frame.writing
+        };
+        let begins = page * u64::from(self.settings.page_bytes);
+        let ends = begins + self.page_length(page);
+        let busy = self.busy.iter().filter(|busy| busy.from < ends && begins < busy.to);
+        busy.fold(owed, |stale, busy| {
+            stale | self.part(busy.from, busy.to - busy.from, page).touched
+        })
+    }
+
+    /// A write of these bytes began: what reads under way bring of them may be older.
+    pub(super) fn mark_stale(&mut self, from: u64, to: u64) {
+        let page_bytes = u64::from(self.settings.page_bytes);
+        let (first, last) = (from / page_bytes, (to - 1) / page_bytes);
+        let mut touched = Vec::new();
+        for job in self.jobs.iter_mut() {
+            let Job::Read(flight) = job else { continue };
+            let end = flight.first + flight.stale.len() as u64 - 1;
+            for page in first.max(flight.first)..=last.min(end) {
+                touched.push(page);
+            }
+        }
+        for page in touched {
+            let mask = self.part(from, to - from, page).touched;
+            let flight = self.ids.find(page).map_or(NONE, |id| self.ids.slot(id).flight);
+            if let Some(Job::Read(flight)) = self.jobs.get_mut(flight) {
+                let at = usize::try_from(page - flight.first).unwrap_or(usize::MAX);
+                flight.stale[at] |= mask;
+            }
+        }
+    }
+
+    /// A read is complete.
+    pub(super) fn landed(&mut self, mut flight: Flight, completion: Completion) {
+        let pages: Vec<u64> = (flight.first..).take(flight.stale.len()).collect();
+        for &page in &pages {
+            let id = self.number(page);
+            self.ids.set_flight(id, NONE);
+        }
+        if let Err(error) = completion.outcome {
+            return self.not_landed(&flight, &error);
+        }
+        let mut data = completion.data;
+        for (at, &page) in pages.iter().enumerate() {
+            self.merge(page, &mut flight.stale[at], &mut data, at);
+        }
+        let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
+        for (at, &page) in pages.iter().enumerate() {
+            self.install(page, flight.stale[at], &data, at, cause);
+        }
+        for (pending, page) in std::mem::take(&mut flight.waiters) {
+            self.deliver(pending, page, &flight, &data);
+        }
+    }
+
+    /// A read failed. Other requests than its own must not fail by a page that they did not ask for, so each
+    /// page of a longer read is tried alone.
+    fn not_landed(&mut self, flight: &Flight, error: &DiscError) {
+        let is_alone = flight.stale.len() == 1;
+        for &(pending, page) in &flight.waiters {
+            if is_alone {
+                self.part_done(pending, Some(error.clone()));
+            } else {
+                self.again(pending, page);
+            }
+        }
+    }
+
+    /// Lets a request wait for a page once more.
+    fn again(&mut self, pending: u32, page: u64) {
+        let id = self.number(page);
+        match self.ids.slot(id).flight {
+            NONE => self.start(page, 1, pending),
+            flight => self.join(flight, pending, page),
+        }
+    }
+
+    /// Replaces what a read brought by what the frame has, which is never older.
+    fn merge(&self, page: u64, stale: &mut u64, data: &mut [u8], at: usize) {
+        let frame = self.ids.find(page).map_or(NONE, |id| self.ids.slot(id).frame);
+        if frame == NONE {
+            return;
+        }
+        let valid = self.frames.get(frame).valid;
+        let bytes = self.frames.bytes(frame);
+        let base = at * self.settings.page_bytes as usize;
+        for (from, to) in super::frames::runs(valid) {
+            let (from, to) = self.sector_bytes(page, from, to);
+            data[base + from..base + to].copy_from_slice(&bytes[from..to]);
+        }
+        *stale &= !valid;
+    }
+
+    /// The bytes of sectors in a page, as far as the disc has them.
+    pub(super) fn sector_bytes(&self, page: u64, from: u64, to: u64) -> (usize, usize) {
+        let bytes =
+            |sector: u64| (sector * super::frames::SECTOR_BYTES).min(self.page_length(page));
+        let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        (whole(bytes(from)), whole(bytes(to)))
+    }
+
+    /// Takes a page in, or completes a part of it that is there.
+    fn install(&mut self, page: u64, stale: u64, data: &[u8], at: usize, cause: Cause) {
+        if stale != 0 {
+            return;
+        }
+        let id = self.number(page);
+        let all =
+            self.part(page * u64::from(self.settings.page_bytes), self.page_length(page), page).all;
+        let mut frame = self.ids.slot(id).frame;
+        if frame == NONE {
+            if !self.admit(id, cause) {
+                return;
+            }
+            frame = self.ids.slot(id).frame;
+        }
+        let base = at * self.settings.page_bytes as usize;
+        let length = usize::try_from(self.page_length(page)).unwrap_or(usize::MAX);
+        // What the frame had was merged into the data.
+        self.frames.bytes_mut(frame)[..length].copy_from_slice(&data[base..base + length]);
+        self.frames.get_mut(frame).valid = all;
+    }
+
+    /// Asks the policy to take a page in. If it does, the page has a frame without valid bytes.
+    pub(super) fn admit(&mut self, id: u32, cause: Cause) -> bool {
+        let (ids, frames) = (&self.ids, &self.frames);
+        let outcome = self.decider.fill(id, cause, |page| {
+            let frame = ids.slot(page).frame;
+            frame == NONE || !frames.get(frame).is_owed()
+        });
+        match outcome {
+            Outcome::Filled { evicted } => {
+                if let Some(victim) = evicted {
+                    self.counts.evictions += 1;
+                    self.frames.give(self.ids.slot(victim).frame);
+                    self.ids.set_frame(victim, Err(Absence::Evicted));
+                }
+                let frame = self.frames.take(id);
+                self.ids.set_frame(id, Ok(frame));
+                true
+            }
+            Outcome::Bypassed => {
+                self.ids.set_absence(id, Absence::Bypassed);
+                false
+            }
+            Outcome::Hit => true,
+        }
+    }
+
+    /// Gives a waiting request its part of a page.
+    fn deliver(&mut self, pending: u32, page: u64, flight: &Flight, data: &[u8]) {
+        let Some(request) = self.pending.get(pending).map(|pending| pending.request) else {
+            return;
+        };
+        if !self.is_demand(pending) {
+            return self.part_done(pending, None);
+        }
+        let part = self.part(request.offset, request.length_bytes, page);
+        let at = usize::try_from(page - flight.first).unwrap_or(usize::MAX);
+        if part.touched & flight.stale[at] != 0 {
+            return self.again(pending, page);
+        }
+        let from = self.within(&request, page, &part);
+        let base = at * self.settings.page_bytes as usize;
+        let bytes = &data[base..][place(&part)];
+        if let Some(waiting) = self.pending.get_mut(pending) {
+            waiting.data[from..from + bytes.len()].copy_from_slice(bytes);
+        }
+        self.part_done(pending, None);
+    }
+}
+
+/// The bytes of a part in its page.
+#[inline]
+fn place(part: &Part) -> std::ops::Range<usize> {
+    let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    whole(part.from)..whole(part.to)
+}

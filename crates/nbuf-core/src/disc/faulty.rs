@@ -1,0 +1,161 @@
+//! A disc that refuses: an operation by its number, once or from then on, or some by chance.
+//!
+//! A refused read brings nothing. A refused write may have changed some of its sectors, as the write of a real
+//! disc may.
+
+use super::{Completion, Disc, DiscError};
+use crate::clock::Random;
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+/// Which operations fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faults {
+    /// None.
+    None,
+    /// The operation with this number, counted from 0.
+    Once(u64),
+    /// That one and all later ones.
+    From(u64),
+    /// That many of a thousand.
+    PerThousand(u64),
+}
+
+/// Errors in front of a disc that answers at once.
+#[derive(Debug)]
+pub struct Faulty<D> {
+    disc: D,
+    faults: Faults,
+    /// Whether reads fail too.
+    reads_fail: bool,
+    /// Whether a refused write changes some of its sectors.
+    tears: bool,
+    random: Random,
+    operations: u64,
+}
+
+impl<D: Disc> Faulty<D> {
+    /// Lets these operations fail.
+    pub fn new(disc: D, faults: Faults, reads_fail: bool, tears: bool, seed: u64) -> Self {
+        Self { disc, faults, reads_fail, tears, random: Random::new(seed), operations: 0 }
+    }
+
+    /// From now on these fail. Numbers go on.
+    pub fn set(&mut self, faults: Faults) {
+        self.faults = faults;
+    }
+
+    /// Operations that came.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// The disc behind.
+    pub fn disc(&self) -> &D {
+        &self.disc
+    }
+
+    /// Ends the faults and returns the disc.
+    pub fn into_disc(self) -> D {
+        self.disc
+    }
+
+    fn fails(&mut self, request: &Request) -> bool {
+        let number = self.operations;
+        self.operations += 1;
+        let fails = match self.faults {
+            Faults::None => false,
+            Faults::Once(at) => number == at,
+            Faults::From(at) => number >= at,
+            Faults::PerThousand(share) => self.random.below(1000) < share,
+        };
+        fails && (self.reads_fail || request.op != Op::Read)
+    }
+
+    /// Writes some of the sectors of a refused write.
+    fn tear(&mut self, now: Nanos, request: &Request, data: &[u8]) {
+        let mut at = 0;
+        while at < data.len() {
+            let offset = request.offset + at as u64;
+            let rest = usize::try_from(512 - offset % 512).unwrap_or(512);
+            let end = data.len().min(at + rest);
+            if self.random.below(2) == 0 {
+                let part = Request::new(Op::Write, offset, (end - at) as u64);
+                self.disc.submit(now, part, data[at..end].to_vec());
+                let _ = self.disc.next_completion(Nanos::MAX);
+            }
+            at = end;
+        }
+    }
+}
+
+/// The number that a request has on its way when it is to fail, where the disc has none such.
+const REFUSED: u32 = 1 << 31;
+
+impl<D: Disc> Disc for Faulty<D> {
+    fn size_bytes(&self) -> u64 {
+        self.disc.size_bytes()
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+        if !self.fails(&request) {
+            return self.disc.submit(now, request, data);
+        }
+        if self.tears && request.op == Op::Write {
+            self.tear(now, &request, &data);
+        }
+        // It goes the way of the others, so that its time is as theirs, and asks for nothing.
+        let nothing =
+            Request { op: Op::Discard, zeros: false, task: request.task | REFUSED, ..request };
+        self.disc.submit(now, nothing, data);
+    }
+
+    fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        let mut completion = self.disc.next_completion(until)?;
+        if completion.request.task & REFUSED != 0 {
+            completion.request.task &= !REFUSED;
+            completion.outcome = Err(DiscError::Failed { what: "refused by a test".to_owned() });
+        }
+        Some(completion)
+    }
+
+    fn under_way(&self) -> usize {
+        self.disc.under_way()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ram, wait_for};
+    use super::*;
+
+    #[test]
+    fn the_operations_that_were_named_fail() {
+        for (faults, want) in [
+            (Faults::None, [true; 4]),
+            (Faults::Once(1), [true, false, true, true]),
+            (Faults::From(2), [true, true, false, false]),
+            (Faults::PerThousand(1000), [false; 4]),
+        ] {
+            let mut disc = Faulty::new(Ram::zeroed(2048), faults, true, false, 1);
+            for (at, is_done) in want.into_iter().enumerate() {
+                let write = Request::new(Op::Write, at as u64 * 512, 512);
+                let done = wait_for(&mut disc, Nanos::ZERO, write, vec![1; 512]).unwrap();
+                assert_eq!(done.outcome.is_ok(), is_done, "{faults:?} {at}");
+                assert_eq!(disc.disc().image()[at * 512] == 1, is_done);
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_write_may_be_torn_at_sectors() {
+        let mut disc = Faulty::new(Ram::zeroed(8192), Faults::From(0), true, true, 1);
+        let write = Request::new(Op::Write, 100, 8000);
+        wait_for(&mut disc, Nanos::ZERO, write, vec![1; 8000]).unwrap().outcome.unwrap_err();
+        let written: usize = disc.disc().image().iter().map(|&byte| usize::from(byte)).sum();
+        assert!(written > 0 && written < 8000);
+        assert!(
+            disc.disc().image()[512..1024].iter().all(|byte| *byte == disc.disc().image()[512])
+        );
+    }
+}
