@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, dist, docs, surface, tidy, truth};
+use xtask::{accuracy, captures, cost, discs, dist, docs, faults, surface, tidy, truth};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
@@ -21,6 +21,7 @@ usage: cargo xtask tidy
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask truth                  (after cargo build --release)
        cargo xtask truth advice SEED      (the same)
+       cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -69,6 +70,12 @@ fn main() -> anyhow::Result<ExitCode> {
             write!(io::stdout(), "{table}")?;
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, &table)?)?;
             Ok(ExitCode::SUCCESS)
+        }
+        Some("faults") => {
+            let number =
+                |at: usize| env::args().nth(at).map(|text| text.parse::<u64>()).transpose();
+            let (times, seed) = (number(2)?.unwrap_or(100), number(3)?);
+            faults::run(&tidy::repository(), times, seed)
         }
         Some("captures") => {
             let path = tidy::repository().join("docs/capture-calls.md");

@@ -7,7 +7,8 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
-    RecordDocument, ReplayDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
+    RecordDocument, ReplayDocument, ServeDocument, SizeReport, SweepDocument, TraceDocument,
+    TraceHead, TraceMade,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -43,6 +44,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<PingDocument>(),
         generated::<RecordDocument>(),
         generated::<ReplayDocument>(),
+        generated::<ServeDocument>(),
         generated::<SizeReport>(),
         generated::<SweepDocument>(),
         generated::<TraceDocument>(),

@@ -23,7 +23,8 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
-    RecordDocument, ReplayDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
+    RecordDocument, ReplayDocument, ServeDocument, SizeReport, SweepDocument, TraceDocument,
+    TraceHead, TraceMade,
 };
 
 /// The result of a verb.
@@ -49,6 +50,7 @@ documents!(
     PingDocument,
     RecordDocument,
     ReplayDocument,
+    ServeDocument,
     SizeReport,
     SweepDocument,
     TraceDocument,

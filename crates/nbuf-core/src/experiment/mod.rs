@@ -63,6 +63,8 @@ pub mod replay;
 pub mod result;
 mod search;
 mod self_sizing;
+#[cfg(all(feature = "capture", feature = "paths"))]
+pub mod serve;
 #[cfg(feature = "capture")]
 pub mod session;
 pub mod size;

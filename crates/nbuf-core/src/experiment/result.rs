@@ -23,6 +23,7 @@ mod files;
 mod ping;
 mod replay;
 mod search;
+mod serve;
 mod size;
 mod sweep;
 mod time;
@@ -63,6 +64,7 @@ pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
+pub use serve::{ServeDocument, ServeMisses};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};

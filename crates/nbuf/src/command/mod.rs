@@ -14,6 +14,7 @@ mod ping;
 mod policy;
 mod record;
 mod replay;
+mod serve;
 mod size;
 mod sweep;
 mod trace;
@@ -36,6 +37,7 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
+    Serve(Box<serve::Args>),
     Sweep(sweep::Args),
     Trace(trace::Arguments),
     Bench(Box<bench::Arguments>),
@@ -77,6 +79,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
+        Verb::Serve(arguments) => serve::run(arguments),
         Verb::Sweep(arguments) => sweep::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),

@@ -32,6 +32,7 @@ pub(crate) mod report;
 #[cfg(test)]
 mod sample;
 mod scale;
+pub(crate) mod serve;
 mod svg;
 pub(crate) mod sweep;
 mod table;

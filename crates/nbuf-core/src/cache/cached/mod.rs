@@ -22,6 +22,7 @@ mod flush;
 mod frames;
 mod ids;
 mod read;
+mod renew;
 mod settings;
 mod slab;
 #[cfg(test)]
