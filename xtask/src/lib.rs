@@ -9,6 +9,7 @@ pub mod cost;
 pub mod discs;
 pub mod dist;
 pub mod docs;
+pub mod faults;
 mod process;
 pub mod surface;
 pub mod tidy;

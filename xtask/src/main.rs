@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, dist, docs, surface, tidy, truth};
+use xtask::{accuracy, captures, cost, discs, dist, docs, faults, surface, tidy, truth};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
@@ -21,6 +21,7 @@ usage: cargo xtask tidy
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask truth                  (after cargo build --release)
        cargo xtask truth advice SEED      (the same)
+       cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -70,6 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("faults") => run_faults(),
         Some("captures") => {
             let path = tidy::repository().join("docs/capture-calls.md");
             let table = captures::table(&tidy::repository().join("target/release/nbuf"))?;
@@ -89,6 +91,12 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_faults() -> anyhow::Result<ExitCode> {
+    let number = |at: usize| env::args().nth(at).map(|text| text.parse::<u64>()).transpose();
+    let (times, seed) = (number(2)?.unwrap_or(100), number(3)?);
+    faults::run(&tidy::repository(), times, seed)
 }
 
 fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {

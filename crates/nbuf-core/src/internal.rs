@@ -60,6 +60,9 @@ pub mod path {
     pub mod data {
         pub use crate::path::data::*;
     }
+    pub mod nbd {
+        pub use crate::path::nbd::{Export, Handshake, Step};
+    }
     pub mod wake {
         pub use crate::path::wake::*;
     }

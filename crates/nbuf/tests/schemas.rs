@@ -7,8 +7,8 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
-    RecordDocument, ReplayDocument, RunDocument, SizeReport, SweepDocument, TraceDocument,
-    TraceHead, TraceMade,
+    RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -45,6 +45,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<RecordDocument>(),
         generated::<ReplayDocument>(),
         generated::<RunDocument>(),
+        generated::<ServeDocument>(),
         generated::<SizeReport>(),
         generated::<SweepDocument>(),
         generated::<TraceDocument>(),

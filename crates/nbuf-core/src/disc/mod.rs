@@ -27,7 +27,10 @@ pub(crate) mod file;
 pub(crate) mod latency;
 pub(crate) mod measured;
 pub(crate) mod model;
+pub(crate) mod nbd;
 pub(crate) mod null;
+#[cfg(feature = "system")]
+pub(crate) mod pool;
 #[cfg(feature = "system")]
 pub(crate) mod private;
 pub(crate) mod ram;
@@ -89,6 +92,12 @@ pub enum DiscError {
         length_bytes: u64,
         /// The size of the disc.
         size_bytes: u64,
+    },
+    /// The medium has no room for it.
+    #[error("{what}: free some space on the file system of the disc")]
+    Full {
+        /// The error's text.
+        what: String,
     },
     /// The medium, or the kernel in front of it, refused the request.
     #[error("{what}")]

@@ -23,8 +23,8 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
-    RecordDocument, ReplayDocument, RunDocument, SizeReport, SweepDocument, TraceDocument,
-    TraceHead, TraceMade,
+    RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade,
 };
 
 /// The result of a verb.
@@ -51,6 +51,7 @@ documents!(
     RecordDocument,
     ReplayDocument,
     RunDocument,
+    ServeDocument,
     SizeReport,
     SweepDocument,
     TraceDocument,

@@ -65,6 +65,8 @@ pub mod result;
 pub mod run;
 mod search;
 mod self_sizing;
+#[cfg(all(feature = "capture", feature = "paths"))]
+pub mod serve;
 #[cfg(feature = "capture")]
 pub mod session;
 pub mod size;

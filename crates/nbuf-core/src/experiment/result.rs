@@ -24,6 +24,7 @@ mod ping;
 mod replay;
 mod run;
 mod search;
+mod serve;
 mod size;
 mod sweep;
 mod time;
@@ -65,6 +66,7 @@ pub use replay::{
 };
 pub use run::{RunCache, RunDocument, RunParts};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
+pub use serve::{ServeDocument, ServeMisses};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};

@@ -38,6 +38,8 @@ use std::process::Command;
 use super::course::Moved;
 use super::notice::{Notice, Question};
 use super::result::{BenchSampleLine, PingSampleLine, SizeReport};
+#[cfg(feature = "paths")]
+use super::serve::Serving;
 use crate::clock::{self, Stopwatch};
 use crate::sys::process::Account;
 pub use crate::trace::Trace;
@@ -267,6 +269,9 @@ pub enum Interim<'a> {
         /// Names of objects, by number.
         objects: &'a [String],
     },
+    /// Where a server can be reached.
+    #[cfg(feature = "paths")]
+    Serving(&'a Serving),
     /// What a program of the course has moved so far.
     #[cfg(feature = "paths")]
     Moved(&'a Moved),

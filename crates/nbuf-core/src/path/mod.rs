@@ -13,6 +13,7 @@ pub(crate) mod data;
 mod direct;
 mod flagged;
 mod mapped;
+pub(crate) mod nbd;
 mod null;
 pub mod option_driven;
 mod over_direct;

@@ -15,6 +15,7 @@ mod policy;
 mod record;
 mod replay;
 mod run;
+mod serve;
 mod size;
 mod sweep;
 mod trace;
@@ -38,6 +39,7 @@ pub(crate) enum Verb {
     Run(run::Arguments),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
+    Serve(Box<serve::Args>),
     Sweep(sweep::Args),
     Trace(trace::Arguments),
     Bench(Box<bench::Arguments>),
@@ -80,6 +82,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Run(arguments) => run::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
+        Verb::Serve(arguments) => serve::run(arguments),
         Verb::Sweep(arguments) => sweep::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Bench(arguments) => bench::run(arguments),

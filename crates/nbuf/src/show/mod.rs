@@ -33,6 +33,7 @@ pub(crate) mod run;
 #[cfg(test)]
 mod sample;
 mod scale;
+pub(crate) mod serve;
 mod svg;
 pub(crate) mod sweep;
 mod table;

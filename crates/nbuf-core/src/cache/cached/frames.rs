@@ -54,7 +54,7 @@ impl Frame {
 pub(super) struct Frames {
     bytes: Vec<u8>,
     frame_bytes: usize,
-    frames: Vec<Frame>,
+    states: Vec<Frame>,
     free: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Frames {
         Self {
             bytes: vec![0; length],
             frame_bytes,
-            frames: vec![Frame::default(); count as usize],
+            states: vec![Frame::default(); count as usize],
             free: (0..count).rev().collect(),
         }
     }
@@ -74,26 +74,26 @@ impl Frames {
     /// A free frame for a page. The policy never holds more pages than there are frames.
     pub(super) fn take(&mut self, id: u32) -> u32 {
         let frame = self.free.pop().expect("as many frames as pages");
-        self.frames[frame as usize] = Frame { id, ..Frame::default() };
+        self.states[frame as usize] = Frame { id, ..Frame::default() };
         frame
     }
 
     /// Frees a frame.
     pub(super) fn give(&mut self, frame: u32) {
-        debug_assert!(!self.frames[frame as usize].is_owed(), "what is owed does not go");
+        debug_assert!(!self.states[frame as usize].is_owed(), "what is owed does not go");
         self.free.push(frame);
     }
 
     /// What a frame holds.
     #[inline]
     pub(super) fn get(&self, frame: u32) -> &Frame {
-        &self.frames[frame as usize]
+        &self.states[frame as usize]
     }
 
     /// What a frame holds, to be changed.
     #[inline]
     pub(super) fn get_mut(&mut self, frame: u32) -> &mut Frame {
-        &mut self.frames[frame as usize]
+        &mut self.states[frame as usize]
     }
 
     /// The bytes of a frame.
@@ -112,7 +112,7 @@ impl Frames {
 
     /// Frames in use.
     pub(super) fn used(&self) -> usize {
-        self.frames.len() - self.free.len()
+        self.states.len() - self.free.len()
     }
 }
 

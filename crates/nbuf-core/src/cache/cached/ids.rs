@@ -128,11 +128,6 @@ impl Ids {
         found.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// How many pages are known.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
-    }
-
     fn settle(&mut self, id: u32) {
         let slot = &self.slots[id as usize];
         let is_gone = slot.frame == NONE && slot.flight == NONE;
@@ -155,7 +150,7 @@ mod tests {
         ids.set_frame(1, Ok(4));
         // 5 has a frame and 9 came last, so 7 is forgotten.
         assert_eq!(ids.number(11), (0, true));
-        assert_eq!((ids.find(7), ids.find(5), ids.len()), (None, Some(1), 3));
+        assert_eq!((ids.find(7), ids.find(5), ids.slots.len()), (None, Some(1), 3));
         ids.set_flight(0, 1);
         ids.set_flight(2, 2);
         assert_eq!(ids.number(12), (3, false), "all others are in use");

@@ -3,8 +3,8 @@
 use super::arrive::Part;
 use super::ids::{Absence, NONE};
 use super::{Cached, Flight, Job};
-use crate::cache::policy::{AnyPolicy, Cause, Outcome};
-use crate::disc::{Completion, Disc, DiscError};
+use crate::cache::policy::AnyPolicy;
+use crate::disc::{Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
@@ -157,7 +157,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.ids.find(page).is_some_and(|id| self.ids.slot(id).flight != NONE)
     }
 
-    fn join(&mut self, flight: u32, pending: u32, page: u64) {
+    pub(super) fn join(&mut self, flight: u32, pending: u32, page: u64) {
         let is_demand = self.is_demand(pending);
         if let Some(Job::Read(flight)) = self.jobs.get_mut(flight) {
             flight.is_demand |= is_demand;
@@ -165,12 +165,12 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
     }
 
-    fn is_demand(&self, pending: u32) -> bool {
+    pub(super) fn is_demand(&self, pending: u32) -> bool {
         self.pending.get(pending).is_some_and(|pending| !pending.is_fetch)
     }
 
     /// Asks the disc for adjacent pages.
-    fn start(&mut self, first: u64, count: u64, pending: u32) {
+    pub(super) fn start(&mut self, first: u64, count: u64, pending: u32) {
         let page_bytes = u64::from(self.settings.page_bytes);
         let from = first * page_bytes;
         let length_bytes = (count * page_bytes).min(self.size_bytes - from);
@@ -227,150 +227,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             }
         }
     }
-
-    /// A read is complete.
-    pub(super) fn landed(&mut self, mut flight: Flight, completion: Completion) {
-        let pages: Vec<u64> = (flight.first..).take(flight.stale.len()).collect();
-        for &page in &pages {
-            let id = self.number(page);
-            self.ids.set_flight(id, NONE);
-        }
-        if let Err(error) = completion.outcome {
-            return self.not_landed(&flight, &error);
-        }
-        let mut data = completion.data;
-        for (at, &page) in pages.iter().enumerate() {
-            self.merge(page, &mut flight.stale[at], &mut data, at);
-        }
-        let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
-        for (at, &page) in pages.iter().enumerate() {
-            self.install(page, flight.stale[at], &data, at, cause);
-        }
-        for (pending, page) in std::mem::take(&mut flight.waiters) {
-            self.deliver(pending, page, &flight, &data);
-        }
-    }
-
-    /// A read failed. Other requests than its own must not fail by a page that they did not ask for, so each
-    /// page of a longer read is tried alone.
-    fn not_landed(&mut self, flight: &Flight, error: &DiscError) {
-        let is_alone = flight.stale.len() == 1;
-        for &(pending, page) in &flight.waiters {
-            if is_alone {
-                self.part_done(pending, Some(error.clone()));
-            } else {
-                self.again(pending, page);
-            }
-        }
-    }
-
-    /// Lets a request wait for a page once more.
-    fn again(&mut self, pending: u32, page: u64) {
-        let id = self.number(page);
-        match self.ids.slot(id).flight {
-            NONE => self.start(page, 1, pending),
-            flight => self.join(flight, pending, page),
-        }
-    }
-
-    /// Replaces what a read brought by what the frame has, which is never older.
-    fn merge(&self, page: u64, stale: &mut u64, data: &mut [u8], at: usize) {
-        let frame = self.ids.find(page).map_or(NONE, |id| self.ids.slot(id).frame);
-        if frame == NONE {
-            return;
-        }
-        let valid = self.frames.get(frame).valid;
-        let bytes = self.frames.bytes(frame);
-        let base = at * self.settings.page_bytes as usize;
-        for (from, to) in super::frames::runs(valid) {
-            let (from, to) = self.sector_bytes(page, from, to);
-            data[base + from..base + to].copy_from_slice(&bytes[from..to]);
-        }
-        *stale &= !valid;
-    }
-
-    /// The bytes of sectors in a page, as far as the disc has them.
-    pub(super) fn sector_bytes(&self, page: u64, from: u64, to: u64) -> (usize, usize) {
-        let bytes =
-            |sector: u64| (sector * super::frames::SECTOR_BYTES).min(self.page_length(page));
-        let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        (whole(bytes(from)), whole(bytes(to)))
-    }
-
-    /// Takes a page in, or completes a part of it that is there.
-    fn install(&mut self, page: u64, stale: u64, data: &[u8], at: usize, cause: Cause) {
-        if stale != 0 {
-            return;
-        }
-        let id = self.number(page);
-        let all =
-            self.part(page * u64::from(self.settings.page_bytes), self.page_length(page), page).all;
-        let mut frame = self.ids.slot(id).frame;
-        if frame == NONE {
-            if !self.admit(id, cause) {
-                return;
-            }
-            frame = self.ids.slot(id).frame;
-        }
-        let base = at * self.settings.page_bytes as usize;
-        let length = usize::try_from(self.page_length(page)).unwrap_or(usize::MAX);
-        // What the frame had was merged into the data.
-        self.frames.bytes_mut(frame)[..length].copy_from_slice(&data[base..base + length]);
-        self.frames.get_mut(frame).valid = all;
-    }
-
-    /// Asks the policy to take a page in. If it does, the page has a frame without valid bytes.
-    pub(super) fn admit(&mut self, id: u32, cause: Cause) -> bool {
-        let (ids, frames) = (&self.ids, &self.frames);
-        let outcome = self.decider.fill(id, cause, |page| {
-            let frame = ids.slot(page).frame;
-            frame == NONE || !frames.get(frame).is_owed()
-        });
-        match outcome {
-            Outcome::Filled { evicted } => {
-                if let Some(victim) = evicted {
-                    self.counts.evictions += 1;
-                    self.frames.give(self.ids.slot(victim).frame);
-                    self.ids.set_frame(victim, Err(Absence::Evicted));
-                }
-                let frame = self.frames.take(id);
-                self.ids.set_frame(id, Ok(frame));
-                true
-            }
-            Outcome::Bypassed => {
-                self.ids.set_absence(id, Absence::Bypassed);
-                false
-            }
-            Outcome::Hit => true,
-        }
-    }
-
-    /// Gives a waiting request its part of a page.
-    fn deliver(&mut self, pending: u32, page: u64, flight: &Flight, data: &[u8]) {
-        let Some(request) = self.pending.get(pending).map(|pending| pending.request) else {
-            return;
-        };
-        if !self.is_demand(pending) {
-            return self.part_done(pending, None);
-        }
-        let part = self.part(request.offset, request.length_bytes, page);
-        let at = usize::try_from(page - flight.first).unwrap_or(usize::MAX);
-        if part.touched & flight.stale[at] != 0 {
-            return self.again(pending, page);
-        }
-        let from = self.within(&request, page, &part);
-        let base = at * self.settings.page_bytes as usize;
-        let bytes = &data[base..][place(&part)];
-        if let Some(waiting) = self.pending.get_mut(pending) {
-            waiting.data[from..from + bytes.len()].copy_from_slice(bytes);
-        }
-        self.part_done(pending, None);
-    }
 }
 
 /// The bytes of a part in its page.
 #[inline]
-fn place(part: &Part) -> std::ops::Range<usize> {
+pub(super) fn place(part: &Part) -> std::ops::Range<usize> {
     let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     whole(part.from)..whole(part.to)
 }

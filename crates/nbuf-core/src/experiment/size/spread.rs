@@ -74,6 +74,9 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
+    /// Runs with their limits and other memory, whether the program sizes itself, and the limit.
+    type Case<'a> = (&'a [(Option<u64>, u64)], bool, u64);
+
     fn report(limit: u64, runs: &[(Option<u64>, u64)], cautions: Vec<Warning>) -> SizeReport {
         let mib = |number: u64| Bytes(number * MIB);
         let verify = runs.iter().map(|&(limit, other)| Verified {
@@ -104,7 +107,6 @@ mod tests {
     #[test]
     fn the_limit_covers_the_highest_peak_and_the_spread() {
         let sizes_itself = Warning::SizesItself { program: "java", setting: "-Xmx" };
-        type Case<'a> = (&'a [(Option<u64>, u64)], bool, u64);
         let cases: [Case<'_>; 7] = [
             (&[], false, 154),
             (&[(None, 101), (Some(154), 100)], false, 154),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::Warning;
-use crate::units::{count, listed};
+use crate::units::{Bytes, count, listed};
 
 const MULTI_GENERATIONAL: &str = "this kernel evicts by the multi-generational LRU, which nbuf does not model: the band is \
     from two other models";
@@ -30,16 +30,10 @@ impl Display for Warning {
             ),
             Self::Untimed => f.write_str(UNTIMED),
             Self::NothingTouched => f.write_str(NOTHING_TOUCHED),
-            Self::OtherMemoryVaries { low_bytes, high_bytes, raised_bytes } => write!(
-                f,
-                "other memory was {low_bytes} in one run and {high_bytes} in another: the limit is \
-                 {raised_bytes} higher than the one that was run"
-            ),
-            Self::SizesItself { program, setting } => write!(
-                f,
-                "{program} chooses its memory by the limit that it sees: fix it ({setting}) before you \
-                 take a size from here"
-            ),
+            Self::OtherMemoryVaries { low_bytes, high_bytes, raised_bytes } => {
+                varies(f, [*low_bytes, *high_bytes], *raised_bytes)
+            }
+            Self::SizesItself { program, setting } => sizes_itself(f, program, setting),
             Self::Unreachable { share } => unopened(f, *share),
             Self::MemoryShort { total_bytes, needed_bytes } => write!(
                 f,
@@ -90,6 +84,22 @@ impl Display for Warning {
             Self::NotHeld { which } => write!(f, "a prediction of {which} did not hold"),
         }
     }
+}
+
+fn sizes_itself(f: &mut Formatter<'_>, program: &str, setting: &str) -> fmt::Result {
+    write!(
+        f,
+        "{program} chooses its memory by the limit that it sees: fix it ({setting}) before you take a size \
+         from here"
+    )
+}
+
+fn varies(f: &mut Formatter<'_>, [low, high]: [Bytes; 2], raised: Bytes) -> fmt::Result {
+    write!(
+        f,
+        "other memory was {low} in one run and {high} in another: the limit is {raised} higher than the one \
+         that was run"
+    )
 }
 
 fn mapped(f: &mut Formatter<'_>, share: f64, is_forced: bool) -> fmt::Result {

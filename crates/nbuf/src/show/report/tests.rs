@@ -43,6 +43,7 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 1.5,
         lost_events: 0,
+        other_bytes: Bytes(0),
         stayed_bytes: Bytes(0),
         samples_held: 0,
         samples: Vec::new(),
@@ -51,12 +52,10 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
 
 /// A database: everything there is to say.
 fn full() -> SizeReport {
+    let step_bytes = Some(Bytes(388 * MIB));
     let runs = [
         run(None, (99_328, 99_328), 99_331),
-        Verified {
-            step_bytes: Some(Bytes(388 * MIB)),
-            ..run(Some(412), (99_328, 101_000), 100_112)
-        },
+        Verified { step_bytes, ..run(Some(412), (99_328, 101_000), 100_112) },
         Verified { held: Some(false), ..run(Some(371), (1_120_345, 1_201_777), 2_345_678) },
         Verified { exit_status: 2, lost_events: 1, ..run(Some(309), (3_120_345, 3_120_345), 9) },
         Verified { held: None, timed_out: true, ..run(Some(64), (9, 9), 5) },

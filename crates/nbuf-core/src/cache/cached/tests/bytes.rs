@@ -12,8 +12,8 @@ use crate::trace::request::{Op, Request};
 fn case(seed: u64, faults: Faults, tears: bool) -> u64 {
     let mut random = Random::new(seed);
     let ram = Ram::zeroed(usize::try_from(SIZE).unwrap());
-    let faulty = Faulty::new(ram, faults, true, tears, random.next());
-    let mut cache = small(delayed(faulty, &mut random), &mut random);
+    let disc = Faulty::new(ram, faults, true, tears, random.next());
+    let mut cache = small(delayed(disc, &mut random), &mut random);
     let depth = 1 + random.below(24);
     let mut work = Work::new(random);
     work.run(&mut cache, 150, depth);

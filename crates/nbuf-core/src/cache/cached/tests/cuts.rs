@@ -19,7 +19,7 @@ fn run(seed: u64) -> u64 {
     // A moment is the number of events of the disc, twice: what arrives then is before what is complete.
     let moment = |cache: &Cached<dyn AnyPolicy, _>| events(cache) * 2 + 2;
     while operations < 60 || work.under_way() > 0 {
-        let is_full = work.under_way() as u64 >= 1 + work.random.below(8);
+        let is_full = work.under_way() as u64 > work.random.below(8);
         if operations == 60 || is_full {
             let completion = cache.next_completion(Nanos::MAX).expect("something is under way");
             work.now = work.now.max(completion.at);
@@ -45,11 +45,11 @@ fn cut_everywhere(events: &[crate::disc::Event], work: &mut Work) -> u64 {
     for length in 0..=events.len() {
         let cut = length as u64 * 2 + 3;
         let flushes = work.flushes.iter().filter(|&&(_, ended)| ended <= cut);
-        let flushed = flushes.map(|&(began, _)| began).max().unwrap_or(0);
+        let until = flushes.map(|&(began, _)| began).max().unwrap_or(0);
         for _ in 0..CUTS {
             let image = after_power_cut(&before, &events[..length], &mut work.random);
             for (byte, &value) in (0..).zip(&image).step_by(61) {
-                let permitted = work.history.survives(byte, value, flushed, cut);
+                let permitted = work.history.survives(byte, value, until, cut);
                 assert!(permitted, "byte {byte} is {value} after {length} events");
             }
         }

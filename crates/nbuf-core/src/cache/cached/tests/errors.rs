@@ -9,8 +9,8 @@ use crate::disc::{Disc, Faults, Faulty, Ram};
 fn run(seed: u64, faults: Faults) -> u64 {
     let mut random = Random::new(seed);
     let ram = Ram::zeroed(usize::try_from(SIZE).unwrap());
-    let faulty = Faulty::new(ram, faults, true, true, random.next());
-    let mut cache = small(delayed(faulty, &mut random), &mut random);
+    let disc = Faulty::new(ram, faults, true, true, random.next());
+    let mut cache = small(delayed(disc, &mut random), &mut random);
     let mut work = Work::new(random);
     work.run(&mut cache, 40, 8);
     cache.disc_mut().disc_mut().set(Faults::None);

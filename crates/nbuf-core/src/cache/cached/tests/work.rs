@@ -178,10 +178,8 @@ impl Work {
     /// This many operations, up to `depth` at once; all are complete at the end.
     pub(super) fn run<D: Disc>(&mut self, cache: &mut Small<D>, operations: u64, depth: u64) {
         for _ in 0..operations {
-            while self.under_way() as u64 >= 1 + self.random.below(depth) {
-                if !self.step(cache, Nanos::MAX) {
-                    panic!("{} requests hang", self.under_way());
-                }
+            while self.under_way() as u64 > self.random.below(depth) {
+                assert!(self.step(cache, Nanos::MAX), "{} requests hang", self.under_way());
             }
             self.moment += 1;
             let moment = self.moment;

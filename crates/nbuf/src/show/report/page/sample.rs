@@ -122,6 +122,7 @@ fn runs(limit: Bytes) -> Vec<Verified> {
         memory_pressure_seconds: 0.25,
         io_pressure_seconds: 0.5,
         lost_events: 0,
+        other_bytes: Bytes(0),
         stayed_bytes: Bytes(0),
         samples_held: 0,
         samples: Vec::new(),

@@ -1,0 +1,101 @@
+//! What a cache holds and owes, for those who look.
+
+use super::frames::SECTOR_BYTES;
+use super::ids::NONE;
+use super::{Cached, Counts, Settings, State};
+use crate::cache::policy::AnyPolicy;
+use crate::disc::{Disc, DiscError};
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// What was counted so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How it was set.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The disc behind.
+    pub fn disc(&self) -> &D {
+        &self.disc
+    }
+
+    /// The disc behind, to be changed. Its requests belong to the cache.
+    pub fn disc_mut(&mut self) -> &mut D {
+        &mut self.disc
+    }
+
+    /// Ends the cache and returns the disc. What is dirty is lost: flush before.
+    pub fn into_disc(self) -> D {
+        self.disc
+    }
+
+    /// Pages that are in the cache.
+    pub fn used_pages(&self) -> u64 {
+        self.frames.used() as u64
+    }
+
+    /// Pages with bytes that the disc does not have.
+    pub fn owed_pages(&self) -> u64 {
+        self.owed_pages
+    }
+
+    /// Bytes that the disc does not have, to the sector. Costs a look at every page that is owed.
+    pub fn owed_bytes(&self) -> u64 {
+        let pages = self.ids.within(0, u64::MAX);
+        let frames = pages.into_iter().map(|id| self.ids.slot(id).frame);
+        let owed = frames.filter(|&frame| frame != NONE).map(|frame| {
+            let frame = self.frames.get(frame);
+            u64::from((frame.dirty | frame.writing).count_ones())
+        });
+        owed.sum::<u64>() * SECTOR_BYTES
+    }
+
+    /// The error of the last write-back that failed.
+    pub fn last_failure(&self) -> Option<&DiscError> {
+        self.last_failure.as_ref()
+    }
+
+    /// The state of the page at a byte.
+    pub fn state(&self, offset_bytes: u64) -> State {
+        let page = offset_bytes / u64::from(self.settings.page_bytes);
+        let Some(slot) = self.ids.find(page).map(|id| self.ids.slot(id)) else {
+            return State::Empty;
+        };
+        match (slot.frame, slot.flight) {
+            (NONE, NONE) => State::Empty,
+            (NONE, _) => State::Reading,
+            (frame, _) => self.frames.get(frame).state(),
+        }
+    }
+
+    /// Verifies what always holds, slowly; for tests.
+    pub fn check(&self) -> Result<(), String> {
+        self.decider.policy.check()?;
+        let mut owed = 0;
+        let mut used = 0;
+        for id in self.ids.within(0, u64::MAX) {
+            let slot = self.ids.slot(id);
+            if (slot.frame != NONE) != self.decider.policy.contains(id) {
+                return Err(format!("page {}: frame and policy disagree", slot.page));
+            }
+            if slot.frame == NONE {
+                continue;
+            }
+            let frame = self.frames.get(slot.frame);
+            let is_sound = frame.id == id && (frame.dirty | frame.writing) & !frame.valid == 0;
+            if !is_sound || (frame.dirty != 0) != self.dirty.contains(&slot.page) {
+                return Err(format!("page {}: {frame:?}", slot.page));
+            }
+            used += 1;
+            owed += u64::from(frame.is_owed());
+        }
+        let counted: u64 = self.owed.values().sum();
+        if used != self.frames.used() || owed != self.owed_pages || counted != owed {
+            return Err(format!("{used} frames, {owed} owed, {counted} by epoch"));
+        }
+        Ok(())
+    }
+}

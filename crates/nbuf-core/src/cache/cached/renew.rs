@@ -1,0 +1,47 @@
+//! Another size or policy for a cache that runs.
+
+use super::Cached;
+use super::frames::Frames;
+use super::ids::{Absence, NONE};
+use crate::cache::policy::{AnyPolicy, Cause, Outcome};
+use crate::disc::Disc;
+
+impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// Goes on with another policy, new and of this many pages. Pages stay as far as it takes them; its memory
+    /// of their use begins again. Refused while a page is owed: flush before. A log does not go on.
+    pub fn renew(&mut self, policy: Box<P>, pages: u32) -> bool {
+        if self.owed_pages > 0 || pages == 0 {
+            return false;
+        }
+        self.decider.log = None;
+        self.decider.policy = policy;
+        self.settings = super::Settings {
+            dirty_low_pages: pages / 10,
+            dirty_high_pages: pages / 2,
+            pages,
+            ..self.settings
+        }
+        .sound();
+        let old = std::mem::replace(&mut self.frames, Frames::new(pages, self.settings.page_bytes));
+        let known = self.ids.within(0, u64::MAX);
+        let there = |&(_, frame): &(u32, u32)| frame != NONE;
+        let resident: Vec<(u32, u32)> =
+            known.into_iter().map(|id| (id, self.ids.slot(id).frame)).filter(there).collect();
+        for &(id, _) in &resident {
+            self.ids.set_frame(id, Err(Absence::Evicted));
+        }
+        for (id, frame) in resident.into_iter().take(pages as usize) {
+            if !matches!(
+                self.decider.fill(id, Cause::Readahead, |_| false),
+                Outcome::Filled { evicted: None }
+            ) {
+                continue;
+            }
+            let new = self.frames.take(id);
+            self.frames.bytes_mut(new).copy_from_slice(old.bytes(frame));
+            self.frames.get_mut(new).valid = old.get(frame).valid;
+            self.ids.set_frame(id, Ok(new));
+        }
+        true
+    }
+}

@@ -1,0 +1,265 @@
+//! A disc that another NBD server has: reads and writes go over one connection, as many at once as are
+//! asked for.
+//!
+//! The handshake waits for the server, ten seconds at most a step; afterwards nothing waits, and the owner
+//! waits for the descriptor. When the connection ends, all that is under way fails, and all later requests.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::super::{Breakdown, Completion, Disc, DiscError};
+use super::greet::handshake;
+use super::wire::{self, Header, Words, command, export, flag};
+use crate::clock::Stopwatch;
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+/// Bytes of one read of the socket.
+const READ_BYTES: usize = 256 << 10;
+
+/// A disc behind an NBD server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: UnixStream,
+    size_bytes: u64,
+    flags: u16,
+    clock: Stopwatch,
+    out: Vec<u8>,
+    sent: usize,
+    /// A buffer; what came and was not taken is between `taken` and `filled`.
+    input: Vec<u8>,
+    taken: usize,
+    filled: usize,
+    asked: HashMap<u64, (Request, Vec<u8>, Nanos)>,
+    cookie: u64,
+    done: VecDeque<Completion>,
+    broken: Option<String>,
+}
+
+impl Client {
+    /// Connects to the default export of the server at a socket.
+    pub(crate) fn connect(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        let (size_bytes, flags) = handshake(&mut stream)?;
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            size_bytes,
+            flags,
+            clock,
+            out: Vec::new(),
+            sent: 0,
+            input: Vec::new(),
+            taken: 0,
+            filled: 0,
+            asked: HashMap::new(),
+            cookie: 0,
+            done: VecDeque::new(),
+            broken: None,
+        })
+    }
+
+    /// Whether the server permits writes.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.flags & export::READ_ONLY != 0
+    }
+
+    /// Whether it has something to send, and waits for room.
+    pub(crate) fn wants_to_write(&self) -> bool {
+        self.sent < self.out.len()
+    }
+
+    /// Whether the connection has ended.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn answer(&mut self, request: Request, data: Vec<u8>, came: Nanos, failed: Option<String>) {
+        let at = self.now().max(came);
+        let breakdown = Breakdown { transfer: at - came, ..Breakdown::default() };
+        let outcome = failed.map_or(Ok(()), |what| Err(DiscError::Failed { what }));
+        self.done.push_back(Completion { request, data, at, breakdown, outcome });
+    }
+
+    /// The header for a request; an error if the server does not take it.
+    fn header(&self, request: &Request) -> Result<Header, String> {
+        let has = |flag: u16, what: &str| {
+            let missing = || format!("the server behind does not take {what}");
+            if self.flags & flag == 0 { Err(missing()) } else { Ok(()) }
+        };
+        let mut flags = 0;
+        if request.durable && self.flags & export::SEND_FUA != 0 {
+            flags |= flag::FUA;
+        }
+        let command = match request.op {
+            Op::Read => command::READ,
+            Op::Write => command::WRITE,
+            Op::Flush => command::FLUSH,
+            Op::Discard if request.zeros => {
+                has(export::SEND_WRITE_ZEROES, "zeros")?;
+                command::WRITE_ZEROES
+            }
+            Op::Discard => command::TRIM,
+        };
+        let length = u32::try_from(request.length_bytes).map_err(|_| "a request of 4 GiB")?;
+        Ok(Header { flags, command, cookie: self.cookie, offset: request.offset, length })
+    }
+
+    /// Sends what can be sent now.
+    fn send(&mut self) {
+        while self.sent < self.out.len() && self.broken.is_none() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => self.break_off("the server behind takes nothing more"),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => self.break_off(&error.to_string()),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+    }
+
+    /// Takes in what came.
+    fn receive(&mut self) {
+        while self.broken.is_none() {
+            if self.taken > 0 {
+                self.input.copy_within(self.taken..self.filled, 0);
+                (self.taken, self.filled) = (0, self.filled - self.taken);
+            }
+            if self.filled + READ_BYTES / 2 > self.input.len() {
+                self.input.resize(self.filled + READ_BYTES, 0);
+            }
+            let room = self.input.len() - self.filled;
+            match self.stream.read(&mut self.input[self.filled..]) {
+                Ok(0) => self.break_off("the server behind has closed the connection"),
+                Ok(count) => {
+                    self.filled += count;
+                    self.parse();
+                    if count < room {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => self.break_off(&error.to_string()),
+            }
+        }
+    }
+
+    fn parse(&mut self) {
+        while let Some(end) = self.parse_one() {
+            self.taken = end;
+        }
+    }
+
+    /// Takes one reply; where it ends.
+    fn parse_one(&mut self) -> Option<usize> {
+        let mut words = Words(&self.input[self.taken..self.filled]);
+        let (magic, error, cookie) = (words.u32()?, words.u32()?, words.u64()?);
+        let known = self.asked.get(&cookie);
+        if magic != wire::SIMPLE_REPLY || known.is_none() {
+            self.break_off("the server behind answers what was not asked");
+            return None;
+        }
+        let length =
+            known.map_or(
+                0,
+                |(request, data, _)| {
+                    if request.op == Op::Read && error == 0 { data.len() } else { 0 }
+                },
+            );
+        let bytes = words.bytes(length)?;
+        let (request, mut data, came) = self.asked.remove(&cookie)?;
+        if length > 0 {
+            data.copy_from_slice(bytes);
+        }
+        let end = self.taken + 16 + length;
+        let failed = (error != 0).then(|| format!("the server behind refuses with error {error}"));
+        self.answer(request, data, came, failed);
+        Some(end)
+    }
+
+    fn break_off(&mut self, why: &str) {
+        if self.broken.is_some() {
+            return;
+        }
+        self.broken = Some(why.to_owned());
+        let mut asked: Vec<_> = std::mem::take(&mut self.asked).into_iter().collect();
+        asked.sort_unstable_by_key(|(cookie, _)| *cookie);
+        for (_, (request, data, came)) in asked {
+            self.answer(request, data, came, Some(why.to_owned()));
+        }
+    }
+}
+
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl Disc for Client {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+        // A server without flushes has nothing to flush; a trim is a hint.
+        let is_moot = match request.op {
+            Op::Flush => self.flags & export::SEND_FLUSH == 0,
+            Op::Discard => !request.zeros && self.flags & export::SEND_TRIM == 0,
+            _ => false,
+        };
+        if is_moot {
+            return self.answer(request, data, now, self.broken.clone());
+        }
+        let header = match self.broken.clone().map_or_else(|| self.header(&request), Err) {
+            Ok(header) => header,
+            Err(what) => return self.answer(request, data, now, Some(what)),
+        };
+        self.cookie += 1;
+        header.write(&mut self.out);
+        if request.op == Op::Write {
+            self.out.extend_from_slice(&data);
+        }
+        self.asked.insert(header.cookie, (request, data, now));
+        self.send();
+    }
+
+    fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        loop {
+            if self.done.is_empty() {
+                self.send();
+                self.receive();
+            }
+            if let Some(completion) = self.done.pop_front() {
+                return Some(completion);
+            }
+            if self.asked.is_empty() || self.now() >= until {
+                return None;
+            }
+            let wait = if self.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
+            let mut descriptors = [PollFd::new(&self.stream, wait | PollFlags::IN)];
+            let _ = poll(
+                &mut descriptors,
+                Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 }),
+            );
+        }
+    }
+
+    fn under_way(&self) -> usize {
+        self.asked.len() + self.done.len()
+    }
+}

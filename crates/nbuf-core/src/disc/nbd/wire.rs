@@ -1,0 +1,194 @@
+//! The numbers of NBD, and the headers that both sides exchange.
+//!
+//! Everything is big-endian. Nothing here reads or writes a socket.
+
+/// The first word of a server.
+pub(crate) const GREETING: u64 = 0x4e42_444d_4147_4943;
+/// The second word of a server, and the first of each option.
+pub(crate) const OPTION: u64 = 0x4948_4156_454f_5054;
+/// The first word of the reply to an option.
+pub(crate) const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
+/// The first word of a request.
+pub(crate) const REQUEST: u32 = 0x2560_9513;
+/// The first word of a simple reply.
+pub(crate) const SIMPLE_REPLY: u32 = 0x6744_6698;
+/// The first word of a chunk of a structured reply.
+pub(crate) const CHUNK: u32 = 0x668e_33ef;
+
+/// Flags of both sides in the handshake.
+pub(crate) const FIXED_NEWSTYLE: u16 = 1;
+/// The same: no padding after the reply to the oldest option.
+pub(crate) const NO_ZEROES: u16 = 2;
+
+/// Options.
+pub(crate) mod option {
+    pub(crate) const EXPORT_NAME: u32 = 1;
+    pub(crate) const ABORT: u32 = 2;
+    pub(crate) const LIST: u32 = 3;
+    pub(crate) const INFO: u32 = 6;
+    pub(crate) const GO: u32 = 7;
+    pub(crate) const STRUCTURED_REPLY: u32 = 8;
+    pub(crate) const LIST_META_CONTEXT: u32 = 9;
+    pub(crate) const SET_META_CONTEXT: u32 = 10;
+}
+
+/// Replies to options.
+pub(crate) mod reply {
+    pub(crate) const ACK: u32 = 1;
+    pub(crate) const SERVER: u32 = 2;
+    pub(crate) const INFO: u32 = 3;
+    pub(crate) const META_CONTEXT: u32 = 4;
+    pub(crate) const UNSUPPORTED: u32 = 0x8000_0001;
+    pub(crate) const INVALID: u32 = 0x8000_0003;
+    pub(crate) const UNKNOWN: u32 = 0x8000_0006;
+}
+
+/// Kinds of information about an export.
+pub(crate) mod info {
+    pub(crate) const EXPORT: u16 = 0;
+    pub(crate) const NAME: u16 = 1;
+    pub(crate) const BLOCK_SIZE: u16 = 3;
+}
+
+/// Flags of an export.
+pub(crate) mod export {
+    pub(crate) const HAS_FLAGS: u16 = 1;
+    pub(crate) const READ_ONLY: u16 = 1 << 1;
+    pub(crate) const SEND_FLUSH: u16 = 1 << 2;
+    pub(crate) const SEND_FUA: u16 = 1 << 3;
+    pub(crate) const SEND_TRIM: u16 = 1 << 5;
+    pub(crate) const SEND_WRITE_ZEROES: u16 = 1 << 6;
+    pub(crate) const SEND_DF: u16 = 1 << 7;
+    pub(crate) const CAN_MULTI_CONN: u16 = 1 << 8;
+    pub(crate) const SEND_CACHE: u16 = 1 << 10;
+}
+
+/// Kinds of requests.
+pub(crate) mod command {
+    pub(crate) const READ: u16 = 0;
+    pub(crate) const WRITE: u16 = 1;
+    pub(crate) const DISCONNECT: u16 = 2;
+    pub(crate) const FLUSH: u16 = 3;
+    pub(crate) const TRIM: u16 = 4;
+    pub(crate) const CACHE: u16 = 5;
+    pub(crate) const WRITE_ZEROES: u16 = 6;
+    pub(crate) const BLOCK_STATUS: u16 = 7;
+}
+
+/// Flags of requests.
+pub(crate) mod flag {
+    pub(crate) const FUA: u16 = 1;
+    pub(crate) const NO_HOLE: u16 = 2;
+    pub(crate) const DF: u16 = 4;
+    pub(crate) const REQ_ONE: u16 = 8;
+}
+
+/// Chunks of structured replies.
+pub(crate) mod chunk {
+    pub(crate) const DONE: u16 = 1;
+    pub(crate) const OFFSET_DATA: u16 = 1;
+    pub(crate) const BLOCK_STATUS: u16 = 5;
+    pub(crate) const NONE: u16 = 0;
+    pub(crate) const ERROR: u16 = 0x8001;
+}
+
+/// Errors.
+pub(crate) mod error {
+    pub(crate) const NOT_PERMITTED: u32 = 1;
+    pub(crate) const IO: u32 = 5;
+    pub(crate) const INVALID: u32 = 22;
+    pub(crate) const NO_SPACE: u32 = 28;
+    pub(crate) const SHUTDOWN: u32 = 108;
+}
+
+/// Bytes of the header of a request.
+pub(crate) const REQUEST_BYTES: usize = 28;
+
+/// The header of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) flags: u16,
+    pub(crate) command: u16,
+    pub(crate) cookie: u64,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+}
+
+impl Header {
+    /// Reads a header; `None` if it begins with another word.
+    pub(crate) fn read(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
+        let mut words = Words(bytes);
+        (words.u32()? == REQUEST).then_some(())?;
+        Some(Self {
+            flags: words.u16()?,
+            command: words.u16()?,
+            cookie: words.u64()?,
+            offset: words.u64()?,
+            length: words.u32()?,
+        })
+    }
+
+    /// Writes a header.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&REQUEST.to_be_bytes());
+        out.extend_from_slice(&self.flags.to_be_bytes());
+        out.extend_from_slice(&self.command.to_be_bytes());
+        out.extend_from_slice(&self.cookie.to_be_bytes());
+        out.extend_from_slice(&self.offset.to_be_bytes());
+        out.extend_from_slice(&self.length.to_be_bytes());
+    }
+}
+
+/// Reads numbers from the front of some bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Words<'a> {
+    /// The next bytes.
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (first, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.bytes(N)?.try_into().ok()
+    }
+
+    /// The next number of 16 bits.
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    /// The next number of 32 bits.
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// The next number of 64 bits.
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    /// A string after its length of 32 bits.
+    pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.u32()?).ok()?;
+        self.bytes(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let header = Header { flags: 1, command: 7, cookie: 1 << 40, offset: 1 << 50, length: 9 };
+        let mut bytes = Vec::new();
+        header.write(&mut bytes);
+        let mut bytes: [u8; REQUEST_BYTES] = bytes.try_into().unwrap();
+        assert_eq!(Header::read(&bytes), Some(header));
+        bytes[0] ^= 1;
+        assert_eq!(Header::read(&bytes), None);
+    }
+}

@@ -1,0 +1,260 @@
+//! A file that threads read and write, for an owner that waits for a descriptor instead of the disc.
+//!
+//! Requests run side by side, as many as there are threads. Reads and writes go through the kernel's page
+//! cache; a flush waits for the device, and so does a durable write. It is given an open file and opens none.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::fs::{FallocateFlags, fallocate};
+
+use super::{Breakdown, Completion, Disc, DiscError};
+use crate::clock::Stopwatch;
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+/// A request on its way to a thread.
+struct Job {
+    came: Nanos,
+    request: Request,
+    data: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    is_over: bool,
+}
+
+struct Shared {
+    file: File,
+    clock: Stopwatch,
+    size_bytes: u64,
+    queue: Mutex<Queue>,
+    has_job: Condvar,
+    done: Mutex<VecDeque<Completion>>,
+    wake: OwnedFd,
+}
+
+/// A disc of threads over a file.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    done: VecDeque<Completion>,
+    under_way: usize,
+    last: Nanos,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    /// Starts this many threads over a file of this size. Its times are those of the clock.
+    pub(crate) fn new(
+        file: File,
+        size_bytes: u64,
+        threads: usize,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let (queue, has_job, done) = Default::default();
+        let shared = Arc::new(Shared { file, clock, size_bytes, queue, has_job, done, wake });
+        let mut pool = Self {
+            shared,
+            threads: Vec::new(),
+            done: VecDeque::new(),
+            under_way: 0,
+            last: Nanos::ZERO,
+        };
+        for _ in 0..threads.max(1) {
+            let shared = pool.shared.clone();
+            let thread = std::thread::Builder::new().name("disc".to_owned());
+            pool.threads.push(thread.spawn(move || shared.work())?);
+        }
+        Ok(pool)
+    }
+
+    fn take(&mut self) -> Option<Completion> {
+        if self.done.is_empty() {
+            let mut count = [0; 8];
+            let _ = rustix::io::read(&self.shared.wake, &mut count);
+            std::mem::swap(&mut self.done, &mut lock(&self.shared.done));
+        }
+        let mut completion = self.done.pop_front()?;
+        self.under_way -= 1;
+        // Threads that finish at once may report in the other order.
+        self.last = self.last.max(completion.at);
+        completion.breakdown.queued += self.last - completion.at;
+        completion.at = self.last;
+        Some(completion)
+    }
+}
+
+impl AsFd for Pool {
+    /// Readable when something is complete.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.shared.wake.as_fd()
+    }
+}
+
+impl Disc for Pool {
+    fn size_bytes(&self) -> u64 {
+        self.shared.size_bytes
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+        self.under_way += 1;
+        lock(&self.shared.queue).jobs.push_back(Job { came: now, request, data });
+        self.shared.has_job.notify_one();
+    }
+
+    fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        loop {
+            if let Some(completion) = self.take() {
+                return Some(completion);
+            }
+            if self.under_way == 0 || self.shared.now() >= until {
+                return None;
+            }
+            let mut descriptors = [PollFd::new(&self.shared.wake, PollFlags::IN)];
+            let _ = poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
+        }
+    }
+
+    fn under_way(&self) -> usize {
+        self.under_way
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        lock(&self.shared.queue).is_over = true;
+        self.shared.has_job.notify_all();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn now(&self) -> Nanos {
+        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut queue = lock(&self.queue);
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                return Some(job);
+            }
+            if queue.is_over {
+                return None;
+            }
+            queue = self.has_job.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn work(&self) {
+        while let Some(Job { came, request, mut data }) = self.next() {
+            let begins = self.now().max(came);
+            let outcome = DiscError::check(&request, self.size_bytes)
+                .and_then(|()| self.serve(&request, &mut data));
+            let at = self.now().max(begins);
+            let breakdown =
+                Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
+            let mut done = lock(&self.done);
+            done.push_back(Completion { request, data, at, breakdown, outcome });
+            // Once for all that the owner has not taken yet.
+            if done.len() == 1 {
+                let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+            }
+        }
+    }
+
+    fn serve(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
+        let served = match request.op {
+            Op::Read => self.file.read_exact_at(data, request.offset),
+            Op::Write => self.file.write_all_at(data, request.offset),
+            Op::Flush => self.file.sync_data(),
+            Op::Discard if request.zeros => self.zero(request),
+            Op::Discard => self.punch(request),
+        };
+        let durable = served.and_then(|()| {
+            if request.durable && request.op != Op::Read { self.file.sync_data() } else { Ok(()) }
+        });
+        durable.map_err(|error| {
+            let Request { op, offset, length_bytes, .. } = request;
+            if error.kind() == io::ErrorKind::StorageFull {
+                return DiscError::Full { what: error.to_string() };
+            }
+            let what = format!("{op:?} of {length_bytes} B at byte {offset}: {error}");
+            DiscError::Failed { what }
+        })
+    }
+
+    /// Lets bytes be zeros: by a call of the file system, or else by writing them.
+    fn zero(&self, request: &Request) -> io::Result<()> {
+        let flags = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.file, flags, request.offset, request.length_bytes) {
+            Err(rustix::io::Errno::OPNOTSUPP) => {}
+            other => return Ok(other?),
+        }
+        let zeros = vec![0; 64 << 10];
+        let mut at = request.offset;
+        let end = request.offset + request.length_bytes;
+        while at < end {
+            let length = usize::try_from(end - at).unwrap_or(usize::MAX).min(zeros.len());
+            self.file.write_all_at(&zeros[..length], at)?;
+            at += length as u64;
+        }
+        Ok(())
+    }
+
+    /// A hint; where the file system cannot take it, the bytes stay.
+    fn punch(&self, request: &Request) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.file, flags, request.offset, request.length_bytes) {
+            Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wait_for;
+    use super::*;
+
+    #[test]
+    fn it_reads_and_writes_side_by_side() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let mut pool = Pool::new(file, 1 << 20, 4, Stopwatch::start()).unwrap();
+        for task in 0..100_u32 {
+            let request = Request { task, ..Request::new(Op::Write, u64::from(task) * 4096, 4096) };
+            pool.submit(Nanos::ZERO, request, vec![u8::try_from(task).unwrap(); 4096]);
+        }
+        let mut last = Nanos::ZERO;
+        for _ in 0..100 {
+            let done = pool.next_completion(Nanos::MAX).unwrap();
+            assert!(done.outcome.is_ok() && done.at >= last);
+            last = done.at;
+        }
+        assert_eq!((pool.next_completion(Nanos::MAX), pool.under_way()), (None, 0));
+        let zeros = Request { zeros: true, ..Request::new(Op::Discard, 4096, 4096) };
+        assert!(wait_for(&mut pool, last, zeros, Vec::new()).unwrap().outcome.is_ok());
+        for (page, want) in [(0, 0), (1, 0), (2, 2), (99, 99)] {
+            let read = Request::new(Op::Read, page * 4096, 4096);
+            assert_eq!(wait_for(&mut pool, last, read, vec![9; 4096]).unwrap().data, [want; 4096]);
+        }
+        let past = Request::new(Op::Read, 1 << 20, 1);
+        assert!(wait_for(&mut pool, last, past, vec![0]).unwrap().outcome.is_err());
+    }
+}

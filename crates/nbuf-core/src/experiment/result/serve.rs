@@ -1,0 +1,96 @@
+//! What `nbuf serve` gives: what a cache in front of a disc has done.
+
+use serde::{Deserialize, Serialize};
+
+/// The document of `nbuf serve --json` at its end, and of `nbuf serve stats --json` at any time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ServeDocument {
+    /// [`ServeDocument::SCHEMA`].
+    pub schema: String,
+    /// The disc behind, as it was given.
+    pub disc: String,
+    /// The size of the disc.
+    pub disc_bytes: u64,
+    /// The size of the cache.
+    pub cache_bytes: u64,
+    /// The size of a page.
+    pub page_bytes: u64,
+    /// The policy.
+    pub policy: String,
+    /// When a write is on the disc: `through`, `back` or `around`.
+    pub write: String,
+    /// How long the server runs.
+    pub seconds: f64,
+    /// Clients that are connected.
+    pub clients: u64,
+    /// Clients since the start.
+    pub clients_ever: u64,
+    /// Bytes in the cache.
+    pub used_bytes: u64,
+    /// Bytes that were acknowledged and are not on the disc.
+    pub owed_bytes: u64,
+    /// Reads by clients.
+    pub reads: u64,
+    /// Reads that the cache served without the disc.
+    pub read_hits: u64,
+    /// Bytes of these reads.
+    pub read_bytes: u64,
+    /// Pages that reads looked up.
+    pub pages: u64,
+    /// Pages of these that were in the cache.
+    pub page_hits: u64,
+    /// The share of these pages; nothing before the first read.
+    pub hit_ratio: Option<f64>,
+    /// The other pages, by cause.
+    pub misses: ServeMisses,
+    /// Pages that the policy evicted.
+    pub evictions: u64,
+    /// Writes by clients, with discards and zeros.
+    pub writes: u64,
+    /// Bytes of these writes.
+    pub write_bytes: u64,
+    /// Writes that were complete when the cache had them.
+    pub writes_absorbed: u64,
+    /// Writes that waited because half of the cache was dirty.
+    pub writes_throttled: u64,
+    /// Flushes by clients.
+    pub flushes: u64,
+    /// Reads of the disc.
+    pub disc_reads: u64,
+    /// Bytes of these reads.
+    pub disc_read_bytes: u64,
+    /// Writes of the disc.
+    pub disc_writes: u64,
+    /// Bytes of these writes.
+    pub disc_write_bytes: u64,
+    /// Flushes of the disc.
+    pub disc_flushes: u64,
+    /// Requests that the disc refused.
+    pub disc_errors: u64,
+    /// Why bytes are owed at the end; nothing while the server runs.
+    pub error: Option<String>,
+}
+
+impl ServeDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.serve/1";
+}
+
+/// Pages that a read did not find in the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ServeMisses {
+    /// They were never there, or are forgotten: four times as many pages are known as fit.
+    pub never_seen: u64,
+    /// The policy had evicted them.
+    pub evicted: u64,
+    /// A write, a discard or a failure had made their bytes invalid.
+    pub invalidated: u64,
+    /// They had been refused, by the policy or because all else was dirty.
+    pub bypassed: u64,
+    /// They had been written around the cache.
+    pub written: u64,
+    /// Pages of all of these that another read was bringing already.
+    pub joined: u64,
+}

@@ -1,0 +1,238 @@
+//! A cache that runs: a disc served by NBD, until a signal or a caller ends it.
+//!
+//! ```no_run
+//! use nbuf::experiment::serve::{self, Spec};
+//! use nbuf::experiment::session::Session;
+//! use nbuf::units::Bytes;
+//!
+//! let spec = Spec::new("file:disc.img".parse()?, Bytes(256 << 20));
+//! let document = serve::run(&spec, &mut Session::new(&()))?;
+//! assert_eq!(document.owed_bytes, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod describe;
+mod spec;
+
+pub use crate::cache::cached::Writes;
+pub use crate::cache::policy::Choice;
+pub use crate::path::nbd::{Address, ListenError};
+pub use spec::{BehindSpec, BehindSpecError, Spec};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::result::ServeDocument;
+use super::session::{Interim, Session};
+use crate::cache::cached::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings};
+use crate::clock::Stopwatch;
+use crate::path::nbd::{self, Behind, DiscFileError, Drained, Server, ServerError, Setup};
+use describe::describe;
+
+/// Why a disc cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file of the disc.
+    #[error(transparent)]
+    Disc(#[from] DiscFileError),
+    /// The server behind.
+    #[error("cannot use the NBD server at {socket} as a disc ({error}): start it first")]
+    Behind {
+        /// Its socket.
+        socket: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// The size of the cache.
+    #[error(
+        "a cache of {bytes} B is less than a page of {page_bytes} B, or 16 TiB and more: give another --size"
+    )]
+    Size {
+        /// What was asked for.
+        bytes: u64,
+        /// A page.
+        page_bytes: u32,
+    },
+    /// The size of a page.
+    #[error("a page of {0} B is no power of two from 512 to 32768: give another --page")]
+    Page(u32),
+    /// The policy needs the future.
+    #[error("opt needs the future, which only a simulation has: give another --policy")]
+    Future,
+    /// A socket that others could reach.
+    #[error(
+        "{0} is no loopback address, and whoever reaches it reads and writes the disc: listen at 127.0.0.1, or add --allow-anyone"
+    )]
+    NotLoopback(std::net::SocketAddr),
+    /// The server failed.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// No signal can end it.
+    #[error("cannot listen for signals ({0})")]
+    Signals(#[source] io::Error),
+    /// Where to put a socket.
+    #[error("no place for a socket ({0}): give --socket")]
+    Place(#[source] io::Error),
+    /// The observer could not take the addresses.
+    #[error(transparent)]
+    Observer(io::Error),
+    /// A running server did not answer.
+    #[error("no server answers at {control} ({error}): give the socket that `nbuf serve` printed")]
+    NoServer {
+        /// Its control socket.
+        control: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// A running server refused.
+    #[error("the server refuses: {0}")]
+    Refused(String),
+}
+
+/// Where a server can be reached, before its first client.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Where clients connect.
+    pub addresses: Vec<Address>,
+    /// The socket to ask it about itself.
+    pub control: PathBuf,
+    /// The size of the disc.
+    pub size_bytes: u64,
+}
+
+/// Serves until the first signal, and then writes what is dirty; until the second at most.
+pub fn run(spec: &Spec, session: &mut Session) -> Result<ServeDocument, Error> {
+    spec.check()?;
+    // Before any thread starts, so that none of them takes a signal.
+    session.cancellation.listen().map_err(Error::Signals)?;
+    let clock = Stopwatch::start();
+    let disc = open(spec, clock)?;
+    let mut listen = spec.listen.clone();
+    if listen.is_empty() {
+        listen.push(Address::Unix(
+            nbd::default_socket(&spec.disc.to_string()).map_err(Error::Place)?,
+        ));
+    }
+    let control = control(spec, &listen)?;
+    let setup = Setup {
+        listen,
+        control: Some(control.clone()),
+        policy: spec.policy,
+        settings: spec.settings()?,
+        name: spec.name.clone(),
+        is_read_only: spec.is_read_only || disc.is_read_only(),
+        clients_max: spec.clients_max,
+    };
+    let size_bytes = crate::disc::Disc::size_bytes(&disc);
+    let mut server = Server::new(disc, setup, clock)?;
+    let addresses = server.addresses().map_err(ServerError::Wait)?;
+    let serving = Serving { addresses, control, size_bytes };
+    session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
+    let drained = serve(&mut server, spec, size_bytes, session)?;
+    let document = describe(spec, size_bytes, &server.snapshot());
+    Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
+}
+
+fn serve(
+    server: &mut Server,
+    spec: &Spec,
+    size_bytes: u64,
+    session: &Session,
+) -> Result<Drained, Error> {
+    let signals = session.cancellation.listen().map_err(Error::Signals)?;
+    let mut count = 0;
+    let mut take = || {
+        while session.cancellation.take().is_some() {
+            count += 1;
+        }
+        count
+    };
+    let line = |snapshot: &nbd::Snapshot| {
+        serde_json::to_string(&describe(spec, size_bytes, snapshot)).unwrap_or_default()
+    };
+    let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
+    Ok(server.run(wake, &mut take, &line)?)
+}
+
+fn open(spec: &Spec, clock: Stopwatch) -> Result<Behind, Error> {
+    match &spec.disc {
+        BehindSpec::File(path) => {
+            let (file, size_bytes) = nbd::open(path, spec.is_read_only)?;
+            let disc = Behind::file(file, size_bytes, spec.threads, clock);
+            Ok(disc.map_err(ServerError::Wait)?)
+        }
+        BehindSpec::Nbd(socket) => Behind::nbd(socket, clock)
+            .map_err(|error| Error::Behind { socket: socket.display().to_string(), error }),
+    }
+}
+
+/// The control socket: next to the first Unix socket, or where a default socket would be.
+fn control(spec: &Spec, listen: &[Address]) -> Result<PathBuf, Error> {
+    let unix = listen.iter().find_map(|address| match address {
+        Address::Unix(path) => Some(path.clone()),
+        Address::Tcp(_) => None,
+    });
+    let beside = match unix {
+        Some(path) => path,
+        None => nbd::default_socket(&spec.disc.to_string()).map_err(Error::Place)?,
+    };
+    Ok(nbd::control_path(&beside))
+}
+
+impl Spec {
+    fn check(&self) -> Result<(), Error> {
+        for address in &self.listen {
+            if let Address::Tcp(address) = address
+                && !address.ip().is_loopback()
+                && !self.allows_anyone
+            {
+                return Err(Error::NotLoopback(*address));
+            }
+        }
+        let page = self.page_bytes;
+        if !page.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&page) {
+            return Err(Error::Page(page));
+        }
+        if self.policy.to_string().starts_with("opt") {
+            return Err(Error::Future);
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<Settings, Error> {
+        let (bytes, page_bytes) = (self.size.0, self.page_bytes);
+        let pages = u32::try_from(bytes / u64::from(page_bytes)).ok().filter(|&pages| pages > 0);
+        let pages = pages.ok_or(Error::Size { bytes, page_bytes })?;
+        Ok(Settings { page_bytes, ..Settings::new(pages, self.writes) })
+    }
+}
+
+/// Asks a running server for its figures. `socket` is its socket or its control socket.
+pub fn stats(socket: &Path) -> Result<ServeDocument, Error> {
+    let answer = ask(socket, "stats")?;
+    serde_json::from_str(&answer).map_err(|_| Error::Refused(answer.trim().to_owned()))
+}
+
+/// Lets a running server write what is dirty and end.
+pub fn drain(socket: &Path) -> Result<(), Error> {
+    ask(socket, "drain").map(drop)
+}
+
+/// Gives the cache of a running server another size, when all that is dirty is written.
+pub fn resize(socket: &Path, size: crate::units::Bytes) -> Result<(), Error> {
+    ask(socket, &format!("resize {}", size.0)).map(drop)
+}
+
+fn ask(socket: &Path, line: &str) -> Result<String, Error> {
+    let is_control = socket.extension().is_some_and(|extension| extension == "ctl");
+    let control = if is_control { socket.to_owned() } else { nbd::control_path(socket) };
+    let failed = |error| Error::NoServer { control: control.display().to_string(), error };
+    let answer = nbd::ask(&control, line).map_err(failed)?;
+    match serde_json::from_str::<serde_json::Value>(&answer) {
+        Ok(value) if value["error"].is_string() && value["schema"].is_null() => {
+            Err(Error::Refused(value["error"].as_str().unwrap_or_default().to_owned()))
+        }
+        _ => Ok(answer),
+    }
+}

@@ -1,0 +1,338 @@
+//! What client and server agree on before the first request, as a function of bytes.
+//!
+//! Fixed newstyle, without TLS. Names and options are bounded, so that a client cannot make the server keep
+//! more than 64 KiB of them. Any option that is unknown is refused, and the next one is read.
+
+use crate::disc::nbd::wire::{self, Words, export, info, option, reply};
+
+/// The longest option.
+const OPTION_BYTES_MAX: usize = 64 << 10;
+
+/// Parts of the disc that a client may ask about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// What is allocated.
+    Allocation,
+    /// What is in the cache.
+    Cached,
+    /// What the disc does not have yet.
+    Dirty,
+}
+
+impl Context {
+    pub(super) const ALL: [Self; 3] = [Self::Allocation, Self::Cached, Self::Dirty];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Allocation => "base:allocation",
+            Self::Cached => "nbuf:cached",
+            Self::Dirty => "nbuf:dirty",
+        }
+    }
+
+    /// Its number on the wire.
+    pub(super) fn id(self) -> u32 {
+        match self {
+            Self::Allocation => 1,
+            Self::Cached => 2,
+            Self::Dirty => 3,
+        }
+    }
+}
+
+/// The disc that is served.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Whether writes are refused.
+    pub is_read_only: bool,
+    /// The unit in which requests are best.
+    pub page_bytes: u32,
+    /// The longest request.
+    pub request_bytes_max: u32,
+}
+
+impl Export {
+    fn flags(&self) -> u16 {
+        let writes = if self.is_read_only {
+            export::READ_ONLY
+        } else {
+            export::SEND_FUA | export::SEND_TRIM | export::SEND_WRITE_ZEROES
+        };
+        writes
+            | export::HAS_FLAGS
+            | export::SEND_FLUSH
+            | export::SEND_DF
+            | export::CAN_MULTI_CONN
+            | export::SEND_CACHE
+    }
+}
+
+/// What a handshake is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// More bytes are needed.
+    More,
+    /// Requests follow.
+    Ready,
+    /// The connection ends, when the answer is sent.
+    Over,
+}
+
+/// The agreement with one client.
+#[derive(Clone, Debug, Default)]
+pub struct Handshake {
+    has_flags: bool,
+    no_zeroes: bool,
+    /// Whether replies are structured.
+    pub is_structured: bool,
+    /// What the client may ask about.
+    pub contexts: Vec<Context>,
+}
+
+impl Handshake {
+    /// The first bytes of the server.
+    pub fn greeting() -> Vec<u8> {
+        let mut out = wire::GREETING.to_be_bytes().to_vec();
+        out.extend_from_slice(&wire::OPTION.to_be_bytes());
+        out.extend_from_slice(&(wire::FIXED_NEWSTYLE | wire::NO_ZEROES).to_be_bytes());
+        out
+    }
+
+    /// Takes bytes from a client: how many, and what follows. Answers are appended to `out`.
+    pub fn take(&mut self, export: &Export, input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
+        let mut taken = 0;
+        loop {
+            let mut words = Words(&input[taken..]);
+            if !self.has_flags {
+                let Some(flags) = words.u32() else { return (taken, Step::More) };
+                taken += 4;
+                let known = u32::from(wire::FIXED_NEWSTYLE | wire::NO_ZEROES);
+                if flags & !known != 0 {
+                    return (taken, Step::Over);
+                }
+                self.has_flags = true;
+                self.no_zeroes = flags & u32::from(wire::NO_ZEROES) != 0;
+                continue;
+            }
+            let (Some(magic), Some(kind), Some(length)) = (words.u64(), words.u32(), words.u32())
+            else {
+                return (taken, Step::More);
+            };
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            if magic != wire::OPTION || length > OPTION_BYTES_MAX {
+                return (taken, Step::Over);
+            }
+            let Some(data) = words.bytes(length) else { return (taken, Step::More) };
+            taken += 16 + length;
+            match self.option(export, kind, data, out) {
+                Step::More => {}
+                step => return (taken, step),
+            }
+        }
+    }
+
+    fn option(&mut self, export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
+        match kind {
+            option::EXPORT_NAME => {
+                if !is_name(export, data) {
+                    return Step::Over;
+                }
+                out.extend_from_slice(&export.size_bytes.to_be_bytes());
+                out.extend_from_slice(&export.flags().to_be_bytes());
+                if !self.no_zeroes {
+                    out.extend_from_slice(&[0; 124]);
+                }
+                return Step::Ready;
+            }
+            option::ABORT => {
+                answer(out, kind, reply::ACK, &[]);
+                return Step::Over;
+            }
+            option::LIST if data.is_empty() => {
+                let mut server = prefixed(export.name.as_bytes());
+                server.truncate(4 + export.name.len());
+                answer(out, kind, reply::SERVER, &server);
+                answer(out, kind, reply::ACK, &[]);
+            }
+            option::STRUCTURED_REPLY if data.is_empty() => {
+                self.is_structured = true;
+                answer(out, kind, reply::ACK, &[]);
+            }
+            option::INFO | option::GO => return information(export, kind, data, out),
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
+                self.contexts(export, kind, data, out);
+            }
+            option::LIST | option::STRUCTURED_REPLY => answer(out, kind, reply::INVALID, &[]),
+            _ => answer(out, kind, reply::UNSUPPORTED, &[]),
+        }
+        Step::More
+    }
+
+    fn contexts(&mut self, export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) {
+        let sets = kind == option::SET_META_CONTEXT;
+        if sets {
+            self.contexts.clear();
+        }
+        let mut words = Words(data);
+        let name = words.text();
+        let queries = words
+            .u32()
+            .map(|count| -> Option<Vec<&[u8]>> { (0..count).map(|_| words.text()).collect() });
+        let (Some(name), Some(Some(queries))) = (name, queries) else {
+            return answer(out, kind, reply::INVALID, b"the queries are not whole");
+        };
+        if !self.is_structured || !words.0.is_empty() {
+            return answer(out, kind, reply::INVALID, b"structured replies come first");
+        }
+        if !is_name(export, name) {
+            return answer(out, kind, reply::UNKNOWN, &[]);
+        }
+        for context in Context::ALL {
+            let is_asked = |query: &&[u8]| {
+                let all = [b"base:".as_slice(), b"nbuf:"];
+                let is_prefix = all.contains(query) && context.name().as_bytes().starts_with(query);
+                *query == context.name().as_bytes() || !sets && is_prefix
+            };
+            if queries.iter().any(is_asked) || !sets && queries.is_empty() {
+                let mut payload = if sets { context.id() } else { 0 }.to_be_bytes().to_vec();
+                payload.extend_from_slice(context.name().as_bytes());
+                answer(out, kind, reply::META_CONTEXT, &payload);
+                if sets {
+                    self.contexts.push(context);
+                }
+            }
+        }
+        answer(out, kind, reply::ACK, &[]);
+    }
+}
+
+/// The default name leads to the only export too.
+fn is_name(export: &Export, name: &[u8]) -> bool {
+    name.is_empty() || name == export.name.as_bytes()
+}
+
+fn prefixed(text: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(text.len()).unwrap_or(0);
+    [&length.to_be_bytes(), text].concat()
+}
+
+fn information(export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
+    let mut words = Words(data);
+    let name = words.text();
+    let count = words.u16();
+    let asked: Option<Vec<u16>> = count.and_then(|count| (0..count).map(|_| words.u16()).collect());
+    let (Some(name), Some(asked)) = (name, asked) else {
+        answer(out, kind, reply::INVALID, b"the option is not whole");
+        return Step::More;
+    };
+    if !is_name(export, name) {
+        answer(out, kind, reply::UNKNOWN, b"no export has this name");
+        return Step::More;
+    }
+    let mut payload = info::EXPORT.to_be_bytes().to_vec();
+    payload.extend_from_slice(&export.size_bytes.to_be_bytes());
+    payload.extend_from_slice(&export.flags().to_be_bytes());
+    answer(out, kind, reply::INFO, &payload);
+    let mut payload = info::BLOCK_SIZE.to_be_bytes().to_vec();
+    for size in [1, export.page_bytes, export.request_bytes_max] {
+        payload.extend_from_slice(&size.to_be_bytes());
+    }
+    answer(out, kind, reply::INFO, &payload);
+    if asked.contains(&info::NAME) {
+        let payload = [&info::NAME.to_be_bytes(), export.name.as_bytes()].concat();
+        answer(out, kind, reply::INFO, &payload);
+    }
+    answer(out, kind, reply::ACK, &[]);
+    if kind == option::GO { Step::Ready } else { Step::More }
+}
+
+fn answer(out: &mut Vec<u8>, kind: u32, reply: u32, payload: &[u8]) {
+    out.extend_from_slice(&wire::OPTION_REPLY.to_be_bytes());
+    out.extend_from_slice(&kind.to_be_bytes());
+    out.extend_from_slice(&reply.to_be_bytes());
+    let length = u32::try_from(payload.len()).unwrap_or(0);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(payload);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn export() -> Export {
+        let (size_bytes, request_bytes_max) = (1 << 20, 32 << 20);
+        Export {
+            name: "disc".to_owned(),
+            size_bytes,
+            is_read_only: false,
+            page_bytes: 4096,
+            request_bytes_max,
+        }
+    }
+
+    fn option(kind: u32, data: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+        [&wire::OPTION.to_be_bytes(), kind.to_be_bytes().as_slice(), &length, data].concat()
+    }
+
+    fn kinds(mut out: &[u8]) -> Vec<u32> {
+        let mut kinds = Vec::new();
+        while !out.is_empty() {
+            let mut words = Words(out);
+            assert_eq!(words.u64(), Some(wire::OPTION_REPLY));
+            words.u32();
+            kinds.push(words.u32().unwrap());
+            words.text().unwrap();
+            out = words.0;
+        }
+        kinds
+    }
+
+    #[test]
+    fn an_agreement_byte_by_byte() {
+        let mut input = 3_u32.to_be_bytes().to_vec();
+        input.extend(option(77, b"what is it"));
+        input.extend(option(option::SET_META_CONTEXT, &[0; 8]));
+        input.extend(option(option::STRUCTURED_REPLY, b""));
+        let queries = [prefixed(b"disc"), 1_u32.to_be_bytes().to_vec(), prefixed(b"nbuf:dirty")];
+        input.extend(option(option::SET_META_CONTEXT, &queries.concat()));
+        input.extend(option(option::GO, &[prefixed(b"other"), vec![0; 2]].concat()));
+        input.extend(option(option::GO, &[0; 6]));
+        let (mut handshake, mut out) = (Handshake::default(), Vec::new());
+        let mut waiting = Vec::new();
+        let mut ready = 0;
+        for &byte in &input {
+            waiting.push(byte);
+            let (taken, step) = handshake.take(&export(), &waiting, &mut out);
+            waiting.drain(..taken);
+            ready += u32::from(step == Step::Ready);
+            assert_ne!(step, Step::Over);
+        }
+        assert_eq!((ready, waiting.len()), (1, 0));
+        assert_eq!(handshake.contexts, [Context::Dirty]);
+        let refused = [reply::UNSUPPORTED, reply::INVALID];
+        let rest = [reply::ACK, reply::META_CONTEXT, reply::ACK, reply::UNKNOWN];
+        let go = [reply::INFO, reply::INFO, reply::ACK];
+        assert_eq!(kinds(&out), [&refused[..], &rest, &go].concat());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_keep_much(input in prop::collection::vec(any::<u8>(), 0..300), kind in 0..12_u32) {
+            let mut bytes = 3_u32.to_be_bytes().to_vec();
+            bytes.extend(option(option::STRUCTURED_REPLY, b""));
+            bytes.extend(option(kind, &input));
+            let (mut handshake, mut out) = (Handshake::default(), Vec::new());
+            let (taken, _) = handshake.take(&export(), &bytes, &mut out);
+            prop_assert!(taken <= bytes.len() && out.len() < 2000);
+            let (taken, _) = Handshake::default().take(&export(), &input, &mut out);
+            prop_assert!(taken <= input.len());
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Sockets: where a server listens, and what it accepts.
+//!
+//! The file of a Unix socket is removed when the listener goes. One that a killed server left behind is
+//! replaced; a socket that is in use, and a file of another kind, are refused.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+use rustix::process::umask;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// At a file.
+    Unix(PathBuf),
+    /// At a port.
+    Tcp(SocketAddr),
+}
+
+impl fmt::Display for Address {
+    /// As clients of NBD write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "nbd+unix:///?socket={}", path.display()),
+            Self::Tcp(address) => write!(f, "nbd://{address}"),
+        }
+    }
+}
+
+/// Why a server cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Another server has the socket.
+    #[error("a server listens at {path}: stop it, or give another --socket")]
+    InUse {
+        /// The file.
+        path: String,
+    },
+    /// The name is a file.
+    #[error("{path} is not a socket, and is kept: give another --socket")]
+    NotASocket {
+        /// The file.
+        path: String,
+    },
+    /// The kernel refused.
+    #[error("cannot listen at {at}: {error}")]
+    Kernel {
+        /// The address.
+        at: String,
+        /// Its error.
+        error: io::Error,
+    },
+}
+
+/// A listening socket.
+#[derive(Debug)]
+pub(super) enum Listener {
+    Unix(UnixListener, OwnFile),
+    Tcp(TcpListener),
+}
+
+/// The file of a socket that is ours.
+#[derive(Debug)]
+pub(super) struct OwnFile {
+    path: PathBuf,
+    /// Its device and inode.
+    key: (u64, u64),
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        let is_ours = |found: &std::fs::Metadata| (found.dev(), found.ino()) == self.key;
+        if std::fs::symlink_metadata(&self.path).is_ok_and(|found| is_ours(&found)) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Listener {
+    /// Listens. A Unix socket is for its owner alone.
+    pub(super) fn bind(address: &Address) -> Result<Self, ListenError> {
+        let kernel = |error| ListenError::Kernel { at: address.to_string(), error };
+        match address {
+            Address::Unix(path) => {
+                clear(path)?;
+                let before = umask(Mode::RWXG | Mode::RWXO | Mode::XUSR);
+                let bound = UnixListener::bind(path);
+                umask(before);
+                let listener = bound.map_err(kernel)?;
+                listener.set_nonblocking(true).map_err(kernel)?;
+                let found = std::fs::symlink_metadata(path).map_err(kernel)?;
+                let file = OwnFile { path: path.clone(), key: (found.dev(), found.ino()) };
+                Ok(Self::Unix(listener, file))
+            }
+            Address::Tcp(address) => {
+                let listener = TcpListener::bind(address).map_err(kernel)?;
+                listener.set_nonblocking(true).map_err(kernel)?;
+                Ok(Self::Tcp(listener))
+            }
+        }
+    }
+
+    /// Where it listens; a port of 0 has become another.
+    pub(super) fn address(&self) -> io::Result<Address> {
+        Ok(match self {
+            Self::Unix(_, file) => Address::Unix(file.path.clone()),
+            Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
+        })
+    }
+
+    /// The next client, if one waits.
+    pub(super) fn accept(&self) -> Option<Socket> {
+        let socket = match self {
+            Self::Unix(listener, _) => Socket::Unix(listener.accept().ok()?.0),
+            Self::Tcp(listener) => {
+                let stream = listener.accept().ok()?.0;
+                stream.set_nodelay(true).ok()?;
+                Socket::Tcp(stream)
+            }
+        };
+        match &socket {
+            Socket::Unix(stream) => stream.set_nonblocking(true).ok()?,
+            Socket::Tcp(stream) => stream.set_nonblocking(true).ok()?,
+        }
+        Some(socket)
+    }
+}
+
+/// Makes room for a socket: removes one that nothing listens at.
+fn clear(path: &Path) -> Result<(), ListenError> {
+    let name = || path.display().to_string();
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Err(ListenError::NotASocket { path: name() });
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            let removed = std::fs::remove_file(path);
+            removed.map_err(|error| ListenError::Kernel { at: name(), error })
+        }
+        _ => Err(ListenError::InUse { path: name() }),
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(listener, _) => listener.as_fd(),
+            Self::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+/// A connected socket.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(buffer),
+            Self::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_socket_is_replaced_and_anything_else_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let address = Address::Unix(path.clone());
+        let listener = Listener::bind(&address).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let error = Listener::bind(&address).unwrap_err();
+        assert!(matches!(error, ListenError::InUse { .. }), "{error}");
+        drop(listener);
+        assert!(!path.exists());
+        drop(UnixListener::bind(&path).unwrap());
+        assert!(path.exists(), "as a killed server leaves it");
+        drop(Listener::bind(&address).unwrap());
+        std::fs::write(&path, "precious").unwrap();
+        let error = Listener::bind(&address).unwrap_err();
+        assert!(matches!(error, ListenError::NotASocket { .. }), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    }
+}

@@ -1,0 +1,241 @@
+//! The loop that owns a cache and everybody who asks of it.
+//!
+//! One thread waits for sockets and the disc, serves hits at once, hands misses to the disc, and sends all
+//! replies of a turn in one call for each client. No lock is held anywhere.
+//!
+//! Invariant: what is kept for clients is bounded: their number, their buffers, and all of these together.
+
+mod behind;
+mod drain;
+mod requests;
+mod turn;
+
+pub(crate) use behind::Behind;
+pub(crate) use drain::Drained;
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use super::connection::Connection;
+use super::control::{Caller, Command};
+use super::handshake::Export;
+use super::listener::{Address, ListenError, Listener, Socket};
+use crate::cache::cached::{Cached, Counts, Settings};
+use crate::cache::policy::{self, AnyPolicy};
+use crate::clock::Stopwatch;
+use crate::disc::Disc;
+use crate::units::Nanos;
+
+/// How a server is set.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// Where clients connect.
+    pub(crate) listen: Vec<Address>,
+    /// Where the control socket is.
+    pub(crate) control: Option<std::path::PathBuf>,
+    /// The policy.
+    pub(crate) policy: policy::Choice,
+    /// The cache.
+    pub(crate) settings: Settings,
+    /// The name of the export.
+    pub(crate) name: String,
+    /// Whether writes are refused.
+    pub(crate) is_read_only: bool,
+    /// The most clients at once.
+    pub(crate) clients_max: usize,
+}
+
+/// Why a server cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// It cannot listen.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The kernel refused a call.
+    #[error("cannot wait for clients ({0})")]
+    Wait(#[from] io::Error),
+}
+
+/// What a server is at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Snapshot {
+    /// What the cache counted.
+    pub(crate) counts: Counts,
+    /// The pages that it may hold.
+    pub(crate) settings: Settings,
+    /// The pages that it holds.
+    pub(crate) used_pages: u64,
+    /// Bytes that the disc does not have.
+    pub(crate) owed_bytes: u64,
+    /// Connected clients.
+    pub(crate) clients: u64,
+    /// Clients since the start.
+    pub(crate) clients_ever: u64,
+    /// How long it runs.
+    pub(crate) up: Nanos,
+}
+
+/// A request of a client at the cache.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// The place of the connection, and its client: another may be there now.
+    place: usize,
+    client: u32,
+    cookie: u64,
+    command: u16,
+    bytes: u64,
+}
+
+/// What all clients wait for.
+#[derive(Debug)]
+enum Quiet {
+    /// The server ends.
+    End,
+    /// The cache is renewed with this many pages, and a caller is notified.
+    Resize(u32, Caller),
+}
+
+/// A server of one disc.
+pub(crate) struct Server {
+    cache: Cached<dyn AnyPolicy, Behind>,
+    export: Export,
+    policy: policy::Choice,
+    clients_max: usize,
+    listeners: Vec<Listener>,
+    control: Option<Listener>,
+    callers: Vec<Caller>,
+    connections: Vec<Option<Connection>>,
+    clients_ever: u32,
+    asked: Vec<Option<Asked>>,
+    free: Vec<u32>,
+    clock: Stopwatch,
+    now: Nanos,
+    last_tick: Nanos,
+    quiet: Option<Quiet>,
+    /// The task of the flush that ends a quiet time.
+    flush: Option<u32>,
+    flushes_failed: u32,
+    /// When the next such flush may begin.
+    flush_at: Nanos,
+    ended: Option<Drained>,
+}
+
+impl Server {
+    /// Listens for clients of this disc. Times are those of the clock that the disc has too.
+    pub(crate) fn new(disc: Behind, setup: Setup, clock: Stopwatch) -> Result<Self, ServerError> {
+        let export = Export {
+            name: setup.name,
+            size_bytes: disc.size_bytes(),
+            is_read_only: setup.is_read_only,
+            page_bytes: setup.settings.page_bytes,
+            request_bytes_max: requests::REQUEST_BYTES_MAX,
+        };
+        let listeners = setup.listen.iter().map(Listener::bind).collect::<Result<_, _>>()?;
+        let control = setup.control.map(|path| Listener::bind(&Address::Unix(path)));
+        let policy = setup.policy.build(setup.settings.pages, 0);
+        Ok(Self {
+            cache: Cached::new(disc, policy, setup.settings),
+            export,
+            policy: setup.policy,
+            clients_max: setup.clients_max,
+            listeners,
+            control: control.transpose()?,
+            callers: Vec::new(),
+            connections: Vec::new(),
+            clients_ever: 0,
+            asked: Vec::new(),
+            free: Vec::new(),
+            clock,
+            now: Nanos::ZERO,
+            last_tick: Nanos::ZERO,
+            quiet: None,
+            flush: None,
+            flushes_failed: 0,
+            flush_at: Nanos::ZERO,
+            ended: None,
+        })
+    }
+
+    /// Where it listens.
+    pub(crate) fn addresses(&self) -> io::Result<Vec<Address>> {
+        self.listeners.iter().map(Listener::address).collect()
+    }
+
+    /// What it is at.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            counts: self.cache.counts(),
+            settings: self.cache.settings(),
+            used_pages: self.cache.used_pages(),
+            owed_bytes: self.cache.owed_bytes(),
+            clients: self.connections.iter().flatten().count() as u64,
+            clients_ever: self.clients_ever.into(),
+            up: self.time(),
+        }
+    }
+
+    /// Serves until `signals` says how many came: the first drains, the second ends at once. `describe` writes
+    /// a snapshot as a line for the control socket.
+    pub(crate) fn run(
+        &mut self,
+        wake: BorrowedFd<'_>,
+        signals: &mut dyn FnMut() -> u32,
+        describe: &dyn Fn(&Snapshot) -> String,
+    ) -> Result<Drained, ServerError> {
+        loop {
+            self.turn(wake, describe)?;
+            match signals() {
+                0 => {}
+                1 => self.drain(),
+                _ => return Ok(self.result()),
+            }
+            self.quieten();
+            if let Some(ended) = self.ended.take() {
+                return Ok(ended);
+            }
+        }
+    }
+
+    fn time(&self) -> Nanos {
+        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn accept(&mut self, socket: Socket) {
+        let is_full = self.connections.iter().flatten().count() >= self.clients_max;
+        if is_full || self.quiet.is_some() {
+            return;
+        }
+        self.clients_ever = self.clients_ever.wrapping_add(1);
+        let client = self.clients_ever;
+        self.cache.client_came(client);
+        let connection = Some(Connection::new(socket, client, self.now));
+        match self.connections.iter().position(Option::is_none) {
+            Some(place) => self.connections[place] = connection,
+            None => self.connections.push(connection),
+        }
+    }
+
+    fn command(
+        &mut self,
+        mut caller: Caller,
+        command: Command,
+        describe: &dyn Fn(&Snapshot) -> String,
+    ) {
+        match command {
+            Command::Stats => caller.answer(&describe(&self.snapshot())),
+            Command::Drain => {
+                caller.answer("{\"draining\": true}");
+                self.drain();
+            }
+            Command::Resize(bytes) => {
+                let pages = bytes / u64::from(self.cache.settings().page_bytes);
+                match u32::try_from(pages) {
+                    Ok(pages) if pages > 0 && self.quiet.is_none() => {
+                        self.quiet = Some(Quiet::Resize(pages, caller));
+                    }
+                    _ => caller.answer("{\"error\": \"the size is a page at least and 16 TiB at most; one at a time\"}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
+
+use super::{Asked, Quiet, Server};
+use crate::disc::{Disc, DiscError};
+use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
+
+/// Flushes that are tried before the server ends without.
+const FLUSHES_MAX: u32 = 5;
+/// The time between them.
+const PAUSE: Nanos = Nanos(500_000_000);
+
+/// How a server ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drained {
+    /// Bytes that were acknowledged and are not on the disc.
+    pub(crate) owed_bytes: u64,
+    /// The disc's last error, if a flush failed.
+    pub(crate) error: Option<String>,
+}
+
+impl Server {
+    /// Begins to end: no client comes and no request is read from now on.
+    pub(super) fn drain(&mut self) {
+        if !matches!(self.quiet, Some(Quiet::End)) {
+            self.quiet = Some(Quiet::End);
+        }
+    }
+
+    /// Goes on with a quiet time: when no request is under way, it flushes.
+    pub(super) fn quieten(&mut self) {
+        let is_busy = self.connections.iter().flatten().any(|client| client.under_way > 0);
+        if self.quiet.is_none() || is_busy || self.flush.is_some() || self.now < self.flush_at {
+            return;
+        }
+        let asked = Asked { place: usize::MAX, client: 0, cookie: 0, command: 0, bytes: 0 };
+        let task = self.keep(asked);
+        self.flush = Some(task);
+        let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
+        self.cache.client_came(0);
+        self.cache.submit(self.now, flush, Vec::new());
+        self.complete();
+    }
+
+    /// The flush of a quiet time is complete.
+    pub(super) fn flushed(&mut self, outcome: &Result<(), DiscError>) {
+        if let Err(error) = outcome {
+            self.flushes_failed += 1;
+            self.flush_at = self.now + PAUSE;
+            if self.flushes_failed < FLUSHES_MAX {
+                return;
+            }
+            self.flushes_failed = 0;
+            if let Some(Quiet::Resize(_, mut caller)) = self.quiet.take() {
+                caller
+                    .answer("{\"error\": \"what is dirty cannot be written, so the size stays\"}");
+            } else {
+                self.quiet = Some(Quiet::End);
+                self.ended = Some(Drained { error: Some(error.to_string()), ..self.result() });
+            }
+            return;
+        }
+        self.flushes_failed = 0;
+        if let Some(Quiet::Resize(pages, mut caller)) = self.quiet.take() {
+            self.cache.renew(self.policy.build(pages, 0), pages);
+            caller.answer(&format!("{{\"pages\": {pages}}}"));
+        } else {
+            self.send_all();
+            self.ended = Some(self.result());
+        }
+    }
+
+    pub(super) fn result(&self) -> Drained {
+        Drained { owed_bytes: self.cache.owed_bytes(), error: None }
+    }
+}

@@ -1,0 +1,282 @@
+//! Requests of clients: checked, given to the cache, and answered.
+
+use super::super::connection::{Connection, Phase};
+use super::super::handshake::{Context, Handshake, Step};
+use super::super::replies::{Form, status};
+use super::{Asked, Server};
+use crate::cache::cached::State;
+use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
+use crate::disc::{Completion, Disc, DiscError};
+use crate::trace::request::{Op, Request};
+
+/// The longest read or write.
+pub(super) const REQUEST_BYTES_MAX: u32 = 32 << 20;
+/// The most extents of a status.
+const EXTENTS_MAX: usize = 4096;
+
+impl Server {
+    /// Takes what a client has sent, as far as it is whole and may be taken.
+    pub(super) fn take_requests(&mut self, place: usize) {
+        while let Some(connection) = self.connections[place].as_mut() {
+            match &mut connection.phase {
+                Phase::Handshake(_) => {
+                    if !self.shake(place) {
+                        return;
+                    }
+                }
+                Phase::Requests(..) => {
+                    if !connection.can_read() && !connection.is_over || !self.take_one(place) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes on with a handshake; whether requests follow.
+    fn shake(&mut self, place: usize) -> bool {
+        let Some(connection) = self.connections[place].as_mut() else { return false };
+        let Phase::Handshake(handshake) = &mut connection.phase else { return true };
+        let mut agreed: Handshake = std::mem::take(handshake);
+        let mut out = Vec::new();
+        let (taken, step) = agreed.take(&self.export, connection.waiting(), &mut out);
+        connection.take(taken);
+        connection.out.append(&mut out);
+        match step {
+            Step::More => connection.phase = Phase::Handshake(agreed),
+            Step::Over => connection.is_over = true,
+            Step::Ready => {
+                let form = Form { is_structured: agreed.is_structured };
+                connection.phase = Phase::Requests(form, agreed.contexts);
+            }
+        }
+        step == Step::Ready
+    }
+
+    /// Takes one request; whether there was a whole one.
+    fn take_one(&mut self, place: usize) -> bool {
+        let Some(connection) = self.connections[place].as_mut() else { return false };
+        if connection.skip > 0 {
+            let length = connection.waiting().len();
+            let count = usize::try_from(connection.skip).unwrap_or(usize::MAX).min(length);
+            connection.take(count);
+            connection.skip -= count as u64;
+            return count > 0;
+        }
+        let Some(head) = connection.waiting().first_chunk::<REQUEST_BYTES>() else { return false };
+        let Some(header) = Header::read(head) else {
+            connection.break_off();
+            return false;
+        };
+        let has_payload = header.command == command::WRITE;
+        let length = usize::try_from(header.length).unwrap_or(usize::MAX);
+        if has_payload && header.length <= REQUEST_BYTES_MAX {
+            if connection.waiting().len() < REQUEST_BYTES + length {
+                return false;
+            }
+        } else if has_payload {
+            connection.skip = u64::from(header.length);
+        }
+        self.serve(place, header);
+        let Some(connection) = self.connections[place].as_mut() else { return false };
+        let payload = if has_payload && connection.skip == 0 { length } else { 0 };
+        connection.take(REQUEST_BYTES + payload);
+        true
+    }
+
+    fn serve(&mut self, place: usize, header: Header) {
+        let Some(connection) = self.connections[place].as_mut() else { return };
+        let Phase::Requests(form, _) = connection.phase else { return };
+        if header.command == command::DISCONNECT {
+            connection.is_over = true;
+            return;
+        }
+        if let Err(error) = self.check(&header) {
+            let Some(connection) = self.connections[place].as_mut() else { return };
+            return form.plain(&mut connection.out, header.cookie, error);
+        }
+        let length = u64::from(header.length);
+        let op = match header.command {
+            command::READ => return self.read(place, form, &header),
+            command::BLOCK_STATUS => return self.status(place, &header),
+            command::CACHE => return self.fetch(place, &header),
+            command::WRITE => Op::Write,
+            command::FLUSH => Op::Flush,
+            _ => Op::Discard,
+        };
+        let data = if op == Op::Write {
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            connection_payload(self.connections[place].as_ref(), length)
+        } else {
+            Vec::new()
+        };
+        let mut request = Request::new(op, header.offset, if op == Op::Flush { 0 } else { length });
+        request.durable = header.flags & flag::FUA != 0 && op != Op::Flush;
+        request.zeros = header.command == command::WRITE_ZEROES;
+        let request = self.ask(place, &header, request, data.len() as u64);
+        self.cache.submit(self.now, request, data);
+    }
+
+    /// The error for a request that cannot be served.
+    fn check(&self, header: &Header) -> Result<(), u32> {
+        let permitted = match header.command {
+            command::READ => flag::DF | flag::FUA,
+            command::WRITE | command::TRIM | command::FLUSH | command::CACHE => flag::FUA,
+            command::WRITE_ZEROES => flag::FUA | flag::NO_HOLE,
+            command::BLOCK_STATUS => flag::FUA | flag::REQ_ONE,
+            _ => return Err(error::INVALID),
+        };
+        if header.flags & !permitted != 0 {
+            return Err(error::INVALID);
+        }
+        let writes =
+            matches!(header.command, command::WRITE | command::TRIM | command::WRITE_ZEROES);
+        if writes && self.export.is_read_only {
+            return Err(error::NOT_PERMITTED);
+        }
+        let moves = matches!(header.command, command::READ | command::WRITE);
+        if moves && header.length > REQUEST_BYTES_MAX {
+            return Err(error::INVALID);
+        }
+        let end = header.offset.checked_add(header.length.into());
+        if header.command != command::FLUSH && end.is_none_or(|end| end > self.export.size_bytes) {
+            return Err(if writes { error::NO_SPACE } else { error::INVALID });
+        }
+        if self.quiet.is_some() {
+            return Err(error::SHUTDOWN);
+        }
+        Ok(())
+    }
+
+    /// A read: a hit is in the buffer of replies at once.
+    fn read(&mut self, place: usize, form: Form, header: &Header) {
+        let length = usize::try_from(header.length).unwrap_or(usize::MAX);
+        let request = Request::new(Op::Read, header.offset, header.length.into());
+        let Some(connection) = self.connections[place].as_mut() else { return };
+        let out = &mut connection.out;
+        let before = out.len();
+        out.reserve(form.data_header_bytes() + length);
+        form.data_header(out, header.cookie, header.offset, length);
+        if self.cache.read_hit(&request, out) {
+            return;
+        }
+        out.truncate(before);
+        let request = self.ask(place, header, request, header.length.into());
+        self.cache.submit(self.now, request, vec![0; length]);
+    }
+
+    fn fetch(&mut self, place: usize, header: &Header) {
+        let request = Request::new(Op::Read, header.offset, header.length.into());
+        let request = self.ask(place, header, request, 0);
+        self.cache.fetch(self.now, request);
+    }
+
+    /// Gives a request of a client its number.
+    fn ask(&mut self, place: usize, header: &Header, request: Request, bytes: u64) -> Request {
+        let Some(connection) = self.connections[place].as_mut() else { return request };
+        connection.under_way += 1;
+        connection.under_way_bytes += bytes;
+        let (client, cookie, command) = (connection.client, header.cookie, header.command);
+        let task = self.keep(Asked { place, client, cookie, command, bytes });
+        Request { task, object: client, ..request }
+    }
+
+    pub(super) fn keep(&mut self, asked: Asked) -> u32 {
+        if let Some(task) = self.free.pop() {
+            self.asked[task as usize] = Some(asked);
+            return task;
+        }
+        self.asked.push(Some(asked));
+        u32::try_from(self.asked.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Answers all that is complete.
+    pub(super) fn complete(&mut self) {
+        while let Some(completion) = self.cache.next_completion(self.now) {
+            let task = completion.request.task;
+            if self.flush == Some(task) {
+                self.flush = None;
+                self.flushed(&completion.outcome);
+            }
+            let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else {
+                continue;
+            };
+            self.free.push(task);
+            let connection = self.connections.get_mut(asked.place).and_then(Option::as_mut);
+            if let Some(connection) = connection.filter(|found| found.client == asked.client) {
+                reply(connection, &asked, completion);
+            }
+        }
+    }
+
+    /// What is in the cache, by extents.
+    fn status(&mut self, place: usize, header: &Header) {
+        let Some(connection) = self.connections[place].as_ref() else { return };
+        let Phase::Requests(form, contexts) = &connection.phase else { return };
+        let (form, contexts) = (*form, contexts.clone());
+        let is_one = header.flags & flag::REQ_ONE != 0;
+        let mut out = Vec::new();
+        if contexts.is_empty() || header.length == 0 {
+            form.plain(&mut out, header.cookie, error::INVALID);
+        }
+        for (at, &context) in contexts.iter().enumerate() {
+            let most = if is_one { 1 } else { EXTENTS_MAX };
+            let extents = self.extents(context, header.offset, header.length, most);
+            status(&mut out, header.cookie, context, &extents, at + 1 == contexts.len());
+        }
+        if let Some(connection) = self.connections[place].as_mut() {
+            connection.out.append(&mut out);
+        }
+    }
+
+    fn extents(&self, context: Context, offset: u64, length: u32, most: usize) -> Vec<(u32, u32)> {
+        if context == Context::Allocation {
+            return vec![(length, 0)];
+        }
+        let page_bytes = u64::from(self.export.page_bytes);
+        let mut extents: Vec<(u32, u32)> = Vec::new();
+        let end = offset + u64::from(length);
+        let mut at = offset;
+        while at < end {
+            let next = end.min((at / page_bytes + 1) * page_bytes);
+            let state = self.cache.state(at);
+            let is_set = match context {
+                Context::Cached => !matches!(state, State::Empty | State::Reading),
+                _ => matches!(state, State::Dirty | State::Writing | State::Failed),
+            };
+            let bytes = u32::try_from(next - at).unwrap_or(u32::MAX);
+            let count = extents.len();
+            match extents.last_mut() {
+                Some((length, flag)) if *flag == u32::from(is_set) => *length += bytes,
+                _ if count == most => break,
+                _ => extents.push((bytes, is_set.into())),
+            }
+            at = next;
+        }
+        extents
+    }
+}
+
+fn connection_payload(connection: Option<&Connection>, length: usize) -> Vec<u8> {
+    let waiting = connection.map(Connection::waiting).unwrap_or_default();
+    waiting.get(REQUEST_BYTES..REQUEST_BYTES + length).unwrap_or_default().to_vec()
+}
+
+fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
+    connection.under_way -= 1;
+    connection.under_way_bytes -= asked.bytes;
+    let Phase::Requests(form, _) = connection.phase else { return };
+    let error = match completion.outcome {
+        Ok(()) => 0,
+        Err(DiscError::PastTheEnd { .. }) => error::INVALID,
+        Err(DiscError::Full { .. }) => error::NO_SPACE,
+        Err(DiscError::Failed { .. }) => error::IO,
+    };
+    if asked.command == command::READ && error == 0 {
+        let data = completion.data;
+        form.data_header(&mut connection.out, asked.cookie, completion.request.offset, data.len());
+        connection.out.extend_from_slice(&data);
+    } else {
+        form.plain(&mut connection.out, asked.cookie, error);
+    }
+}

@@ -1,0 +1,167 @@
+//! One turn of the loop: wait, take what came, answer what is complete.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::super::connection::READ_BYTES;
+use super::super::control::Caller;
+use super::{Server, ServerError, Snapshot};
+use crate::units::Nanos;
+
+/// The longest wait, so that the clock is looked at.
+const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
+/// How often dirty pages that are few are written, and stalled clients looked for.
+const TICK: Nanos = Nanos(1_000_000_000);
+/// Bytes that are kept for all clients, until those with large requests wait.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// What a descriptor is.
+#[derive(Clone, Copy, Debug)]
+enum Token {
+    Listener(usize),
+    Control,
+    Caller,
+    Connection(usize),
+}
+
+impl Server {
+    /// Waits for something to do, and does it.
+    pub(super) fn turn(
+        &mut self,
+        wake: BorrowedFd<'_>,
+        describe: &dyn Fn(&Snapshot) -> String,
+    ) -> Result<(), ServerError> {
+        let ready = self.wait(wake)?;
+        self.now = self.now.max(self.time());
+        let mut callers_ready = false;
+        for (token, flags) in ready {
+            match token {
+                Token::Listener(at) => {
+                    while let Some(socket) =
+                        self.listeners.get(at).and_then(super::Listener::accept)
+                    {
+                        self.accept(socket);
+                    }
+                }
+                Token::Control => {
+                    while let Some(socket) = self.control.as_ref().and_then(super::Listener::accept)
+                    {
+                        self.callers.push(Caller::new(socket, self.now));
+                    }
+                }
+                Token::Caller => callers_ready = true,
+                Token::Connection(place) => self.look_at(place, flags),
+            }
+        }
+        self.complete();
+        self.send_all();
+        let is_tick = self.now - self.last_tick >= TICK;
+        if callers_ready || is_tick {
+            self.hear_callers(describe);
+        }
+        if is_tick {
+            self.last_tick = self.now;
+            self.cache.tick(self.now);
+            self.end_stalled();
+        }
+        Ok(())
+    }
+
+    fn wait(&self, wake: BorrowedFd<'_>) -> Result<Vec<(Token, PollFlags)>, ServerError> {
+        let disc = self.cache.disc();
+        let disc_waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
+        let disc_descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
+        let mut descriptors = vec![
+            PollFd::from_borrowed_fd(wake, PollFlags::IN),
+            PollFd::from_borrowed_fd(disc_descriptor, PollFlags::IN | disc_waits),
+        ];
+        let mut tokens = Vec::with_capacity(self.connections.len() + 4);
+        for (at, listener) in self.listeners.iter().enumerate() {
+            tokens.push(Token::Listener(at));
+            descriptors.push(PollFd::new(listener, PollFlags::IN));
+        }
+        if let Some(control) = &self.control {
+            tokens.push(Token::Control);
+            descriptors.push(PollFd::new(control, PollFlags::IN));
+        }
+        for caller in &self.callers {
+            tokens.push(Token::Caller);
+            descriptors.push(PollFd::new(&caller.socket, PollFlags::IN));
+        }
+        let kept: u64 = self.connections.iter().flatten().map(super::Connection::bytes).sum();
+        for (place, connection) in self.connections.iter().enumerate() {
+            let Some(connection) = connection else { continue };
+            let is_small = connection.bytes() < 4 * READ_BYTES as u64;
+            let mut flags = PollFlags::empty();
+            if connection.can_read() && self.quiet.is_none() && (kept < BYTES_MAX || is_small) {
+                flags |= PollFlags::IN;
+            }
+            if connection.wants_to_write() {
+                flags |= PollFlags::OUT;
+            }
+            tokens.push(Token::Connection(place));
+            descriptors.push(PollFd::new(connection.socket(), flags));
+        }
+        match poll(&mut descriptors, Some(&WAIT)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ServerError::Wait(error.into())),
+        }
+        let ready = tokens.into_iter().zip(&descriptors[2..]);
+        let ready = ready.map(|(token, descriptor)| (token, descriptor.revents()));
+        Ok(ready.filter(|(_, flags)| !flags.is_empty()).collect())
+    }
+
+    /// Takes what a client sent.
+    fn look_at(&mut self, place: usize, flags: PollFlags) {
+        let now = self.now;
+        let Some(connection) = self.connections[place].as_mut() else { return };
+        if flags.contains(PollFlags::IN) && connection.can_read() && self.quiet.is_none() {
+            connection.receive(now);
+            self.take_requests(place);
+        } else if flags.intersects(PollFlags::ERR | PollFlags::HUP)
+            && !flags.contains(PollFlags::IN)
+        {
+            connection.break_off();
+        }
+    }
+
+    /// Sends all replies, and removes clients that are done.
+    pub(super) fn send_all(&mut self) {
+        let now = self.now;
+        for place in 0..self.connections.len() {
+            let Some(connection) = self.connections[place].as_mut() else { continue };
+            if connection.wants_to_write() {
+                connection.send(now);
+            }
+            // What waited for room for its replies.
+            if !connection.waiting().is_empty() && connection.can_read() && self.quiet.is_none() {
+                self.take_requests(place);
+            }
+            let Some(connection) = self.connections[place].as_mut() else { continue };
+            if connection.is_done() {
+                self.cache.client_left(connection.client);
+                self.connections[place] = None;
+            }
+        }
+    }
+
+    fn hear_callers(&mut self, describe: &dyn Fn(&Snapshot) -> String) {
+        for mut caller in std::mem::take(&mut self.callers) {
+            match caller.receive(self.now) {
+                Ok(Some(command)) => self.command(caller, command, describe),
+                Ok(None) => self.callers.push(caller),
+                Err(why) => caller.answer(&format!("{{\"error\": \"{why}\"}}")),
+            }
+        }
+    }
+
+    fn end_stalled(&mut self) {
+        let now = self.now;
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.is_stalled(now) {
+                connection.break_off();
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A server, for people: where it is, what it has done, what it could not do.
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::ServeDocument;
+use nbuf::experiment::serve::{Address, Serving, Spec};
+use nbuf::units::Bytes;
+
+/// Where a server is, and what to type next.
+pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
+    let (disc, cache) = (Bytes(serving.size_bytes), spec.size);
+    let (policy, writes) = (spec.policy, spec.writes);
+    let mut text = format!(
+        "serving {} of {disc} through a cache of {cache}: {policy}, write {writes}\n",
+        spec.disc
+    );
+    for address in &serving.addresses {
+        let _ = writeln!(text, "\n  {address}");
+        let device = match address {
+            Address::Unix(path) => format!("nbd-client -unix {} /dev/nbd0", path.display()),
+            Address::Tcp(address) => {
+                format!("nbd-client {} {} /dev/nbd0", address.ip(), address.port())
+            }
+        };
+        let _ = writeln!(text, "  to have a device, as root:  {device}");
+        let _ = writeln!(
+            text,
+            "  to measure it:              fio --name=nbuf --ioengine=nbd --uri='{address}' --rw=randread --bs=4k --iodepth=32 --size={}",
+            serving.size_bytes
+        );
+    }
+    let socket = serving.control.with_extension("");
+    let _ = writeln!(text, "  to see what it does:        nbuf serve stats {}", socket.display());
+    text
+}
+
+/// What a server has done.
+pub(crate) fn summary(document: &ServeDocument) -> String {
+    let d = document;
+    let bytes = |bytes: u64| Bytes(bytes).to_string();
+    let ratio = d.hit_ratio.map_or_else(|| "-".to_owned(), |hit| format!("{:.1} %", hit * 100.0));
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<10}{value}");
+    };
+    line(
+        "cache",
+        format!(
+            "{} of {} used, {} dirty",
+            bytes(d.used_bytes),
+            bytes(d.cache_bytes),
+            bytes(d.owed_bytes)
+        ),
+    );
+    line("reads", format!("{} of {}, hit ratio {ratio}", d.reads, bytes(d.read_bytes)));
+    let m = &d.misses;
+    line(
+        "misses",
+        format!(
+            "{} never seen, {} evicted, {} invalidated, {} bypassed, {} written around",
+            m.never_seen, m.evicted, m.invalidated, m.bypassed, m.written
+        ),
+    );
+    line(
+        "writes",
+        format!("{} of {}, {} waited for room", d.writes, bytes(d.write_bytes), d.writes_throttled),
+    );
+    line("flushes", format!("{}, {} of the disc", d.flushes, d.disc_flushes));
+    line(
+        "disc",
+        format!(
+            "{} reads of {}, {} writes of {}, {} errors",
+            d.disc_reads,
+            bytes(d.disc_read_bytes),
+            d.disc_writes,
+            bytes(d.disc_write_bytes),
+            d.disc_errors
+        ),
+    );
+    line("clients", format!("{} of {} since the start", d.clients, d.clients_ever));
+    text
+}
+
+/// Why the server did not end well.
+pub(crate) fn lost(document: &ServeDocument) -> String {
+    let why = document.error.as_deref().unwrap_or("ended by a second signal");
+    let owed = document.owed_bytes;
+    format!("{owed} bytes were acknowledged and are not on the disc ({why})")
+}

@@ -1,0 +1,388 @@
+//! `nbuf serve` with real clients, real discs, and clients that behave badly.
+
+mod serving;
+#[expect(dead_code, reason = "shared with tests that need more of it")]
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serving::{Client, FUA, Nbdkit, READ, Server, WRITE};
+use support::{Need, Place, missing, skip};
+
+const MIB: usize = 1 << 20;
+
+fn has(programs: &[&'static str]) -> bool {
+    let absent = programs.iter().find_map(|program| missing(Need::Program(program)));
+    absent.inspect(|reason| skip(reason)).is_none()
+}
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+    text
+}
+
+/// A disc with other bytes in each page.
+fn image(place: &Place, bytes: usize) -> (String, Vec<u8>) {
+    let page = |page: usize| vec![u8::try_from(page % 251).unwrap(); 4096];
+    let data: Vec<u8> = (0..bytes.div_ceil(4096)).flat_map(page).take(bytes).collect();
+    let path = place.path("disc.img");
+    fs::write(&path, &data).unwrap();
+    (format!("file:{}", path.display()), data)
+}
+
+#[test]
+fn the_clients_of_others_are_served() {
+    if !has(&["nbdinfo", "nbdcopy", "qemu-io"]) {
+        return;
+    }
+    let place = Place::new();
+    let (disc, data) = image(&place, 8 * MIB + 512);
+    let server = Server::start(&place, &disc, &["--size", "2MiB", "--write", "back"]);
+    let uri = server.uri();
+    let info = output("nbdinfo", &[&uri]);
+    for line in ["export-size: 8389120", "can_multi_conn: true", "can_fua: true", "can_zero: true"]
+    {
+        assert!(info.contains(line), "{line}: {info}");
+    }
+    assert!(output("nbdinfo", &["--list", &uri]).contains("nbuf:dirty"));
+    let copy = place.path("copy");
+    output("nbdcopy", &[&uri, copy.to_str().unwrap()]);
+    assert!(fs::read(&copy).unwrap() == data);
+    output("qemu-io", &["-t", "none", "-f", "raw", "-c", "write -P 7 4096 8192", &uri]);
+    output(
+        "qemu-io",
+        &["-f", "raw", "-c", "read -P 7 4096 8192", "-c", "read -P 3 12288 512", &uri],
+    );
+    output("qemu-io", &["-f", "raw", "-c", "write -z 0 4096", "-c", "discard 8192 4096", &uri]);
+    let cached = output("nbdinfo", &["--map=nbuf:cached", &uri]);
+    assert!(cached.lines().count() > 1, "{cached}");
+    let dirty = output("nbdinfo", &["--map=nbuf:dirty", &uri]);
+    assert!(dirty.contains("8389120"), "{dirty}");
+    assert_eq!(server.end().0, 0);
+    let after = fs::read(place.path("disc.img")).unwrap();
+    assert!(after[..4096] == [0; 4096] && after[4096..8192] == [7; 4096]);
+}
+
+/// What the cache of another server was seen to lose; the same probes for both.
+fn lost_bytes(uri: &str, disc: &std::path::Path, end: impl FnOnce()) -> (usize, usize) {
+    let mut write = vec!["-t".to_owned(), "none".into(), "-f".into(), "raw".into()];
+    let mut read = write.clone();
+    for at in 0..64 {
+        write.extend(["-c".to_owned(), format!("write -P 0x41 {at}M 1M")]);
+        read.extend(["-c".to_owned(), format!("read -P 0x41 {at}M 1M")]);
+    }
+    write.extend(["-c".to_owned(), "flush".to_owned(), uri.to_owned()]);
+    let mut both = write.clone();
+    both.pop();
+    both.extend(read.into_iter().skip(4));
+    both.push(uri.to_owned());
+    let said = Command::new("qemu-io").args(&both).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert_eq!(said.matches("wrote 1048576").count(), 64, "{said}");
+    let wrong = said.matches("verification failed").count();
+    end();
+    let bytes = fs::read(disc).unwrap();
+    let there = bytes.into_iter().filter(|&byte| byte == 0x41).count();
+    (wrong, 64 * MIB - there)
+}
+
+#[test]
+fn flushed_bytes_are_on_the_disc_whatever_was_evicted() {
+    if !has(&["qemu-io"]) {
+        return;
+    }
+    let place = Place::new();
+    let disc = place.path("disc.img");
+    fs::File::create(&disc).unwrap().set_len(64 << 20).unwrap();
+    let name = format!("file:{}", disc.display());
+    let server = Server::start(&place, &name, &["--size", "8MiB", "--write", "back"]);
+    let uri = server.uri();
+    let lost = lost_bytes(&uri, &disc, || assert_eq!(server.end().0, 0));
+    assert_eq!(lost, (0, 0), "MiB that were read back wrong, bytes that are not on the disc");
+    if has(&["nbdkit"]) {
+        let other = place.path("other.img");
+        fs::File::create(&other).unwrap().set_len(64 << 20).unwrap();
+        let file = other.to_str().unwrap();
+        let arguments = ["--filter=cache", "file", file, "cache=writeback", "cache-max-size=8M"];
+        let nbdkit = Nbdkit::start(place.path("nbdkit"), &arguments);
+        let uri = nbdkit.uri();
+        let (wrong, missing) = lost_bytes(&uri, &other, || drop(nbdkit));
+        note(&format!(
+            "nbdkit's cache: {wrong} of 64 MiB read back wrong, {missing} bytes not on the disc"
+        ));
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "what another program does is no assertion of ours")]
+fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Whether a page is as the disc has it after the disc refused a write to it.
+fn serves_what_the_disc_has(socket: &std::path::Path, refuse: &std::path::Path) -> bool {
+    let mut client = Client::connect(socket);
+    assert_eq!(client.read(0, 4096).unwrap(), vec![0; 4096]);
+    fs::write(refuse, "").unwrap();
+    let refused = client.write(FUA, 0, &[9; 4096]);
+    fs::remove_file(refuse).unwrap();
+    assert_ne!(refused, Some(0), "the disc refuses");
+    client.read(0, 4096).is_ok_and(|data| data == [0; 4096])
+}
+
+#[test]
+fn what_the_disc_refused_is_not_served() {
+    if !has(&["nbdkit"]) {
+        return;
+    }
+    for write in ["through", "back", "around"] {
+        let place = Place::new();
+        let disc = place.path("slow.img");
+        fs::write(&disc, vec![0; 4 * MIB]).unwrap();
+        let refuse = place.path("refuse");
+        let rule = format!("error-pwrite-file={}", refuse.display());
+        let file = disc.to_str().unwrap();
+        let errors = ["error-pwrite=EIO", "error-pwrite-rate=100%", &rule];
+        let arguments = [&["--filter=error", "file", file][..], &errors].concat();
+        let nbdkit = Nbdkit::start(place.path("behind"), &arguments);
+        let name = format!("nbd:unix:{}", nbdkit.socket.display());
+        let server = Server::start(&place, &name, &["--size", "1MiB", "--write", write]);
+        assert!(serves_what_the_disc_has(&server.socket, &refuse), "--write {write}");
+        assert_eq!(server.end().0, 0);
+        let mode = match write {
+            "through" => "cache=writethrough",
+            "back" => "cache=writeback",
+            _ => continue,
+        };
+        let filters =
+            ["--filter=cache", "--filter=error", "file", file, mode, "cache-on-read=true"];
+        let arguments = [&filters[..], &errors].concat();
+        fs::write(&disc, vec![0; 4 * MIB]).unwrap();
+        let other = Nbdkit::start(place.path("other"), &arguments);
+        let is_right = serves_what_the_disc_has(&other.socket, &refuse);
+        note(&format!("nbdkit's cache, {mode}: serves what the disc has: {is_right}"));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a refusal has a deadline")]
+#[test]
+fn a_server_that_cannot_write_says_how_much_is_lost() {
+    if !has(&["nbdkit"]) {
+        return;
+    }
+    let place = Place::new();
+    let disc = place.path("slow.img");
+    fs::write(&disc, vec![0; 4 * MIB]).unwrap();
+    let file = disc.to_str().unwrap();
+    let errors = ["--filter=error", "file", file, "error-pwrite=EIO", "error-pwrite-rate=100%"];
+    let nbdkit = Nbdkit::start(place.path("behind"), &errors);
+    let name = format!("nbd:unix:{}", nbdkit.socket.display());
+    let server = Server::start(&place, &name, &["--size", "1MiB", "--write", "back"]);
+    let mut client = server.client();
+    assert_eq!(client.write(0, 8192, &[1; 4096]), Some(0));
+    assert_eq!(client.flush(), Some(5), "an I/O error");
+    assert_eq!(client.read(8192, 4096).unwrap(), [1; 4096]);
+    let begun = Instant::now();
+    let mut refused = None;
+    for page in 0..256 {
+        refused = client.write(0, page * 4096, &[2; 4096]).filter(|&error| error != 0);
+        if refused.is_some() {
+            break;
+        }
+    }
+    assert_eq!(refused, Some(5), "no room is left, and the disc refuses");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    drop(client);
+    let (status, error) = server.end();
+    assert_eq!(status, 1);
+    assert!(error.contains("524288 bytes were acknowledged and are not on the disc"), "{error}");
+}
+
+/// Writes and flushes until the server is killed; what was flushed is on the disc, and no page is torn.
+#[test]
+fn a_killed_server_has_lost_nothing_that_was_flushed() {
+    let rounds = std::env::var("NBUF_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let place = Place::new();
+    let (disc, _) = image(&place, 4 * MIB);
+    for round in 0..rounds {
+        // The socket of the killed server is still there, and is replaced.
+        let server = Server::start(&place, &disc, &["--size", "256KiB", "--write", "back"]);
+        let mut client = server.client();
+        let killer = std::thread::spawn({
+            let wait = Duration::from_millis(3 + round * 37 % 60);
+            let pid = i32::try_from(server.child.id()).unwrap();
+            move || {
+                std::thread::sleep(wait);
+                let pid = rustix::process::Pid::from_raw(pid).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            }
+        });
+        let mut flushed = vec![None; 1024];
+        let mut written = flushed.clone();
+        let mut last = None;
+        'alive: for turn in 0_u64.. {
+            for step in 0..8 {
+                let page = (turn * 131 + step * 17 + round) % 1024;
+                let value = u8::try_from((turn + round) % 200).unwrap();
+                last = Some(value);
+                if client.write(0, page * 4096, &[value; 4096]) != Some(0) {
+                    break 'alive;
+                }
+                written[usize::try_from(page).unwrap()] = Some(value);
+            }
+            if client.flush() != Some(0) {
+                break;
+            }
+            flushed.clone_from(&written);
+        }
+        killer.join().unwrap();
+        drop(server);
+        let data = fs::read(place.path("disc.img")).unwrap();
+        for (page, value) in flushed.iter().enumerate() {
+            let bytes = &data[page * 4096..][..4096];
+            // What was written later, and not flushed, may be there too, or some of its sectors.
+            let permitted = [*value, written[page], last];
+            if value.is_some() {
+                let is_known = |byte: &u8| permitted.contains(&Some(*byte));
+                assert!(bytes.iter().all(is_known), "page {page}: {} {permitted:?}", bytes[0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_clients_are_refused_and_others_served() {
+    let place = Place::new();
+    let (disc, data) = image(&place, 4 * MIB);
+    let server = Server::start(&place, &disc, &["--size", "1MiB", "--clients", "8"]);
+    let mut good = server.client();
+    // Unknown commands and flags, and places that are not there.
+    for (flags, kind, offset, length, want) in [
+        (0, 99, 0, 0, 22),
+        (1 << 9, READ, 0, 512, 22),
+        (0, READ, 4 << 20, 1, 22),
+        (0, READ, u64::MAX, 2, 22),
+    ] {
+        good.send(flags, kind, offset, length);
+        assert_eq!(good.reply(), Some(want));
+    }
+    assert_eq!(good.write(0, 4 << 20, &[1]), Some(28));
+    // A write that is too long is passed over.
+    good.send(0, WRITE, 0, 33 << 20);
+    for _ in 0..33 {
+        good.0.write_all(&vec![1; MIB]).unwrap();
+    }
+    assert_eq!(good.reply(), Some(22));
+    assert!(good.read(8192, 4096).unwrap() == data[8192..12288]);
+    // Noise instead of a request, and an option of 4 GiB.
+    let mut noise = server.client();
+    noise.0.write_all(&[0xA5; 64]).unwrap();
+    assert_eq!(noise.reply(), None);
+    let mut long = Client::raw(&server.socket);
+    long.0.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\xff\xff\xff\xff").unwrap();
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut long.0, &mut rest).unwrap();
+    assert_eq!(rest.len(), 18, "the greeting alone");
+    // More clients than there may be: those that are too many are closed.
+    let idle: Vec<Client> = (0..50).map(|_| Client::raw(&server.socket)).collect();
+    assert!(good.read(0, 4096).is_ok());
+    drop(idle);
+    // A client that vanishes in each part of a request.
+    for length in 0..28 {
+        let mut client = server.client();
+        client.0.write_all(&[0x25, 0x60, 0x95, 0x13].repeat(7)[..length]).unwrap();
+    }
+    assert!(good.read(0, 4096).unwrap() == data[..4096]);
+    assert_eq!(server.end().0, 0);
+}
+
+#[test]
+fn a_server_answers_about_itself() {
+    let place = Place::new();
+    let (disc, data) = image(&place, 4 * MIB);
+    let mut server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "back"]);
+    let mut client = server.client();
+    for page in [1, 2, 1, 1] {
+        assert!(client.read(page * 4096, 4096).is_ok());
+    }
+    assert_eq!(client.write(0, 0, &[1; 8192]), Some(0));
+    let socket = server.socket.to_str().unwrap().to_owned();
+    let ask = |arguments: &[&str]| place.nbuf(["serve"]).args(arguments).output().unwrap();
+    let stats = ask(&["stats", &socket, "--json"]);
+    let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
+    assert_eq!((&stats["reads"], &stats["page_hits"]), (&4.into(), &2.into()));
+    assert_eq!(stats["misses"]["never_seen"], 2);
+    let text = String::from_utf8(ask(&["stats", &socket]).stdout).unwrap();
+    assert!(text.contains("hit ratio 50.0 %"), "{text}");
+    assert!(ask(&["resize", &socket, "64KiB"]).status.success());
+    let stats = ask(&["stats", &socket, "--json"]);
+    let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
+    assert_eq!((&stats["cache_bytes"], &stats["owed_bytes"]), (&65536.into(), &0.into()));
+    assert!(client.read(12288, 4096).unwrap() == data[12288..16384]);
+    assert_eq!(client.write(0, 16384, &[2; 4096]), Some(0));
+    assert!(ask(&["drain", &socket]).status.success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert_eq!(fs::read(place.path("disc.img")).unwrap()[16384..20480], [2; 4096]);
+    let none = ask(&["stats", &socket]);
+    let error = String::from_utf8(none.stderr).unwrap();
+    assert!(none.status.code() == Some(125) && error.contains("no server answers"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_in_one_line() {
+    let place = Place::new();
+    let (disc, _) = image(&place, MIB);
+    fs::write(place.path("empty"), "").unwrap();
+    fs::write(place.path("file"), "precious").unwrap();
+    let server = Server::start(&place, &disc, &["--size", "64KiB"]);
+    let check = |arguments: &[&str], status: i32, want: &str| {
+        let output = place.nbuf(["serve"]).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains(want) && said.trim_end().lines().count() == 1,
+            "{arguments:?}: {said}"
+        );
+        assert_eq!(output.status.code(), Some(status), "{said}");
+    };
+    check(
+        &["--disc", &disc, "--size", "64KiB", "--socket", "other"],
+        125,
+        "locked by another server",
+    );
+    check(&["--disc", "file:absent", "--size", "1MiB"], 125, "absent: No such file");
+    check(&["--disc", "file:.", "--size", "1MiB"], 125, "not a regular file");
+    check(&["--disc", "file:empty", "--size", "1MiB"], 125, "is empty");
+    check(&["--disc", "disc.img", "--size", "1MiB"], 2, "write file:PATH or nbd:unix:PATH");
+    check(&["--disc", "nbd:unix:absent", "--size", "1MiB"], 125, "start it first");
+    check(&["--disc", "file:file", "--size", "1"], 125, "less than a page");
+    check(&["--disc", "file:file", "--size", "1MiB", "--page", "1000"], 125, "no power of two");
+    check(&["--disc", "file:file", "--size", "1MiB", "--policy", "opt"], 125, "needs the future");
+    check(
+        &["--disc", "file:file", "--size", "1MiB", "--listen", "0.0.0.0:0"],
+        125,
+        "no loopback address",
+    );
+    check(&["--disc", "file:file", "--size", "1MiB", "--socket", "empty"], 125, "is not a socket");
+    check(
+        &["--disc", "file:file", "--size", "1MiB", "--socket", "socket"],
+        125,
+        "a server listens at",
+    );
+    assert_eq!(fs::read(place.path("file")).unwrap(), b"precious");
+    assert_eq!(server.end().0, 0);
+}
+
+#[test]
+fn reads_of_a_read_only_disc_are_served_and_writes_refused() {
+    let place = Place::new();
+    let (disc, data) = image(&place, MIB);
+    let server = Server::start(&place, &disc, &["--size", "64KiB", "--read-only"]);
+    let mut client = server.client();
+    assert!(client.read(0, 8192).unwrap() == data[..8192]);
+    assert_eq!(client.write(0, 0, &[9; 512]), Some(1));
+    assert_eq!(server.end().0, 0);
+}

@@ -1,0 +1,32 @@
+//! Power cuts, errors and kills in large numbers: the tests of the cache that runs, with more cases.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::Context;
+
+/// Runs the tests `times` as long, with this seed or the seed of the tests. They print what they counted; the
+/// time of all is printed at the end.
+#[expect(clippy::disallowed_methods, reason = "the time is shown, nothing depends on it")]
+pub fn run(repository: &Path, times: u64, seed: Option<u64>) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new("cargo");
+        command.current_dir(repository).args(["test", "--release"]).args(arguments);
+        command.env("NBUF_FAULTS", times.to_string());
+        command.env("NBUF_KILLS", (10 * times).to_string());
+        if let Some(seed) = seed {
+            command.env("NBUF_FAULTS_SEED", seed.to_string());
+        }
+        command.status().context("cannot run cargo test")
+    };
+    let cached = cargo(&["-p", "nbuf-core", "--lib", "cache::cached", "--", "--nocapture"])?;
+    let kill = "a_killed_server_has_lost_nothing_that_was_flushed";
+    let killed = cargo(&["-p", "nbuf", "--test", "serve", kill])?;
+    let seconds = begun.elapsed().as_secs();
+    anyhow::ensure!(cached.success() && killed.success(), "a test failed, after {seconds} s");
+    writeln!(io::stdout(), "faults: {} kills of a server; all in {seconds} s", 10 * times)?;
+    Ok(ExitCode::SUCCESS)
+}
