@@ -106,8 +106,8 @@ for at in range(0, os.fstat(f).st_size, 64 << 10):
     if way == 'readahead': ctypes.CDLL(None).readahead(f, ctypes.c_long(at), ctypes.c_long(64 << 10))
     if way == 'advice': os.posix_fadvise(f, at, 64 << 10, os.POSIX_FADV_WILLNEED)
     if way == 'mapping': m.madvise(mmap.MADV_WILLNEED, at, 64 << 10)
-# A mapping is looked up while its process lives.
-if way == 'mapping': time.sleep(0.3)
+# Files are looked up while the process lives.
+time.sleep(0.5)
 pages = random.Random(7)
 for _ in range(200): os.pread(f, 4096, pages.randrange(os.fstat(f).st_size // 4096) * 4096)
 ";
