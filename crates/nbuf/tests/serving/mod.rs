@@ -112,12 +112,17 @@ pub(crate) const FUA: u16 = 1;
 impl Client {
     /// Connects, and agrees on the default export by the oldest option.
     pub(crate) fn connect(socket: &Path) -> Self {
+        Self::try_connect(socket).unwrap()
+    }
+
+    /// Connects; an error if the server closes the connection, as it does when it has too many clients.
+    pub(crate) fn try_connect(socket: &Path) -> std::io::Result<Self> {
         let mut client = Self::raw(socket);
-        client.0.read_exact(&mut [0; 18]).unwrap();
-        client.0.write_all(&3_u32.to_be_bytes()).unwrap();
-        client.0.write_all(b"IHAVEOPT\0\0\0\x01\0\0\0\0").unwrap();
-        client.0.read_exact(&mut [0; 10]).unwrap();
-        client
+        client.0.read_exact(&mut [0; 18])?;
+        client.0.write_all(&3_u32.to_be_bytes())?;
+        client.0.write_all(b"IHAVEOPT\0\0\0\x01\0\0\0\0")?;
+        client.0.read_exact(&mut [0; 10])?;
+        Ok(client)
     }
 
     /// Connects, and says nothing.

@@ -35,7 +35,17 @@ impl Server {
         let ready = self.wait(wake)?;
         self.now = self.now.max(self.time());
         let mut callers_ready = false;
-        for (token, flags) in ready {
+        // Clients that are gone make room for those that come.
+        let (clients, others): (Vec<_>, Vec<_>) =
+            ready.into_iter().partition(|(token, _)| matches!(token, Token::Connection(_)));
+        for (token, flags) in clients {
+            if let Token::Connection(place) = token {
+                self.look_at(place, flags);
+            }
+        }
+        self.complete();
+        self.send_all();
+        for (token, _) in others {
             match token {
                 Token::Listener(at) => {
                     while let Some(socket) =
@@ -51,11 +61,9 @@ impl Server {
                     }
                 }
                 Token::Caller => callers_ready = true,
-                Token::Connection(place) => self.look_at(place, flags),
+                Token::Connection(_) => {}
             }
         }
-        self.complete();
-        self.send_all();
         let is_tick = self.now - self.last_tick >= TICK;
         if callers_ready || is_tick {
             self.hear_callers(describe);
