@@ -234,8 +234,9 @@ pub(crate) fn id(text: &str) -> Option<u16> {
 pub(crate) fn field_named(text: &str, name: &str) -> Option<Field> {
     text.lines().find_map(|line| {
         let (declaration, rest) = line.trim().strip_prefix("field:")?.split_once(';')?;
-        // An array is declared with its length.
-        if declaration.rsplit(' ').next()?.split('[').next()? != name {
+        // An array is declared with its length, and may be asked for without.
+        let declared = declaration.rsplit(' ').next()?;
+        if declared != name && declared.split('[').next()? != name {
             return None;
         }
         let value = |key: &str| -> Option<usize> {

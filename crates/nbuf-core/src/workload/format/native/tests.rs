@@ -291,7 +291,7 @@ fn what_is_wrong_is_named() {
         refusal(foreign.bytes())
     };
     let cases = [
-        (foreign(|f| f.ops = [0, 9]), "row 1 has op 9"),
+        (foreign(|f| f.ops = [0, 99]), "row 1 has op 99"),
         (foreign(|f| f.ops = [-1, 0]), "column `op` has -1 in row 0"),
         (foreign(|f| f.ops = [256, 0]), "column `op` has 256 in row 0"),
         (foreign(|f| f.levels = Some([1, 0])), "has no value in row 1"),
