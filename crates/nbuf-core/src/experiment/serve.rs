@@ -62,7 +62,7 @@ pub enum Error {
     Future,
     /// A socket that others could reach.
     #[error(
-        "{0} is no loopback address, and whoever reaches it reads and writes the disc: listen at 127.0.0.1, or add --allow-anyone"
+        "{0} is no loopback address, and every host that reaches it can read and write the disc: listen at 127.0.0.1, or add --allow-anyone"
     )]
     NotLoopback(std::net::SocketAddr),
     /// The server failed.

@@ -1,27 +1,32 @@
 //! Room for other memory that differs between runs: the limit covers the highest peak and the spread.
 //!
-//! Each run has its own peak of other memory, and a limit below it means the OOM killer. Only runs
-//! count that had the recommended limit or a higher one: in a smaller one a program may make do with less.
-//! Programs that choose their memory by the limit count at the recommended limit alone.
+//! Each run has its own peak of other memory, and a limit below it means the OOM killer. The highest peak
+//! is taken of all runs; the lowest of those that ended, with the recommended limit or a higher one, since in
+//! a smaller one a program may make do with less. A program that chooses its memory by the limit that it
+//! sees does not count where the limit was higher, or none.
 
 use crate::experiment::result::{SearchOutcome, SizeReport};
 use crate::experiment::warning::Warning;
 use crate::units::Bytes;
 
-/// A run's limit, and its other memory at its peak.
-type Peak = (Option<Bytes>, Bytes);
+/// Other memory of a run at its peak.
+struct Peak {
+    limit: Option<Bytes>,
+    other: Bytes,
+    /// Whether the run came to its end.
+    ended: bool,
+}
 
 impl SizeReport {
     /// The report with a limit that covers the other memory of every run.
     pub(in crate::experiment) fn covering_runs(mut self) -> Self {
-        let peaks = self.peaks();
+        let Some((low, high)) = self.other_range() else { return self };
         let is_searched = self.search.is_some();
         let shared = self.memory.shared_text_bytes;
         let Some(recommend) = &mut self.recommend else { return self };
-        let (Some(low), Some(high)) = (peaks.iter().min(), peaks.iter().max()) else { return self };
         // A measured limit was found as one sum: its cache is what other memory left.
         let cache = if is_searched { Bytes(0) } else { recommend.cache_bytes };
-        let needed = *high + high.saturating_sub(*low) + shared + cache;
+        let needed = high + high.saturating_sub(low) + shared + cache;
         let limit = Bytes(needed.0.next_multiple_of(1 << 20));
         let raised = limit.saturating_sub(recommend.limit_bytes);
         if raised == Bytes(0) {
@@ -30,39 +35,46 @@ impl SizeReport {
         recommend.limit_bytes = limit;
         recommend.slack_bytes += raised;
         recommend.spread_bytes = raised;
-        let varies =
-            Warning::OtherMemoryVaries { low_bytes: *low, high_bytes: *high, raised_bytes: raised };
-        self.cautions.push(varies);
+        self.cautions.push(Warning::OtherMemoryVaries {
+            low_bytes: low,
+            high_bytes: high,
+            raised_bytes: raised,
+        });
         self.judged()
     }
 
-    /// Other memory of the recording and of each run that counts.
-    fn peaks(&self) -> Vec<Bytes> {
-        let Some(tried) = self.recommend.as_ref().map(|recommend| recommend.limit_bytes) else {
-            return Vec::new();
-        };
+    /// The lowest and the highest peak of other memory, of the runs that count; none without a run.
+    fn other_range(&self) -> Option<(Bytes, Bytes)> {
+        let tried = self.recommend.as_ref()?.limit_bytes;
         let sizes_itself =
             self.cautions.iter().any(|caution| matches!(caution, Warning::SizesItself { .. }));
+        let counts = |peak: &Peak| {
+            let is_larger = peak.limit.is_none_or(|limit| limit > tried);
+            peak.other > Bytes(0) && !(sizes_itself && is_larger)
+        };
+        let peaks: Vec<Peak> = self.peaks().into_iter().filter(counts).collect();
         let memory = &self.memory;
         let recorded = memory.other_bytes().saturating_sub(memory.shared_text_bytes);
-        let verified = self.verify.iter().filter(|run| !run.killed && !run.timed_out);
-        let verified = verified.map(|run| (run.limit_bytes, run.other_bytes));
-        let ended =
-            |outcome| matches!(outcome, SearchOutcome::Enough | SearchOutcome::TooManyFills);
+        let recorded = (!sizes_itself).then_some(recorded);
+        let is_whole = |peak: &&Peak| peak.ended && peak.limit.is_none_or(|limit| limit >= tried);
+        let low = peaks.iter().filter(is_whole).map(|peak| peak.other).chain(recorded).min();
+        let high = peaks.iter().map(|peak| peak.other).max()?.max(recorded.unwrap_or_default());
+        Some((low.unwrap_or(high), high))
+    }
+
+    fn peaks(&self) -> Vec<Peak> {
+        let verified = self.verify.iter().map(|run| Peak {
+            limit: run.limit_bytes,
+            other: run.other_bytes,
+            ended: !run.killed && !run.timed_out,
+        });
         let runs = self.search.iter().flat_map(|search| &search.runs);
-        let searched = runs.filter(|run| ended(run.outcome));
-        let searched = searched.map(|run| (run.limit_bytes, run.other_bytes));
-        let counts = |&(limit, other): &Peak| {
-            let is_large = limit
-                .map_or(!sizes_itself, |limit| limit >= tried && (!sizes_itself || limit == tried));
-            is_large && other > Bytes(0)
-        };
-        let runs = verified.chain(searched).filter(counts).map(|(_, other)| other);
-        let runs: Vec<Bytes> = runs.collect();
-        if runs.is_empty() || sizes_itself {
-            return runs;
-        }
-        [vec![recorded], runs].concat()
+        let searched = runs.map(|run| Peak {
+            limit: run.limit_bytes,
+            other: run.other_bytes,
+            ended: matches!(run.outcome, SearchOutcome::Enough | SearchOutcome::TooManyFills),
+        });
+        verified.chain(searched).collect()
     }
 }
 
@@ -107,13 +119,15 @@ mod tests {
     #[test]
     fn the_limit_covers_the_highest_peak_and_the_spread() {
         let sizes_itself = Warning::SizesItself { program: "java", setting: "-Xmx" };
-        let cases: [Case<'_>; 7] = [
+        let cases: [Case<'_>; 8] = [
             (&[], false, 154),
             (&[(None, 101), (Some(154), 100)], false, 154),
             (&[(None, 110), (Some(154), 100)], false, 170),
             (&[(None, 100), (Some(154), 106)], false, 162),
             // Under a smaller limit it made do with less, or thrashed.
             (&[(Some(154), 100), (Some(80), 60)], false, 154),
+            // And yet needs more than any run above.
+            (&[(Some(154), 100), (Some(80), 120)], false, 190),
             (&[(None, 400), (Some(154), 90)], true, 154),
             (&[(None, 400), (Some(154), 120)], true, 170),
         ];
