@@ -85,5 +85,8 @@ pub(crate) fn summary(document: &ServeDocument) -> String {
 pub(crate) fn lost(document: &ServeDocument) -> String {
     let why = document.error.as_deref().unwrap_or("ended by a second signal");
     let owed = document.owed_bytes;
+    if owed == 0 {
+        return format!("bytes that were acknowledged may be missing on the disc ({why})");
+    }
     format!("{owed} bytes were acknowledged and are not on the disc ({why})")
 }

@@ -3,6 +3,9 @@
 //!
 //! A write-back that failed is reported once to each client, by its next flush; and a flush fails as long as
 //! what was acknowledged before it is not on the disc.
+//!
+//! A flush that the disc refuses is final: nothing says which of the bytes that were written before it are safe,
+//! and the next flush of the disc may succeed without them (as `fsync` of a file does). All later ones fail.
 
 use super::{Cached, Job};
 use crate::cache::policy::AnyPolicy;
@@ -10,6 +13,16 @@ use crate::disc::{Disc, DiscError};
 use crate::trace::request::{Op, Request};
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
+    /// A client is there that has missed no failure.
+    pub fn client_came(&mut self, client: u32) {
+        self.seen.insert(client, self.failures);
+    }
+
+    /// A client is gone.
+    pub fn client_left(&mut self, client: u32) {
+        self.seen.remove(&client);
+    }
+
     pub(super) fn flush(&mut self, pending: u32) {
         self.flushing.push((pending, self.epoch));
         self.epoch += 1;
@@ -36,9 +49,12 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// The disc has answered a flush.
     pub(super) fn disc_flushed(&mut self, flushes: &[u32], outcome: &Result<(), DiscError>) {
         self.has_disc_flush = false;
+        if let (Err(error), None) = (outcome, &self.flush_failure) {
+            self.flush_failure = Some(error.clone());
+        }
         for &pending in flushes {
             let unseen = self.report_failures(pending);
-            self.part_done(pending, outcome.clone().err().or(unseen));
+            self.part_done(pending, self.flush_failure.clone().or(unseen));
         }
     }
 

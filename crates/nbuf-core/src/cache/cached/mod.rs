@@ -137,6 +137,8 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     is_stuck: bool,
     failures: u64,
     last_failure: Option<DiscError>,
+    /// The first flush that the disc refused: no later one can promise what was written before.
+    flush_failure: Option<DiscError>,
     /// How many failures a client was notified of.
     seen: HashMap<u32, u64>,
     done: VecDeque<Completion>,
@@ -176,6 +178,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             is_stuck: false,
             failures: 0,
             last_failure: None,
+            flush_failure: None,
             seen: HashMap::new(),
             done: VecDeque::new(),
             now: Nanos::ZERO,
@@ -187,16 +190,6 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Sends every decision of the policy to a log from now on.
     pub fn log_to(&mut self, log: Log) {
         self.decider.log = Some(log);
-    }
-
-    /// A client is there that has missed no failure.
-    pub fn client_came(&mut self, client: u32) {
-        self.seen.insert(client, self.failures);
-    }
-
-    /// A client is gone.
-    pub fn client_left(&mut self, client: u32) {
-        self.seen.remove(&client);
     }
 
     /// Begins to write all that is dirty now, though it is little; failed pages are tried again. For a

@@ -157,6 +157,19 @@ fn a_failed_write_back_stays_and_each_client_is_notified_once() {
 }
 
 #[test]
+fn after_a_refused_flush_of_the_disc_none_succeeds() {
+    let mut cache = cache(8, Writes::Back);
+    assert!(flush(&mut cache, 1) && write(&mut cache, 0, 4096, 1));
+    let operations = cache.disc().disc().operations();
+    // The write-back succeeds, and the flush behind it does not.
+    cache.disc_mut().disc_mut().set(Faults::Once(operations + 1));
+    assert!(!flush(&mut cache, 1));
+    assert_eq!((on_disc(&cache, 0), cache.owed_pages()), (1, 0));
+    assert!(!flush(&mut cache, 1) && !flush(&mut cache, 2));
+    assert_eq!(read(&mut cache, 0), 1);
+}
+
+#[test]
 fn writes_get_the_error_when_there_is_no_room_and_the_disc_refuses() {
     let mut cache = cache(8, Writes::Back);
     read(&mut cache, 60 * PAGE);
