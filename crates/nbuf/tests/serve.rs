@@ -294,7 +294,7 @@ fn hostile_clients_are_refused_and_others_served() {
     // A client that vanishes in each part of a request.
     for length in 0..28 {
         let mut tries = (0..500).map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(10));
             Client::try_connect(&server.socket)
         });
         // The server may not have noticed yet that the others are gone.
