@@ -187,9 +187,9 @@ mod tests {
             crates/nbuf-core/src/cache/kernel/model.rs:1: `cache` imports `experiment::g`; cache may use disc, meter, trace, units, clock: hand the value in, or move the code up
             crates/nbuf-core/src/disc/file.rs:1: `disc` imports `cache::lru`; disc may use meter, trace, units, clock, sys: hand the value in, or move the code up
             crates/nbuf-core/src/workload/mod.rs:1: `workload` imports `experiment`; workload may use cache, disc, meter, trace, units, clock, sys: hand the value in, or move the code up
-            crates/nbuf-core/src/meter/distance.rs:1: `meter::distance` talks to the kernel; do it under disc, path, experiment, internal, meter::probe, workload::command, workload::record, workload::source and hand the result in
+            crates/nbuf-core/src/meter/distance.rs:1: `meter::distance` talks to the kernel; do it under disc, path, experiment, internal, meter::probe, workload::command, workload::observe, workload::record, workload::source and hand the result in
             crates/nbuf-core/src/units.rs:1: `units` imports `sys::prefetch::prefetch`; units may use nothing of the library: hand the value in, or move the code up
-            crates/nbuf-core/src/workload/format/native.rs:1: `workload::format::native` talks to the kernel; do it under disc, path, experiment, internal, meter::probe, workload::command, workload::record, workload::source and hand the result in
+            crates/nbuf-core/src/workload/format/native.rs:1: `workload::format::native` talks to the kernel; do it under disc, path, experiment, internal, meter::probe, workload::command, workload::observe, workload::record, workload::source and hand the result in
             crates/nbuf-core/src/units.rs:1: `units` imports `trace::Op`; units may use nothing of the library: hand the value in, or move the code up
             crates/nbuf-core/src/sys/perf.rs:1: `sys` imports `trace::Op`; sys may use units: hand the value in, or move the code up
             crates/nbuf-core/src/error.rs:1: `error` is not a room of the library; put the file under one of the nouns, or add the room to the table of this rule and to ARCHITECTURE.md
