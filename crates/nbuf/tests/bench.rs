@@ -141,7 +141,8 @@ fn advice_names_its_conditions_and_is_checked_by_doing() {
     assert!(advice.ways.iter().all(|way| way.ratio > 5.0), "{:?}", advice.ways);
     let best = advice.advised().unwrap();
     let check = advice.check.as_ref().unwrap();
-    assert_eq!(check.job_bytes, 64 << 10);
+    // A slow machine does a part of the job.
+    assert!((1..=64 << 10).contains(&check.job_bytes), "{check:?}");
     assert!(check.ways[0].ratio > 5.0, "{check:?}");
     let is_advised =
         |way: &CheckedWay| (&way.path, way.block_bytes) == (&best.path, best.block_bytes);

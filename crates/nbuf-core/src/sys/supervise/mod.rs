@@ -179,28 +179,7 @@ impl Supervisor {
 
     /// The next report if there is one; `Err(UnexpectedEof)` when the supervisor is gone.
     pub(crate) fn report(&self) -> io::Result<Option<Report>> {
-        let mut message = MaybeUninit::<Message>::zeroed();
-        let size = size_of::<Message>();
-        // SAFETY: the kernel writes at most `size` bytes into a structure that is valid for every
-        // bit pattern.
-        let (got, message) = unsafe {
-            let flags = libc::MSG_DONTWAIT;
-            let fd = self.socket.as_raw_fd();
-            (libc::recv(fd, message.as_mut_ptr().cast(), size, flags), message.assume_init())
-        };
-        if got < 0 {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock => Ok(None),
-                // It ended without reading our last message. The kernel reports that once, and
-                // before its last message.
-                io::ErrorKind::ConnectionReset => self.report(),
-                _ => Err(error),
-            };
-        }
-        if usize::try_from(got) != Ok(size) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let Some(message) = receive(&self.socket)? else { return Ok(None) };
         let value = i32::try_from(message.value).unwrap_or(0);
         Ok(Some(match message.kind {
             START_FAILED => Report::StartFailed { errno: value },
@@ -214,6 +193,39 @@ impl Supervisor {
     /// The descriptor, to wait for.
     pub(crate) fn descriptor(&self) -> &OwnedFd {
         &self.socket
+    }
+}
+
+/// The next message if there is one; `Err(UnexpectedEof)` when none will come.
+fn receive(socket: &OwnedFd) -> io::Result<Option<Message>> {
+    let size = size_of::<Message>();
+    let mut ends = 0;
+    loop {
+        let mut message = MaybeUninit::<Message>::zeroed();
+        // SAFETY: the kernel writes at most `size` bytes into a structure that is valid for every
+        // bit pattern.
+        let (got, message) = unsafe {
+            let (fd, into) = (socket.as_raw_fd(), message.as_mut_ptr().cast());
+            (libc::recv(fd, into, size, libc::MSG_DONTWAIT), message.assume_init())
+        };
+        if got < 0 {
+            let error = io::Error::last_os_error();
+            match error.kind() {
+                io::ErrorKind::WouldBlock => return Ok(None),
+                // It ended without reading our last message. The kernel reports that once, and
+                // before its last message.
+                io::ErrorKind::ConnectionReset => {}
+                _ => return Err(error),
+            }
+        } else if usize::try_from(got) == Ok(size) {
+            return Ok(Some(message));
+        } else if ends > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        } else {
+            // The kernel looks for a message first, and only then whether the other end is closed: a
+            // message that was sent between is there still (`__unix_dgram_recvmsg`).
+            ends += 1;
+        }
     }
 }
 
@@ -237,4 +249,49 @@ impl Used {
 /// Whether the other end of a socket is gone.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixDatagram;
+
+    /// A pair of connected sockets of the kind that a supervisor has.
+    fn pair() -> (OwnedFd, OwnedFd) {
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap()
+    }
+
+    #[test]
+    fn the_last_message_of_a_supervisor_that_ends_at_once_is_read() {
+        let (give, take) = std::sync::mpsc::channel::<(i64, OwnedFd)>();
+        let sends = std::thread::spawn(move || {
+            for (value, theirs) in take {
+                let message = Message { kind: ALL_ENDED, value, more: [0; USED] };
+                // SAFETY: the message is plain numbers, without padding.
+                let bytes: [u8; size_of::<Message>()] = unsafe { std::mem::transmute(message) };
+                UnixDatagram::from(theirs).send(&bytes).unwrap();
+            }
+        });
+        for round in 0..20_000 {
+            let (ours, theirs) = pair();
+            give.send((round, theirs)).unwrap();
+            let got = loop {
+                if let Some(message) = receive(&ours).unwrap() {
+                    break message;
+                }
+            };
+            assert_eq!((got.kind, got.value), (ALL_ENDED, round));
+        }
+        drop(give);
+        sends.join().unwrap();
+    }
+
+    #[test]
+    fn the_end_of_a_supervisor_is_an_error() {
+        let (ours, theirs) = pair();
+        assert!(receive(&ours).unwrap().is_none());
+        drop(theirs);
+        assert_eq!(receive(&ours).map(drop).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
 }

@@ -46,8 +46,9 @@ impl Owner {
         let got = unsafe { libc::pread(self.stat, text.as_mut_ptr().cast(), text.len(), 0) };
         match usize::try_from(got) {
             Ok(got) => flags(&text[..got]).is_some_and(|flags| flags & PF_EXITING != 0),
-            // ESRCH: it has been waited for.
-            Err(_) => true,
+            // It has been waited for. Any other error says nothing of it.
+            // SAFETY: reading this thread's errno.
+            Err(_) => unsafe { *libc::__errno_location() == libc::ESRCH },
         }
     }
 }

@@ -11,8 +11,10 @@ use std::fs;
 use crate::sys::cgroup::Group;
 use crate::sys::process;
 
-/// The least time between two looks, and a longer one: this many times what a look took.
+/// The least time between two looks, and after one that saw a process outside for the first time. A longer one:
+/// this many times what a look took.
 const EVERY_NS: u64 = 50_000_000;
+const AGAIN_NS: u64 = 10_000_000;
 const REST: u64 = 50;
 
 /// What left.
@@ -51,6 +53,9 @@ pub(super) struct Leavers {
     ours: String,
     entered: bool,
     due_ns: u64,
+    /// Who was outside at the look before. A process that is being forked is in the root's group for a moment
+    /// (`cgroup_fork`, until `cgroup_post_fork`), and may be seen there: it takes two looks to have left.
+    outside: HashSet<i32>,
     known: HashSet<i32>,
     left: Option<Left>,
 }
@@ -67,6 +72,8 @@ impl Leavers {
         if self.home.is_empty() || now_ns < self.due_ns {
             return;
         }
+        let before = std::mem::take(&mut self.outside);
+        let mut again = false;
         for pid in process::descendants(&[supervisor]).into_iter().filter(|&pid| pid != supervisor)
         {
             let Some(group) = group_of(pid) else { continue };
@@ -74,16 +81,23 @@ impl Leavers {
             self.entered |= is_home;
             let is_waiting = !self.entered && group == self.ours;
             // One that ends gives up its memory, then its group, which is the root's from then on.
-            if is_home || is_waiting || !has_memory(pid) || !self.known.insert(pid) {
+            if is_home || is_waiting || self.known.contains(&pid) || !has_memory(pid) {
                 continue;
             }
+            if !before.contains(&pid) {
+                self.outside.insert(pid);
+                again = true;
+                continue;
+            }
+            self.known.insert(pid);
             let processes = self.known.len() as u64;
             let left =
                 self.left.get_or_insert_with(|| Left { processes, name: name_of(pid), group });
             left.processes = processes;
         }
         let took_ns = process::monotonic_ns().saturating_sub(now_ns);
-        self.due_ns = now_ns + EVERY_NS.max(took_ns.saturating_mul(REST));
+        let every_ns = if again { AGAIN_NS } else { EVERY_NS };
+        self.due_ns = now_ns + every_ns.max(took_ns.saturating_mul(REST));
     }
 
     /// What left until now.
