@@ -6,12 +6,11 @@ mod support;
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::process::Command;
 
 use nbuf::experiment::result::{RunDocument, RunParts};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
+use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires, until, with_word};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
@@ -20,19 +19,6 @@ const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
 const TOLERANCE_SECONDS: f64 = 0.025;
 
 type Part = fn(&RunParts) -> f64;
-
-/// Builds `truth.c`.
-fn truth(place: &Place) -> PathBuf {
-    let program = place.path("truth");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/truth.c");
-    let built = Command::new("cc")
-        .args(["-O1", "-w", "-pthread", source, "-o"])
-        .arg(&program)
-        .status()
-        .unwrap();
-    assert!(built.success());
-    program
-}
 
 /// Runs it, and gives the document with the wait that the program measured.
 fn run(place: &Place, words: &[&str]) -> (RunDocument, f64) {
@@ -56,14 +42,11 @@ fn check(name: &str, got: f64, want: f64) {
     assert!((got - want).abs() <= room, "{name}: {got}, not {want}");
 }
 
-/// Makes runs again that a busy machine disturbed: one of four must hold.
-fn in_four_tries(runs: impl Fn()) {
-    for _ in 0..3 {
-        if catch_unwind(AssertUnwindSafe(&runs)).is_ok() {
-            return;
-        }
-    }
-    runs();
+/// The same for a wait after which a thread may have waited for a processor, too.
+fn check_wait(name: &str, got: f64, runnable: f64, want: f64) {
+    let room = TOLERANCE_SECONDS + 0.02 * want;
+    assert!(got <= want + room, "{name}: {got}, not {want}");
+    assert!(got + runnable >= want - room, "{name}: {got} and {runnable}, not {want}");
 }
 
 #[test]
@@ -99,7 +82,7 @@ fn real_time_goes_to_the_first_part_and_thread_time_to_all() {
         assert_eq!((ran.processes, ran.threads), (Some(1), Some(2)));
         check("computing", threads.on_cpu_seconds, 0.2);
         check("asleep, of all threads", threads.asleep_seconds, 0.4);
-        check("asleep, while no thread computes", real.asleep_seconds + real.runnable_seconds, 0.2);
+        check_wait("asleep alone", real.asleep_seconds, real.runnable_seconds, 0.2);
     });
 }
 
@@ -112,8 +95,9 @@ fn two_processes_in_turn_wait_for_each_other() {
         let threads = ran.thread_time.unwrap();
         assert_eq!(ran.processes, Some(2));
         // The program has measured the waits of one of the two, and sleeps as long as the other one.
-        check("waits", threads.lock_or_pipe_seconds + threads.runnable_seconds, 2.0 * waited);
-        check("sleeps", threads.asleep_seconds + threads.runnable_seconds, 2.0 * waited);
+        let runnable = threads.runnable_seconds;
+        check_wait("waits", threads.lock_or_pipe_seconds, runnable, 2.0 * waited);
+        check_wait("sleeps", threads.asleep_seconds, runnable, 2.0 * waited);
     });
 }
 
@@ -157,7 +141,8 @@ fn waits_for_a_slow_disc_are_waits_for_a_disc() {
             error.lines().find_map(|l| l.strip_prefix("waited ")?.parse().ok()).unwrap();
         let real = ran.real_time.unwrap();
         assert!(waited > 0.3, "the rate was not kept: {waited}");
-        check(&format!("disc in {real:?}"), real.disc_seconds + real.runnable_seconds, waited);
+        let name = format!("disc in {real:?}");
+        check_wait(&name, real.disc_seconds, real.runnable_seconds, waited);
         assert!(real.unknown_seconds <= 0.01 * ran.real_seconds, "{real:?}");
         assert_eq!(ran.device_read_bytes.0 / 4096, 50);
     });

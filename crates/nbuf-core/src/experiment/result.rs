@@ -23,6 +23,7 @@ mod files;
 mod ping;
 mod replay;
 mod run;
+mod run_meters;
 mod search;
 mod serve;
 mod size;
@@ -65,6 +66,7 @@ pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
 pub use run::{RunCache, RunDocument, RunParts};
+pub use run_meters::{RunMeter, RunMeterStep, RunMeters};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};

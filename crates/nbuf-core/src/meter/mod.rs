@@ -1,6 +1,7 @@
 //! What is seen at the joints: accumulators that count and never look at the machine, and, apart
 //! from them, probes that do.
 
+pub(crate) mod activity;
 pub(crate) mod bins;
 mod depths;
 pub(crate) mod distance;

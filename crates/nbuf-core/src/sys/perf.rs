@@ -5,6 +5,8 @@
 //! sample found room in the ring: that is the counter losses are measured against.
 //! Cost: about 0.7 microseconds for each sample (docs/support.md shows how to measure it).
 
+mod faults;
+
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -12,6 +14,7 @@ use perf_event_open_sys::bindings as b;
 
 use super::architecture::registers;
 use super::rights::capability::raise;
+pub(crate) use faults::{FaultEvents, open_faults};
 
 // The C libraries disagree about the type of the number.
 const SET_OUTPUT: libc::Ioctl = b::SET_OUTPUT as libc::Ioctl;

@@ -11,13 +11,15 @@ use super::capture::UntilArgument;
 use crate::console::Console;
 use crate::exit;
 use crate::fail::say;
-use crate::output::print;
+use crate::output::{print, print_error};
 use crate::show::run as shown;
+use crate::show::terminal::Terminal;
 use crate::verbosity::note;
 
 const AFTER: &str = "\
 Examples:
   sudo nbuf run -- make -j2
+  sudo nbuf run --meters -- git status
   sudo nbuf run --json -- ./job >job.json
 
 Under sudo the command runs as the user who called sudo. Without the right to read tracepoints, waits
@@ -40,6 +42,10 @@ pub(crate) struct Arguments {
     /// Print one JSON document; the command's standard output goes to standard error
     #[arg(long)]
     json: bool,
+    /// Time every kind of event: faults and their steps, system calls, disc requests, waits for a
+    /// processor, interrupts
+    #[arg(long)]
+    meters: bool,
     /// Which process ends the run; descendants that still run are killed
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: UntilArgument,
@@ -56,12 +62,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         session.output = Output::Error;
     }
     let until: Until = arguments.until.into();
-    let spec = Spec { command: arguments.command.clone(), until };
+    let spec = Spec { command: arguments.command.clone(), until, meters: arguments.meters };
     let ran = run::run(&spec, &mut session).map_err(explain)?;
     if arguments.json {
         print(document::write(&ran)?.as_bytes())?;
     } else {
         say(shown::line(&ran));
+        if let Some(meters) = &ran.meters {
+            let width = Terminal::error_width().unwrap_or(100);
+            print_error(shown::tables(meters, width).as_bytes())?;
+        }
         for missing in &ran.notes {
             note(missing);
         }

@@ -110,6 +110,37 @@ int main(int count, char **words)
 		madvise(memory, bytes + (2 << 20), MADV_NOHUGEPAGE);
 		for (size_t at = 0; at < bytes; at += 4096)
 			memory[at] = 1;
+	} else if (!strcmp(what, "calls")) {
+		for (int n = 0; n < (int)amount; n++)
+			getppid();
+	} else if (!strcmp(what, "naps")) {
+		/* A millisecond each. */
+		for (int n = 0; n < (int)amount; n++) {
+			double from = now(CLOCK_MONOTONIC);
+			nap(0.001);
+			waited += now(CLOCK_MONOTONIC) - from;
+		}
+	} else if (!strcmp(what, "forks")) {
+		for (int n = 0; n < (int)amount; n++) {
+			if (!fork()) _exit(0);
+			wait(NULL);
+		}
+	} else if (!strcmp(what, "opens")) {
+		for (int n = 0; n < (int)amount; n++)
+			close(open(words[3], O_RDONLY));
+	} else if (!strcmp(what, "major")) {
+		/* Touches pages of a cold file, each of which has to be read. */
+		int file = open(words[3], O_RDONLY);
+		size_t bytes = (size_t)amount * 4096;
+		char *pages = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+		if (pages == MAP_FAILED) { perror(words[3]); return 1; }
+		madvise(pages, bytes, MADV_RANDOM);
+		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+		for (size_t at = 0; at < bytes; at += 4096) {
+			double from = now(CLOCK_MONOTONIC);
+			byte = *(volatile char *)(pages + at);
+			waited += now(CLOCK_MONOTONIC) - from;
+		}
 	} else if (!strcmp(what, "direct")) {
 		/* Reads of a page each, past the page cache. */
 		int file = open(words[3], O_RDONLY | O_DIRECT);

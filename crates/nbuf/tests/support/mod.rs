@@ -1,6 +1,7 @@
 //! What several tests of the program need: a place, a lock, a run, and skipping aloud.
 
 pub(crate) mod pids;
+pub(crate) mod truth;
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

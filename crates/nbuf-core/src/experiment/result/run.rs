@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Warning;
+use super::{RunMeters, Warning};
 use crate::units::Bytes;
 
 /// The document of `nbuf run --json`.
@@ -49,6 +49,9 @@ pub struct RunDocument {
     pub thread_time: Option<RunParts>,
     /// The real time: each instant is in the first part that held for any thread.
     pub real_time: Option<RunParts>,
+    /// How long each kind of event took; nothing where that was not asked for, or could not be seen.
+    #[serde(default)]
+    pub meters: Option<RunMeters>,
     /// What is missing, and why.
     pub notes: Vec<Warning>,
 }

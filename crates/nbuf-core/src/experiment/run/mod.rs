@@ -10,6 +10,8 @@
 //! # Ok::<(), run::Error>(())
 //! ```
 
+mod meters;
+
 use std::ffi::OsString;
 use std::io;
 
@@ -34,6 +36,8 @@ pub struct Spec {
     pub command: Vec<OsString>,
     /// When the run is over.
     pub until: Until,
+    /// Whether each kind of event is timed.
+    pub meters: bool,
 }
 
 /// Why there is no message.
@@ -59,7 +63,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error>
     let command = Command { arguments: spec.command.clone(), account: session.account.clone() };
     let output = session.output.descriptor().map_err(Error::Output)?;
     let job = Job { until: spec.until, standard: [None, output, None], ..Job::default() };
-    let mut threads = Threads::prepare();
+    let mut threads = Threads::prepare(spec.meters);
     let ended = command::run(&command, job, &mut threads, signals);
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
     let observed = threads.finish(used_disc);
@@ -100,7 +104,8 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         threads: observed.split.map(|split| split.threads),
         thread_time: observed.split.map(|split| parts(&split.thread_time)),
         real_time: observed.split.map(|split| parts(&split.real_time)),
-        notes: notes(observed),
+        meters: observed.times.as_ref().map(meters::meters),
+        notes: notes(observed, spec.meters),
     }
 }
 
@@ -116,15 +121,22 @@ fn parts(times: &Times) -> RunParts {
     }
 }
 
-fn notes(observed: &Observed) -> Vec<Warning> {
+fn notes(observed: &Observed, meters: bool) -> Vec<Warning> {
+    let (waits, all) = if meters {
+        (
+            "waits are unknown, and the page cache and the meters are missing",
+            "where the time went, the page cache and the meters are missing",
+        )
+    } else {
+        (
+            "waits are unknown, and the page cache is missing",
+            "where the time went, and the page cache, are missing",
+        )
+    };
     let missing = match &observed.reach {
         Reach::Tracepoints => None,
-        Reach::Switches(reason) => Some(format!(
-            "waits are unknown, and the page cache is missing: {reason}; run nbuf by sudo"
-        )),
-        Reach::Nothing(reason) => Some(format!(
-            "where the time went, and the page cache, are missing: {reason}; run nbuf by sudo"
-        )),
+        Reach::Switches(reason) => Some(format!("{waits}: {reason}; run nbuf by sudo")),
+        Reach::Nothing(reason) => Some(format!("{all}: {reason}; run nbuf by sudo")),
     };
     let lost = (observed.lost > 0).then(|| {
         format!("{} records of the kernel were lost: the parts are not exact", observed.lost)

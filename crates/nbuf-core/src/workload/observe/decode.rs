@@ -1,21 +1,33 @@
 //! From records of the kernel to what happened to a thread.
 //!
-//! The layout of a tracepoint's record is read from its `format` file, as for a recording. Pure; never panics on
-//! whatever the kernel, or a test, hands over.
+//! Pure; never panics on whatever the kernel, or a test, hands over.
 
 use perf_event_open_sys::bindings as b;
 
-use crate::meter::split::{Call, Event, Leaving, Place, State, Waker, What};
+use super::calls::{self, WAITS};
+use super::sources::{Layout, Means};
+use crate::meter::activity::{Act, Mark, Sectors};
+use crate::meter::split::{Event, Leaving, Place, State, Waker, What};
 use crate::sys::architecture::registers;
-use crate::workload::record::events::{Field, field_named, id, number};
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// Something happened to a thread.
     Thread(Event),
-    /// The same, of a thread that is the first of its process.
-    Process(Event),
+    /// A thread was created.
+    Born {
+        /// The thread.
+        event: Event,
+        /// The thread that made it.
+        parent: u32,
+        /// It is the first of its process.
+        is_process: bool,
+    },
+    /// Something that only meters need.
+    Mark(Mark),
+    /// Both.
+    Both(Event, Mark),
     /// Pages were put into the page cache.
     Fill {
         /// When.
@@ -29,120 +41,12 @@ impl Seen {
     /// When it happened.
     pub(crate) fn time_ns(&self) -> u64 {
         match self {
-            Self::Thread(event) | Self::Process(event) => event.time_ns,
+            Self::Thread(event) | Self::Born { event, .. } | Self::Both(event, _) => event.time_ns,
+            Self::Mark(mark) => mark.time_ns,
             Self::Fill { time_ns, .. } => *time_ns,
         }
     }
 }
-
-/// What a tracepoint means to us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Means {
-    Switch,
-    Wakeup,
-    Enter,
-    Request,
-    Reclaim(bool),
-    Fill,
-}
-
-/// A tracepoint that is sampled.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
-    pub(super) path: &'static str,
-    pub(super) means: Means,
-    /// Its fields that are read.
-    fields: &'static [&'static str],
-    pub(super) is_required: bool,
-}
-
-/// Without the first two there is no split; what else a kernel has not is passed over.
-pub(super) const SOURCES: [Source; 9] = [
-    source("sched/sched_switch", Means::Switch, &["prev_state"], true),
-    source("sched/sched_wakeup", Means::Wakeup, &["pid", "common_flags"], true),
-    source("raw_syscalls/sys_enter", Means::Enter, &["id", "args"], false),
-    source("block/block_bio_queue", Means::Request, &[], false),
-    source("vmscan/mm_vmscan_direct_reclaim_begin", Means::Reclaim(true), &[], false),
-    source("vmscan/mm_vmscan_direct_reclaim_end", Means::Reclaim(false), &[], false),
-    source("vmscan/mm_vmscan_memcg_reclaim_begin", Means::Reclaim(true), &[], false),
-    source("vmscan/mm_vmscan_memcg_reclaim_end", Means::Reclaim(false), &[], false),
-    source("filemap/mm_filemap_add_to_page_cache", Means::Fill, &["order"], false),
-];
-
-const fn source(
-    path: &'static str,
-    means: Means,
-    fields: &'static [&'static str],
-    is_required: bool,
-) -> Source {
-    Source { path, means, fields, is_required }
-}
-
-/// How to read the records of a tracepoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) id: u16,
-    pub(super) means: Means,
-    fields: Vec<Field>,
-}
-
-impl Layout {
-    /// Reads a `format` file; nothing where a field is missing.
-    pub(super) fn parse(source: &Source, text: &str) -> Option<Self> {
-        // Kernels before 6.10 add single pages and do not say so.
-        let field = |name: &&str| match field_named(text, name) {
-            None if *name == "order" => Some(Field { offset: 0, bytes: 0 }),
-            found => found,
-        };
-        let fields = source.fields.iter().map(field).collect::<Option<_>>()?;
-        Some(Self { id: id(text)?, means: source.means, fields })
-    }
-
-    /// Whether its samples end with registers.
-    pub(super) fn says_registers(&self) -> bool {
-        matches!(self.means, Means::Switch | Means::Wakeup | Means::Enter)
-    }
-
-    /// Whether it is sampled for all of the machine: who wakes a thread is mostly no thread of the command.
-    pub(super) fn is_of_machine(&self) -> bool {
-        self.means == Means::Wakeup
-    }
-
-    /// What it lets through; nothing for all. Calls whose waits mean nothing of their own are not needed.
-    pub(super) fn filter(&self) -> Option<String> {
-        let calls = (self.means == Means::Enter).then(|| CALLS.iter())?;
-        Some(calls.map(|(call, _)| format!("id=={call}")).collect::<Vec<_>>().join("||"))
-    }
-
-    fn value(&self, raw: &[u8], at: usize) -> Option<u64> {
-        number(raw, *self.fields.get(at)?)
-    }
-}
-
-/// A call, and what its waits mean, by its arguments.
-type Meaning = fn([u64; 2]) -> Option<Call>;
-
-/// Calls whose waits mean something other than a wait for another program.
-const CALLS: &[(libc::c_long, Meaning)] = &[
-    (libc::SYS_nanosleep, |_| Some(Call::Sleep)),
-    (libc::SYS_clock_nanosleep, |_| Some(Call::Sleep)),
-    (libc::SYS_wait4, |_| Some(Call::Sleep)),
-    (libc::SYS_waitid, |_| Some(Call::Sleep)),
-    (libc::SYS_rt_sigsuspend, |_| Some(Call::Sleep)),
-    (libc::SYS_rt_sigtimedwait, |_| Some(Call::Sleep)),
-    (libc::SYS_restart_syscall, |_| Some(Call::Sleep)),
-    // Of no descriptor: a time is all that is waited for.
-    (libc::SYS_ppoll, |[_, count]| (count == 0).then_some(Call::Sleep)),
-    (libc::SYS_pselect6, |[count, _]| (count == 0).then_some(Call::Sleep)),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_pause, |_| Some(Call::Sleep)),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_poll, |[_, count]| (count == 0).then_some(Call::Sleep)),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_select, |[count, _]| (count == 0).then_some(Call::Sleep)),
-    (libc::SYS_io_getevents, |_| Some(Call::Completion)),
-    (libc::SYS_io_uring_enter, |_| Some(Call::Completion)),
-];
 
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` in `common_flags`.
 const IN_INTERRUPT: u64 = 0x08 | 0x10;
@@ -159,11 +63,13 @@ pub(super) fn decode(
     match kind {
         b::PERF_RECORD_SAMPLE => sample(layouts, body),
         b::PERF_RECORD_FORK | b::PERF_RECORD_EXIT => {
-            let (process, thread) = (word(body, 0)?, word(body, 8)?);
-            let what = if kind == b::PERF_RECORD_FORK { What::Born } else { What::Died };
-            let event = Event { time_ns: long(body, 16)?, thread, what };
-            let is_process = what == What::Born && process == thread;
-            Some(if is_process { Seen::Process(event) } else { Seen::Thread(event) })
+            let (process, thread, parent) = (word(body, 0)?, word(body, 8)?, word(body, 12)?);
+            let of = |what| Some(Event { time_ns: long(body, 16)?, thread, what });
+            if kind == b::PERF_RECORD_EXIT {
+                return of(What::Died).map(Seen::Thread);
+            }
+            let (event, is_process) = (of(What::Born)?, process == thread);
+            Some(Seen::Born { event, parent, is_process })
         }
         b::PERF_RECORD_SWITCH => {
             let misc = u32::from(misc);
@@ -191,6 +97,7 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
     let program = if layout.says_registers() { program(body, raw_end)? } else { None };
     let place = program.map_or_else(Place::default, place);
     let of = |thread, what| Some(Seen::Thread(Event { time_ns, thread, what }));
+    let marked = |act| Some(Seen::Mark(Mark { time_ns, thread, act }));
     match layout.means {
         Means::Switch => {
             let state = state(layout.value(raw, 0)?);
@@ -209,16 +116,67 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
             let call = layout.value(raw, 0)?;
             let arguments = layout.fields.get(1)?.offset;
             let arguments = [long(raw, arguments)?, long(raw, arguments + 8)?];
-            let (_, meaning) = CALLS.iter().find(|(known, _)| known.cast_unsigned() == call)?;
-            of(thread, What::Calls(meaning(arguments)?, place))
+            let mark = Mark { time_ns, thread, act: Act::Enters(call, calls::does(call)) };
+            let known = WAITS.iter().find(|(known, _)| known.cast_unsigned() == call);
+            let waits = known.and_then(|(_, meaning)| meaning(arguments));
+            Some(match waits {
+                Some(waits) => {
+                    Seen::Both(Event { time_ns, thread, what: What::Calls(waits, place) }, mark)
+                }
+                None => Seen::Mark(mark),
+            })
         }
-        Means::Request => of(thread, What::Requests),
+        Means::Leave => marked(Act::Leaves(layout.value(raw, 0)?.cast_signed())),
+        Means::Interrupt(begins) => marked(Act::Interrupts(begins)),
+        Means::Softirq(begins) => marked(Act::Softirqs(begins)),
+        Means::Request => {
+            let event = Event { time_ns, thread, what: What::Requests };
+            Some(match sectors(layout, raw) {
+                Some(sectors) => {
+                    Seen::Both(event, Mark { time_ns, thread, act: Act::Queued(sectors) })
+                }
+                None => Seen::Thread(event),
+            })
+        }
+        Means::Issue => marked(Act::Issued(sectors(layout, raw)?)),
+        Means::Complete => marked(Act::Completed(sectors(layout, raw)?)),
         Means::Reclaim(begins) => of(thread, What::Reclaims(begins)),
         Means::Fill => {
             let order = layout.value(raw, 0).unwrap_or(0).min(32);
             Some(Seen::Fill { time_ns, pages: 1 << order })
         }
     }
+}
+
+/// Reads a fault of the ring of faults: its samples are of `IDENTIFIER | TID | TIME | ADDR`. `identifiers` has those
+/// of all faults, of the ones that waited for no read, and of those that did.
+pub(super) fn decode_fault(identifiers: &[[u64; 3]], kind: u32, body: &[u8]) -> Option<Seen> {
+    if kind != b::PERF_RECORD_SAMPLE {
+        return None;
+    }
+    let (identifier, thread) = (long(body, 0)?, word(body, 12)?);
+    let (time_ns, address) = (long(body, 16)?, long(body, 24)?);
+    let which = identifiers.iter().find_map(|of| of.iter().position(|&one| one == identifier))?;
+    let act = match which {
+        0 => Act::Faults(address),
+        which => Act::Faulted { address, is_major: which == 2 },
+    };
+    Some(Seen::Mark(Mark { time_ns, thread, act }))
+}
+
+/// The part of a disc that a request is for. A flush and a discard have none.
+fn sectors(layout: &Layout, raw: &[u8]) -> Option<Sectors> {
+    let letters = layout.fields.get(3)?;
+    let letters = raw.get(letters.offset..letters.offset.checked_add(letters.bytes)?)?;
+    // Before it may stand an `F`, for a flush before the write.
+    let is_write = match letters.iter().find(|letter| **letter != b'F')? {
+        b'R' => false,
+        b'W' => true,
+        _ => return None,
+    };
+    let disc = u32::try_from(layout.value(raw, 0)?).ok()?;
+    let (first, count) = (layout.value(raw, 1)?, layout.value(raw, 2)?);
+    Some(Sectors { disc, first, count: u32::try_from(count).ok()?, is_write })
 }
 
 /// The registers of the program, which a thread of the kernel has not. The outer nothing is a record that is

@@ -5,16 +5,23 @@
 //! Cost: some 2 microseconds a switch in the command, and less than one for each wake-up of the machine. Opening
 //! takes about 5 ms; closing takes long, and is left to another process.
 
+mod calls;
 mod decode;
+mod discs;
+mod sources;
 mod tracepoints;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use crate::meter::activity::{Act, Activity, Kind, Mark};
 use crate::meter::split::{self, Event, Split, What};
+use crate::meter::times::Times;
 use crate::sys::process::monotonic_ns;
 use crate::workload::command::Watcher;
 use decode::Seen;
+use discs::Discs;
 use tracepoints::Tracepoints;
 pub(crate) use tracepoints::{Lookups, Reach};
 
@@ -34,6 +41,8 @@ pub(crate) struct Observed {
     pub fills: Option<u64>,
     /// Look-ups in the page cache; nothing without tracepoints.
     pub lookups: Option<Lookups>,
+    /// How long each kind of event took, where that was asked for and could be seen.
+    pub times: Option<BTreeMap<Kind, Times>>,
     /// Records that did not reach us.
     pub lost: u64,
     /// How much could be seen.
@@ -45,6 +54,8 @@ pub(crate) struct Observed {
 pub(crate) struct Threads {
     tracepoints: Tracepoints,
     split: Split,
+    activity: Option<Activity>,
+    discs: Discs,
     /// When the command could begin.
     began_ns: Option<u64>,
     processes: u64,
@@ -54,11 +65,13 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Reads the layouts of the tracepoints, as far as that is allowed.
-    pub(crate) fn prepare() -> Self {
+    /// Reads the layouts of the tracepoints, as far as that is allowed. With meters, every event is timed.
+    pub(crate) fn prepare(meters: bool) -> Self {
         Self {
-            tracepoints: Tracepoints::prepare(),
+            tracepoints: Tracepoints::prepare(meters),
             split: Split::default(),
+            activity: meters.then(Activity::default),
+            discs: Discs::default(),
             began_ns: None,
             processes: 0,
             fills: 0,
@@ -80,6 +93,7 @@ impl Threads {
             processes: self.processes,
             fills: has_tracepoints.then_some(self.fills),
             lookups: self.tracepoints.lookups(),
+            times: self.activity.filter(|_| has_tracepoints).map(Activity::finish),
             lost: self.tracepoints.lost(),
             reach,
         };
@@ -93,17 +107,43 @@ impl Threads {
         self.tracepoints.drain(&mut self.batch);
         self.batch.sort_by_key(Seen::time_ns);
         let ready = self.batch.partition_point(|seen| seen.time_ns() <= until_ns);
-        for seen in self.batch.drain(..ready) {
+        let mut batch = std::mem::take(&mut self.batch);
+        for seen in batch.drain(..ready) {
             match seen {
                 Seen::Fill { pages, .. } => self.fills += pages,
-                Seen::Thread(event) | Seen::Process(event) => {
-                    self.processes += u64::from(matches!(seen, Seen::Process(_)));
-                    if Some(event.time_ns) > self.began_ns && self.split.take(&event) {
-                        self.last_ns = event.time_ns;
-                    }
+                Seen::Thread(event) => self.take(&event, None),
+                Seen::Born { event, parent, is_process } => {
+                    self.processes += u64::from(is_process);
+                    self.take(&event, Some(parent));
+                }
+                Seen::Mark(mark) => self.mark(mark),
+                Seen::Both(event, mark) => {
+                    self.take(&event, None);
+                    self.mark(mark);
                 }
             }
         }
+        self.batch = batch;
+    }
+
+    fn take(&mut self, event: &Event, parent: Option<u32>) {
+        if Some(event.time_ns) > self.began_ns {
+            if self.split.take(event) {
+                self.last_ns = event.time_ns;
+            }
+            if let Some(activity) = &mut self.activity {
+                activity.take_event(event, parent);
+            }
+        }
+    }
+
+    fn mark(&mut self, mut mark: Mark) {
+        let Some(activity) = &mut self.activity else { return };
+        if let Act::Queued(sectors) | Act::Issued(sectors) | Act::Completed(sectors) = &mut mark.act
+        {
+            sectors.disc = self.discs.whole(sectors.disc);
+        }
+        activity.take(&mark);
     }
 }
 
@@ -112,7 +152,11 @@ impl Watcher for Threads {
         self.tracepoints.attach(pid);
         // From here on the command is waited for: it may begin.
         let (time_ns, thread) = (monotonic_ns(), pid.unsigned_abs());
-        self.split.take(&Event { time_ns, thread, what: What::Born });
+        let born = Event { time_ns, thread, what: What::Born };
+        self.split.take(&born);
+        if let Some(activity) = &mut self.activity {
+            activity.take_event(&born, None);
+        }
         (self.began_ns, self.last_ns, self.processes) = (Some(time_ns), time_ns, 1);
         Ok(())
     }

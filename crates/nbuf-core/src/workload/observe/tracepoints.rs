@@ -5,9 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use perf_event_open_sys::bindings;
 
-use super::decode::{Layout, SOURCES, Seen, decode};
+use super::decode::{Seen, decode, decode_fault};
+use super::sources::{Layout, METER_SOURCES, SOURCES};
 use crate::sys::linger::close_later;
-use crate::sys::perf::{self, Event, Sampling};
+use crate::sys::perf::{self, Event, FaultEvents, Sampling};
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
 use crate::workload::record::events;
@@ -16,6 +17,8 @@ use crate::workload::record::machine;
 /// Room of a ring, and what an ordinary user may lock on every system.
 const RING_BYTES: usize = 2 << 20;
 const RING_BYTES_ORDINARY: usize = 64 << 10;
+/// The same with meters: a program may call the system a million times a second.
+const RING_BYTES_METERS: usize = 8 << 20;
 
 /// The look-ups in the page cache that are counted, the misses last.
 const LOOKUPS: [&str; 4] = [
@@ -49,6 +52,7 @@ pub(crate) struct Lookups {
 /// All events of a command.
 #[derive(Debug, Default)]
 pub(super) struct Tracepoints {
+    has_meters: bool,
     layouts: Vec<Layout>,
     counted: Vec<u16>,
     /// Why there are no tracepoints.
@@ -58,13 +62,16 @@ pub(super) struct Tracepoints {
     leaders: Vec<usize>,
     rings: Vec<Ring>,
     counters: Vec<Event>,
+    /// One of each processor: faults have rings of their own.
+    faults: Vec<FaultEvents>,
+    fault_rings: Vec<Ring>,
     lost: u64,
     nothing: Option<String>,
 }
 
 impl Tracepoints {
-    pub(super) fn prepare() -> Self {
-        let mut this = Self::default();
+    pub(super) fn prepare(has_meters: bool) -> Self {
+        let mut this = Self { has_meters, ..Self::default() };
         if let Err(reason) = this.find() {
             this.layouts.clear();
             this.refused = Some(reason);
@@ -78,7 +85,8 @@ impl Tracepoints {
             return Err("threads have other numbers in this container than for the kernel".into());
         }
         let tracefs = Tracefs::open().map_err(|error| said(&error))?;
-        for source in &SOURCES {
+        let more: &[_] = if self.has_meters { &METER_SOURCES } else { &[] };
+        for source in SOURCES.iter().chain(more) {
             let text = match tracefs.read(&format!("events/{}/format", source.path)) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -103,7 +111,8 @@ impl Tracepoints {
     /// Attaches to a task that has not executed yet. What is refused is missing from then on.
     pub(super) fn attach(&mut self, pid: i32) {
         if self.refused.is_none()
-            && let Err(error) = self.open(pid, RING_BYTES)
+            && let Err(error) =
+                self.open(pid, if self.has_meters { RING_BYTES_METERS } else { RING_BYTES })
         {
             self.clear();
             self.layouts.clear();
@@ -122,6 +131,8 @@ impl Tracepoints {
         self.events.clear();
         self.leaders.clear();
         self.counters.clear();
+        self.faults.clear();
+        self.fault_rings.clear();
     }
 
     fn open(&mut self, pid: i32, ring_bytes: usize) -> io::Result<()> {
@@ -141,12 +152,15 @@ impl Tracepoints {
                 let sampling = Sampling { says_registers, ..base };
                 let task = if layout.is_of_machine() { -1 } else { pid };
                 let event = perf::open(layout.id.into(), task, processor, sampling)?;
-                if let Some(filter) = layout.filter() {
+                if let Some(filter) = layout.filter().filter(|_| !self.has_meters) {
                     event.filter(&std::ffi::CString::new(filter)?)?;
                 }
                 event.redirect_to(&self.events[leader])?;
                 self.events.push(event);
             }
+        }
+        if self.has_meters && !self.layouts.is_empty() {
+            self.open_faults(pid, wakeup_bytes)?;
         }
         for &id in &self.counted {
             self.counters.push(perf::open_counter(id.into(), pid)?);
@@ -154,20 +168,36 @@ impl Tracepoints {
         Ok(())
     }
 
+    fn open_faults(&mut self, pid: i32, wakeup_bytes: u32) -> io::Result<()> {
+        for processor in machine::processors_online()? {
+            let faults = perf::open_faults(pid, processor, wakeup_bytes)?;
+            self.fault_rings.push(Ring::map(faults.leader().descriptor(), RING_BYTES)?);
+            faults.share_ring()?;
+            self.faults.push(faults);
+        }
+        Ok(())
+    }
+
     pub(super) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.leaders.iter().map(|&leader| self.events[leader].descriptor().as_fd()).collect()
+        let faults = self.faults.iter().map(FaultEvents::leader);
+        let all = self.leaders.iter().map(|&leader| &self.events[leader]).chain(faults);
+        all.map(|event| event.descriptor().as_fd()).collect()
     }
 
     /// Takes what the rings have, each in order.
     pub(super) fn drain(&mut self, into: &mut Vec<Seen>) {
-        let Self { rings, layouts, lost, .. } = self;
+        let Self { rings, layouts, lost, faults, fault_rings, .. } = self;
         let is_whole = !layouts.is_empty();
+        let identifiers: Vec<[u64; 3]> = faults.iter().map(FaultEvents::identifiers).collect();
+        for ring in fault_rings {
+            ring.drain(|record| {
+                *lost += lost_records(record.kind, record.body);
+                into.extend(decode_fault(&identifiers, record.kind, record.body));
+            });
+        }
         for ring in rings {
             ring.drain(|record| {
-                if record.kind == bindings::PERF_RECORD_LOST {
-                    let count = record.body.get(8..16).and_then(|bytes| bytes.try_into().ok());
-                    *lost += count.map_or(1, u64::from_ne_bytes);
-                }
+                *lost += lost_records(record.kind, record.body);
                 into.extend(decode(layouts, record.kind, record.misc, record.body, is_whole));
             });
         }
@@ -200,9 +230,20 @@ impl Tracepoints {
     /// Closes all, without a wait.
     pub(super) fn close(mut self) {
         self.rings.clear();
-        let all = self.events.into_iter().chain(self.counters);
+        self.fault_rings.clear();
+        let faults = self.faults.into_iter().flat_map(FaultEvents::into_events);
+        let all = self.events.into_iter().chain(self.counters).chain(faults);
         close_later(all.map(Event::into_descriptor).collect());
     }
+}
+
+/// How many records the kernel dropped before this one.
+fn lost_records(kind: u32, body: &[u8]) -> u64 {
+    if kind != bindings::PERF_RECORD_LOST {
+        return 0;
+    }
+    let count = body.get(8..16).and_then(|bytes| bytes.try_into().ok());
+    count.map_or(1, u64::from_ne_bytes)
 }
 
 fn said(error: &io::Error) -> String {

@@ -1,7 +1,11 @@
 //! The ready message: one line.
 
+mod meters;
+
 use nbuf::experiment::result::{RunDocument, RunParts};
 use nbuf::units::{count, grouped};
+
+pub(crate) use meters::tables;
 
 /// The line after a command.
 pub(crate) fn line(ran: &RunDocument) -> String {

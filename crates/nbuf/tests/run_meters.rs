@@ -1,0 +1,160 @@
+//! `nbuf run --meters` against a program that knows how often it did what, and how long that took.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+
+use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters};
+use support::truth::{in_four_tries, truth};
+use support::{Need, Place, requires};
+
+const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
+
+/// Runs the program, and gives the meters with the time that the program measured.
+fn meters(place: &Place, words: &[&str]) -> (RunDocument, RunMeters, f64) {
+    let program = truth(place);
+    let words = [&["run", "--meters", "--json", "--", program.to_str().unwrap()], words].concat();
+    let output = place.nbuf(words).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let waited = error.lines().find_map(|line| line.strip_prefix("waited ")?.parse().ok());
+    let mut ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+    assert_eq!(ran.exit_status, 0, "{error}");
+    assert!(ran.notes.is_empty(), "{:?}", ran.notes);
+    let meters = ran.meters.take().expect(&error);
+    for meter in meters.events.iter().chain(&meters.calls) {
+        let RunMeter { count, total_seconds, mean_seconds, max_seconds, .. } = *meter;
+        assert_eq!(meter.histogram.iter().map(|step| step.count).sum::<u64>(), count);
+        assert!((mean_seconds * count as f64 - total_seconds).abs() < 1e-8, "{meter:?}");
+        let quantiles = [meter.p50_seconds, meter.p90_seconds, meter.p99_seconds, max_seconds];
+        assert!(quantiles.is_sorted(), "{meter:?}");
+    }
+    (ran, meters, waited.expect(&error))
+}
+
+fn find<'a>(list: &'a [RunMeter], name: &str) -> &'a RunMeter {
+    list.iter().find(|meter| meter.name == name).unwrap_or_else(|| panic!("no {name}: {list:?}"))
+}
+
+#[test]
+fn calls_are_counted_and_timed_by_name() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    place.file("file", 4096);
+    in_four_tries(|| {
+        let (_, of, _) = meters(&place, &["calls", "20000"]);
+        let call = find(&of.calls, "getppid");
+        assert_eq!(call.count, 20_000);
+        assert!(call.p50_seconds < 50e-6, "{call:?}");
+        assert!(of.kernel_entries >= 20_000);
+        // The libraries of the program are opened, too.
+        let opens = |count: &str| {
+            let (_, of, _) = meters(&place, &["opens", count, "file"]);
+            [find(&of.calls, "openat").count, find(&of.events, "path look-up").count]
+        };
+        let ([none, none_of_all], [some, some_of_all]) = (opens("0"), opens("300"));
+        assert_eq!([some - none, some_of_all - none_of_all], [300, 300]);
+        let (_, of, waited) = meters(&place, &["naps", "100"]);
+        let nap = find(&of.calls, "clock_nanosleep");
+        assert_eq!(nap.count, 100);
+        assert!(nap.p50_seconds >= 1e-3 && nap.total_seconds <= waited, "{waited}: {nap:?}");
+        assert!(nap.total_seconds > 0.9 * waited, "{waited}: {nap:?}");
+    });
+}
+
+#[test]
+fn faults_are_counted_and_the_steps_of_a_major_one_add_up() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    place.file("file", 400 * 4096);
+    fs::File::open(place.path("file")).unwrap().sync_all().unwrap();
+    in_four_tries(|| {
+        let (none, few, _) = meters(&place, &["touch", "0"]);
+        let (all, many, _) = meters(&place, &["touch", "5000"]);
+        let minor = |of: &RunMeters| find(&of.events, "minor fault").count;
+        let more = minor(&many) - minor(&few);
+        assert!(more.abs_diff(all.faults_minor - none.faults_minor) < 20, "{more}");
+        assert!((4980..5030).contains(&more), "{more}");
+        // What came before the program was executed is not in the meters.
+        assert!(minor(&many) <= all.faults_minor, "{all:?}");
+
+        let (ran, of, waited) = meters(&place, &["major", "400", "file"]);
+        let fault = find(&of.events, "major fault");
+        assert!((400..410).contains(&fault.count), "{fault:?}");
+        assert!(fault.count <= ran.faults_major, "{ran:?}");
+        assert!(fault.total_seconds < 1.02 * waited + 0.01, "{waited}: {fault:?}");
+        assert!(fault.total_seconds > 0.8 * waited, "{waited}: {fault:?}");
+        let steps = of.events.iter().filter(|meter| meter.step_of.is_some());
+        let sum: f64 = steps.map(|step| step.total_seconds).sum();
+        assert!((sum - fault.total_seconds).abs() < 0.01 * fault.total_seconds, "{sum}: {fault:?}");
+        let device = find(&of.events, "device");
+        assert!(device.count >= 390 && device.total_seconds > 0.0, "{device:?}");
+    });
+}
+
+#[test]
+fn requests_to_a_disc_have_a_queue_and_a_device() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    place.file("file", 100 * 4096);
+    fs::File::open(place.path("file")).unwrap().sync_all().unwrap();
+    in_four_tries(|| {
+        let (_, of, waited) = meters(&place, &["direct", "100", "file"]);
+        let [queue, device] = ["queue", "device"].map(|part| format!("disc read, {part}"));
+        let (queue, device) = (find(&of.events, &queue), find(&of.events, &device));
+        assert_eq!(queue.count, device.count);
+        assert!((100..120).contains(&device.count), "{device:?}");
+        let both = queue.total_seconds + device.total_seconds;
+        assert!(device.total_seconds > 0.2 * waited && both < 1.1 * waited + 0.01, "{waited}");
+    });
+}
+
+#[test]
+fn processes_are_created_and_wait_for_a_processor() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    in_four_tries(|| {
+        let (ran, of, _) = meters(&place, &["forks", "50"]);
+        assert_eq!(ran.processes, Some(51));
+        let created = find(&of.events, "process creation");
+        assert_eq!(created.count, 50);
+        assert!(created.total_seconds < ran.real_seconds, "{created:?}");
+        // Threads and processes that begin, and the parent that is woken by each end.
+        assert!(find(&of.events, "wait for a processor").count >= 50);
+    });
+}
+
+#[test]
+fn the_tables_follow_the_line() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    let output = place.nbuf(["run", "--meters", "true"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{error}");
+    assert!(error.starts_with("nbuf: real "), "{error}");
+    for words in ["minor fault", "System calls", "execve", "entered the kernel"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    // Without the option nothing is timed.
+    let output = place.nbuf(["run", "--json", "true"]).output().unwrap();
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(ran.meters, None);
+}
+
+#[test]
+fn who_may_not_see_it_is_answered_without_meters() {
+    let needs = [Need::Tracepoints, Need::Nobody, Need::Program("setpriv")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::open_to_all().unwrap();
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(place.program())
+        .args(["run", "--meters", "--json", "--", "true"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+    assert_eq!(ran.meters, None);
+    let notes: Vec<String> = ran.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.iter().any(|note| note.contains("meters")), "{notes:?}");
+}
