@@ -91,7 +91,9 @@ mod tests {
 
     fn times(ns: &[u64]) -> Times {
         let mut times = Times::default();
-        ns.iter().for_each(|&ns| times.add(Nanos(ns)));
+        for &ns in ns {
+            times.add(Nanos(ns));
+        }
         times
     }
 

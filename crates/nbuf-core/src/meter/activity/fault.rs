@@ -28,20 +28,17 @@ impl Fault {
         if reclaim_ns > 0 {
             add(Kind::FaultReclaim, reclaim_ns);
         }
-        match read.filter(|read| read.completed_ns <= runs_ns) {
-            Some(read) => {
-                let found_ns = read.queued_ns.saturating_sub(began_ns);
-                add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
-                add(Kind::FaultQueue, read.issued_ns - read.queued_ns);
-                add(Kind::FaultDevice, read.completed_ns - read.issued_ns);
-                add(Kind::FaultWakeup, runs_ns - read.completed_ns);
-            }
-            None => {
-                let left_ns = left_ns.unwrap_or(runs_ns);
-                let found_ns = left_ns.saturating_sub(began_ns);
-                add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
-                add(Kind::FaultShared, runs_ns.saturating_sub(left_ns));
-            }
+        if let Some(read) = read.filter(|read| read.completed_ns <= runs_ns) {
+            let found_ns = read.queued_ns.saturating_sub(began_ns);
+            add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
+            add(Kind::FaultQueue, read.issued_ns - read.queued_ns);
+            add(Kind::FaultDevice, read.completed_ns - read.issued_ns);
+            add(Kind::FaultWakeup, runs_ns - read.completed_ns);
+        } else {
+            let left_ns = left_ns.unwrap_or(runs_ns);
+            let found_ns = left_ns.saturating_sub(began_ns);
+            add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
+            add(Kind::FaultShared, runs_ns.saturating_sub(left_ns));
         }
         add(Kind::FaultMap, end_ns.saturating_sub(runs_ns));
     }

@@ -159,9 +159,10 @@ impl Activity {
 }
 
 fn add_served(served: &Served, add: &mut impl FnMut(Kind, u64)) {
-    let [queue, device] = match served.is_write {
-        true => [Kind::WriteQueue, Kind::WriteDevice],
-        false => [Kind::ReadQueue, Kind::ReadDevice],
+    let [queue, device] = if served.is_write {
+        [Kind::WriteQueue, Kind::WriteDevice]
+    } else {
+        [Kind::ReadQueue, Kind::ReadDevice]
     };
     add(queue, served.issued_ns - served.queued_ns);
     add(device, served.completed_ns - served.issued_ns);
