@@ -16,9 +16,11 @@ use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
 use super::perf::Perf;
+use super::pipes::Pipes;
 use super::reclaim;
 use super::touched::Touched;
 use super::uncached::Detours;
+use super::workers::Workers;
 use super::writes::{FdInfo, Writes};
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
@@ -40,6 +42,8 @@ pub struct Recorder<'a, W: Write> {
     writes: Option<Writes>,
     uncached: Detours,
     advised: Advised,
+    pipes: Pipes,
+    workers: Workers,
     touched: Touched,
     reclaim: reclaim::Batches,
     log: LogWriter<W>,
@@ -75,7 +79,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             _ => true,
         };
         let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
-        let mut perf = Perf::prepare(&sources)?.with_detours().with_advice();
+        let mut perf = Perf::prepare(&sources)?.with_detours().with_advice().with_pipes();
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
@@ -104,6 +108,8 @@ impl<'a, W: Write> Recorder<'a, W> {
             writes,
             uncached: Detours::listen(),
             advised: Advised::default(),
+            pipes: Pipes::default(),
+            workers: Workers::default(),
             touched: Touched::new(),
             reclaim: reclaim::Batches::default(),
             log,
@@ -184,7 +190,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     fn take_events(&mut self, now: u64) -> io::Result<()> {
         let this_thread = self.this_thread;
         let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
-        let reclaim = &mut self.reclaim;
+        let (reclaim, pipes, workers) = (&mut self.reclaim, &mut self.pipes, &mut self.workers);
         let mut push = |names: &mut Names, event: &Event| {
             let key = (event.device, event.inode);
             if *last_touched != Some(key) {
@@ -214,8 +220,14 @@ impl<'a, W: Write> Recorder<'a, W> {
                     continue;
                 }
                 let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
+                pipes.take(sample);
+                workers.take(sample);
                 match sample {
                     Sample::Event(event) => {
+                        let event = &workers.judged(pipes.judged(event));
+                        for asked in advised.asked_for(event) {
+                            push(names, &asked)?;
+                        }
                         if let Some(advice) = advised.reaches(event) {
                             push(names, &advice)?;
                         }
@@ -234,7 +246,10 @@ impl<'a, W: Write> Recorder<'a, W> {
                         touched.meet(*process);
                     }
                     Sample::Direct(direct) => past.push(*direct),
-                    Sample::Call(_) | Sample::Reclaim { .. } => {}
+                    Sample::Call(_)
+                    | Sample::Pipe { .. }
+                    | Sample::Worker { .. }
+                    | Sample::Reclaim { .. } => {}
                 }
                 if let Some(event) = written {
                     push(names, &event)?;
