@@ -32,8 +32,8 @@ fn has_rings(place: &Place) -> bool {
     moves.args(["ring", "file", "out", "16384", "1"]).current_dir(place.path("."));
     let output = moves.output().unwrap();
     output.status.success() || {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        support::skip(told.trim());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        support::skip(message.trim());
         false
     }
 }

@@ -1,6 +1,7 @@
 //! The watcher that records: events, names and memory into one log, while the command runs.
 
 mod error;
+mod take;
 mod watcher;
 
 use std::io::{self, Write};
@@ -9,9 +10,8 @@ use std::path::Path;
 
 use super::advice::Advised;
 use super::btrfs;
-use super::events::{SOURCES, Sample, Source};
-use super::links::Links;
-use super::log::{Entry, Event, LogWriter};
+use super::events::{SOURCES, Source};
+use super::log::{Entry, LogWriter};
 use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
@@ -21,7 +21,7 @@ use super::reclaim;
 use super::touched::Touched;
 use super::uncached::Detours;
 use super::workers::Workers;
-use super::writes::{FdInfo, Writes};
+use super::writes::Writes;
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::trace::{Capture, Facts};
@@ -185,85 +185,6 @@ impl<'a, W: Write> Recorder<'a, W> {
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }
-    }
-
-    fn take_events(&mut self, now: u64) -> io::Result<()> {
-        let this_thread = self.this_thread;
-        let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
-        let (reclaim, pipes, workers) = (&mut self.reclaim, &mut self.pipes, &mut self.workers);
-        let mut push = |names: &mut Names, event: &Event| {
-            let key = (event.device, event.inode);
-            if *last_touched != Some(key) {
-                // What is no file passes through the same tracepoints; and this thread may let go
-                // of files that are not the command's.
-                let is_ours = event.task == this_thread;
-                if !names.may_be_file(key) {
-                    names.meet(event.device, event.task);
-                }
-                if !names.may_be_file(key) || is_ours && !names.is_touched(key) {
-                    return Ok(());
-                }
-                names.touch(key);
-                *last_touched = Some(key);
-            }
-            log.push(&Entry::Event(*event))
-        };
-        let mut past = Vec::new();
-        let mut links = Links::default();
-        perf.drain_batch(|batch| {
-            let whole = reclaim.whole(batch, now);
-            let taken = reclaim::taken(batch);
-            // All of them: who waits to be judged may be gone by then.
-            uncached.meet(batch, this_thread);
-            for (at, sample) in batch[..whole].iter().enumerate() {
-                if taken.as_ref().is_some_and(|taken| taken[at]) {
-                    continue;
-                }
-                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
-                pipes.take(sample);
-                workers.take(sample);
-                match sample {
-                    Sample::Event(event) => {
-                        let event = &workers.judged(pipes.judged(event));
-                        for asked in advised.asked_for(event) {
-                            push(names, &asked)?;
-                        }
-                        if let Some(advice) = advised.reaches(event) {
-                            push(names, &advice)?;
-                        }
-                        if let Some(pages) = event.mapped_pages() {
-                            touched.map(advised.process_of(event.task), pages);
-                        }
-                        push(names, event)?;
-                    }
-                    Sample::Advice(said) => {
-                        if let Some(event) = links.take(said, advised, names) {
-                            push(names, &event)?;
-                        }
-                    }
-                    Sample::Thread { task, process, .. } => {
-                        advised.meet(*task, *process);
-                        touched.meet(*process);
-                    }
-                    Sample::Direct(direct) => past.push(*direct),
-                    Sample::Call(_)
-                    | Sample::Pipe { .. }
-                    | Sample::Worker { .. }
-                    | Sample::Reclaim { .. } => {}
-                }
-                if let Some(event) = written {
-                    push(names, &event)?;
-                }
-            }
-            Ok(whole)
-        })?;
-        for direct in &past {
-            uncached.went_past(direct);
-            if names.may_be_file(direct.key) {
-                names.touch(direct.key);
-            }
-        }
-        Ok(())
     }
 
     fn take_all(&mut self) -> io::Result<()> {
