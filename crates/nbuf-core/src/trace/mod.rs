@@ -13,12 +13,14 @@
 
 mod capture;
 mod code;
+mod peer;
 mod records;
 pub mod request;
 mod uncached;
 pub(crate) mod varint;
 
 pub use capture::{Capture, Looks};
+pub use peer::Peer;
 pub use records::Records;
 pub use uncached::{Detour, Detoured, Uncached, summed as summed_uncached};
 
@@ -220,6 +222,9 @@ pub struct Facts {
     /// Files that were used without the page cache of files.
     #[serde(default)]
     pub uncached: Vec<Uncached>,
+    /// Servers on this machine that the command was connected to, and that were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Peer>,
     /// The same run again, not recorded: where recording stops the command at each call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<Timed>,

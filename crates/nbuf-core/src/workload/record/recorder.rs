@@ -164,6 +164,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.uncached = self.uncached.named(&self.names);
+        self.facts.peers.clone_from(&ended.peers);
         let Facts { devices, kernel, .. } = &self.facts;
         let met = machine::devices(self.names.mounts(), devices, kernel);
         self.facts.devices.extend(met);
