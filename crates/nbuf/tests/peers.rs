@@ -80,7 +80,9 @@ fn a_server_that_ran_before_is_named() {
         let command = [&["curl", "-sf", "-o", "out"][..], options, &[urls.as_str()]].concat();
         for capture in ["perf", "calls"] {
             let warning = warning(&place, capture, &command).unwrap_or_default();
-            let is_there = |words: &str| assert!(warning.contains(words), "{words}: {warning}");
+            let is_there = |words: &str| {
+                assert!(warning.contains(words), "{kind} {capture}: {words}: {warning}");
+            };
             is_there("most work was done by python");
             is_there(&format!("(process {})", server.pid));
             is_there("`nbuf size -- python");

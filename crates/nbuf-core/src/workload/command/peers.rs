@@ -3,14 +3,15 @@
 //!
 //! Looks at the sockets of all descendants, every 20 ms: by TCP on this machine, and by connected Unix sockets. A
 //! connection that begins and ends in between is missed, and a server in another network namespace. Each Unix
-//! socket is open here for some microseconds once. Cost: some tens of microseconds a process and look, some
-//! milliseconds a new server, and at most a fiftieth of a processor.
+//! socket is open here for some microseconds once. Cost: some tens of microseconds a process and look, ten
+//! milliseconds a new connection by TCP, and at most a fiftieth of a processor.
 
 mod tables;
 mod work;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::path::PathBuf;
 
 use tables::{Socket, Tables};
 use work::Work;
@@ -18,9 +19,11 @@ use work::Work;
 use crate::sys::{process, socket};
 use crate::trace::Peer;
 
-/// The least time between two looks, and a longer one: this many times what a look took.
+/// The least time between two looks, and a longer one: this many times the processor time of a look.
 const EVERY_NS: u64 = 20_000_000;
 const REST: u64 = 50;
+/// What is not connected after this many looks counts as no client.
+const LOOKS_MAX: u8 = 8;
 
 /// A descriptor of a process that is a socket.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,8 @@ pub(super) struct Peers {
     due_ns: u64,
     /// Inodes of sockets that need no other look.
     settled: HashSet<u64>,
+    /// How often others were looked at.
+    looks: HashMap<u64, u8>,
     servers: Vec<Server>,
 }
 
@@ -62,6 +67,7 @@ impl Peers {
         if !self.is_on || now_ns < self.due_ns {
             return;
         }
+        let begun_ns = process::thread_time_ns();
         let command = process::descendants(&[supervisor]);
         let others = command.iter().copied().filter(|&pid| pid != supervisor);
         let mut new: Vec<Descriptor> = others.flat_map(sockets).collect();
@@ -70,7 +76,7 @@ impl Peers {
             self.meet(&new, &command);
         }
         self.measure();
-        let took_ns = process::monotonic_ns().saturating_sub(now_ns);
+        let took_ns = process::thread_time_ns().saturating_sub(begun_ns);
         self.due_ns = now_ns + EVERY_NS.max(took_ns.saturating_mul(REST));
     }
 
@@ -88,19 +94,38 @@ impl Peers {
 
     /// Takes in sockets that were not met before.
     fn meet(&mut self, new: &[Descriptor], command: &[i32]) {
-        let mut tables: HashMap<Option<std::path::PathBuf>, Tables> = HashMap::new();
+        let mut namespaces: HashMap<Option<PathBuf>, Vec<&Descriptor>> = HashMap::new();
         for descriptor in new {
-            let pid = descriptor.pid;
-            let namespace = fs::read_link(format!("/proc/{pid}/ns/net")).ok();
-            let tables = tables.entry(namespace).or_insert_with(|| Tables::of(pid));
-            // Until it is connected it is looked at again.
-            let Some(socket) = tables.socket(descriptor.inode) else { continue };
-            self.settled.insert(descriptor.inode);
-            let Some((address, pid)) = self.server_of(descriptor, socket, tables) else { continue };
-            let is_ours = |pid: i32| command.contains(&pid) || is_this_process(pid);
-            if !pid.is_some_and(is_ours) {
-                self.add(address, pid);
+            let namespace = fs::read_link(format!("/proc/{}/ns/net", descriptor.pid)).ok();
+            namespaces.entry(namespace).or_default().push(descriptor);
+        }
+        for descriptors in namespaces.values() {
+            let inodes: Vec<u64> = descriptors.iter().map(|socket| socket.inode).collect();
+            let tables = Tables::of(descriptors[0].pid, &inodes);
+            for descriptor in descriptors {
+                self.meet_one(descriptor, &tables, command);
             }
+        }
+    }
+
+    fn meet_one(&mut self, descriptor: &Descriptor, tables: &Tables, command: &[i32]) {
+        let inode = descriptor.inode;
+        let Some(socket) = tables.socket(inode) else {
+            // It may be connected later, or never.
+            let looks = self.looks.entry(inode).or_default();
+            *looks += 1;
+            if *looks == LOOKS_MAX {
+                self.looks.remove(&inode);
+                self.settled.insert(inode);
+            }
+            return;
+        };
+        self.looks.remove(&inode);
+        self.settled.insert(inode);
+        let Some((address, pid)) = self.server_of(descriptor, socket, tables) else { return };
+        let is_ours = |pid: i32| command.contains(&pid) || is_this_process(pid);
+        if !pid.is_some_and(is_ours) {
+            self.add(address, pid);
         }
     }
 
@@ -197,7 +222,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let ours = i32::try_from(std::process::id()).unwrap();
-        let tables = Tables::of(ours);
+        let tables = Tables::of(ours, &[0]);
         let descriptor = sockets(ours).find(|it| it.number == client.as_raw_fd()).unwrap();
         let Some(&Socket::Tcp { local, remote }) = tables.socket(descriptor.inode) else {
             panic!("{descriptor:?} of {tables:?}")

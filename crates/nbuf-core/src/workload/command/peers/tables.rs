@@ -38,14 +38,17 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// As a process sees them.
-    pub(super) fn of(pid: i32) -> Self {
+    /// As a process sees them; those of TCP only if one of these inodes may be of them. The kernel walks through
+    /// the whole table of possible connections, some milliseconds.
+    pub(super) fn of(pid: i32, inodes: &[u64]) -> Self {
         let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/net/{name}"));
         let read = |name: &str| read(name).unwrap_or_default();
         let mut tables = Self::default();
-        tables.take_tcp(&read("tcp"));
-        tables.take_tcp(&read("tcp6"));
-        tables.take_unix(&read("unix"));
+        let unix = tables.take_unix(&read("unix"));
+        if inodes.iter().any(|inode| !unix.contains(inode)) {
+            tables.take_tcp(&read("tcp"));
+            tables.take_tcp(&read("tcp6"));
+        }
         tables
     }
 
@@ -71,19 +74,23 @@ impl Tables {
         }
     }
 
-    fn take_unix(&mut self, text: &str) {
+    /// Gives the inodes of all.
+    fn take_unix(&mut self, text: &str) -> HashSet<u64> {
+        let mut all = HashSet::new();
         for line in text.lines().skip(1) {
             let mut fields = line.split_whitespace();
             let flags = fields.nth(3);
             let (state, inode) = (fields.nth(1), fields.next());
             let Some(inode) = inode.and_then(|inode| inode.parse().ok()) else { continue };
             let name = fields.collect::<Vec<_>>().join(" ");
+            all.insert(inode);
             if flags == Some(UNIX_LISTENS) {
                 self.unix.insert(name, inode);
             } else if state == Some(UNIX_CONNECTED) && name.is_empty() {
                 self.connected.insert(inode, Socket::Unix);
             }
         }
+        all
     }
 
     /// What the socket with this inode is; nothing unless it is connected as a client.
@@ -163,7 +170,7 @@ mod tests {
         for text in [TCP, TCP6, TCP_TO_6] {
             tables.take_tcp(text);
         }
-        tables.take_unix(UNIX);
+        assert_eq!(tables.take_unix(UNIX), HashSet::from([200, 201, 202, 203, 204]));
         tables
     }
 
