@@ -132,6 +132,31 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
     }
 }
 
+/// A page that is read twice in a row, and again after more pages than fit. A read that goes on in the page of the
+/// read before does not mark it again; one into a pipe does, so the kernel takes it for a page in use.
+#[test]
+fn a_page_that_a_pipe_took_twice_stays() {
+    let fills = |op| {
+        let record = |page: u64| Record {
+            time_ns: 0,
+            offset_bytes: page * 4096,
+            file_bytes: 1000 * 4096,
+            length_bytes: 4096,
+            file: FileId(0),
+            task: 1,
+            request: 0,
+            op,
+        };
+        let others = (1..=400).map(|at| at * 2);
+        let pages = [0, 0].into_iter().chain(others).chain([0]);
+        let records: Vec<Record> = pages.map(record).collect();
+        let stream = Stream::of(records, &["file".into()], &Facts::default(), &[]);
+        simulate(&stream, Replacement::TwoLists, Pages(200)).fills
+    };
+    assert_eq!(fills(CacheEvent::Read), 402);
+    assert_eq!(fills(CacheEvent::Splice), 401);
+}
+
 /// A file of 1,000 pages, read twice: all of it fits, or nothing is left of it.
 #[test]
 fn a_size_of_ours_at_a_cliff_becomes_two() {

@@ -36,20 +36,13 @@ pub(crate) fn other_end(pid: i32, descriptor: i32) -> io::Result<OtherEnd> {
 
 fn credentials(socket: &OwnedFd) -> io::Result<libc::ucred> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
+    let mut bytes = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
+    let (descriptor, to) = (socket.as_raw_fd(), (&raw mut peer).cast());
     // SAFETY: the kernel writes at most `bytes` bytes to `peer`, and the length to `bytes`. Both are live locals.
-    super::check(
-        unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                (&raw mut peer).cast(),
-                &raw mut bytes,
-            )
-        }
-        .into(),
-    )?;
+    let status = unsafe {
+        libc::getsockopt(descriptor, libc::SOL_SOCKET, libc::SO_PEERCRED, to, &raw mut bytes)
+    };
+    super::check(status.into())?;
     Ok(peer)
 }
 

@@ -1,6 +1,5 @@
 //! The processor time of a process and its children, read from outside.
 
-use std::collections::HashSet;
 use std::fs;
 
 use crate::sys::process;
@@ -42,10 +41,8 @@ fn ticks_of_all(pid: i32) -> u64 {
     let ours = i32::try_from(std::process::id()).unwrap_or(-1);
     let all = process::descendants(&[pid]);
     // A terminal or a shell may be a server, too.
-    let except: HashSet<i32> = match all.contains(&ours) {
-        true => process::descendants(&[ours]).into_iter().collect(),
-        false => HashSet::new(),
-    };
+    let is_around_us = all.contains(&ours);
+    let except = if is_around_us { process::descendants(&[ours]) } else { Vec::new() };
     all.into_iter().filter(|pid| !except.contains(pid)).map(ticks).sum()
 }
 
