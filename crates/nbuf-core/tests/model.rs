@@ -106,18 +106,7 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
         request: 0,
         op,
     };
-    let facts = Facts {
-        devices: vec![Device {
-            major: 254,
-            minor: 0,
-            name: String::new(),
-            filesystem: "ext4".into(),
-            readahead_bytes: 8 << 20,
-            io_bytes: 4 << 20,
-            folio_order_max: 9,
-        }],
-        ..Facts::default()
-    };
+    let facts = on_a_device(8 << 20);
     let (read, fault, map) = (CacheEvent::Read, CacheEvent::Fault, CacheEvent::Map);
     let start = [record(read, 0, 1), record(fault, 1398, 1), record(map, 1087, 16)];
     let header = record(map, 0, 16);
@@ -129,6 +118,22 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
         let stream = Stream::of(records, &["library".into()], &facts, &[]);
         let fills = simulate(&stream, Replacement::Lru, Pages(u32::MAX.into())).fills;
         assert_eq!(fills, 2422, "{rest:?}");
+    }
+}
+
+/// Facts of a recording on one device with this readahead.
+fn on_a_device(readahead_bytes: u64) -> Facts {
+    Facts {
+        devices: vec![Device {
+            major: 254,
+            minor: 0,
+            name: String::new(),
+            filesystem: "ext4".into(),
+            readahead_bytes,
+            io_bytes: 4 << 20,
+            folio_order_max: 9,
+        }],
+        ..Facts::default()
     }
 }
 
@@ -150,7 +155,7 @@ fn a_page_that_a_pipe_took_twice_stays() {
         let others = (1..=400).map(|at| at * 2);
         let pages = [0, 0].into_iter().chain(others).chain([0]);
         let records: Vec<Record> = pages.map(record).collect();
-        let stream = Stream::of(records, &["file".into()], &Facts::default(), &[]);
+        let stream = Stream::of(records, &["file".into()], &on_a_device(0), &[]);
         simulate(&stream, Replacement::TwoLists, Pages(200)).fills
     };
     assert_eq!(fills(CacheEvent::Read), 402);

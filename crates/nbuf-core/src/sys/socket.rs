@@ -28,8 +28,9 @@ pub(crate) fn other_end(pid: i32, descriptor: i32) -> io::Result<OtherEnd> {
     let end = getpeername(&socket)?.and_then(|end| SocketAddrUnix::try_from(end).ok());
     let name = end.map(|end| match (end.path(), end.abstract_name()) {
         (Some(path), _) => path.to_string_lossy().into_owned(),
-        (None, Some(name)) => format!("@{}", String::from_utf8_lossy(name)),
-        (None, None) => String::new(),
+        (None, Some(name)) if !name.is_empty() => format!("@{}", String::from_utf8_lossy(name)),
+        // One of a pair.
+        _ => String::new(),
     });
     Ok(OtherEnd { pid, name: name.unwrap_or_default() })
 }
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn what_is_no_socket_is_an_error() {
         let ours = i32::try_from(std::process::id()).unwrap();
-        assert!(other_end(ours, -1).is_err());
+        assert!(other_end(ours, i32::MAX).is_err());
         assert!(other_end(0, 0).is_err());
     }
 }
