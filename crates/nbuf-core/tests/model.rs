@@ -106,18 +106,7 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
         request: 0,
         op,
     };
-    let facts = Facts {
-        devices: vec![Device {
-            major: 254,
-            minor: 0,
-            name: String::new(),
-            filesystem: "ext4".into(),
-            readahead_bytes: 8 << 20,
-            io_bytes: 4 << 20,
-            folio_order_max: 9,
-        }],
-        ..Facts::default()
-    };
+    let facts = on_a_device(8 << 20);
     let (read, fault, map) = (CacheEvent::Read, CacheEvent::Fault, CacheEvent::Map);
     let start = [record(read, 0, 1), record(fault, 1398, 1), record(map, 1087, 16)];
     let header = record(map, 0, 16);
@@ -130,6 +119,47 @@ fn a_marker_in_a_mapped_window_waits_for_its_own_touch() {
         let fills = simulate(&stream, Replacement::Lru, Pages(u32::MAX.into())).fills;
         assert_eq!(fills, 2422, "{rest:?}");
     }
+}
+
+/// Facts of a recording on one device with this readahead.
+fn on_a_device(readahead_bytes: u64) -> Facts {
+    Facts {
+        devices: vec![Device {
+            major: 254,
+            minor: 0,
+            name: String::new(),
+            filesystem: "ext4".into(),
+            readahead_bytes,
+            io_bytes: 4 << 20,
+            folio_order_max: 9,
+        }],
+        ..Facts::default()
+    }
+}
+
+/// A page that is read twice in a row, and again after more pages than fit. A read that goes on in the page of the
+/// read before does not mark it again; one into a pipe does, so the kernel takes it for a page in use.
+#[test]
+fn a_page_that_a_pipe_took_twice_stays() {
+    let fills = |op| {
+        let record = |page: u64| Record {
+            time_ns: 0,
+            offset_bytes: page * 4096,
+            file_bytes: 1000 * 4096,
+            length_bytes: 4096,
+            file: FileId(0),
+            task: 1,
+            request: 0,
+            op,
+        };
+        let others = (1..=400).map(|at| at * 2);
+        let pages = [0, 0].into_iter().chain(others).chain([0]);
+        let records: Vec<Record> = pages.map(record).collect();
+        let stream = Stream::of(records, &["file".into()], &on_a_device(0), &[]);
+        simulate(&stream, Replacement::TwoLists, Pages(200)).fills
+    };
+    assert_eq!(fills(CacheEvent::Read), 402);
+    assert_eq!(fills(CacheEvent::Splice), 401);
 }
 
 /// A file of 1,000 pages, read twice: all of it fits, or nothing is left of it.

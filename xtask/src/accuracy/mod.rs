@@ -2,7 +2,8 @@
 //! each run under a real limit.
 //!
 //! Makes its data in a folder of its own, on a private disc where the readahead is not the machine's,
-//! and writes the tables of docs/accuracy.md between their marks. Takes half an hour, as root.
+//! and writes the tables of docs/accuracy.md between their marks. Takes three quarters of an
+//! hour, as root.
 
 mod programs;
 mod table;

@@ -27,6 +27,14 @@ const READS: Program =
     Program { name: "", reads: true, data: "true", tree: false, before: None, script: "" };
 const MAPS: Program = Program { reads: false, ..READS };
 
+/// Makes the program that reads a file in one of many ways, and the file.
+const MOVES_DATA: &str = concat!(
+    "cat >moves.c <<'END'\n",
+    include_str!("../../../crates/nbuf/tests/moves.c"),
+    "\nEND\ncc -O1 -o moves moves.c && head -c 96M /dev/urandom >file"
+);
+const MOVES: Program = Program { data: MOVES_DATA, ..READS };
+
 /// What is recorded both ways besides.
 const RECORDED: [Program; 1] = [Program {
     name: "sha256sum",
@@ -36,7 +44,7 @@ const RECORDED: [Program; 1] = [Program {
 }];
 
 /// Everything that is measured.
-pub(super) const PROGRAMS: [Program; 9] = [
+pub(super) const PROGRAMS: [Program; 15] = [
     Program {
         name: "sqlite3",
         data: "sqlite3 db \"CREATE TABLE t(id INTEGER PRIMARY KEY, v BLOB);
@@ -133,6 +141,37 @@ SELECT sum(length(v)) FROM c
         data: "cp \"$(command -v node)\" node",
         script: "for i in 1 2 3; do ./node -e 'require(\"http\"); require(\"crypto\")'; done",
         ..MAPS
+    },
+    Program {
+        name: "splice",
+        script: "./moves splice file out 65536 1; ./moves splice file out 4096 1 random",
+        ..MOVES
+    },
+    Program {
+        name: "sendfile",
+        script: "./moves sendfile file out 65536 1; ./moves sendfile file out 4096 1 random",
+        ..MOVES
+    },
+    Program {
+        name: "copy_file_range",
+        before: Some("rm -f out"),
+        script: "./moves copy file out 131072 2",
+        ..MOVES
+    },
+    Program {
+        name: "readahead",
+        script: "./moves readahead file out 65536 1; ./moves readahead file out 4096 1 random",
+        ..MOVES
+    },
+    Program {
+        name: "io_uring",
+        script: "./moves ring file out 65536 1; ./moves ring file out 4096 1 random",
+        ..MOVES
+    },
+    Program {
+        name: "io_uring-workers",
+        script: "./moves ring-async file out 65536 1; ./moves ring-async file out 4096 1 random",
+        ..MOVES
     },
 ];
 

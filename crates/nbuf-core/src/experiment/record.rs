@@ -31,11 +31,11 @@ use super::capture::Capture;
 use super::notice::Notice;
 use super::result::RecordDocument;
 use super::session::Session;
-use super::warning::Warning;
+use super::warnings::recorded;
 use crate::clock;
 use crate::sys::cgroup::{Group, Hierarchies, sweep};
 use crate::sys::signal::Signals;
-use crate::trace::{Trace, summed_uncached};
+use crate::trace::Trace;
 use crate::workload::command::{Command, Ended};
 use crate::workload::record::{self, Backend, Options};
 use log::Log;
@@ -116,9 +116,6 @@ impl Spec {
 
 fn document(trace: &Trace, ended: &Ended, output: &std::path::Path) -> RecordDocument {
     let capture = &trace.facts.capture;
-    let said = trace.facts.cautions.iter().cloned();
-    let mut cautions: Vec<Warning> = said.map(Warning::Text).collect();
-    cautions.extend(summed_uncached(&trace.facts.uncached).into_iter().map(Warning::Uncached));
     RecordDocument {
         schema: RecordDocument::SCHEMA.to_owned(),
         output: output.display().to_string(),
@@ -129,6 +126,6 @@ fn document(trace: &Trace, ended: &Ended, output: &std::path::Path) -> RecordDoc
         lost: capture.lost,
         records: trace.records.len() as u64,
         files: trace.files.len() as u64,
-        cautions,
+        cautions: recorded(&trace.facts),
     }
 }

@@ -141,7 +141,7 @@ fn map(trace: &Trace, files: &[Used], end_ns: u64) -> (AccessMap, Vec<String>) {
     let mut map = AccessMap::new(COLUMNS, end_ns + 1, strips);
     for record in trace.records.iter().filter(|record| record.length_bytes > 0) {
         let kind = match record.op {
-            CacheEvent::Read => Kind::Read,
+            CacheEvent::Read | CacheEvent::Splice => Kind::Read,
             CacheEvent::Write => Kind::Write,
             CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => Kind::Fault,
             CacheEvent::Fill

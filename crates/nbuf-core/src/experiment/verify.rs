@@ -408,6 +408,15 @@ mod tests {
         assert_eq!(missing(&[1100, 1001, 1102, 1104, 1103]), (0, false));
         assert_eq!(missing(&[1100, 1001, 1002]), (0, false));
         assert_eq!(combine(&[], &[]), None);
+        // Without a limit, too few runs say nothing, as where `--runs` has no room for more.
+        let unlimited = |runs: &[Verified]| {
+            let runs = runs.iter().map(|run| Verified { limit_bytes: None, ..run.clone() });
+            let runs: Vec<_> = runs.collect();
+            combine(&runs, &[]).unwrap().is_undecided()
+        };
+        let missed = [(); 3].map(|()| ran(9000, 1.0, ""));
+        assert_eq!([1, 2, 3].map(|runs| unlimited(&missed[..runs])), [true, true, false]);
+        assert!(!unlimited(&[ran(9000, 1.0, "lost")]));
 
         let runs = [ran(1000, 3.0, ""), ran(1000, 1.0, "failed"), ran(1000, 1.5, "")];
         let combined = combine(&runs, &[]).unwrap();

@@ -17,8 +17,8 @@ mod words;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::compare::Which;
-use crate::trace::Detoured;
-use crate::units::Bytes;
+use crate::trace::{Detoured, Peer};
+use crate::units::{Bytes, Nanos};
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,15 @@ pub enum Warning {
 
     /// Files that the page cache does not serve.
     Uncached(Detoured),
+    /// Servers that were not recorded did work for the command.
+    WorkElsewhere {
+        /// The one that worked most.
+        peer: Peer,
+        /// Servers besides.
+        others: usize,
+        /// Processor time of the command.
+        cpu: Nanos,
+    },
     /// The kernel evicts by the multi-generational LRU, which no model covers.
     MultiGenerational,
     /// The share of mapped accesses is so high that the curve is a lower bound.

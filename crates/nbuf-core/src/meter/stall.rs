@@ -74,7 +74,8 @@ impl Stalls {
         let begun = if task.last_ns == 0 { ns(waited) } else { task.last_ns };
         let passed = record.time_ns.saturating_sub(begun).max(0).unsigned_abs();
         let mut wait = 0;
-        if task.filled_for == Some(record.request) && record.op == CacheEvent::Read {
+        let is_read = matches!(record.op, CacheEvent::Read | CacheEvent::Splice);
+        if task.filled_for == Some(record.request) && is_read {
             wait = record.time_ns.saturating_sub(task.filled_ns).max(0).unsigned_abs().min(passed);
             if self.samples.len() < SAMPLES_MAX {
                 self.samples.push(Sample { pages: task.filled_pages, ns: wait });

@@ -64,6 +64,8 @@ pub(crate) mod semaphore;
 #[cfg(feature = "system")]
 pub(crate) mod signal;
 #[cfg(feature = "system")]
+pub(crate) mod socket;
+#[cfg(feature = "system")]
 pub(crate) mod start;
 #[cfg(feature = "system")]
 pub(crate) mod stdio;

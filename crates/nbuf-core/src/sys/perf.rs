@@ -45,6 +45,8 @@ pub(crate) struct Sampling {
     pub says_task: bool,
     /// Whether there are records of threads and processes that begin and end, too.
     pub says_threads: bool,
+    /// Whether there are records of names that threads take, each with its time at its end.
+    pub says_names: bool,
     /// Whether there are records of each time that a thread gets a processor, or leaves it.
     pub says_switches: bool,
     /// Whether samples end with [`registers::COUNT`] registers of the program.
@@ -151,8 +153,9 @@ fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
     attr.set_watermark(u64::from(!each));
     attr.set_task(u64::from(sampling.says_threads));
     attr.set_context_switch(u64::from(sampling.says_switches));
-    // Records of switches have no task and no time of their own.
-    attr.set_sample_id_all(u64::from(sampling.says_switches));
+    attr.set_comm(u64::from(sampling.says_names));
+    // Records of switches and of names have no task and no time of their own.
+    attr.set_sample_id_all(u64::from(sampling.says_switches || sampling.says_names));
     attr.set_use_clockid(1);
     attr
 }

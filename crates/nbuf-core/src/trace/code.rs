@@ -63,6 +63,7 @@ impl State {
             | CacheEvent::Fault
             | CacheEvent::Map
             | CacheEvent::Touch
+            | CacheEvent::Splice
             | CacheEvent::Fill => self.request.wrapping_add(1),
             CacheEvent::Readahead
             | CacheEvent::Evict

@@ -13,12 +13,14 @@
 
 mod capture;
 mod code;
+mod peer;
 mod records;
 pub mod request;
 mod uncached;
 pub(crate) mod varint;
 
 pub use capture::{Capture, Looks};
+pub use peer::Peer;
 pub use records::Records;
 pub use uncached::{Detour, Detoured, Uncached, summed as summed_uncached};
 
@@ -30,7 +32,7 @@ use crate::units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum CacheEvent {
-    /// Demand: `read`, `pread`, `splice`, `io_uring`; clipped to the end of the file.
+    /// Demand: `read`, `pread`, `io_uring`; clipped to the end of the file.
     Read = 0,
     /// Demand: a write through the page cache.
     Write = 1,
@@ -54,6 +56,9 @@ pub enum CacheEvent {
     /// The task asked for these pages before it needs them (`readahead`, `POSIX_FADV_WILLNEED`,
     /// `MADV_WILLNEED`). The kernel brings no more of them than one window.
     Prefetch = 9,
+    /// Demand: a read that marks all of its folios as used: by `splice`, `sendfile` or `copy_file_range`, in
+    /// pieces of a pipe, or by a worker of `io_uring`. Other reads mark a folio once as they go through it.
+    Splice = 10,
 }
 
 /// Is added to the number of advice on a mapping.
@@ -61,7 +66,7 @@ pub const ADVICE_ON_MAPPING: u32 = 16;
 
 impl CacheEvent {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Read,
         Self::Write,
         Self::Fault,
@@ -72,6 +77,7 @@ impl CacheEvent {
         Self::Advise,
         Self::Touch,
         Self::Prefetch,
+        Self::Splice,
     ];
 
     /// The operation with this number.
@@ -86,7 +92,10 @@ impl CacheEvent {
 
     /// Whether a program asked for it, rather than the kernel doing it.
     pub fn is_demand(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Fault | Self::Map | Self::Touch)
+        matches!(
+            self,
+            Self::Read | Self::Write | Self::Fault | Self::Map | Self::Touch | Self::Splice
+        )
     }
 
     /// Whether it came through a mapping.
@@ -213,6 +222,9 @@ pub struct Facts {
     /// Files that were used without the page cache of files.
     #[serde(default)]
     pub uncached: Vec<Uncached>,
+    /// Servers on this machine that the command was connected to, and that were not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Peer>,
     /// The same run again, not recorded: where recording stops the command at each call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<Timed>,

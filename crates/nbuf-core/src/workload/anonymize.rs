@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::trace::{Facts, Trace, Uncached};
+use crate::trace::{Facts, Peer, Trace, Uncached};
 use crate::units::Bytes;
 
 /// What the facts say of themselves afterwards.
@@ -76,6 +76,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         devices: old.devices.clone(),
         file_devices: Vec::new(),
         uncached: Vec::new(),
+        peers: peers(&old.peers),
         timed: old.timed,
         cautions: Vec::new(),
     };
@@ -99,6 +100,17 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
     }
     facts.cautions.push(CAUTION.to_owned());
     facts
+}
+
+/// Servers without their names: one of ours may have the name of its owner.
+fn peers(old: &[Peer]) -> Vec<Peer> {
+    let nameless = |peer: &Peer| Peer {
+        pid: None,
+        name: String::new(),
+        address: String::new(),
+        cpu_ns: peer.cpu_ns,
+    };
+    old.iter().map(nameless).collect()
 }
 
 /// File systems whose type says nothing about their owner.

@@ -99,7 +99,7 @@ pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
     for record in &trace.records {
         let length = u64::from(record.length_bytes);
         let is_write = match record.op {
-            CacheEvent::Read => false,
+            CacheEvent::Read | CacheEvent::Splice => false,
             CacheEvent::Write => true,
             CacheEvent::Fill | CacheEvent::Readahead => {
                 filled += length;

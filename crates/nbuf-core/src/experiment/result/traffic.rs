@@ -43,7 +43,7 @@ impl Traffic {
         for record in &trace.records {
             let pages = pages(&record);
             match record.op {
-                CacheEvent::Read => traffic.read_pages += pages,
+                CacheEvent::Read | CacheEvent::Splice => traffic.read_pages += pages,
                 CacheEvent::Write => {
                     traffic.written_pages += pages - begun_before(&record, &mut ends);
                 }

@@ -12,6 +12,9 @@ pub const MAPPED_SHARE_MAX: f64 = 0.05;
 /// A measured count may lie this far outside the band.
 pub const TOLERANCE: f64 = 0.05;
 
+/// A command that is not repeatable has shown it in this many runs without a limit.
+const UNLIMITED_RUNS: u64 = 3;
+
 /// How well the recommendation is proved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -90,9 +93,12 @@ impl SizeReport {
 }
 
 impl Verified {
-    /// Whether its runs disagree: the median missed, and more than a fifth of the samples held.
+    /// Whether its runs disagree: the median missed, and more than a fifth of the samples held. Without a limit
+    /// a miss takes three runs, too: it says that the command does not repeat itself.
     pub fn is_undecided(&self) -> bool {
-        self.held == Some(false) && self.samples_held * 5 > self.samples.len() as u64
+        let runs = self.samples.len() as u64;
+        let too_few = self.limit_bytes.is_none() && self.lost_events == 0 && runs < UNLIMITED_RUNS;
+        self.held == Some(false) && (too_few || self.samples_held * 5 > runs)
     }
 
     /// Whether the run had the recommended limit: in whole pages, or in whole MiB, as it is pasted.

@@ -16,10 +16,12 @@ use crate::experiment::survey::Survey;
 use crate::experiment::target::Target;
 use crate::experiment::time::{Rate, Timing};
 use crate::experiment::warning::Warning;
-use crate::experiment::warnings::{memory_short, sizing_themselves, unreachable, warnings_of};
+use crate::experiment::warnings::{
+    memory_short, recorded, sizing_themselves, unreachable, warnings_of,
+};
 use crate::meter::residency::Residency;
 use crate::meter::service::Sample;
-use crate::trace::{Detour, Facts, Memory, Trace, Uncached, summed_uncached};
+use crate::trace::{Detour, Facts, Memory, Trace, Uncached};
 use crate::units::{Bytes, PAGE_BYTES, Size, whole};
 
 /// Above this share of writes the report says what is not predicted of them.
@@ -249,12 +251,6 @@ impl Analysis {
     pub fn report(&self, verify: Vec<Verified>) -> SizeReport {
         SizeReport::new(self, verify)
     }
-}
-
-/// What the recording itself warns of.
-fn recorded(facts: &Facts) -> Vec<Warning> {
-    let texts = facts.cautions.iter().cloned().map(Warning::Text);
-    texts.chain(summed_uncached(&facts.uncached).into_iter().map(Warning::Uncached)).collect()
 }
 
 /// The sizes at which the files are looked at.

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::Warning;
-use crate::units::{Bytes, count, listed};
+use crate::trace::Peer;
+use crate::units::{Bytes, Nanos, count, listed};
 
 const MULTI_GENERATIONAL: &str = "this kernel evicts by the multi-generational LRU, which nbuf does not model: the band is \
     from two other models";
@@ -20,6 +21,7 @@ impl Display for Warning {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Uncached(files) => files.fmt(f),
+            Self::WorkElsewhere { peer, others, cpu } => elsewhere(f, peer, *others, *cpu),
             Self::MultiGenerational => f.write_str(MULTI_GENERATIONAL),
             Self::Mapped { share, is_forced } => mapped(f, *share, *is_forced),
             Self::Written { share } => write!(
@@ -84,6 +86,31 @@ impl Display for Warning {
             Self::NotHeld { which } => write!(f, "a prediction of {which} did not hold"),
         }
     }
+}
+
+fn elsewhere(f: &mut Formatter<'_>, peer: &Peer, others: usize, own: Nanos) -> fmt::Result {
+    let Peer { pid, name, address, cpu_ns } = peer;
+    let server = if name.is_empty() { "SERVER" } else { name.as_str() };
+    let is_most = cpu_ns.is_some_and(|cpu_ns| cpu_ns > own.0);
+    f.write_str(if is_most { "most work was done by " } else { "work was done by " })?;
+    match pid {
+        Some(pid) => write!(f, "{server} (process {pid})")?,
+        None => f.write_str("a server that nbuf may not look at")?,
+    }
+    if others > 0 {
+        write!(f, " and {}", count(others as u64, "other server", "other servers"))?;
+    }
+    if !address.is_empty() {
+        write!(f, ", to which the command was connected at {address}")?;
+    }
+    if let Some(cpu_ns) = *cpu_ns {
+        write!(f, ": {} of processor time, and {own} by the command", Nanos(cpu_ns))?;
+    }
+    write!(
+        f,
+        "; no server that ran before is recorded, or held by a limit on the command. To size it, let nbuf \
+         start it with this command as its load: `nbuf size -- {server} ...`, or a script that starts both"
+    )
 }
 
 fn sizes_itself(f: &mut Formatter<'_>, program: &str, setting: &str) -> fmt::Result {

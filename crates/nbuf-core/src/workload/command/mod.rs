@@ -6,6 +6,7 @@
 
 mod input;
 mod leavers;
+mod peers;
 mod plan;
 mod terminal;
 mod watch;
@@ -22,9 +23,11 @@ use crate::sys::process::{self, Account};
 use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor, Used};
+use crate::trace::Peer;
 pub use input::{Input, discarding, repeating};
 use leavers::Leavers;
 pub use leavers::Left;
+use peers::Peers;
 use plan::plan;
 use terminal::Terminal;
 use watch::Run;
@@ -80,6 +83,11 @@ pub trait Watcher {
 
     /// Whether it has seen enough: then the command is ended as at a deadline.
     fn has_enough(&self) -> bool {
+        false
+    }
+
+    /// Whether servers that the command is connected to are looked for.
+    fn looks_for_peers(&self) -> bool {
         false
     }
 
@@ -145,6 +153,8 @@ pub struct Ended {
     pub bytes_written: u64,
     /// Processes that left the group it was put into.
     pub left: Option<Left>,
+    /// Servers that it was connected to, where they were looked for.
+    pub peers: Vec<Peer>,
 }
 
 impl Ended {
@@ -233,6 +243,7 @@ pub fn run(
         stopped_due_ns: 0,
         stopped_looks: 0,
         leavers: Leavers::default(),
+        peers: Peers::default(),
         ended: Ended::default(),
     };
     let result = run.watch(watcher);

@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 use super::leavers::Leavers;
+use super::peers::Peers;
 use super::{Command, Ended, Error, Terminal, Until, Watcher, refused};
 use crate::sys::cgroup::Group;
 use crate::sys::files;
@@ -45,6 +46,7 @@ pub(super) struct Run<'a> {
     pub(super) stopped_due_ns: u64,
     pub(super) stopped_looks: u32,
     pub(super) leavers: Leavers,
+    pub(super) peers: Peers,
     pub(super) ended: Ended,
 }
 
@@ -68,6 +70,7 @@ impl Run<'_> {
                                 }
                             }
                             self.ended.left = self.leavers.left();
+                            self.ended.peers = self.peers.found();
                             return Ok(std::mem::take(&mut self.ended));
                         }
                     }
@@ -78,7 +81,9 @@ impl Run<'_> {
             self.kill_in_time(watcher)?;
             watcher.tick()?;
             self.look_at_stopped()?;
-            self.leavers.look(self.supervisor.pid, process::monotonic_ns());
+            let now_ns = process::monotonic_ns();
+            self.leavers.look(self.supervisor.pid, now_ns);
+            self.peers.look(self.supervisor.pid, now_ns);
             let elapsed = Duration::from_nanos(process::monotonic_ns() - self.started_ns);
             if self.deadline.is_some_and(|deadline| elapsed > deadline) && !self.ended.timed_out {
                 self.ended.timed_out = true;
@@ -115,6 +120,9 @@ impl Run<'_> {
                 if let Some(group) = self.group {
                     group.admit(pid)?;
                     self.leavers.start(group);
+                }
+                if watcher.looks_for_peers() {
+                    self.peers.start();
                 }
                 watcher.attach(pid).map_err(|error| refused(error, Error::Attach))?;
                 self.main = pid;

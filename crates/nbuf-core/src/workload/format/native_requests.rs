@@ -27,7 +27,11 @@ fn looks(head: Head) -> Likeness {
 /// The request that a record is, unless it is of the kernel's own making.
 pub fn request(record: &Record) -> Option<Request> {
     let op = match record.op {
-        CacheEvent::Read | CacheEvent::Fault | CacheEvent::Map | CacheEvent::Touch => Op::Read,
+        CacheEvent::Read
+        | CacheEvent::Fault
+        | CacheEvent::Map
+        | CacheEvent::Touch
+        | CacheEvent::Splice => Op::Read,
         CacheEvent::Write => Op::Write,
         CacheEvent::Evict => Op::Discard,
         CacheEvent::Fill | CacheEvent::Readahead | CacheEvent::Advise | CacheEvent::Prefetch => {

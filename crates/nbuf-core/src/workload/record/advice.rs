@@ -4,8 +4,8 @@
 //! The kernel keeps advice with the open file, which all threads of a process share. Events name neither:
 //! so what one thread says of a file holds for its process, from the next read of each thread on. The
 //! tracepoint has a descriptor; which file that is, the reader finds out at once, by waking for each. If
-//! the process is gone by then, the next file that its task reads is meant. Wrong for a process that
-//! opens a file twice and says so once.
+//! the process is gone by then, the file is meant that the descriptor stood for at the advice before, or
+//! else the next file that its task reads. Wrong for a process that opens a file twice and says so once.
 //!
 //! Advice on a mapping names an address: which file is mapped there, the process's list of mappings says.
 //! The reader is not woken for it, since some programs advise on thousands of mappings as they begin. It
@@ -133,8 +133,11 @@ pub(super) struct Advised {
     processes: HashMap<u32, u32>,
     /// By file and process, of files and of mappings.
     files: HashMap<(Key, u32, Use), Said>,
-    /// Tasks that were gone before it was known of which file they spoke.
+    /// Tasks that were gone before it was known of which file they spoke, and what they asked for.
     gone: HashMap<(u32, Use), u64>,
+    asked: HashMap<u32, Vec<Advice>>,
+    /// What the descriptors of a process stood for as they were looked at.
+    opened: HashMap<(u32, u32), Key>,
 }
 
 /// How pages are asked for.
@@ -158,6 +161,7 @@ impl Advised {
         if task == process {
             // Numbers come again.
             self.processes.remove(&task);
+            self.opened.retain(|&(of, _), _| of != process);
         } else {
             self.processes.insert(task, process);
         }
@@ -172,6 +176,9 @@ impl Advised {
     pub(super) fn say(&mut self, said: &Advice, file: Option<Key>) {
         let Advice { task, about, advice, .. } = *said;
         if advice == WILL_NEED {
+            if let (None, About::Descriptor(_)) = (file, about) {
+                self.asked.entry(task).or_default().push(*said);
+            }
             return;
         }
         let (used, advice) = match about {
@@ -186,10 +193,34 @@ impl Advised {
         self.files.insert((key, process, used), Said { advice, reached: HashSet::new() });
     }
 
+    /// The file that advice is about: as it is seen now, or else as it was seen before.
+    pub(super) fn file_of(&mut self, said: &Advice, seen: Option<Key>) -> Option<Key> {
+        let About::Descriptor(file) = said.about else { return seen };
+        let process = self.process_of(said.task);
+        match seen {
+            Some(key) => {
+                self.opened.insert((process, file), key);
+                seen
+            }
+            None => self.opened.get(&(process, file)).copied(),
+        }
+    }
+
+    /// What a task asked for ahead of time of a file that was not known, as it now reads one.
+    pub(super) fn asked_for(&mut self, touched: &Event) -> Vec<Event> {
+        let is_read = matches!(touched.kind, Kind::GetPages | Kind::Read | Kind::Splice);
+        if self.asked.is_empty() || !is_read {
+            return Vec::new();
+        }
+        let file = Some((touched.device, touched.inode));
+        let asked = self.asked.remove(&touched.task).unwrap_or_default();
+        asked.iter().filter_map(|said| said.prefetch(file, 0)).collect()
+    }
+
     /// Advice that reaches a task as it reads a file.
     pub(super) fn reaches(&mut self, touched: &Event) -> Option<Event> {
         let used = match touched.kind {
-            Kind::GetPages | Kind::Read => Use::Read,
+            Kind::GetPages | Kind::Read | Kind::Splice => Use::Read,
             Kind::Fault | Kind::MapPages => Use::Mapped,
             _ => return None,
         };
@@ -310,6 +341,28 @@ mod tests {
         assert_eq!(mapped.prefetch(Some(FILE), 64), Some(Event { index: 64, ..want }));
         assert_eq!(Advice { advice: 1, ..said }.prefetch(Some(FILE), 0), None);
         assert_eq!(said.prefetch(None, 0), None);
+    }
+
+    #[test]
+    fn what_is_asked_for_of_a_descriptor_that_is_gone_is_not_lost() {
+        let mut advised = Advised::default();
+        advised.meet(12, 11);
+        let ask = |task, at| Advice { range: (at, 4096), ..said(task, WILL_NEED) };
+        // Seen once, by any thread: the descriptor stood for it then.
+        assert_eq!(advised.file_of(&ask(11, 0), Some(FILE)), Some(FILE));
+        assert_eq!(advised.file_of(&ask(12, 0), None), Some(FILE));
+        assert_eq!(advised.file_of(&ask(13, 0), None), None);
+        // Never seen: it meant what its task reads next.
+        advised.say(&ask(13, 8192), None);
+        assert_eq!(advised.asked_for(&read(12, 14)), []);
+        assert_eq!(advised.asked_for(&Event { kind: Kind::Write, ..read(13, 14) }), []);
+        let want =
+            Event { time_ns: 1, kind: Kind::Prefetch, index: 8192, extent: 4096, ..read(13, 14) };
+        assert_eq!(advised.asked_for(&read(13, 14)), [want]);
+        assert_eq!(advised.asked_for(&read(13, 14)), []);
+        // The number of a process comes again.
+        advised.meet(11, 11);
+        assert_eq!(advised.file_of(&ask(11, 0), None), None);
     }
 
     #[test]

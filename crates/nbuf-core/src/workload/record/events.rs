@@ -28,6 +28,24 @@ pub enum Sample {
         task: u32,
         /// Its process.
         process: u32,
+        /// The thread that began it.
+        parent: u32,
+    },
+    /// A thread took the name of a worker of `io_uring`.
+    Worker {
+        /// `CLOCK_MONOTONIC`.
+        time_ns: u64,
+        /// The thread.
+        task: u32,
+    },
+    /// A call that moves bytes of files through a pipe begins or ends.
+    Pipe {
+        /// `CLOCK_MONOTONIC`.
+        time_ns: u64,
+        /// The thread.
+        task: u32,
+        /// Whether it begins.
+        begins: bool,
     },
     /// Reclaim is done with a batch of pages.
     Reclaim {
@@ -48,7 +66,10 @@ impl Sample {
             Self::Call(call) => call.time_ns,
             Self::Direct(direct) => direct.time_ns,
             Self::Advice(advice) => advice.time_ns,
-            Self::Reclaim { time_ns, .. } | Self::Thread { time_ns, .. } => *time_ns,
+            Self::Reclaim { time_ns, .. }
+            | Self::Thread { time_ns, .. }
+            | Self::Worker { time_ns, .. }
+            | Self::Pipe { time_ns, .. } => *time_ns,
         }
     }
 
@@ -56,9 +77,18 @@ impl Sample {
     pub(super) fn thread(body: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
         // Process, the parent's, thread, the parent's, time.
-        let (process, task) = (word(0)?, word(8)?);
+        let (process, task, parent) = (word(0)?, word(8)?, word(12)?);
         let time_ns = u64::from_ne_bytes(body.get(16..24)?.try_into().ok()?);
-        Some(Self::Thread { time_ns, task, process })
+        Some(Self::Thread { time_ns, task, process, parent })
+    }
+
+    /// Reads the body of a `PERF_RECORD_COMM`, which ends with its time.
+    pub(super) fn worker(body: &[u8]) -> Option<Self> {
+        // Process, thread, name.
+        let task = u32::from_ne_bytes(body.get(4..8)?.try_into().ok()?);
+        let (_, time_ns) = body.split_last_chunk().filter(|(rest, _)| rest.len() > 8)?;
+        let is_worker = body.get(8..)?.starts_with(super::workers::NAME);
+        is_worker.then(|| Self::Worker { time_ns: u64::from_ne_bytes(*time_ns), task })
     }
 }
 
@@ -310,6 +340,24 @@ print fmt: \"dev %d:%d\", REC->s_dev";
         assert!(layout.says_task);
         let elsewhere = FORMAT.replace("common_pid;\toffset:4", "common_pid;\toffset:6");
         assert!(!Layout::parse(&ADD, &elsewhere).unwrap().says_task);
+    }
+
+    #[test]
+    fn a_name_tells_a_worker() {
+        let body = |name: &[u8]| {
+            let mut body = Vec::new();
+            body.extend(10_u32.to_ne_bytes());
+            body.extend(11_u32.to_ne_bytes());
+            body.extend(name);
+            // The task, where samples have it, and the time.
+            body.extend(7_u64.to_ne_bytes());
+            body.extend(99_u64.to_ne_bytes());
+            body
+        };
+        let want = Some(Sample::Worker { time_ns: 99, task: 11 });
+        assert_eq!(Sample::worker(&body(b"iou-wrk-11\0\0\0\0\0\0")), want);
+        assert_eq!(Sample::worker(&body(b"cat\0\0\0\0\0")), None);
+        assert_eq!(Sample::worker(&body(b"iou-wrk-11")[..15]), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Links {
         names: &mut Names,
     ) -> Option<Event> {
         let (link, offset) = self.of(said)?;
-        let file = names.key_of(said.task, &link);
+        let file = advised.file_of(said, names.key_of(said.task, &link));
         advised.say(said, file);
         said.prefetch(file, offset)
     }

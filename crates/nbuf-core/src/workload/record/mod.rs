@@ -22,6 +22,7 @@ pub(crate) mod names;
 pub mod normalise;
 pub mod overlay;
 pub(crate) mod perf;
+mod pipes;
 pub mod reclaim;
 pub mod recorder;
 mod roots;
@@ -30,6 +31,7 @@ pub mod spool;
 mod touched;
 pub(crate) mod traced;
 mod uncached;
+mod workers;
 pub(crate) mod writes;
 
 use std::io::{Read, Seek, Write};

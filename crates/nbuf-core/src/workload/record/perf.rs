@@ -137,6 +137,13 @@ impl Perf {
         self
     }
 
+    /// Adds the calls that move bytes of files through a pipe, where the kernel has tracepoints for them.
+    #[must_use]
+    pub fn with_pipes(mut self) -> Self {
+        self.others.add_pipes();
+        self
+    }
+
     /// Adds the system calls that write.
     pub fn with_calls(mut self) -> Result<Self, Error> {
         self.others.add_calls()?;
@@ -155,7 +162,8 @@ impl Perf {
             let leader = attached.events.len();
             for (at, layout) in self.layouts.iter().enumerate() {
                 // One of the events says it for all.
-                let sampling = perf::Sampling { says_threads: at == 0, ..sampling };
+                let says = at == 0;
+                let sampling = perf::Sampling { says_threads: says, says_names: says, ..sampling };
                 let event =
                     perf::open(layout.id.into(), pid, processor, sampling).map_err(refused)?;
                 if let Some(first) = attached.events.get(leader) {
@@ -233,6 +241,9 @@ impl Perf {
                     bindings::PERF_RECORD_SAMPLE => {}
                     bindings::PERF_RECORD_FORK => {
                         return self.batch.extend(Sample::thread(record.body));
+                    }
+                    bindings::PERF_RECORD_COMM => {
+                        return self.batch.extend(Sample::worker(record.body));
                     }
                     _ => return,
                 }

@@ -78,7 +78,12 @@ fn open(batch: &[Sample], now_ns: u64) -> Option<usize> {
             Sample::Reclaim { task, .. } => {
                 went_on.insert(*task);
             }
-            Sample::Call(_) | Sample::Direct(_) | Sample::Advice(_) | Sample::Thread { .. } => {}
+            Sample::Call(_)
+            | Sample::Direct(_)
+            | Sample::Advice(_)
+            | Sample::Pipe { .. }
+            | Sample::Worker { .. }
+            | Sample::Thread { .. } => {}
         }
     }
     first

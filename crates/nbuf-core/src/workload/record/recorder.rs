@@ -1,6 +1,7 @@
 //! The watcher that records: events, names and memory into one log, while the command runs.
 
 mod error;
+mod take;
 mod watcher;
 
 use std::io::{self, Write};
@@ -9,17 +10,18 @@ use std::path::Path;
 
 use super::advice::Advised;
 use super::btrfs;
-use super::events::{SOURCES, Sample, Source};
-use super::links::Links;
-use super::log::{Entry, Event, LogWriter};
+use super::events::{SOURCES, Source};
+use super::log::{Entry, LogWriter};
 use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
 use super::perf::Perf;
+use super::pipes::Pipes;
 use super::reclaim;
 use super::touched::Touched;
 use super::uncached::Detours;
-use super::writes::{FdInfo, Writes};
+use super::workers::Workers;
+use super::writes::Writes;
 use crate::sys::cgroup::Group;
 use crate::sys::process::monotonic_ns;
 use crate::trace::{Capture, Facts};
@@ -40,6 +42,8 @@ pub struct Recorder<'a, W: Write> {
     writes: Option<Writes>,
     uncached: Detours,
     advised: Advised,
+    pipes: Pipes,
+    workers: Workers,
     touched: Touched,
     reclaim: reclaim::Batches,
     log: LogWriter<W>,
@@ -75,7 +79,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             _ => true,
         };
         let sources: Vec<Source> = SOURCES.iter().filter(mounted).copied().collect();
-        let mut perf = Perf::prepare(&sources)?.with_detours().with_advice();
+        let mut perf = Perf::prepare(&sources)?.with_detours().with_advice().with_pipes();
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
@@ -104,6 +108,8 @@ impl<'a, W: Write> Recorder<'a, W> {
             writes,
             uncached: Detours::listen(),
             advised: Advised::default(),
+            pipes: Pipes::default(),
+            workers: Workers::default(),
             touched: Touched::new(),
             reclaim: reclaim::Batches::default(),
             log,
@@ -158,6 +164,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.written_bytes = Bytes(ended.bytes_written);
         self.facts.exit_status = Some(ended.exit_status);
         self.facts.uncached = self.uncached.named(&self.names);
+        self.facts.peers.clone_from(&ended.peers);
         let Facts { devices, kernel, .. } = &self.facts;
         let met = machine::devices(self.names.mounts(), devices, kernel);
         self.facts.devices.extend(met);
@@ -179,76 +186,6 @@ impl<'a, W: Write> Recorder<'a, W> {
         if let Some(signal) = ended.interrupted {
             cautions.push(format!("the recording was interrupted by signal {signal}"));
         }
-    }
-
-    fn take_events(&mut self, now: u64) -> io::Result<()> {
-        let this_thread = self.this_thread;
-        let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
-        let reclaim = &mut self.reclaim;
-        let mut push = |names: &mut Names, event: &Event| {
-            let key = (event.device, event.inode);
-            if *last_touched != Some(key) {
-                // What is no file passes through the same tracepoints; and this thread may let go
-                // of files that are not the command's.
-                let is_ours = event.task == this_thread;
-                if !names.may_be_file(key) {
-                    names.meet(event.device, event.task);
-                }
-                if !names.may_be_file(key) || is_ours && !names.is_touched(key) {
-                    return Ok(());
-                }
-                names.touch(key);
-                *last_touched = Some(key);
-            }
-            log.push(&Entry::Event(*event))
-        };
-        let mut past = Vec::new();
-        let mut links = Links::default();
-        perf.drain_batch(|batch| {
-            let whole = reclaim.whole(batch, now);
-            let taken = reclaim::taken(batch);
-            // All of them: who waits to be judged may be gone by then.
-            uncached.meet(batch, this_thread);
-            for (at, sample) in batch[..whole].iter().enumerate() {
-                if taken.as_ref().is_some_and(|taken| taken[at]) {
-                    continue;
-                }
-                let written = writes.as_mut().and_then(|w| w.take(batch, at, &mut FdInfo::of));
-                match sample {
-                    Sample::Event(event) => {
-                        if let Some(advice) = advised.reaches(event) {
-                            push(names, &advice)?;
-                        }
-                        if let Some(pages) = event.mapped_pages() {
-                            touched.map(advised.process_of(event.task), pages);
-                        }
-                        push(names, event)?;
-                    }
-                    Sample::Advice(said) => {
-                        if let Some(event) = links.take(said, advised, names) {
-                            push(names, &event)?;
-                        }
-                    }
-                    Sample::Thread { task, process, .. } => {
-                        advised.meet(*task, *process);
-                        touched.meet(*process);
-                    }
-                    Sample::Direct(direct) => past.push(*direct),
-                    Sample::Call(_) | Sample::Reclaim { .. } => {}
-                }
-                if let Some(event) = written {
-                    push(names, &event)?;
-                }
-            }
-            Ok(whole)
-        })?;
-        for direct in &past {
-            uncached.went_past(direct);
-            if names.may_be_file(direct.key) {
-                names.touch(direct.key);
-            }
-        }
-        Ok(())
     }
 
     fn take_all(&mut self) -> io::Result<()> {

@@ -197,6 +197,7 @@ impl Writes {
             | Kind::Read
             | Kind::Advise
             | Kind::Touch
+            | Kind::Splice
             | Kind::Prefetch => {}
         }
     }

@@ -101,7 +101,7 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             self.clock.begins(&touch, stream.task_of(touch.stream));
             self.order.passes(whole(f64::from(touch.work_us) * ns_per_us));
             match touch.kind {
-                TouchKind::Read => self.read(&touch),
+                TouchKind::Read | TouchKind::Splice => self.read(&touch),
                 TouchKind::Write => self.write(&touch),
                 TouchKind::Fault => self.fault(&touch, touch.first),
                 TouchKind::Map => self.map(&touch),

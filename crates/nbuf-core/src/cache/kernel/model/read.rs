@@ -1,7 +1,7 @@
 //! A read: batches of cached folios, readahead where there is none, marks for what was read.
 
 use super::super::folio::{Slot, flag};
-use super::super::stream::Touch;
+use super::super::stream::{Touch, TouchKind};
 use super::clock::Clock;
 use super::{Model, Order};
 
@@ -13,7 +13,10 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
     pub(super) fn read(&mut self, touch: &Touch) {
         let end = touch.first + touch.count;
         let mut page = touch.first;
-        let mut last = self.readahead[touch.stream as usize].previous;
+        // A pipe takes a folio piece by piece, and each piece marks it (`filemap_splice_read`).
+        let is_splice = touch.kind == TouchKind::Splice;
+        let previous = self.readahead[touch.stream as usize].previous;
+        let mut last = previous.filter(|_| !is_splice);
         if touch.count == 1 {
             // Most touches of most traces, and the shortest way through what follows.
             let slot = self.cached(touch, page);
@@ -38,7 +41,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             }
             self.clock.reaches(touch, page, self.batch_end);
             page = self.mark_batch(page, last);
-            last = Some(page);
+            last = Some(page).filter(|_| !is_splice);
             if let Some(slot) = marked {
                 self.async_readahead(touch, slot, end);
             }

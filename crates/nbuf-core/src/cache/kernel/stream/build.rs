@@ -39,6 +39,7 @@ impl Builder {
     pub fn hear(&mut self, record: &Record) {
         let kind = match record.op {
             CacheEvent::Read => TouchKind::Read,
+            CacheEvent::Splice => TouchKind::Splice,
             CacheEvent::Write => TouchKind::Write,
             CacheEvent::Fault => TouchKind::Fault,
             CacheEvent::Map => TouchKind::Map,
@@ -71,7 +72,7 @@ impl Builder {
             self.heard.faulted(stream, record.request);
         }
         let touch = Touch { file, stream, first, count, file_pages, work_us: 0, kind };
-        if matches!(kind, TouchKind::Read | TouchKind::Write) {
+        if matches!(kind, TouchKind::Read | TouchKind::Write | TouchKind::Splice) {
             self.stream.called += u64::from(count);
         }
         // The same page of the same open file again is a hit at every size and moves nothing.

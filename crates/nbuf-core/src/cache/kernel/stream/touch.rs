@@ -21,6 +21,8 @@ pub enum TouchKind {
     Again,
     /// The kernel was asked to bring these pages, of which it brings one window.
     Ahead,
+    /// A read into a pipe, which marks each of its folios.
+    Splice,
 }
 
 impl TouchKind {
@@ -97,7 +99,8 @@ impl Packed {
             3 => TouchKind::Map,
             4 => TouchKind::Drop,
             5 => TouchKind::Again,
-            _ => TouchKind::Ahead,
+            6 => TouchKind::Ahead,
+            _ => TouchKind::Splice,
         }
     }
 }

@@ -31,6 +31,7 @@ const END: u8 = 11;
 /// Events again, whose numbers came later.
 const TOUCH: u8 = Kind::Touch as u8;
 const PREFETCH: u8 = Kind::Prefetch as u8;
+const SPLICE: u8 = Kind::Splice as u8;
 
 // High four bits of the tag.
 const FILE_REPEATS: u8 = 0x10;
@@ -93,6 +94,7 @@ pub(super) fn decode(state: &mut State, bytes: &mut &[u8]) -> Option<Entry> {
             let kind = match number {
                 TOUCH => Kind::Touch,
                 PREFETCH => Kind::Prefetch,
+                SPLICE => Kind::Splice,
                 _ => *KINDS.get(usize::from(number))?,
             };
             Entry::Event(decode_event(state, kind, tag, bytes)?)

@@ -27,6 +27,8 @@ pub enum Kind {
     Touch = 12,
     /// A system call that asks for pages ahead of time.
     Prefetch = 13,
+    /// Bytes of a file on their way into a pipe.
+    Splice = 14,
 }
 
 /// One kernel event.
@@ -42,10 +44,10 @@ pub struct Event {
     pub device: u32,
     /// Inode number.
     pub inode: u64,
-    /// Page index; for `Write`, `Read` and `Prefetch` the byte position.
+    /// Page index; for `Write`, `Read`, `Splice` and `Prefetch` the byte position.
     pub index: u64,
     /// `GetPages`, `MapPages`: last page index, inclusive. `Add`, `Delete`: order of the folio.
-    /// `Write`, `Read`, `Prefetch`: length in bytes. `Fault`, `Touch`: 0.
+    /// `Write`, `Read`, `Splice`, `Prefetch`: length in bytes. `Fault`, `Touch`: 0.
     /// `Advise`: what is said, by the kernel's number.
     pub extent: u64,
 }

@@ -24,7 +24,9 @@ impl Places {
                 &mut self.pages
             }
             Kind::Delete => &mut self.deleted,
-            Kind::Write | Kind::Read | Kind::Advise | Kind::Prefetch => &mut self.bytes,
+            Kind::Write | Kind::Read | Kind::Splice | Kind::Advise | Kind::Prefetch => {
+                &mut self.bytes
+            }
         }
     }
 }
@@ -60,7 +62,7 @@ impl State {
         match kind {
             Kind::GetPages | Kind::MapPages => index,
             Kind::Fault | Kind::Add | Kind::Delete | Kind::Advise | Kind::Touch => 0,
-            Kind::Write | Kind::Read | Kind::Prefetch => self.bytes_last,
+            Kind::Write | Kind::Read | Kind::Splice | Kind::Prefetch => self.bytes_last,
         }
     }
 
@@ -75,7 +77,7 @@ impl State {
                 let order = u32::try_from(event.extent).unwrap_or(u32::MAX);
                 event.index.wrapping_add(1_u64.checked_shl(order).unwrap_or(0))
             }
-            Kind::Write | Kind::Read | Kind::Prefetch => {
+            Kind::Write | Kind::Read | Kind::Splice | Kind::Prefetch => {
                 self.bytes_last = event.extent;
                 event.index.wrapping_add(event.extent)
             }

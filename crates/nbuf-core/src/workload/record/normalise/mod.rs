@@ -118,7 +118,11 @@ impl Walk {
     fn step(&mut self, event: &Event) {
         let file = self.file((event.device, event.inode));
         match event.kind {
-            Kind::GetPages => self.read(event, file),
+            Kind::GetPages => {
+                let last = event.extent.max(event.index);
+                self.read(event, file, CacheEvent::Read, pages(event.index, last));
+            }
+            Kind::Splice => self.read(event, file, CacheEvent::Splice, (event.index, event.extent)),
             Kind::Fault => {
                 self.mapped.add(file, event.index, event.index);
                 self.demand(event, file, CacheEvent::Fault, pages(event.index, event.index));
@@ -142,8 +146,10 @@ impl Walk {
         }
     }
 
-    fn read(&mut self, event: &Event, file: FileId) {
-        let (first, last) = (event.index, event.extent.max(event.index));
+    fn read(&mut self, event: &Event, file: FileId, op: CacheEvent, range: (u64, u64)) {
+        let (offset, bytes) = range;
+        let first = offset / PAGE_BYTES;
+        let last = offset.saturating_add(bytes.max(1) - 1) / PAGE_BYTES;
         let task = self.tasks.of(event.task);
         if let Some((before, from, to, _)) = &mut task.last
             && *before == file
@@ -154,9 +160,9 @@ impl Walk {
             *from = first;
             return;
         }
-        let first = task.request_start(file, first, last);
-        task.read_pages = last - first + 1;
-        self.demand(event, file, CacheEvent::Read, pages(first, last));
+        let start = task.request_start(file, first, last);
+        task.read_pages = last - start + 1;
+        self.demand(event, file, op, if start < first { pages(start, last) } else { range });
     }
 
     fn write(&mut self, event: &Event, file: FileId) {

@@ -5,6 +5,7 @@ use super::super::btrfs::{self, Btrfs};
 use super::super::calls::{self, Calls};
 use super::super::direct::{self, DirectLayout};
 use super::super::events::{Body, Layout, Sample, TaskIn};
+use super::super::pipes::{self, PipeCall};
 use super::super::reclaim::{self, ReclaimLayout};
 use super::Error;
 use super::error::refused;
@@ -17,6 +18,7 @@ pub(super) struct Others {
     pub(super) calls: Option<Calls>,
     advice: [Option<AdviceLayout>; 3],
     direct: Option<DirectLayout>,
+    pipes: [Option<PipeCall>; 3],
     reclaim: Option<ReclaimLayout>,
 }
 
@@ -44,6 +46,11 @@ impl Others {
             let format = call.paths.iter().find_map(|path| format(path));
             AdviceLayout::parse(&call, &format?).ok()
         });
+    }
+
+    /// Calls that move bytes of files through a pipe.
+    pub(super) fn add_pipes(&mut self) {
+        self.pipes = pipes::CALLS.map(|name| PipeCall::find(name, format));
     }
 
     /// Whether readers are woken for each record of this tracepoint.
@@ -78,8 +85,10 @@ impl Others {
         let advice = self.advice.iter().zip(ADVISING);
         let advice =
             advice.filter_map(|(layout, call)| Some(((*layout)?.id, call.filter.to_owned())));
+        let pipes = self.pipes.iter().flatten().flat_map(|call| [call.enter, call.exit]);
+        let pipes = pipes.map(|id| (id, String::new()));
         let all = calls.zip(Calls::filters()).chain(btrfs).chain(direct).chain(reclaim);
-        all.chain(advice).collect()
+        all.chain(advice).chain(pipes).collect()
     }
 
     /// What a record says, if it says anything to us.
@@ -101,6 +110,11 @@ impl Others {
         }
         if let Some(advice) = self.advice.iter().flatten().find(|advice| advice.id == body.id) {
             return advice.read(&body).map(Sample::Advice).map(Some).ok_or(Unreadable);
+        }
+        let is_of = |call: &&PipeCall| call.enter == body.id || call.exit == body.id;
+        if let Some(call) = self.pipes.iter().flatten().find(is_of) {
+            let Body { time_ns, task, id, .. } = body;
+            return Ok(Some(Sample::Pipe { time_ns, task, begins: call.enter == id }));
         }
         if let Some(reclaim) = self.reclaim.filter(|reclaim| reclaim.id == body.id) {
             return reclaim.read(&body).map(Some).ok_or(Unreadable);

@@ -26,6 +26,10 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         Ok(())
     }
 
+    fn looks_for_peers(&self) -> bool {
+        true
+    }
+
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         // A process may be gone soon: its descriptors are looked at as soon as it opens a file.
         let opens = self.writes.as_ref().map(|_| self.names.descriptors());

@@ -160,6 +160,7 @@ impl<'a, W: Write> Traced<'a, W> {
             cautions.push("a 32-bit program was run: its calls are missing".to_owned());
         }
         self.facts.uncached.clone_from(&shared.uncached);
+        self.facts.peers.clone_from(&ended.peers);
         cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
         cautions.extend(ended.left.as_ref().map(ToString::to_string));
         if let Some(signal) = ended.interrupted {
@@ -225,6 +226,10 @@ impl<W: Write> Watcher for Traced<'_, W> {
         let seized = told.recv().map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
         self.thread = Some(thread);
         seized
+    }
+
+    fn looks_for_peers(&self) -> bool {
+        true
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {

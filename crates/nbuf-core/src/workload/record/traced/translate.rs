@@ -15,6 +15,8 @@ use crate::workload::record::names::Key;
 
 /// The kernel moves no more in one call (`MAX_RW_COUNT`).
 const CALL_BYTES_MAX: u64 = 0x7fff_f000;
+/// What fits in the pipe through which the kernel moves bytes (`PIPE_DEF_BUFFERS`).
+const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
 /// Largest order of a folio in an event.
 const ORDER_MAX: u32 = 18;
 
@@ -119,10 +121,13 @@ impl Translator {
     pub(super) fn end(&mut self, task: i32, pending: &Pending, result: u64) {
         match *pending {
             Pending::Copy { from, to } => {
-                for (place, kind) in [(from, Kind::Read), (to, Kind::Write)] {
-                    if let Some((key, position)) = place {
-                        self.push(task, kind, key, position, result);
+                for (position, bytes) in pieces(from.map_or(0, |(_, position)| position), result) {
+                    if let Some((key, _)) = from {
+                        self.push(task, Kind::Splice, key, position, bytes);
                     }
+                }
+                if let Some((key, position)) = to {
+                    self.push(task, Kind::Write, key, position, result);
                 }
             }
             Pending::Cut { key, bytes } => {
@@ -228,6 +233,18 @@ impl Translator {
     }
 }
 
+/// The pieces in which bytes go through a pipe.
+fn pieces(position: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let (mut at, end) = (position, position.saturating_add(bytes));
+    std::iter::from_fn(move || {
+        // Each page, also the first one, has a place of its own in the pipe.
+        let piece = (PIPE_BYTES - at % PAGE_BYTES).min(end.checked_sub(at)?);
+        let start = at;
+        at += piece;
+        (piece > 0).then_some((start, piece))
+    })
+}
+
 /// A range of pages as beginnings and orders.
 fn powers(first: u64, end: u64) -> impl Iterator<Item = (u64, u32)> {
     let mut at = first;
@@ -244,6 +261,17 @@ fn powers(first: u64, end: u64) -> impl Iterator<Item = (u64, u32)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_pipe_takes_sixteen_pages_at_a_time() {
+        let check = |position, bytes, want: &[(u64, u64)]| {
+            assert_eq!(pieces(position, bytes).collect::<Vec<_>>(), want, "{position} {bytes}");
+        };
+        check(0, 0, &[]);
+        check(8192, 4096, &[(8192, 4096)]);
+        check(0, 100_000, &[(0, 65_536), (65_536, 34_464)]);
+        check(100, 70_000, &[(100, 65_436), (65_536, 4564)]);
+    }
 
     proptest! {
         #[test]

@@ -163,6 +163,14 @@ fn the_sentence_says_how_well_that_is_proved() {
         ("not repeatable", |r| {
             r.repeatable = Some(false);
             r.verify[0].held = Some(false);
+            // It takes three runs to know.
+            let run = RunSample {
+                measured_fills: r.verify[0].measured_fills,
+                measured_seconds: 1.0,
+                killed: false,
+                timed_out: false,
+            };
+            r.verify[0].samples = vec![run; 3];
         }),
         ("killed below", |r| kill(&mut r.verify[2])),
         ("killed at it", |r| {
@@ -197,7 +205,7 @@ fn the_sentence_says_how_well_that_is_proved() {
         &expect![[r#"
             not verified: Not proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, because it was not run again under that limit.
             not held: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs.
-            not repeatable: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs, and without a limit it did not do the same again.
+            not repeatable: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold at 1 of 4 sizes, and without a limit it did not do the same again.
             killed below: Proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; with 72.0 MiB it was OOM-killed.
             killed at it: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was OOM-killed.
             cut off: Proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
