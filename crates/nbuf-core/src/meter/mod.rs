@@ -1,9 +1,13 @@
 //! What is seen at the joints: accumulators that count and never look at the machine, and, apart
 //! from them, probes that do.
 
+#[cfg(feature = "capture")]
+pub(crate) mod between_faults;
 pub(crate) mod bins;
 mod depths;
 pub(crate) mod distance;
+#[cfg(feature = "capture")]
+pub(crate) mod idle_split;
 pub(crate) mod lists;
 pub(crate) mod map;
 pub(crate) mod periods;

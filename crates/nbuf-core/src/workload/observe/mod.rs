@@ -6,6 +6,7 @@
 //! takes about 5 ms; closing takes long, and is left to another process.
 
 mod decode;
+pub(crate) mod machine;
 mod tracepoints;
 
 use std::io;
