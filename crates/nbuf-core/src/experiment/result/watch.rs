@@ -173,7 +173,7 @@ pub struct WatchFaults {
     pub running_between_mean_seconds: Option<f64>,
     /// Running time of a processor between two major faults on it; nothing without the right to see faults.
     pub between_major: Option<WatchTimes>,
-    /// Running time of a processor between two faults of any kind, of the first 2,700 on it in each tenth of a
+    /// Running time of a processor between two faults of any kind, of the first 512 on it in each tenth of a
     /// second.
     pub between: Option<WatchTimes>,
 }

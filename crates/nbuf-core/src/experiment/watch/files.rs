@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::Error;
 use crate::experiment::result::WatchFile;
-use crate::sys::cache::cached;
+use crate::sys::cache::{Cached, cached};
 use crate::sys::files;
 use crate::units::Bytes;
 
@@ -78,7 +78,8 @@ fn seen(file: &File) -> io::Result<WatchFile> {
     let bytes = file.metadata()?.len();
     let page_bytes = rustix::param::page_size() as u64;
     let pages = bytes.div_ceil(page_bytes);
-    let all = cached(file, 0, 0)?;
+    // No further: a large folio may reach past the end, and a length of 0 would count all of it.
+    let all = if pages == 0 { Cached::default() } else { cached(file, 0, pages * page_bytes)? };
     let part_pages = pages.div_ceil(PARTS).max(1);
     let parts = (0..pages).step_by(usize::try_from(part_pages).unwrap_or(usize::MAX));
     let share = |first: u64| {

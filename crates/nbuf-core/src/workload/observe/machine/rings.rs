@@ -13,9 +13,9 @@ use crate::workload::record::machine;
 
 /// Room of a processor's ring: ten thousand switches.
 const RING_BYTES: usize = 1 << 20;
-/// Room for page faults. What does not fit is passed over, so that it bounds the cost too: 2,700 faults
+/// Room for page faults. What does not fit is passed over, so that it bounds the cost too: 512 faults
 /// a drain.
-const FAULT_RING_BYTES: usize = 64 << 10;
+const FAULT_RING_BYTES: usize = 8 << 10;
 
 /// One record with the processor it is of.
 #[derive(Clone, Copy, Debug)]
