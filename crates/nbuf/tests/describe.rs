@@ -39,6 +39,7 @@ const PAGES: &[&str] = &[
     "nbuf-unix-boot.1",
     "nbuf-unix-sweep.1",
     "nbuf-unix.1",
+    "nbuf-watch.1",
     "nbuf-writer.1",
     "nbuf.1",
 ];

@@ -8,7 +8,7 @@ use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
     RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport, SweepDocument,
-    TraceDocument, TraceHead, TraceMade,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -51,6 +51,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<TraceDocument>(),
         generated::<TraceHead>(),
         generated::<TraceMade>(),
+        generated::<WatchDocument>(),
         generated::<UnixDocument>(),
     ]
 }

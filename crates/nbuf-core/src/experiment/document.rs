@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, PingDocument,
     RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport, SweepDocument,
-    TraceDocument, TraceHead, TraceMade,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -57,6 +57,7 @@ documents!(
     TraceDocument,
     TraceHead,
     TraceMade,
+    WatchDocument,
 );
 
 /// Why a text is no document; the messages continue a sentence that begins with its name.
@@ -106,6 +107,11 @@ pub fn read<D: Document>(json: &[u8]) -> Result<D, DocumentError> {
 /// Writes a document, with a line feed at its end.
 pub fn write<D: Document>(document: &D) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
+}
+
+/// Writes a document on one line, with a line feed at its end.
+pub fn write_line<D: Document>(document: &D) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(document)? + "\n")
 }
 
 #[cfg(test)]

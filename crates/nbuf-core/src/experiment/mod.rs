@@ -84,4 +84,6 @@ pub(crate) mod verify;
 pub mod warning;
 mod warnings;
 #[cfg(feature = "capture")]
+pub mod watch;
+#[cfg(feature = "capture")]
 mod words;

@@ -32,6 +32,8 @@ mod time;
 mod trace;
 mod traffic;
 mod verdict;
+mod watch;
+mod watch_named;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +78,11 @@ pub use trace::{RecordDocument, TraceDropped, TraceHead, TraceMade, TraceReading
 pub use traffic::Traffic;
 pub(in crate::experiment) use verdict::deviation;
 pub use verdict::{MAPPED_SHARE_MAX, TOLERANCE, Verdict};
+pub use watch::{
+    WatchCache, WatchCpu, WatchDisc, WatchDocument, WatchFaults, WatchMeter, WatchOwn,
+    WatchPressure, WatchQueue, WatchStates, WatchTimes,
+};
+pub use watch_named::{WatchChosen, WatchFile};
 
 pub use super::warning::Warning;
 use crate::units::Bytes;

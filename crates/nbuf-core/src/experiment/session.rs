@@ -37,7 +37,7 @@ use std::process::Command;
 #[cfg(feature = "paths")]
 use super::course::Moved;
 use super::notice::{Notice, Question};
-use super::result::{BenchSampleLine, PingSampleLine, SizeReport};
+use super::result::{BenchSampleLine, PingSampleLine, SizeReport, WatchDocument};
 #[cfg(feature = "paths")]
 use super::serve::Serving;
 use crate::clock::{self, Stopwatch};
@@ -272,6 +272,10 @@ pub enum Interim<'a> {
     /// Where a server can be reached.
     #[cfg(feature = "paths")]
     Serving(&'a Serving),
+    /// An interval of `watch`.
+    Watch(&'a WatchDocument),
+    /// `watch` goes on: called ten times a second, for those who look at keys meanwhile.
+    Watching,
     /// What a program of the course has moved so far.
     #[cfg(feature = "paths")]
     Moved(&'a Moved),

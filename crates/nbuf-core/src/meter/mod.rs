@@ -2,9 +2,13 @@
 //! from them, probes that do.
 
 pub(crate) mod activity;
+#[cfg(feature = "capture")]
+pub(crate) mod between_faults;
 pub(crate) mod bins;
 mod depths;
 pub(crate) mod distance;
+#[cfg(feature = "capture")]
+pub(crate) mod idle_split;
 pub(crate) mod lists;
 pub(crate) mod map;
 pub(crate) mod periods;

@@ -5,16 +5,36 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+/// Pages of a file by their state, as `cachestat(2)` counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// In the page cache.
+    pub resident: u64,
+    /// Of these, not yet written.
+    pub dirty: u64,
+    /// Of these, being written.
+    pub writeback: u64,
+    /// Evicted, as far as the kernel remembers.
+    pub evicted: u64,
+    /// Of these, so recently that a new read would put them among the active pages.
+    pub recently_evicted: u64,
+}
+
 /// Pages of a file in the page cache, by `cachestat(2)` (Linux 6.5).
 pub fn resident_pages(file: &File) -> io::Result<u64> {
+    // A length of 0 reaches to the end.
+    Ok(cached(file, 0, 0)?.resident)
+}
+
+/// Pages of a part of a file, by `cachestat(2)` (Linux 6.5). A length of 0 reaches to the end.
+pub fn cached(file: &File, offset_bytes: u64, length_bytes: u64) -> io::Result<Cached> {
     #[repr(C)]
     struct Range {
         offset: u64,
         length: u64,
     }
     const SYS_CACHESTAT: libc::c_long = 451;
-    // A length of 0 reaches to the end.
-    let range = Range { offset: 0, length: 0 };
+    let range = Range { offset: offset_bytes, length: length_bytes };
     // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted
     let mut counts = [0u64; 5];
     // SAFETY: both structures have the layout of `struct cachestat_range` and `struct cachestat`
@@ -22,7 +42,8 @@ pub fn resident_pages(file: &File) -> io::Result<u64> {
     super::check(unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, counts.as_mut_ptr(), 0)
     })?;
-    Ok(counts[0])
+    let [resident, dirty, writeback, evicted, recently_evicted] = counts;
+    Ok(Cached { resident, dirty, writeback, evicted, recently_evicted })
 }
 
 /// For each page of a file, whether it is in the page cache, by `mincore(2)` on a mapping that is

@@ -142,6 +142,11 @@ pub fn thread_time_ns() -> u64 {
     nanoseconds_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Processor time of this process, all its threads together, in nanoseconds.
+pub fn process_time_ns() -> u64 {
+    nanoseconds_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 fn nanoseconds_of(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a live local.

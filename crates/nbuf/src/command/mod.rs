@@ -20,6 +20,7 @@ mod size;
 mod sweep;
 mod trace;
 mod unix;
+mod watch;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -37,6 +38,7 @@ pub(crate) enum Verb {
     DemoWork(demo::WorkArgs),
     Record(record::Arguments),
     Run(run::Arguments),
+    Watch(Box<watch::Arguments>),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
     Serve(Box<serve::Args>),
@@ -62,6 +64,7 @@ impl Verb {
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Self::Size(arguments) => arguments.needs(),
+            Self::Watch(arguments) => arguments.needs(),
             Self::Demo(_) | Self::Record(_) | Self::Run(_) | Self::Doctor(_) => Needs::Watching,
             _ => Needs::Nothing,
         }
@@ -80,6 +83,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::DemoWork(arguments) => demo::work(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Run(arguments) => run::run(arguments),
+        Verb::Watch(arguments) => watch::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
         Verb::Serve(arguments) => serve::run(arguments),

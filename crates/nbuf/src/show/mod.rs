@@ -40,3 +40,4 @@ mod table;
 pub(crate) mod terminal;
 pub(crate) mod text;
 pub(crate) mod unix;
+pub(crate) mod watch;

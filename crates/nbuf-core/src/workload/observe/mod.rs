@@ -8,6 +8,7 @@
 mod calls;
 mod decode;
 mod discs;
+pub(crate) mod machine;
 mod sources;
 mod tracepoints;
 

@@ -1,0 +1,211 @@
+//! From records of the kernel to what happened to a processor, a thread or a request.
+//!
+//! Pure; never panics on whatever the kernel, or a test, hands over.
+
+use crate::workload::record::events::{Field, field_named, id, number};
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A processor went from one thread to another. Number 0 is the idle thread.
+    Switch {
+        from: u32,
+        to: u32,
+        /// Whether the thread that left is of a program and sleeps where no signal wakes it. Threads of the
+        /// kernel wait for others, who wait too.
+        waits: bool,
+    },
+    /// A thread can run.
+    Wakeup {
+        thread: u32,
+        /// Whether a program did that, and no interrupt or thread of the kernel.
+        by_program: bool,
+    },
+    /// A request went to its device.
+    Issued(Request),
+    /// A request came back.
+    Completed(Request),
+    /// A page fault that waited for a disc.
+    MajorFault,
+}
+
+/// What identifies a request while it is with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Request {
+    pub(super) device: u32,
+    pub(super) sector: u64,
+}
+
+/// What a tracepoint means to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    Switch,
+    Wakeup,
+    Issue,
+    Complete,
+}
+
+/// A tracepoint that is sampled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub(super) path: &'static str,
+    means: Means,
+    fields: &'static [&'static str],
+    /// What it lets through.
+    pub(super) filter: Option<&'static std::ffi::CStr>,
+}
+
+/// `TASK_UNINTERRUPTIBLE` of `include/linux/sched.h`, as `prev_state` reports it. Threads of the kernel that
+/// wait for work have another state there.
+const UNINTERRUPTIBLE: u64 = 2;
+
+/// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` in `common_flags`.
+const IN_INTERRUPT: u64 = 0x08 | 0x10;
+
+/// The switches that matter: from and to idle, and into a wait that may be for a disc.
+pub(super) const SOURCES: [Source; 4] = [
+    Source {
+        path: "sched/sched_switch",
+        means: Means::Switch,
+        fields: &["prev_pid", "next_pid", "prev_state"],
+        filter: Some(c"prev_pid==0||next_pid==0||prev_state==2"),
+    },
+    // Not `sched_wakeup`: another processor may carry that out, in an interrupt.
+    Source {
+        path: "sched/sched_waking",
+        means: Means::Wakeup,
+        fields: &["pid", "common_flags"],
+        filter: None,
+    },
+    Source {
+        path: "block/block_rq_issue",
+        means: Means::Issue,
+        fields: &["dev", "sector"],
+        filter: None,
+    },
+    Source {
+        path: "block/block_rq_complete",
+        means: Means::Complete,
+        fields: &["dev", "sector"],
+        filter: None,
+    },
+];
+
+/// How to read the records of a tracepoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) id: u16,
+    means: Means,
+    fields: Vec<Field>,
+}
+
+impl Layout {
+    /// Reads a `format` file; nothing where a field is missing.
+    pub(super) fn parse(source: &Source, text: &str) -> Option<Self> {
+        let fields = source.fields.iter().map(|name| field_named(text, name));
+        Some(Self { id: id(text)?, means: source.means, fields: fields.collect::<Option<_>>()? })
+    }
+
+    /// Whether its samples end with registers.
+    pub(super) fn says_registers(&self) -> bool {
+        matches!(self.means, Means::Switch | Means::Wakeup)
+    }
+}
+
+/// Reads a sample of `TIME`, and of `RAW` except for page faults; registers follow where [`Layout::says_registers`].
+/// Gives its time too.
+pub(super) fn decode(layouts: &[Layout], body: &[u8]) -> Option<(u64, Seen)> {
+    let time_ns = u64::from_ne_bytes(body.get(..8)?.try_into().ok()?);
+    if body.len() == 8 {
+        return Some((time_ns, Seen::MajorFault));
+    }
+    let bytes = u32::from_ne_bytes(body.get(8..12)?.try_into().ok()?);
+    let raw = body.get(12..12_usize.checked_add(usize::try_from(bytes).ok()?)?)?;
+    let id = u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?);
+    let layout = layouts.iter().find(|layout| layout.id == id)?;
+    let value = |at: usize| number(raw, *layout.fields.get(at)?);
+    let small = |at: usize| u32::try_from(value(at)?).ok();
+    // A thread of the kernel has no registers of a program.
+    let is_of_program =
+        || Some(body.get(12 + raw.len()..20 + raw.len())?.iter().any(|byte| *byte != 0));
+    let request = || Some(Request { device: small(0)?, sector: value(1)? });
+    let seen = match layout.means {
+        Means::Switch => {
+            let waits = is_of_program()? && value(2)? == UNINTERRUPTIBLE;
+            Seen::Switch { from: small(0)?, to: small(1)?, waits }
+        }
+        Means::Wakeup => {
+            let by_program = value(1)? & IN_INTERRUPT == 0 && is_of_program()?;
+            Seen::Wakeup { thread: small(0)?, by_program }
+        }
+        Means::Issue => Seen::Issued(request()?),
+        Means::Complete => Seen::Completed(request()?),
+    };
+    Some((time_ns, seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: &str = "ID: 7\n\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n\
+        \tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n\
+        \tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+
+    fn sample(raw: &[u8]) -> Vec<u8> {
+        let mut body = 99_u64.to_ne_bytes().to_vec();
+        body.extend(u32::try_from(raw.len()).unwrap().to_ne_bytes());
+        body.extend(raw);
+        // The kind of registers, and no register.
+        body.extend(2_u64.to_ne_bytes());
+        body
+    }
+
+    #[test]
+    fn a_switch_is_read() {
+        let layouts = [Layout::parse(&SOURCES[0], SWITCH).unwrap()];
+        let mut raw = vec![0; 28];
+        raw[0] = 7;
+        raw[8] = 42;
+        raw[16] = 2;
+        let switch = Seen::Switch { from: 42, to: 0, waits: true };
+        assert_eq!(decode(&layouts, &sample(&raw)), Some((99, switch)));
+        let mut of_kernel = sample(&raw);
+        let end = of_kernel.len() - 8;
+        of_kernel[end..].fill(0);
+        let switch = Seen::Switch { from: 42, to: 0, waits: false };
+        assert_eq!(decode(&layouts, &of_kernel), Some((99, switch)));
+        raw[16] = 0x80;
+        let switch = Seen::Switch { from: 42, to: 0, waits: false };
+        assert_eq!(decode(&layouts, &sample(&raw)), Some((99, switch)));
+        assert_eq!(Layout::parse(&SOURCES[1], SWITCH), None);
+    }
+
+    #[test]
+    fn a_wake_up_says_whether_a_program_did_it() {
+        let format = "ID: 9\n\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+            \tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+        let layouts = [Layout::parse(&SOURCES[1], format).unwrap()];
+        let mut raw = vec![0; 12];
+        raw[0] = 9;
+        raw[8] = 42;
+        let woken = |by_program| Some((99, Seen::Wakeup { thread: 42, by_program }));
+        assert_eq!(decode(&layouts, &sample(&raw)), woken(true));
+        raw[2] = 0x08;
+        assert_eq!(decode(&layouts, &sample(&raw)), woken(false));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_unknown_is_passed_over() {
+        let layouts = [Layout::parse(&SOURCES[0], SWITCH).unwrap()];
+        let mut raw = vec![0; 28];
+        raw[0] = 7;
+        let whole = sample(&raw);
+        for bytes in (0..whole.len()).filter(|bytes| *bytes != 8) {
+            assert_eq!(decode(&layouts, &whole[..bytes]), None, "{bytes}");
+        }
+        assert_eq!(decode(&layouts, &whole[..8]), Some((99, Seen::MajorFault)));
+        raw[0] = 8;
+        assert_eq!(decode(&layouts, &sample(&raw)), None);
+    }
+}
