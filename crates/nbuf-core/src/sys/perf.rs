@@ -14,7 +14,7 @@ use perf_event_open_sys::bindings as b;
 
 use super::architecture::registers;
 use super::rights::capability::raise;
-pub(crate) use faults::{FaultEvents, open_faults};
+pub(crate) use faults::{FaultEvents, open_fault_pairs};
 
 // The C libraries disagree about the type of the number.
 const SET_OUTPUT: libc::Ioctl = b::SET_OUTPUT as libc::Ioctl;

@@ -25,7 +25,7 @@ pub(crate) struct FaultEvents {
 ///
 /// # Errors
 /// As [`super::open`].
-pub(crate) fn open_faults(pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<FaultEvents> {
+pub(crate) fn open_fault_pairs(pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<FaultEvents> {
     let open = |which: u32| {
         let sampling =
             Sampling { wakeup_bytes, says_task: true, begins_now: true, ..Sampling::default() };

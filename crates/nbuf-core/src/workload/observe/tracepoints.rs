@@ -170,7 +170,7 @@ impl Tracepoints {
 
     fn open_faults(&mut self, pid: i32, wakeup_bytes: u32) -> io::Result<()> {
         for processor in machine::processors_online()? {
-            let faults = perf::open_faults(pid, processor, wakeup_bytes)?;
+            let faults = perf::open_fault_pairs(pid, processor, wakeup_bytes)?;
             self.fault_rings.push(Ring::map(faults.leader().descriptor(), RING_BYTES)?);
             faults.share_ring()?;
             self.faults.push(faults);
