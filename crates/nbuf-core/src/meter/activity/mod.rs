@@ -3,8 +3,8 @@
 //! Pure: it pairs the beginnings and ends that the kernel reports, and adds the times to histograms. What begins
 //! and never ends, as `exit`, is not in it.
 //!
-//! Linux 6.18 has no records of completions on an idle processor. Where none was seen, a thread that waited for
-//! its request was woken by the completion.
+//! On some machines a processor's idle thread leaves no records, completions among them (docs/run.md). Where none
+//! was seen, a thread that waited for its request was woken by the completion.
 //! Cost: some 50 ns an event, 11 KiB a kind that was seen, and a few words a living thread.
 //! Source: Saltzer, "Multics Performance", 1969: the meters of faults and of each primitive; docs/run.md.
 

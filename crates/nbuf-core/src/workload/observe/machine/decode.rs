@@ -8,13 +8,10 @@ use crate::workload::record::events::{Field, field_named, id, number};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A processor went from one thread to another. Number 0 is the idle thread.
-    Switch {
-        from: u32,
-        to: u32,
-        /// Whether the thread that left is of a program and sleeps where no signal wakes it. Threads of the
-        /// kernel wait for others, who wait too.
-        waits: bool,
-    },
+    Switch { from: u32, to: u32 },
+    /// A thread of a program sleeps from now on where no signal wakes it. Threads of the kernel wait for others,
+    /// who wait too.
+    Waits { thread: u32 },
     /// A thread can run.
     Wakeup {
         thread: u32,
@@ -62,13 +59,13 @@ const UNINTERRUPTIBLE: u64 = 2;
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` in `common_flags`.
 const IN_INTERRUPT: u64 = 0x08 | 0x10;
 
-/// The switches that matter: from and to idle, and into a wait that may be for a disc.
+/// Of the switches, those into a wait that may be for a disc. All others have a record of their own.
 pub(super) const SOURCES: [Source; 4] = [
     Source {
         path: "sched/sched_switch",
         means: Means::Switch,
-        fields: &["prev_pid", "next_pid", "prev_state"],
-        filter: Some(c"prev_pid==0||next_pid==0||prev_state==2"),
+        fields: &["prev_pid", "prev_state"],
+        filter: Some(c"prev_state==2"),
     },
     // Not `sched_wakeup`: another processor may carry that out, in an interrupt.
     Source {
@@ -131,8 +128,10 @@ pub(super) fn decode(layouts: &[Layout], body: &[u8]) -> Option<(u64, Seen)> {
     let request = || Some(Request { device: small(0)?, sector: value(1)? });
     let seen = match layout.means {
         Means::Switch => {
-            let waits = is_of_program()? && value(2)? == UNINTERRUPTIBLE;
-            Seen::Switch { from: small(0)?, to: small(1)?, waits }
+            if !is_of_program()? || value(1)? != UNINTERRUPTIBLE {
+                return None;
+            }
+            Seen::Waits { thread: small(0)? }
         }
         Means::Wakeup => {
             let by_program = value(1)? & IN_INTERRUPT == 0 && is_of_program()?;
@@ -142,6 +141,13 @@ pub(super) fn decode(layouts: &[Layout], body: &[u8]) -> Option<(u64, Seen)> {
         Means::Complete => Seen::Completed(request()?),
     };
     Some((time_ns, seen))
+}
+
+/// Reads `PERF_RECORD_SWITCH_CPU_WIDE` of a thread that gets the processor, with an identity of `TID | TIME`.
+pub(super) fn decode_switch(body: &[u8]) -> Option<(u64, Seen)> {
+    let word = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
+    let time_ns = u64::from_ne_bytes(body.get(16..24)?.try_into().ok()?);
+    Some((time_ns, Seen::Switch { from: word(4)?, to: word(12)? }))
 }
 
 #[cfg(test)]
@@ -162,23 +168,31 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_read() {
+    fn a_wait_is_read() {
         let layouts = [Layout::parse(&SOURCES[0], SWITCH).unwrap()];
         let mut raw = vec![0; 28];
         raw[0] = 7;
         raw[8] = 42;
         raw[16] = 2;
-        let switch = Seen::Switch { from: 42, to: 0, waits: true };
-        assert_eq!(decode(&layouts, &sample(&raw)), Some((99, switch)));
+        assert_eq!(decode(&layouts, &sample(&raw)), Some((99, Seen::Waits { thread: 42 })));
         let mut of_kernel = sample(&raw);
         let end = of_kernel.len() - 8;
         of_kernel[end..].fill(0);
-        let switch = Seen::Switch { from: 42, to: 0, waits: false };
-        assert_eq!(decode(&layouts, &of_kernel), Some((99, switch)));
+        assert_eq!(decode(&layouts, &of_kernel), None);
         raw[16] = 0x80;
-        let switch = Seen::Switch { from: 42, to: 0, waits: false };
-        assert_eq!(decode(&layouts, &sample(&raw)), Some((99, switch)));
+        assert_eq!(decode(&layouts, &sample(&raw)), None);
         assert_eq!(Layout::parse(&SOURCES[1], SWITCH), None);
+    }
+
+    #[test]
+    fn a_switch_is_read() {
+        let mut body = Vec::new();
+        for word in [40_u32, 41, 50, 51] {
+            body.extend(word.to_ne_bytes());
+        }
+        body.extend(99_u64.to_ne_bytes());
+        assert_eq!(decode_switch(&body), Some((99, Seen::Switch { from: 41, to: 51 })));
+        assert_eq!(decode_switch(&body[..23]), None);
     }
 
     #[test]
@@ -199,7 +213,7 @@ mod tests {
     fn what_is_cut_off_or_unknown_is_passed_over() {
         let layouts = [Layout::parse(&SOURCES[0], SWITCH).unwrap()];
         let mut raw = vec![0; 28];
-        raw[0] = 7;
+        (raw[0], raw[16]) = (7, 2);
         let whole = sample(&raw);
         for bytes in (0..whole.len()).filter(|bytes| *bytes != 8) {
             assert_eq!(decode(&layouts, &whole[..bytes]), None, "{bytes}");

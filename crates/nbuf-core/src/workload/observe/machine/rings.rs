@@ -4,7 +4,7 @@ use std::io;
 
 use perf_event_open_sys::bindings;
 
-use super::decode::{Layout, SOURCES, Seen, decode};
+use super::decode::{Layout, SOURCES, Seen, decode, decode_switch};
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, Faults, Sampling};
 use crate::sys::ring::Ring;
@@ -90,11 +90,15 @@ impl Rings {
                 }
                 self.events.push(event);
             }
+            // Tracepoints are no use for that: on some machines the idle thread of a processor leaves none.
+            let sampling = Sampling { says_task: true, says_switches: true, ..sampling };
+            let silent = perf::open_silent(-1, processor, sampling)?;
+            silent.redirect_to(&self.events[leader])?;
             let major = perf::open_faults(Faults::Major, processor, wakeup_bytes)?;
             major.redirect_to(&self.events[leader])?;
             let all = perf::open_faults(Faults::All, processor, wakeup_bytes)?;
             self.faults.push(Ring::map(all.descriptor(), FAULT_RING_BYTES)?);
-            self.events.extend([major, all]);
+            self.events.extend([silent, major, all]);
         }
         Ok(())
     }
@@ -113,6 +117,14 @@ impl Rings {
                 bindings::PERF_RECORD_SAMPLE => {
                     *records += 1;
                     if let Some((time_ns, seen)) = decode(layouts, record.body) {
+                        into.push(Record { time_ns, processor, what: What::Seen(seen) });
+                    }
+                }
+                bindings::PERF_RECORD_SWITCH_CPU_WIDE => {
+                    *records += 1;
+                    if u32::from(record.misc) & bindings::PERF_RECORD_MISC_SWITCH_OUT == 0
+                        && let Some((time_ns, seen)) = decode_switch(record.body)
+                    {
                         into.push(Record { time_ns, processor, what: What::Seen(seen) });
                     }
                 }
