@@ -102,7 +102,7 @@ pub(crate) const CASES: [Case; 21] = [
         "import os; i = os.open('a', 0); o = os.open('/dev/null', 1)
 while os.sendfile(o, i, None, 1 << 20): pass",
         "a",
-        "Read */1024",
+        "Splice */1024",
     ),
     python(
         "random pread",

@@ -29,7 +29,7 @@ pub use replay::{ReplayError, replay};
 use super::result::{Warning, WatchDocument};
 use super::session::{Interim, Session};
 use crate::meter::probe::counts::Counts;
-use crate::meter::probe::tasks;
+use crate::meter::probe::{disc_counts, tasks};
 use crate::sys::process::monotonic_ns;
 use crate::workload::observe::machine::Machine;
 use chosen::Chosen;
@@ -147,7 +147,10 @@ impl Watch {
             wait(session, left_ns.min(TICK_NS)).map_err(Error::Signals)?;
             samples.add(&Counts::read_now().map_err(Error::Counters)?);
             if let Ok(machine) = &mut self.machine {
-                machine.drain();
+                let now_ns = monotonic_ns();
+                let is_quiet = disc_counts::read()
+                    .is_ok_and(|discs| discs.values().all(|disc| disc.in_flight == 0));
+                machine.drain(is_quiet.then_some(now_ns));
             }
             session.observer.interim(Interim::Watching).map_err(Error::Observer)?;
             if monotonic_ns() >= until_ns || session.cancellation.poll().is_some() {

@@ -49,6 +49,8 @@ pub(crate) struct Machine {
     major: BetweenFaults,
     all: BetweenFaults,
     flying: HashMap<Request, u64>,
+    /// When no disc had a request, at the look before.
+    quiet_ns: Option<u64>,
     seen: MachineSeen,
     counts: (u64, u64),
     batch: Vec<Record>,
@@ -71,15 +73,26 @@ impl Machine {
             major: BetweenFaults::new(processors),
             all: BetweenFaults::new(processors),
             flying: HashMap::new(),
+            quiet_ns: None,
             seen: MachineSeen::default(),
             counts: (0, 0),
             batch: Vec::new(),
         })
     }
 
-    /// Takes what has come. To be called at least ten times a second.
-    pub(crate) fn drain(&mut self) {
-        self.take_until(monotonic_ns().saturating_sub(SETTLED_NS));
+    /// Takes what has come. To be called at least ten times a second. `quiet_ns` is a moment before, if any, at
+    /// which no disc had a request: those that went out earlier came back without a record.
+    pub(crate) fn drain(&mut self, quiet_ns: Option<u64>) {
+        let until_ns = monotonic_ns().saturating_sub(SETTLED_NS);
+        self.take_until(until_ns);
+        // All records from before that look are here by now.
+        if let Some(quiet_ns) = std::mem::replace(&mut self.quiet_ns, quiet_ns) {
+            let before = self.flying.len();
+            self.flying.retain(|_, since_ns| *since_ns >= quiet_ns);
+            if self.flying.len() < before {
+                self.count_flying(until_ns);
+            }
+        }
     }
 
     /// Ends an interval at this time, which has passed. `blocked` is the kernel's number of tasks that wait for
