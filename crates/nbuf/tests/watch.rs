@@ -7,12 +7,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nbuf::experiment::result::{WatchDocument, WatchMeter};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
+use support::truth::{built, in_four_tries};
 use support::{Need, Place, listens, requires, skip, until};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
@@ -76,12 +76,7 @@ impl Drop for Truth {
 
 fn truth(place: &Place) -> PathBuf {
     let program = place.path("truth");
-    if !program.exists() {
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/watch/truth.c");
-        let built = Command::new("cc").args(["-O1", "-w", source, "-o"]).arg(&program).status();
-        assert!(built.unwrap().success());
-    }
-    program
+    if program.exists() { program } else { built(place, "watch") }
 }
 
 /// Watches one interval of two seconds while `work` is done.
@@ -99,16 +94,6 @@ fn watch<T>(place: &Place, options: &[&str], work: impl FnOnce() -> T) -> (Watch
     let all = seen.seconds * seen.processors as f64;
     assert!((seen.cpu.sum_seconds() - all).abs() < 1e-6 * all, "{:?} of {all}", seen.cpu);
     (seen, done)
-}
-
-/// Makes runs again that a busy machine disturbed: one of four must hold.
-fn in_four_tries(runs: impl Fn()) {
-    for _ in 0..3 {
-        if catch_unwind(AssertUnwindSafe(&runs)).is_ok() {
-            return;
-        }
-    }
-    runs();
 }
 
 #[test]

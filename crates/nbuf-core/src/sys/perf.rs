@@ -14,7 +14,7 @@ use perf_event_open_sys::bindings as b;
 
 use super::architecture::registers;
 use super::rights::capability::raise;
-pub(crate) use faults::{FaultEvents, open_fault_pairs};
+pub(crate) use faults::{FaultEvents, Faults, open_fault_pairs, open_faults};
 
 // The C libraries disagree about the type of the number.
 const SET_OUTPUT: libc::Ioctl = b::SET_OUTPUT as libc::Ioctl;
@@ -93,31 +93,6 @@ pub(crate) fn open_silent(pid: i32, cpu: i32, sampling: Sampling) -> io::Result<
     attr.set_exclude_hv(1);
     attr.sample_type &= !u64::from(b::PERF_SAMPLE_RAW);
     open_known(attr, pid, cpu)
-}
-
-/// The kinds of page faults that the kernel says of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Faults {
-    /// All.
-    All,
-    /// Those that waited for a disc.
-    Major,
-}
-
-/// Samples page faults of all of a processor, from now on. A sample is its time (`CLOCK_MONOTONIC`) alone.
-///
-/// # Errors
-/// As [`open`].
-pub(crate) fn open_faults(kind: Faults, cpu: i32, wakeup_bytes: u32) -> io::Result<Event> {
-    let config = match kind {
-        Faults::All => b::PERF_COUNT_SW_PAGE_FAULTS,
-        Faults::Major => b::PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-    };
-    let sampling = Sampling { wakeup_bytes, begins_now: true, ..Sampling::default() };
-    let mut attr = attributes(config.into(), sampling);
-    attr.type_ = b::PERF_TYPE_SOFTWARE;
-    attr.sample_type = u64::from(b::PERF_SAMPLE_TIME);
-    open_known(attr, -1, cpu)
 }
 
 /// Counts a tracepoint for a task that has not executed yet and its descendants, on all processors, from

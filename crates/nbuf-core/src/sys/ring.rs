@@ -33,6 +33,18 @@ pub(crate) struct Record<'a> {
     pub body: &'a [u8],
 }
 
+impl Record<'_> {
+    /// How many records the kernel dropped before this one; only `PERF_RECORD_LOST` says so.
+    pub(crate) fn lost(&self) -> u64 {
+        if self.kind != b::PERF_RECORD_LOST {
+            return 0;
+        }
+        // Behind the number of the event.
+        let count = self.body.get(8..16).and_then(|bytes| bytes.try_into().ok());
+        count.map_or(1, u64::from_ne_bytes)
+    }
+}
+
 // SAFETY: the mapping belongs to this value alone; the kernel is the only other writer and is
 // synchronised with by the acquire/release pair in `drain`.
 unsafe impl Send for Ring {}

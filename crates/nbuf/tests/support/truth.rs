@@ -6,16 +6,18 @@ use std::process::Command;
 
 use super::Place;
 
-/// Builds `truth.c`.
+/// Builds `truth.c` of `nbuf run`.
 pub(crate) fn truth(place: &Place) -> PathBuf {
+    built(place, "run")
+}
+
+/// Builds the `truth.c` in this folder of the tests.
+pub(crate) fn built(place: &Place, folder: &str) -> PathBuf {
     let program = place.path("truth");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/truth.c");
-    let built = Command::new("cc")
-        .args(["-O1", "-w", "-pthread", source, "-o"])
-        .arg(&program)
-        .status()
-        .unwrap();
-    assert!(built.success());
+    let source = format!("{}/tests/{folder}/truth.c", env!("CARGO_MANIFEST_DIR"));
+    let mut cc = Command::new("cc");
+    let cc = cc.args(["-O1", "-w", "-pthread", &source, "-o"]).arg(&program);
+    assert!(cc.status().unwrap().success());
     program
 }
 

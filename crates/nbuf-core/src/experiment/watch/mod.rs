@@ -173,7 +173,7 @@ impl Watch {
         document.files = self.files.look();
         document.notes.extend(seen.err().map(|reason| {
             Warning::Text(format!(
-                "idle time is told apart by samples, and run-queue entries, service times and times between \
+                "idle time is split by samples, and run-queue entries, service times and times between \
                  faults are missing: {reason}; run nbuf by sudo"
             ))
         }));

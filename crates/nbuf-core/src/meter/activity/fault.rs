@@ -11,7 +11,7 @@ pub(super) struct Fault {
     pub(super) began_ns: u64,
     /// Of all reclaim in it.
     pub(super) reclaim_ns: u64,
-    /// The last read of its thread that was completed before it was woken.
+    /// The last read of its thread that was completed before it was woken, or without a sleep.
     pub(super) read: Option<Served>,
     /// Something woke the thread: what completes later is not what it waited for.
     pub(super) is_woken: bool,
@@ -28,18 +28,22 @@ impl Fault {
         if reclaim_ns > 0 {
             add(Kind::FaultReclaim, reclaim_ns);
         }
-        if let Some(read) = read.filter(|read| read.completed_ns <= runs_ns) {
+        let goes_on_ns = if let Some(read) = read {
+            // A virtual disc may answer before the thread has gone to sleep: it goes on at once.
+            let goes_on_ns = runs_ns.max(read.completed_ns);
             let found_ns = read.queued_ns.saturating_sub(began_ns);
             add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
             add(Kind::FaultQueue, read.issued_ns - read.queued_ns);
             add(Kind::FaultDevice, read.completed_ns - read.issued_ns);
-            add(Kind::FaultWakeup, runs_ns - read.completed_ns);
+            add(Kind::FaultWakeup, goes_on_ns - read.completed_ns);
+            goes_on_ns
         } else {
             let left_ns = left_ns.unwrap_or(runs_ns);
             let found_ns = left_ns.saturating_sub(began_ns);
             add(Kind::FaultFind, found_ns.saturating_sub(reclaim_ns));
             add(Kind::FaultShared, runs_ns.saturating_sub(left_ns));
-        }
-        add(Kind::FaultMap, end_ns.saturating_sub(runs_ns));
+            runs_ns
+        };
+        add(Kind::FaultMap, end_ns.saturating_sub(goes_on_ns));
     }
 }

@@ -180,3 +180,25 @@ fn a_wait_without_a_recorded_completion_is_ended_by_the_wake_up() {
         assert_eq!(of(&times, Kind::ReadDevice), (1, woken_ns - 1110));
     }
 }
+
+#[test]
+fn a_disc_may_answer_before_the_thread_has_gone_to_sleep() {
+    let mut activity = begun();
+    let sectors = Sectors { disc: 1, first: 8, count: 8, is_write: false };
+    activity.take(&mark(1000, 7, Act::Faults(0xabc)));
+    activity.take(&mark(1020, 7, Act::Queued(sectors)));
+    activity.take(&mark(1030, 7, Act::Issued(sectors)));
+    activity.take(&mark(1130, 7, Act::Completed(sectors)));
+    activity.take(&mark(1150, 7, Act::Faulted { address: 0xabc, is_major: true }));
+    let times = activity.finish();
+    let steps = [
+        (Kind::FaultFind, 20),
+        (Kind::FaultQueue, 10),
+        (Kind::FaultDevice, 100),
+        (Kind::FaultWakeup, 0),
+        (Kind::FaultMap, 20),
+    ];
+    for (kind, ns) in steps {
+        assert_eq!(of(&times, kind), (1, ns), "{kind:?}");
+    }
+}

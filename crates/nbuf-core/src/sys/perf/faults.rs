@@ -1,4 +1,4 @@
-//! Page faults by the software events of perf: one as a fault begins, and one of two as it is served.
+//! Page faults by the software events of perf: one as a fault begins, and, in pairs, one of two as it is served.
 //!
 //! Source: `arch/x86/mm/fault.c` and `mm_account_fault` in `mm/memory.c`. A fault that fails has no end.
 
@@ -27,12 +27,9 @@ pub(crate) struct FaultEvents {
 /// As [`super::open`].
 pub(crate) fn open_fault_pairs(pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<FaultEvents> {
     let open = |which: u32| {
-        let sampling =
-            Sampling { wakeup_bytes, says_task: true, begins_now: true, ..Sampling::default() };
-        let mut attr = attributes(which.into(), sampling);
-        attr.type_ = b::PERF_TYPE_SOFTWARE;
-        attr.sample_type &= !u64::from(b::PERF_SAMPLE_RAW);
-        attr.sample_type |= u64::from(b::PERF_SAMPLE_IDENTIFIER | b::PERF_SAMPLE_ADDR);
+        let mut attr = fault_attributes(which, wakeup_bytes);
+        let place = b::PERF_SAMPLE_TID | b::PERF_SAMPLE_ADDR;
+        attr.sample_type = u64::from(b::PERF_SAMPLE_IDENTIFIER | b::PERF_SAMPLE_TIME | place);
         open_known(attr, pid, cpu)
     };
     let all = open(b::PERF_COUNT_SW_PAGE_FAULTS)?;
@@ -40,6 +37,37 @@ pub(crate) fn open_fault_pairs(pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Res
     let major = open(b::PERF_COUNT_SW_PAGE_FAULTS_MAJ)?;
     let identifiers = [identifier(&all)?, identifier(&minor)?, identifier(&major)?];
     Ok(FaultEvents { events: [all, minor, major], identifiers })
+}
+
+/// The kinds of page faults that the kernel says of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Faults {
+    /// All.
+    All,
+    /// Those that waited for a disc.
+    Major,
+}
+
+/// Samples page faults of all of a processor, from now on. A sample is its time (`CLOCK_MONOTONIC`) alone.
+///
+/// # Errors
+/// As [`super::open`].
+pub(crate) fn open_faults(kind: Faults, cpu: i32, wakeup_bytes: u32) -> io::Result<Event> {
+    let config = match kind {
+        Faults::All => b::PERF_COUNT_SW_PAGE_FAULTS,
+        Faults::Major => b::PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+    };
+    let mut attr = fault_attributes(config, wakeup_bytes);
+    attr.sample_type = u64::from(b::PERF_SAMPLE_TIME);
+    open_known(attr, -1, cpu)
+}
+
+/// Of faults of this kind, each with a sample, from now on.
+fn fault_attributes(which: u32, wakeup_bytes: u32) -> b::perf_event_attr {
+    let sampling = Sampling { wakeup_bytes, begins_now: true, ..Sampling::default() };
+    let mut attr = attributes(which.into(), sampling);
+    attr.type_ = b::PERF_TYPE_SOFTWARE;
+    attr
 }
 
 fn identifier(event: &Event) -> io::Result<u64> {

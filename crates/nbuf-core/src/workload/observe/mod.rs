@@ -173,3 +173,13 @@ impl Watcher for Threads {
         Ok(())
     }
 }
+
+/// What stands in the way of the tracepoints.
+fn refusal(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "no permission to use the kernel's tracepoints".to_owned()
+        }
+        _ => format!("the kernel's tracepoints cannot be opened: {error}"),
+    }
+}

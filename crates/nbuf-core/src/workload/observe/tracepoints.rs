@@ -3,9 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use perf_event_open_sys::bindings;
-
 use super::decode::{Seen, decode, decode_fault};
+use super::refusal;
 use super::sources::{Layout, METER_SOURCES, SOURCES};
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, FaultEvents, Sampling};
@@ -84,13 +83,13 @@ impl Tracepoints {
         if !machine::is_in_first_pid_namespace() {
             return Err("threads have other numbers in this container than for the kernel".into());
         }
-        let tracefs = Tracefs::open().map_err(|error| said(&error))?;
+        let tracefs = Tracefs::open().map_err(|error| refusal(&error))?;
         let more: &[_] = if self.has_meters { &METER_SOURCES } else { &[] };
         for source in SOURCES.iter().chain(more) {
             let text = match tracefs.read(&format!("events/{}/format", source.path)) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                Err(error) => return Err(said(&error)),
+                Err(error) => return Err(refusal(&error)),
             };
             match Layout::parse(source, &text) {
                 Some(layout) => self.layouts.push(layout),
@@ -116,13 +115,13 @@ impl Tracepoints {
         {
             self.clear();
             self.layouts.clear();
-            self.refused = Some(said(&error));
+            self.refused = Some(refusal(&error));
         }
         if self.refused.is_some()
             && let Err(error) = self.open(pid, RING_BYTES_ORDINARY)
         {
             self.clear();
-            self.nothing = Some(said(&error));
+            self.nothing = Some(refusal(&error));
         }
     }
 
@@ -191,13 +190,13 @@ impl Tracepoints {
         let identifiers: Vec<[u64; 3]> = faults.iter().map(FaultEvents::identifiers).collect();
         for ring in fault_rings {
             ring.drain(|record| {
-                *lost += lost_records(record.kind, record.body);
+                *lost += record.lost();
                 into.extend(decode_fault(&identifiers, record.kind, record.body));
             });
         }
         for ring in rings {
             ring.drain(|record| {
-                *lost += lost_records(record.kind, record.body);
+                *lost += record.lost();
                 into.extend(decode(layouts, record.kind, record.misc, record.body, is_whole));
             });
         }
@@ -234,23 +233,5 @@ impl Tracepoints {
         let faults = self.faults.into_iter().flat_map(FaultEvents::into_events);
         let all = self.events.into_iter().chain(self.counters).chain(faults);
         close_later(all.map(Event::into_descriptor).collect());
-    }
-}
-
-/// How many records the kernel dropped before this one.
-fn lost_records(kind: u32, body: &[u8]) -> u64 {
-    if kind != bindings::PERF_RECORD_LOST {
-        return 0;
-    }
-    let count = body.get(8..16).and_then(|bytes| bytes.try_into().ok());
-    count.map_or(1, u64::from_ne_bytes)
-}
-
-fn said(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            "no permission to use the kernel's tracepoints".to_owned()
-        }
-        _ => format!("the kernel's tracepoints cannot be opened: {error}"),
     }
 }

@@ -9,6 +9,7 @@ use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, Faults, Sampling};
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
+use crate::workload::observe::refusal;
 use crate::workload::record::machine;
 
 /// Room of a processor's ring: ten thousand switches.
@@ -52,12 +53,7 @@ impl Rings {
         if !machine::is_in_first_pid_namespace() {
             return Err("threads have other numbers in this container than for the kernel".into());
         }
-        let said = |error: io::Error| match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                "no permission to use the kernel's tracepoints".to_owned()
-            }
-            _ => format!("the kernel's tracepoints cannot be opened: {error}"),
-        };
+        let said = |error: io::Error| refusal(&error);
         let tracefs = Tracefs::open().map_err(said)?;
         let mut rings = Self::default();
         for source in &SOURCES {
@@ -113,7 +109,7 @@ impl Rings {
         let Self { layouts, switches, faults, lost, records, .. } = self;
         for (processor, ring) in switches.iter_mut().enumerate() {
             ring.drain(|record| match record.kind {
-                bindings::PERF_RECORD_LOST => *lost += count_lost(record.body),
+                bindings::PERF_RECORD_LOST => *lost += record.lost(),
                 bindings::PERF_RECORD_SAMPLE => {
                     *records += 1;
                     if let Some((time_ns, seen)) = decode(layouts, record.body) {
@@ -165,10 +161,4 @@ impl Drop for Rings {
             close_later(events.into_iter().map(Event::into_descriptor).collect());
         }
     }
-}
-
-/// The number in a record of a loss: behind the number of the event.
-fn count_lost(body: &[u8]) -> u64 {
-    let count = body.get(8..16).and_then(|bytes| bytes.try_into().ok());
-    count.map_or(1, u64::from_ne_bytes)
 }
