@@ -8,6 +8,7 @@ use crate::caller::Needs;
 
 const AFTER: &str = "\
 Examples:
+  sudo nbuf watch
   sudo nbuf watch --once
   sudo nbuf watch --interval 5s --json --record day.jsonl
   sudo nbuf watch --file /var/lib/db/table --pid 1234
@@ -17,20 +18,21 @@ Under sudo each switch and request is seen. Other users see samples of the waiti
 distributions; a note names what is missing.
 
 Exit status:
-  0    the count is reached, a signal came, or no process reads on
+  0    the count is reached, q was pressed, a signal came, or no process reads on
   2    usage error
   125  nbuf failed; standard error says why";
 
 /// What do processors, tasks, page faults, the page cache and discs do now?
 ///
-/// Prints a paragraph for each interval: processor time with true idle and multiprogramming idle, run
-/// queue, states of processes, page faults and the running time between them, page cache, discs.
+/// On a terminal it displays each interval until q is pressed; ? shows the keys. Otherwise it prints a
+/// paragraph for each: processor time with true idle and multiprogramming idle, run queue, states of
+/// processes, page faults and the running time between them, page cache, discs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
     /// Print one interval and end
     #[arg(long, conflicts_with = "count")]
-    once: bool,
+    pub(super) once: bool,
 
     /// Print one JSON document a line, one for each interval
     #[arg(long)]

@@ -1,6 +1,8 @@
 //! An interval of `nbuf watch` as text.
 
 mod lines;
+pub(crate) mod page;
+pub(crate) mod screen;
 
 use std::fmt::Write as _;
 

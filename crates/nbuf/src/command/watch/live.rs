@@ -1,0 +1,132 @@
+//! The terminal while `nbuf watch` displays on it: taken, asked for keys, and given back.
+//!
+//! Invariant: it is given back on every way out but `SIGKILL`: at the end, by a signal that the experiment takes,
+//! by an error, and by a panic.
+
+use std::io::{self, Stdout};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nbuf::experiment::output::Readers;
+use nbuf::experiment::result::WatchDocument;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{cursor, execute};
+
+use crate::output::write_new;
+use crate::show::watch::page;
+use crate::show::watch::screen::{Asked, Key, Screen};
+
+/// A terminal that displays.
+pub(super) struct Live {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    screen: Screen,
+}
+
+impl Live {
+    /// Takes the terminal.
+    pub(super) fn begin(has_colour: bool, is_replay: bool) -> io::Result<Self> {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            before(panic);
+        }));
+        enable_raw_mode()?;
+        let taken = execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)
+            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        match taken {
+            Ok(terminal) => Ok(Self { terminal, screen: Screen::new(has_colour, is_replay) }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Shows another interval.
+    pub(super) fn take(&mut self, interval: &WatchDocument) -> io::Result<()> {
+        self.screen.take(interval);
+        self.draw()
+    }
+
+    /// Draws what is shown.
+    pub(super) fn draw(&mut self) -> io::Result<()> {
+        self.terminal.draw(|frame| self.screen.draw(frame)).map(drop)
+    }
+
+    /// Obeys the keys that come within this time. Whether to go on.
+    pub(super) fn obey(&mut self, within: Duration) -> io::Result<bool> {
+        let mut within = within;
+        let mut has_changed = false;
+        while event::poll(within)? {
+            within = Duration::ZERO;
+            has_changed = true;
+            let Event::Key(key) = event::read()? else { continue };
+            let Some(key) = meaning(&key) else { continue };
+            match self.screen.key(key) {
+                Asked::Quit => return Ok(false),
+                Asked::Save => {
+                    let message = self.save();
+                    self.screen.say(message);
+                }
+                Asked::Nothing => {}
+            }
+        }
+        if has_changed {
+            self.draw()?;
+        }
+        Ok(true)
+    }
+
+    /// Saves a page of what is shown, and says where it is.
+    fn save(&self) -> String {
+        let shown = self.screen.shown();
+        let Some(now) = shown.last() else {
+            return "no interval to save yet".to_owned();
+        };
+        let name = PathBuf::from(format!("nbuf-watch-{}.html", page::stamp(now)));
+        let text = page::html(&shown);
+        let write = |mut file: &std::fs::File| io::Write::write_all(&mut file, text.as_bytes());
+        match write_new(&name, "--record", Readers::Owner, write) {
+            Ok(()) => format!("saved as {}", name.display()),
+            Err(error) => format!("not saved: {}", crate::fail::chain(&error)),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Harmless a second time. What fails here has no other place to be said.
+fn give_back() {
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
+    let _ = disable_raw_mode();
+}
+
+fn meaning(key: &KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if is_control => Key::Quit,
+        KeyCode::Char('q') => Key::Quit,
+        KeyCode::Char('?' | 'h') => Key::Help,
+        KeyCode::Tab => Key::Next,
+        KeyCode::BackTab => Key::Previous,
+        KeyCode::Left => Key::Back,
+        KeyCode::Right => Key::Forward,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Char('p') => Key::Pause,
+        KeyCode::Char('s') => Key::Save,
+        _ => Key::Other,
+    })
+}
