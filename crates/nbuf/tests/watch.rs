@@ -5,6 +5,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -253,6 +254,80 @@ fn a_signal_or_a_closed_output_ends_it_in_order() {
     let mut error = String::new();
     child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
     assert_eq!((child.wait().unwrap().code(), error.as_str()), (Some(0), ""));
+}
+
+/// Status and body of a request.
+fn asked(address: &str, method: &str, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{method} {path} HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+/// Names of figures in the queries of the Grafana dashboard.
+fn names_of_the_dashboard() -> Vec<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/grafana/nbuf-watch.json");
+    let text = fs::read_to_string(path).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut names = Vec::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().unwrap() {
+            let query = target["expr"].as_str().unwrap();
+            let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            names.extend(words.filter(|word| word.starts_with("nbuf_")).map(str::to_owned));
+        }
+    }
+    names
+}
+
+#[test]
+fn prometheus_gets_what_its_dashboard_shows() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    let mut nbuf = place.nbuf(["watch", "--metrics", "0", "--interval", "200ms", "--pid", "1"]);
+    let mut child = nbuf.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut error = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    error.read_line(&mut line).unwrap();
+    let url = line.trim_end().strip_prefix("nbuf: metrics at http://").expect(&line);
+    let address = url.strip_suffix("/metrics").unwrap();
+    assert!(address.starts_with("127.0.0.1:"), "{line}");
+    let watched = || {
+        let (status, text) = asked(address, "GET", "/metrics");
+        assert_eq!(status, 200);
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        let seconds =
+            text.lines().find_map(|line| line.strip_prefix("nbuf_watched_seconds_total "));
+        (seconds.map_or(0.0, |seconds| seconds.parse::<f64>().unwrap()), text)
+    };
+    until("an interval", || watched().0 > 0.1);
+    let (before, _) = watched();
+    until("another interval", || watched().0 > before + 0.1);
+    let mut names = names_of_the_dashboard();
+    // Not every kernel measures pressure.
+    names.retain(|name| name != "nbuf_pressure_ratio" || fs::exists("/proc/pressure/cpu").unwrap());
+    assert!(names.len() > 15, "{names:?}");
+    let file = place.file("file", 4096);
+    until("every figure of the dashboard", || {
+        // A disc that does nothing has no figures.
+        fs::File::open(&file).unwrap().sync_all().unwrap();
+        fs::write(&file, "more").unwrap();
+        let (_, text) = watched();
+        names.iter().all(|name| text.contains(&format!("\n{name}")))
+    });
+    assert_eq!(asked(address, "GET", "/").0, 404);
+    assert_eq!(asked(address, "POST", "/metrics").0, 405);
+    // A second server cannot have the port.
+    let second = place.nbuf(["watch", "--metrics", address]).output().unwrap();
+    let refused = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(125), "{refused}");
+    assert!(refused.contains("give another port"), "{refused}");
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!((child.wait().unwrap().code(), out.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -12,6 +12,7 @@ Examples:
   sudo nbuf watch --once
   sudo nbuf watch --interval 5s --json --record day.jsonl
   sudo nbuf watch --file /var/lib/db/table --pid 1234
+  sudo nbuf watch --metrics 9464
   nbuf watch --replay day.jsonl
 
 Under sudo each switch and request is seen. Other users see samples of the waiting tasks, and no
@@ -62,9 +63,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
 
+    /// Serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDRESS", value_parser = super::scrapes::address)]
+    pub(super) metrics: Option<std::net::SocketAddr>,
+
     /// Show the intervals of a recording instead of this machine
     #[arg(long, value_name = "FILE",
-        conflicts_with_all = ["record", "file", "pid", "cgroup", "interval"])]
+        conflicts_with_all = ["record", "file", "pid", "cgroup", "interval", "metrics"])]
     pub(super) replay: Option<PathBuf>,
 }
 

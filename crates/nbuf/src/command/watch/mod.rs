@@ -2,10 +2,12 @@
 
 mod arguments;
 mod live;
+mod scrapes;
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -16,6 +18,7 @@ use nbuf::experiment::{document, watch::Error};
 
 pub(crate) use arguments::Arguments;
 use live::Live;
+use scrapes::Scrapes;
 
 use crate::console::Console;
 use crate::fail::say;
@@ -41,6 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     }
     let recording = Mutex::new(None);
     let live = Mutex::new(None);
+    let scrapes = OnceLock::new();
     let take = |interim: Interim<'_>| {
         if let Some(path) = &arguments.record {
             let recording = &mut *recording.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,8 +55,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
             return obey(live, Duration::ZERO);
         }
         let Interim::Watch(interval) = interim else { return Ok(()) };
+        if let Some(scrapes) = scrapes.get() {
+            Scrapes::take(scrapes, interval);
+        }
         match live {
             Some(live) => live.take(interval),
+            None if arguments.metrics.is_some() && !arguments.json => Ok(()),
             None => show(interval, arguments.json).map_err(as_io),
         }
     };
@@ -60,6 +68,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let mut session = console.session();
     // Before the terminal is taken: a signal must not find it without a listener.
     session.cancellation.listen().context("cannot listen for signals")?;
+    if let Some(address) = arguments.metrics {
+        let _ = scrapes.set(serve(address)?);
+    }
     if displays(arguments) {
         let mut begun = begin(false)?;
         begun.draw().context("cannot draw on the terminal; add --once or --json")?;
@@ -75,6 +86,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         Err(Error::Observer(error)) => Err(error.into()),
         Err(other) => Err(other.into()),
     }
+}
+
+fn serve(address: SocketAddr) -> Result<Scrapes> {
+    let scrapes = Scrapes::begin(address)
+        .with_context(|| format!("cannot listen at {address}; give another port or address"))?;
+    say(format!("metrics at http://{}/metrics", scrapes.address()));
+    Ok(scrapes)
 }
 
 fn replay(arguments: &Arguments, intervals: &[WatchDocument]) -> Result<u8> {

@@ -1,6 +1,7 @@
 //! An interval of `nbuf watch` as text.
 
 mod lines;
+pub(crate) mod metrics;
 pub(crate) mod page;
 pub(crate) mod screen;
 
