@@ -19,8 +19,7 @@ const ROWS: usize = 60;
 
 /// The time of an interval as a part of a file name: `2026-11-25-080429`.
 pub(crate) fn stamp(seen: &WatchDocument) -> String {
-    let of_day = clock(seen.unix_seconds).replace(':', "");
-    format!("{}-{of_day}", date(whole(seen.unix_seconds)))
+    date(whole(seen.unix_seconds))
 }
 
 /// The whole page, of the last of these intervals.
