@@ -15,6 +15,7 @@ const PAGES: &[&str] = &[
     "nbuf-curve.1",
     "nbuf-demo.1",
     "nbuf-doctor.1",
+    "nbuf-load.1",
     "nbuf-man.1",
     "nbuf-memreader.1",
     "nbuf-ping.1",

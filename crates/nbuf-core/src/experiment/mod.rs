@@ -44,6 +44,7 @@ pub mod grid;
 mod hull;
 #[cfg(feature = "system")]
 pub mod image;
+pub mod load;
 #[cfg(feature = "capture")]
 pub mod memory;
 pub(crate) mod need;

@@ -8,6 +8,7 @@ mod course;
 mod curve;
 mod demo;
 mod doctor;
+mod load;
 mod man;
 mod memory;
 mod ping;
@@ -39,6 +40,7 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Run(run::Arguments),
     Watch(Box<watch::Arguments>),
+    Load(load::Arguments),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
     Serve(Box<serve::Args>),
@@ -84,6 +86,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Run(arguments) => run::run(arguments),
         Verb::Watch(arguments) => watch::run(arguments),
+        Verb::Load(arguments) => load::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
         Verb::Serve(arguments) => serve::run(arguments),

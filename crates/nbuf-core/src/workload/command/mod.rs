@@ -4,6 +4,7 @@
 //! Invariant: nothing is executed before the watcher is attached, and nothing of the command is
 //! left when [`run`] returns.
 
+mod brief;
 mod input;
 mod leavers;
 mod peers;
@@ -24,13 +25,14 @@ use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor, Used};
 use crate::trace::Peer;
+pub use brief::{Brief, brief, end_what_is_left};
 pub use input::{Input, discarding, repeating};
 use leavers::Leavers;
 pub use leavers::Left;
 use peers::Peers;
 use plan::plan;
 use terminal::Terminal;
-use watch::Run;
+use watch::{Run, cannot_execute};
 
 /// What to run, and as whom.
 #[derive(Clone, Debug, Default)]

@@ -133,18 +133,7 @@ impl Run<'_> {
                 return Err(refused(io::Error::from_raw_os_error(errno), Error::NotStarted));
             }
             Report::ExecFailed { errno } => {
-                let name = self.command.arguments.first().cloned().unwrap_or_default();
-                let name = if name.is_empty() { "''".into() } else { name.to_string_lossy() };
-                let name = name.into_owned();
-                return Err(match errno {
-                    libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
-                    // A folder of PATH that may not be searched says no more of one that is nowhere.
-                    libc::EACCES if !is_anywhere(&name) => Error::NotFound(name),
-                    // A user who has too many processes may not execute another program.
-                    _ => refused(io::Error::from_raw_os_error(errno), |error| {
-                        Error::NotExecutable(name.clone(), error)
-                    }),
-                });
+                return Err(cannot_execute(self.command, errno));
             }
             Report::MainEnded { status } => {
                 self.ended.exit_status = process::shell_status(status);
@@ -252,6 +241,22 @@ impl Run<'_> {
             std::thread::sleep(Duration::from_micros(200));
         }
         Ok(())
+    }
+}
+
+/// Why a command cannot be executed.
+pub(super) fn cannot_execute(command: &Command, errno: i32) -> Error {
+    let name = command.arguments.first().cloned().unwrap_or_default();
+    let name = if name.is_empty() { "''".into() } else { name.to_string_lossy() };
+    let name = name.into_owned();
+    match errno {
+        libc::ENOENT | libc::ENOTDIR => Error::NotFound(name),
+        // A folder of PATH that may not be searched says no more of one that is nowhere.
+        libc::EACCES if !is_anywhere(&name) => Error::NotFound(name),
+        // A user who has too many processes may not execute another program.
+        _ => refused(io::Error::from_raw_os_error(errno), |error| {
+            Error::NotExecutable(name.clone(), error)
+        }),
     }
 }
 

@@ -1,0 +1,33 @@
+//! Many users at once: response against users, and the number of users from which queues begin.
+//!
+//! [`Script`] is who the users are. `run` makes a step for each number of users.
+
+#[cfg(feature = "capture")]
+mod bounds;
+#[cfg(feature = "capture")]
+mod gauge;
+#[cfg(feature = "capture")]
+mod open;
+#[cfg(feature = "capture")]
+mod plan;
+#[cfg(feature = "capture")]
+mod request;
+#[cfg(feature = "capture")]
+mod rows;
+#[cfg(feature = "capture")]
+mod run;
+mod script;
+#[cfg(feature = "capture")]
+mod step;
+#[cfg(feature = "capture")]
+mod stop;
+#[cfg(feature = "capture")]
+mod user;
+#[cfg(feature = "capture")]
+mod warm_up;
+
+#[cfg(feature = "capture")]
+pub use open::{OpenError, open};
+#[cfg(feature = "capture")]
+pub use run::{Error, Spec, USERS_MAX, run};
+pub use script::{Action, Arrivals, Class, Script, ScriptError, Think, What};

@@ -1,0 +1,68 @@
+//! From interactions to the figures of a step.
+
+use super::script::Script;
+use super::step::Seen;
+use super::user::Interaction;
+use crate::experiment::result::{LoadClass, LoadLabel, LoadStep, LoadTimes};
+use crate::meter::times::Times;
+use crate::units::Nanos;
+
+/// The figures of a step, without its label.
+pub(super) fn row(script: &Script, users: u32, seen: &Seen) -> LoadStep {
+    let inside = |one: &&Interaction| one.ended_ns > seen.from_ns && one.ended_ns <= seen.to_ns;
+    let all = seen.kept.iter().flat_map(|kept| &kept.interactions).filter(inside);
+    let (failed, answered): (Vec<&Interaction>, Vec<&Interaction>) =
+        all.partition(|one| one.has_failed);
+    let window_seconds = Nanos(seen.to_ns.saturating_sub(seen.from_ns)).seconds();
+    let rate = |count: u64| if window_seconds > 0.0 { count as f64 / window_seconds } else { 0.0 };
+    let mean = |of: fn(&Interaction) -> u64| {
+        let sum: u64 = answered.iter().map(|one| of(one)).sum();
+        (!answered.is_empty()).then(|| Nanos(sum).seconds() / answered.len() as f64)
+    };
+    let classes =
+        script.classes.iter().zip(&seen.users).enumerate().map(|(at, (class, &users))| {
+            let own: Vec<_> = answered.iter().copied().filter(|one| one.class == at).collect();
+            LoadClass {
+                name: class.name.clone(),
+                users,
+                interactions: own.len() as u64,
+                throughput_per_second: rate(own.len() as u64),
+                response: times(&own, |one| one.intended_ns),
+            }
+        });
+    LoadStep {
+        users,
+        warm_up_seconds: Nanos(seen.from_ns.saturating_sub(seen.begin_ns)).seconds(),
+        window_seconds,
+        interactions: answered.len() as u64,
+        failed: failed.len() as u64,
+        unfinished: seen.kept.iter().map(|kept| kept.unfinished).sum(),
+        not_begun: seen.not_begun,
+        failure: seen.kept.iter().find_map(|kept| kept.failure.clone()),
+        throughput_per_second: rate(answered.len() as u64),
+        response: times(&answered, |one| one.intended_ns),
+        service: times(&answered, |one| one.began_ns),
+        think_seconds: mean(|one| one.think_ns),
+        cpu_seconds_per_interaction: mean(|one| one.cpu_ns).filter(|_| !script.has_requests()),
+        processors_busy: seen.busy.processors,
+        disc_busy: seen.busy.disc.as_ref().map(|disc| disc.1),
+        disc: seen.busy.disc.as_ref().map(|disc| disc.0.clone()),
+        label: LoadLabel::default(),
+        classes: classes.collect(),
+    }
+}
+
+fn times(answered: &[&Interaction], from: fn(&Interaction) -> u64) -> Option<LoadTimes> {
+    let mut times = Times::default();
+    for one in answered {
+        times.add(Nanos(one.ended_ns.saturating_sub(from(one))));
+    }
+    let quantile = |share| times.quantile(share).map(Nanos::seconds);
+    Some(LoadTimes {
+        mean_seconds: times.sum().seconds() / times.count() as f64,
+        p50_seconds: quantile(0.5)?,
+        p90_seconds: quantile(0.9)?,
+        p99_seconds: quantile(0.99)?,
+        max_seconds: times.longest()?.seconds(),
+    })
+}

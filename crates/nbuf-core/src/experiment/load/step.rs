@@ -1,0 +1,184 @@
+//! One step: a number of users for a time, and what came of it.
+
+use std::io;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::gauge::{self, Busy, Look};
+use super::plan::{Sequence, mix};
+use super::script::Arrivals;
+use super::stop::Stop;
+use super::user::{Kept, Shared, live};
+use super::warm_up::{Cut, mser5};
+use super::{Error, Spec};
+use crate::experiment::session::Session;
+use crate::sys::process::monotonic_ns;
+
+/// How often the kernel's counters are read.
+const LOOK: Duration = Duration::from_millis(200);
+const LOOK_NS: u64 = 200_000_000;
+/// What a user's thread needs for its calls.
+const STACK_BYTES: usize = 512 << 10;
+/// Commands have ended this long after the end of a step; a request that is asked for longer is left.
+const END: Duration = Duration::from_secs(5);
+
+/// What was seen in a step.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Users by class.
+    pub(super) users: Vec<u32>,
+    pub(super) kept: Vec<Kept>,
+    pub(super) not_begun: u64,
+    pub(super) busy: Busy,
+    /// The window of the figures.
+    pub(super) begin_ns: u64,
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    pub(super) cut: Option<Cut>,
+    /// Whether the step came to its end.
+    pub(super) is_whole: bool,
+}
+
+/// Makes a step with this many users. Progress is reported in seconds from `before`.
+pub(super) fn make(
+    spec: &Spec,
+    users: u32,
+    session: &Session<'_>,
+    progress: &dyn Fn(Duration),
+) -> Result<Seen, Error> {
+    let by_class = mix(&spec.script.classes, users);
+    let total = spec.duration + spec.warm_up.unwrap_or_default();
+    let begin_ns = monotonic_ns();
+    let end_ns = begin_ns + u64::try_from(total.as_nanos()).unwrap_or(u64::MAX / 2);
+    let arrivals = (0..by_class.len())
+        .map(|at| Mutex::new((Sequence::of_arrivals(spec.script.seed, at), begin_ns)))
+        .collect();
+    let shared = Arc::new(Shared {
+        script: Arc::new(spec.script.clone()),
+        thinks: !spec.certify,
+        account: session.account.clone(),
+        stop: Stop::new().map_err(Error::Counters)?,
+        begin_ns,
+        end_ns,
+        arrivals,
+        count: AtomicUsize::new(0),
+        failure: Mutex::new(None),
+    });
+    let (threads, kept, refused) = start(&shared, &by_class);
+    let watched = match &refused {
+        None => watch(&shared, session, progress),
+        Some(_) => Ok(Vec::new()),
+    };
+    shared.stop.now();
+    let stopped_ns = monotonic_ns();
+    let kept = collect(threads, &kept);
+    if let Some(error) = refused {
+        return Err(error);
+    }
+    let looks = watched.map_err(Error::Counters)?;
+    let failure = shared.failure.lock().map(|mut failure| failure.take()).unwrap_or_default();
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    let to_ns = stopped_ns.min(end_ns);
+    let is_open =
+        |at: &usize| shared.thinks && spec.script.classes[*at].arrivals != Arrivals::Closed;
+    let not_begun = (0..by_class.len()).filter(is_open).map(|at| shared.waiting(at, to_ns)).sum();
+    let (from_ns, cut) = match spec.warm_up {
+        Some(fixed) => {
+            let fixed_ns = u64::try_from(fixed.as_nanos()).unwrap_or(u64::MAX / 2);
+            ((begin_ns + fixed_ns).min(to_ns), None)
+        }
+        None => warm_up(&kept, begin_ns),
+    };
+    let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS);
+    Ok(Seen {
+        users: by_class,
+        kept,
+        not_begun,
+        busy,
+        begin_ns,
+        from_ns,
+        to_ns,
+        cut,
+        is_whole: stopped_ns >= end_ns,
+    })
+}
+
+/// Starts a thread for each user; how many there are, and where they hand in what they did. The error is of
+/// the first one that could not be started.
+fn start(shared: &Arc<Shared>, by_class: &[u32]) -> (usize, Receiver<Kept>, Option<Error>) {
+    let (hand_in, kept) = mpsc::channel();
+    let mut threads = 0;
+    for (class_at, &users) in by_class.iter().enumerate() {
+        for user in 0..users {
+            let (shared, hand_in) = (shared.clone(), hand_in.clone());
+            // A receiver that is gone waits for no user any more.
+            let life = move || drop(hand_in.send(live(&shared, class_at, user)));
+            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(life);
+            if let Err(cause) = started {
+                return (threads, kept, Some(Error::Thread { user: threads + 1, cause }));
+            }
+            threads += 1;
+        }
+    }
+    (threads, kept, None)
+}
+
+/// Waits for the end of the step, for a signal or for a user who ends it.
+fn watch(
+    shared: &Shared,
+    session: &Session<'_>,
+    progress: &dyn Fn(Duration),
+) -> io::Result<Vec<Look>> {
+    let signals = session.cancellation.listen()?;
+    let mut looks = vec![Look::now()?];
+    loop {
+        let now_ns = monotonic_ns();
+        progress(Duration::from_nanos(now_ns - shared.begin_ns));
+        let left = Duration::from_nanos(shared.end_ns.saturating_sub(now_ns)).min(LOOK);
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        let over = shared.stop.descriptor();
+        let mut waiting = [
+            PollFd::new(signals.descriptor(), PollFlags::IN),
+            PollFd::from_borrowed_fd(over, PollFlags::IN),
+        ];
+        match poll(&mut waiting, Some(&left)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        looks.push(Look::now()?);
+        let is_over = !waiting[1].revents().is_empty();
+        if session.cancellation.poll().is_some() || is_over || monotonic_ns() >= shared.end_ns {
+            return Ok(looks);
+        }
+    }
+}
+
+/// What all users did; those who still ask for something are left after a while.
+fn collect(threads: usize, kept: &Receiver<Kept>) -> Vec<Kept> {
+    let mut all = Vec::new();
+    while all.len() < threads {
+        let Ok(one) = kept.recv_timeout(END) else { break };
+        all.push(one);
+    }
+    all
+}
+
+/// Where the figures begin: at the last answer that the rule leaves out.
+fn warm_up(kept: &[Kept], begin_ns: u64) -> (u64, Option<Cut>) {
+    let mut ended: Vec<(u64, f64)> = kept
+        .iter()
+        .flat_map(|kept| &kept.interactions)
+        .map(|one| (one.ended_ns, one.ended_ns.saturating_sub(one.intended_ns) as f64))
+        .collect();
+    ended.sort_unstable_by_key(|&(ended_ns, _)| ended_ns);
+    let responses: Vec<f64> = ended.iter().map(|&(_, response)| response).collect();
+    let cut = mser5(&responses);
+    let last = cut.values().checked_sub(1).and_then(|at| ended.get(at));
+    (last.map_or(begin_ns, |&(ended_ns, _)| ended_ns), Some(cut))
+}

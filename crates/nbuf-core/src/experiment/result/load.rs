@@ -1,0 +1,157 @@
+//! What `nbuf load` gives: response against users.
+
+use serde::{Deserialize, Serialize};
+
+use super::Warning;
+
+/// The document of `nbuf load --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadDocument {
+    /// [`LoadDocument::SCHEMA`].
+    pub schema: String,
+    /// The seed of all choices and think times.
+    pub seed: u64,
+    /// Whether users thought, and arrivals were as the script says; not so with `--certify`.
+    pub thinks: bool,
+    /// The processors of the machine.
+    pub processors: u32,
+    /// A row for each number of users, in the order in which they were given.
+    pub steps: Vec<LoadStep>,
+    /// Where queues begin, where all classes are closed and there was something to compute it from.
+    pub knee: Option<LoadKnee>,
+    /// Whether all steps were made to their end.
+    pub is_complete: bool,
+    /// The error that ended it early, if one did.
+    pub stopped: Option<String>,
+    /// What to know of the figures.
+    pub notes: Vec<Warning>,
+}
+
+impl LoadDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.load/1";
+}
+
+/// One number of users.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadStep {
+    /// The users; with open arrivals, the most interactions at once.
+    pub users: u32,
+    /// The beginning of the step, which is in no figure.
+    pub warm_up_seconds: f64,
+    /// What the figures are of.
+    pub window_seconds: f64,
+    /// Interactions whose answer came in the window, without those that failed.
+    pub interactions: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that the end of the step broke off.
+    pub unfinished: u64,
+    /// Open arrivals that no user was free for before the end of the step. Their response is in no figure.
+    pub not_begun: u64,
+    /// The first failure.
+    pub failure: Option<String>,
+    /// Interactions in a second.
+    pub throughput_per_second: f64,
+    /// From the intended beginning to the answer.
+    pub response: Option<LoadTimes>,
+    /// From the actual beginning to the answer.
+    pub service: Option<LoadTimes>,
+    /// The mean think time before an interaction.
+    pub think_seconds: Option<f64>,
+    /// Processor time of a command and its descendants, on average; nothing where there are requests,
+    /// whose work is done by other processes.
+    pub cpu_seconds_per_interaction: Option<f64>,
+    /// The share of the time of all processors in which they were not idle, whatever they did.
+    pub processors_busy: Option<f64>,
+    /// The share of time in which the busiest disc had a request, also one of other programs.
+    pub disc_busy: Option<f64>,
+    /// The busiest disc.
+    pub disc: Option<String>,
+    /// What the users waited for most.
+    pub label: LoadLabel,
+    /// Each class, in the order of the script.
+    pub classes: Vec<LoadClass>,
+}
+
+/// The users of one class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadClass {
+    /// Its name.
+    pub name: String,
+    /// Its users.
+    pub users: u32,
+    /// Interactions whose answer came in the window, without those that failed.
+    pub interactions: u64,
+    /// Interactions in a second.
+    pub throughput_per_second: f64,
+    /// From the intended beginning to the answer.
+    pub response: Option<LoadTimes>,
+}
+
+/// A distribution of times; percentiles within a thirtieth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadTimes {
+    /// The mean.
+    pub mean_seconds: f64,
+    /// Half of the times are at or below it.
+    pub p50_seconds: f64,
+    /// Nine of ten are.
+    pub p90_seconds: f64,
+    /// Ninety-nine of a hundred are.
+    pub p99_seconds: f64,
+    /// The longest.
+    pub max_seconds: f64,
+}
+
+/// What the users of a step waited for most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LoadLabel {
+    /// For nothing: no disc and no processor was busy, and the response is near the shortest.
+    #[default]
+    NoQueue,
+    /// The processors were busy.
+    CpuBound,
+    /// A disc was busy.
+    DiscBound,
+    /// Processors and a disc were busy alike.
+    InBalance,
+    /// Neither was busy, and yet the response rose: for a lock, another server, or a limit.
+    WaitsElsewhere,
+}
+
+/// The number of users from which queues cannot be avoided, by the asymptotic bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadKnee {
+    /// N* = (think time + sum of the demands) / largest demand.
+    pub users: f64,
+    /// What has the largest demand.
+    pub bottleneck: LoadBottleneck,
+    /// The largest demand.
+    pub demand_max_seconds: f64,
+    /// The sum of the demands: the response of an interaction that waits for no other.
+    pub demands_seconds: f64,
+    /// The mean think time.
+    pub think_seconds: f64,
+}
+
+/// What has the largest demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LoadBottleneck {
+    /// All processors together.
+    #[default]
+    Processors,
+    /// A disc.
+    Disc,
+    /// Neither: the demand is taken from the highest throughput.
+    Elsewhere,
+}

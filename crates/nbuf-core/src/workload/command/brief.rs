@@ -1,0 +1,100 @@
+//! A brief run of a command among many at the same time: under a supervisor like every other, but without
+//! a terminal, a watcher or signals of its own.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::{Command, Error, Input, cannot_execute, discarding, end_orphans, plan, refused};
+use crate::sys::process;
+use crate::sys::supervise::{Report, Supervisor};
+
+/// What a brief run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Brief {
+    /// When the word to execute was given, on the monotonic clock.
+    pub began_ns: u64,
+    /// When the last descendant had ended.
+    pub ended_ns: u64,
+    /// As a shell gives it: 128 + n for signal n.
+    pub exit_status: i32,
+    /// User and system time of the command and its descendants.
+    pub cpu_ns: u64,
+}
+
+/// Runs a command to the end of its last descendant. Its input is empty and its output discarded. Once
+/// `over` is readable or closed at its other end, everything is ended, and there is no result.
+///
+/// May be called by many threads at once; the process must be a subreaper. Cost: two forks and an exec.
+pub fn brief(command: &Command, over: BorrowedFd<'_>) -> Result<Option<Brief>, Error> {
+    let standard =
+        [Some(Input::Nothing.again()?), Some(discarding(over)?), Some(discarding(over)?)];
+    let plan = plan(command, None, standard)?;
+    let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
+    drop(plan);
+    let pid = supervisor.pid;
+    let result = watch(&supervisor, command, over);
+    // Its closed end makes the supervisor end what still runs, and itself.
+    drop(supervisor);
+    while process::try_wait(pid)?.is_none() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    result
+}
+
+/// Ends what supervisors that were killed have left of brief runs: everything that was not our child
+/// before.
+pub fn end_what_is_left(strangers: &[i32]) {
+    end_orphans(0, strangers, None);
+}
+
+fn watch(
+    supervisor: &Supervisor,
+    command: &Command,
+    over: BorrowedFd<'_>,
+) -> Result<Option<Brief>, Error> {
+    let mut brief = Brief::default();
+    let mut is_over = false;
+    loop {
+        let mut waiting = [
+            PollFd::new(supervisor.descriptor(), PollFlags::IN),
+            PollFd::from_borrowed_fd(over.as_fd(), PollFlags::IN),
+        ];
+        let waited = if is_over { poll(&mut waiting[..1], None) } else { poll(&mut waiting, None) };
+        match waited {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(Error::Io(error.into())),
+        }
+        if !is_over && !waiting[1].revents().is_empty() {
+            is_over = true;
+            supervisor.end_all()?;
+        }
+        loop {
+            match supervisor.report() {
+                Ok(None) => break,
+                Err(_) => return Err(Error::SupervisorKilled),
+                Ok(Some(Report::Ready { .. })) => {
+                    brief.began_ns = process::monotonic_ns();
+                    supervisor.go()?;
+                }
+                Ok(Some(Report::StartFailed { errno })) => {
+                    let error = std::io::Error::from_raw_os_error(errno);
+                    return Err(refused(error, Error::NotStarted));
+                }
+                Ok(Some(Report::ExecFailed { errno })) => {
+                    return Err(cannot_execute(command, errno));
+                }
+                Ok(Some(Report::MainEnded { status })) => {
+                    brief.exit_status = process::shell_status(status);
+                }
+                Ok(Some(Report::AllEnded(used))) => {
+                    brief.ended_ns = process::monotonic_ns();
+                    brief.cpu_ns = used.user_ns + used.system_ns;
+                    return Ok((!is_over).then_some(brief));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `nbuf load`: many users, and the certifier.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::Result;
+use nbuf::experiment::load::{self, Error, Spec};
+use nbuf::experiment::{document, load::USERS_MAX};
+use nbuf::units::Nanos;
+
+use crate::console::Console;
+use crate::exit;
+use crate::fail::{UsageError, say};
+use crate::output::{keep, must_be_possible, print};
+use crate::show::load as shown;
+use crate::show::terminal::Terminal;
+
+/// Steps at most: more are a slip of the pen.
+const STEPS_MAX: usize = 1000;
+
+/// How many users does this machine carry?
+///
+/// A script in TOML names classes of users: what they run or request, how long they think, and their share.
+/// Each step has more of them. Prints throughput, response and what the users waited for, by the number of
+/// users, and the number from which queues begin. Commands get an empty input; their output is discarded.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nbuf load users.toml
+  nbuf load users.toml --users 1..16:5 --duration 1m --html load.html
+  nbuf load users.toml --certify 4 --json
+
+docs/load.md describes scripts.
+
+Exit status:
+  0    all steps were made
+  2    usage error
+  125  nbuf failed; standard error says why, and prints what was measured so far
+  126  a command cannot be executed
+  127  a command was not found
+  130  interrupted by Ctrl-C; prints what was measured so far")]
+pub(crate) struct Arguments {
+    /// The script
+    script: PathBuf,
+    /// The numbers of users, a step each: 1,2,4,8 or 1..8 or 1..64:9
+    #[arg(long, value_name = "N,...", default_value = "1,2,4,8", conflicts_with = "certify")]
+    users: Users,
+    /// One step of N users who do not think; open arrivals are closed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(USERS_MAX)))]
+    certify: Option<u32>,
+    /// How long each step lasts
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    duration: Duration,
+    /// Leave out this much before each step, instead of a beginning that a test chooses inside it
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    warmup: Option<Duration>,
+    /// Seed the choices and think times by this number, not the script's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write the curve and the table as one HTML page to this file; it must not exist
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Numbers of users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Users(Vec<u32>);
+
+impl FromStr for Users {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("write 1,2,4,8 or 1..8 or 1..64:9, each from 1 to {USERS_MAX}");
+        let number = |text: &str| {
+            let number = text.trim().parse().ok();
+            number.filter(|number| (1..=USERS_MAX).contains(number)).ok_or_else(wrong)
+        };
+        let mut all = Vec::new();
+        for item in text.split(',') {
+            let Some((from, to)) = item.split_once("..") else {
+                all.push(number(item)?);
+                continue;
+            };
+            let (to, step) = to.split_once(':').unwrap_or((to, "1"));
+            let step = usize::try_from(number(step)?).map_err(|_| wrong())?;
+            all.extend((number(from)?..=number(to)?).step_by(step).take(STEPS_MAX + 1));
+        }
+        if all.is_empty() || all.len() > STEPS_MAX {
+            return Err(format!("this is {} steps: give 1 to {STEPS_MAX}", all.len()));
+        }
+        Ok(Self(all))
+    }
+}
+
+/// A time from a tenth of a second to a day.
+fn time(text: &str) -> Result<Duration, String> {
+    let time: Nanos = text.parse().map_err(|error: nbuf::units::NanosError| error.to_string())?;
+    let time = Duration::from_nanos(time.0);
+    let fits = (Duration::from_millis(100)..=Duration::from_hours(24)).contains(&time);
+    if fits { Ok(time) } else { Err("give a time from 100ms to 24h".to_owned()) }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    if let Some(path) = &arguments.html {
+        must_be_possible(path, "--html")?;
+    }
+    let mut script = load::open(&arguments.script)?;
+    script.seed = arguments.seed.unwrap_or(script.seed);
+    let spec = Spec {
+        script,
+        users: arguments.certify.map_or_else(|| arguments.users.0.clone(), |users| vec![users]),
+        duration: arguments.duration,
+        warm_up: arguments.warmup,
+        certify: arguments.certify.is_some(),
+    };
+    let console = Console::plain();
+    let mut session = console.session();
+    let document = load::run(&spec, &mut session).map_err(|error| match error {
+        Error::Users(_) => UsageError(error.to_string()).into(),
+        Error::Command(error) => error.into(),
+        other => anyhow::Error::from(other),
+    })?;
+    let text = if arguments.json {
+        document::write(&document)?
+    } else {
+        shown::table(&document, Terminal::of_output().width)
+    };
+    let page = |path: &PathBuf| keep(path, "--html", shown::page(&document).as_bytes());
+    let kept = arguments.html.as_ref().map_or(Ok(()), page);
+    kept.and(print(text.as_bytes()))?;
+    if let Some(stopped) = &document.stopped {
+        say(stopped);
+        return Ok(exit::INTERNAL_ERROR);
+    }
+    Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_users_are_read() {
+        let of = |text: &str| text.parse::<Users>().map(|users| users.0);
+        assert_eq!(of("1,2,8"), Ok(vec![1, 2, 8]));
+        assert_eq!(of("1..3,8..20:6"), Ok(vec![1, 2, 3, 8, 14, 20]));
+        for wrong in ["", "0", "3..1", "a", "1..", "20000", "1..5:0", "1..9999"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

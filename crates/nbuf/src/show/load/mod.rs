@@ -1,0 +1,199 @@
+//! Response against users, for people.
+
+mod page;
+
+use nbuf::experiment::result::{
+    LoadBottleneck, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes,
+};
+
+use super::table::{Table, number, text};
+use super::text::wrap;
+pub(crate) use page::page;
+
+/// Three significant digits.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s >= 99.95 => format!("{s:.0} s"),
+        s if s >= 9.995 => format!("{s:.1} s"),
+        s if s >= 0.9995 => format!("{s:.2} s"),
+        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
+        s if s >= 0.00995 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.2} ms", s * 1e3),
+    }
+}
+
+fn rate(rate: f64) -> String {
+    match rate {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r => format!("{r:.2}"),
+    }
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
+}
+
+fn label(label: LoadLabel) -> &'static str {
+    match label {
+        LoadLabel::NoQueue => "no queue",
+        LoadLabel::CpuBound => "CPU bound",
+        LoadLabel::DiscBound => "disc bound",
+        LoadLabel::InBalance => "in balance",
+        LoadLabel::WaitsElsewhere => "waits elsewhere",
+    }
+}
+
+fn sheet(document: &LoadDocument) -> Table {
+    let columns = [
+        number("users"),
+        number("per second"),
+        number("response"),
+        number("p50").rank(1),
+        number("p90").rank(1),
+        number("p99"),
+        number("service").rank(2),
+        number("CPU each").rank(1),
+        number("CPU busy"),
+        number("disc busy").rank(1),
+        text("bound"),
+    ];
+    let rows = document.steps.iter().map(|step| {
+        let of = |of: fn(&LoadTimes) -> f64| {
+            step.response.as_ref().map_or_else(String::new, |times| seconds(of(times)))
+        };
+        [
+            step.users.to_string(),
+            rate(step.throughput_per_second),
+            of(|times| times.mean_seconds),
+            of(|times| times.p50_seconds),
+            of(|times| times.p90_seconds),
+            of(|times| times.p99_seconds),
+            step.service.map_or_else(String::new, |times| seconds(times.mean_seconds)),
+            step.cpu_seconds_per_interaction.map_or_else(String::new, seconds),
+            percent(step.processors_busy),
+            percent(step.disc_busy),
+            answered(step, label(step.label)).to_owned(),
+        ]
+    });
+    Table::new("Response against users", columns).with(rows)
+}
+
+fn answered(step: &LoadStep, label: &'static str) -> &'static str {
+    if step.interactions == 0 { "no answer" } else { label }
+}
+
+/// The answer: the knee, or the last step.
+fn answer(document: &LoadDocument) -> String {
+    let Some(last) = document.steps.last() else { return "nothing was measured".to_owned() };
+    match &document.knee {
+        Some(knee) if document.thinks => knee_line(knee, last.users),
+        _ => format!(
+            "{} users: {} interactions a second",
+            last.users,
+            rate(last.throughput_per_second)
+        ),
+    }
+}
+
+fn knee_line(knee: &LoadKnee, most: u32) -> String {
+    let bottleneck = match knee.bottleneck {
+        LoadBottleneck::Processors => "of the processors",
+        LoadBottleneck::Disc => "of the disc",
+        LoadBottleneck::Elsewhere => "by the highest throughput",
+    };
+    let beyond = if knee.users > f64::from(most) { ", more than were tried" } else { "" };
+    format!(
+        "Queues begin at N* = {:.1} users{beyond}: (think time {} + demands {}) / largest demand {} \
+         {bottleneck}",
+        knee.users,
+        seconds(knee.think_seconds),
+        seconds(knee.demands_seconds),
+        seconds(knee.demand_max_seconds),
+    )
+}
+
+/// What the figures are, and what spoils them.
+fn notes(document: &LoadDocument) -> Vec<String> {
+    let mut notes = vec![format!(
+        "response: from the intended beginning to the answer, with mean and percentiles; service: from the \
+         actual beginning; busy: of the whole machine; seed {}",
+        document.seed
+    )];
+    notes.extend(document.notes.iter().map(ToString::to_string));
+    if !document.is_complete {
+        notes.push("interrupted: not all steps were made to their end".to_owned());
+    }
+    notes
+}
+
+/// The whole report.
+pub(crate) fn table(document: &LoadDocument, width: usize) -> String {
+    let mut out = String::new();
+    out += &sheet(document).draw(width);
+    wrap(&mut out, &answer(document), width);
+    for note in notes(document) {
+        wrap(&mut out, &note, width);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> LoadDocument {
+        let times = |mean: f64| LoadTimes {
+            mean_seconds: mean,
+            p50_seconds: mean / 2.0,
+            p90_seconds: 2.0 * mean,
+            p99_seconds: 4.0 * mean,
+            max_seconds: 5.0 * mean,
+        };
+        let step = |users: u32, response: f64, label| LoadStep {
+            users,
+            interactions: 100,
+            throughput_per_second: f64::from(users) * 0.9,
+            response: Some(times(response)),
+            service: Some(times(response / 1.1)),
+            cpu_seconds_per_interaction: Some(0.012),
+            processors_busy: Some(0.1 * f64::from(users)),
+            disc_busy: Some(0.01),
+            label,
+            ..LoadStep::default()
+        };
+        LoadDocument {
+            seed: 7,
+            thinks: true,
+            steps: vec![step(1, 0.1, LoadLabel::NoQueue), step(8, 0.4, LoadLabel::WaitsElsewhere)],
+            knee: Some(LoadKnee {
+                users: 5.5,
+                bottleneck: LoadBottleneck::Elsewhere,
+                demand_max_seconds: 0.2,
+                demands_seconds: 0.1,
+                think_seconds: 1.0,
+            }),
+            ..LoadDocument::default()
+        }
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_number_of_users() {
+        let shown = table(&document(), 100);
+        let rows: Vec<Vec<&str>> =
+            shown.lines().take(3).map(|line| line.split_whitespace().collect()).collect();
+        assert!(rows[0].starts_with(&["users", "per", "second", "response"]), "{shown}");
+        assert!(rows[1].starts_with(&["1", "0.90", "100", "ms"]), "{shown}");
+        assert!(rows[2].ends_with(&["waits", "elsewhere"]), "{shown}");
+        assert!(shown.contains("Queues begin at N* = 5.5 users: "), "{shown}");
+        assert!(table(&LoadDocument::default(), 40).contains("nothing was measured"));
+    }
+
+    #[test]
+    fn the_page_has_the_curve() {
+        let drawn = page(&document());
+        let elements = super::super::page::tests::well_formed(&drawn);
+        assert!(elements.iter().any(|name| name == "svg"), "{elements:?}");
+        super::super::page::tests::well_formed(&page(&LoadDocument::default()));
+    }
+}

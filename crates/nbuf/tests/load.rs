@@ -1,0 +1,233 @@
+//! `nbuf load` against services of known service time, and its ends.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Output, Stdio};
+
+use expect_test::expect;
+use nbuf::experiment::result::{LoadBottleneck, LoadDocument};
+use nbuf::internal::sys::process::signal;
+use support::pids::Pids;
+use support::truth::in_four_tries;
+use support::{Need, Place, requires, until, with_word};
+
+fn run(place: &Place, script: &str, words: &[&str]) -> (i32, String, String) {
+    fs::write(place.path("users.toml"), script).unwrap();
+    let mut nbuf = place.nbuf(["load", "users.toml"]);
+    let Output { status, stdout, stderr } = nbuf.args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[track_caller]
+fn measured(place: &Place, script: &str, words: &[&str]) -> LoadDocument {
+    let (status, said, wrong) = run(place, script, &[words, &["--json"]].concat());
+    assert_eq!((status, wrong.as_str()), (0, ""), "{said}");
+    serde_json::from_str(&said).unwrap()
+}
+
+/// One server: a user who has the lock sleeps for the service time.
+fn served(seconds: f64, class: &str) -> String {
+    format!(
+        "[[class]]\nname = 'users'\n{class}\n\
+         command = [{{ run = ['flock', 'lock', 'sleep', '{seconds}'] }}]\n"
+    )
+}
+
+/// The throughput of the machine repairman: a closed system of one exponential server and users who think,
+/// by exact mean value analysis.
+fn repairman(users: u32, service: f64, think: f64) -> f64 {
+    let (mut queue, mut throughput) = (0.0, 0.0);
+    for population in 1..=users {
+        let response = service * (1.0 + queue);
+        throughput = f64::from(population) / (think + response);
+        queue = throughput * response;
+    }
+    throughput
+}
+
+#[test]
+fn closed_users_of_one_server_are_machine_repairmen() {
+    let Some(_lock) = requires(&[Need::Program("flock")]) else { return };
+    let place = Place::new();
+    let think = "think = { kind = 'exponential', mean_seconds = 0.4 }";
+    in_four_tries(|| {
+        let script = served(0.1, think);
+        let load = measured(&place, &script, &["--users", "1,12", "--duration", "8s"]);
+        let [one, many] = &load.steps[..] else { panic!("{load:?}") };
+        // Starting a command takes time, too: alone, it is measured as part of the service.
+        let service = one.response.unwrap().mean_seconds;
+        assert!((0.1..0.25).contains(&service), "{one:?}");
+        // At saturation the server never idles, whatever its distribution.
+        let want = repairman(12, service, 0.4);
+        let ratio = many.throughput_per_second / want;
+        assert!((0.7..1.5).contains(&ratio), "{ratio}: {many:?}");
+        let little = 12.0 / many.throughput_per_second - many.think_seconds.unwrap();
+        let ratio = many.response.unwrap().mean_seconds / little;
+        assert!((0.7..1.3).contains(&ratio), "{ratio}: {many:?}");
+        let knee = load.knee.unwrap();
+        assert_eq!(knee.bottleneck, LoadBottleneck::Elsewhere);
+        assert!((3.0..9.0).contains(&knee.users), "{knee:?}");
+    });
+}
+
+#[test]
+fn open_arrivals_at_one_server_wait_as_in_m_d_1_and_the_service_hides_it() {
+    let place = Place::new();
+    let script = "
+        [[class]]
+        name = 'arrivals'
+        arrivals = 'open'
+        rate_per_second = 4
+        command = [{ run = ['sleep', '0.15'] }]";
+    in_four_tries(|| {
+        let load = measured(&place, script, &["--users", "1", "--duration", "15s", "--seed", "5"]);
+        let step = &load.steps[0];
+        let (response, service) =
+            (step.response.unwrap().mean_seconds, step.service.unwrap().mean_seconds);
+        assert!((0.15..0.22).contains(&service), "{step:?}");
+        // M/D/1: the mean wait is rho s / 2 (1 - rho).
+        let rho = step.throughput_per_second * service;
+        let wait = rho * service / (2.0 * (1.0 - rho).max(0.05));
+        let ratio = (response - service) / wait;
+        assert!((0.2..5.0).contains(&ratio), "{ratio}: {step:?}");
+        assert!(load.knee.is_none());
+    });
+}
+
+#[test]
+fn requests_go_over_a_real_socket() {
+    let place = Place::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for (count, stream) in server.incoming().flatten().enumerate() {
+            let mut stream = stream;
+            let _ = stream.read(&mut [0; 4096]);
+            let status = if count % 2 == 0 { "200 OK" } else { "503 Busy" };
+            let answer =
+                format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    let script = format!(
+        "[[class]]\nname = 'web'\nthink = {{ kind = 'fixed', seconds = 0.02 }}\n\
+         request = [{{ get = 'http://{address}/x' }}]\n"
+    );
+    let load =
+        measured(&place, &script, &["--users", "2", "--duration", "2s", "--warmup", "100ms"]);
+    let step = &load.steps[0];
+    assert!(step.interactions > 3 && step.failed > 3, "{step:?}");
+    assert!(step.interactions.abs_diff(step.failed) <= 4, "{step:?}");
+    assert!(step.failure.as_ref().unwrap().ends_with("status 503"), "{step:?}");
+    assert!(step.cpu_seconds_per_interaction.is_none(), "{step:?}");
+}
+
+#[test]
+fn errors_say_where_and_what_was_meant() {
+    let place = Place::new();
+    let mut said = String::new();
+    for script in [
+        "[[class]]\nname = 'a'\nthink = { kind = 'exponental', mean_seconds = 1 }\n",
+        "[[class]]\nname = 'a'\n\ncommands = []\n",
+        "seed = ",
+    ] {
+        let (status, out, wrong) = run(&place, script, &[]);
+        assert_eq!((status, out.as_str()), (125, ""), "{wrong}");
+        said += &wrong;
+    }
+    expect![[r#"
+        nbuf: users.toml: line 3, column 18: there is no think time `exponental`: did you mean `exponential`? Known are `fixed`, `exponential`, `lognormal`
+        nbuf: users.toml: line 4, column 1: a class has no key `commands`: did you mean `command`? Known are `name`, `share`, `think`, `arrivals`, `rate_per_second`, `command`, `request`
+        nbuf: users.toml: line 1, column 8: this is no TOML: string values must be quoted, expected literal string
+    "#]].assert_eq(&said);
+    let none = "[[class]]\nname = 'a'\ncommand = [{ run = ['no-such-program'] }]\n";
+    let (status, out, wrong) = run(&place, none, &["--users", "3"]);
+    assert_eq!((status, out.as_str()), (127, ""), "{wrong}");
+    assert!(wrong.starts_with("nbuf: no-such-program: command not found"), "{wrong}");
+    let (status, _, wrong) = run(&place, none, &["--users", "0"]);
+    assert_eq!(status, 2, "{wrong}");
+    let missing = place.nbuf(["load", "absent.toml"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(125), "{missing:?}");
+}
+
+/// Users who sleep for as many seconds as no other process does.
+fn sleepers(seconds: &str) -> String {
+    format!(
+        "[[class]]\nname = 'a'\ncommand = [{{ run = ['sh', '-c', 'sleep {seconds} & wait'] }}]\n\
+         [[class]]\nname = 'b'\ncommand = [{{ run = ['true'] }}]\nthink = {{ kind = 'fixed', seconds = 0.1 }}\n"
+    )
+}
+
+#[test]
+fn ctrl_c_gives_what_was_measured_and_a_kill_leaves_nothing() {
+    let place = Place::new();
+    for (number, seconds) in [(2, "98761.25"), (9, "98762.25")] {
+        fs::write(place.path("users.toml"), sleepers(seconds)).unwrap();
+        let words = ["load", "users.toml", "--users", "4", "--duration", "10m", "--json"];
+        let mut nbuf = place.nbuf(words);
+        let child = nbuf.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until("both users sleep", || with_word(seconds).len() == 2);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        signal(i32::try_from(child.id()).unwrap(), number).unwrap();
+        let output = child.wait_with_output().unwrap();
+        if number == 2 {
+            assert_eq!(output.status.code(), Some(130), "{output:?}");
+            let load: LoadDocument = serde_json::from_slice(&output.stdout).unwrap();
+            let step = &load.steps[0];
+            assert!(!load.is_complete && step.interactions > 0 && step.unfinished >= 2, "{load:?}");
+        }
+        until("nothing is left", || with_word(seconds).is_empty());
+    }
+}
+
+#[test]
+fn more_users_than_processes_is_an_error_after_what_was_measured() {
+    let Some(_lock) = requires(&[]) else { return };
+    let Some(pids) = Pids::of(30) else {
+        support::skip("no pids cgroup");
+        return;
+    };
+    let place = Place::new();
+    let script = "[[class]]\nname = 'a'\ncommand = [{ run = ['sleep', '0.1'] }]\n";
+    fs::write(place.path("users.toml"), script).unwrap();
+    let nbuf = place.nbuf(["load", "users.toml", "--users", "2,500", "--duration", "1s"]);
+    let output = pids.within(&nbuf).output().unwrap();
+    let wrong = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(125), "{wrong}");
+    assert!(wrong.contains("cannot start") && wrong.contains("pids.max"), "{wrong}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("per second"), "{wrong}");
+    until("nothing is left", || pids.processes().is_empty());
+}
+
+#[test]
+fn an_output_that_is_closed_early_is_no_error() {
+    let place = Place::new();
+    let script = "[[class]]\nname = 'a'\ncommand = [{ run = ['true'] }]\n";
+    fs::write(place.path("users.toml"), script).unwrap();
+    let words = ["load", "users.toml", "--users", "1", "--duration", "500ms"];
+    let mut child =
+        place.nbuf(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn the_example_of_the_page_runs() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/load.md"));
+    let page = page.unwrap();
+    let script = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    let words = ["--users", "1,4", "--duration", "2s", "--html", "load.html"];
+    let load = measured(&place, script, &words);
+    assert!(load.is_complete && load.seed == 1969, "{load:?}");
+    let users: Vec<u32> = load.steps[1].classes.iter().map(|class| class.users).collect();
+    assert_eq!(users, [1, 3]);
+    assert!(load.steps.iter().all(|step| step.interactions > 0 && step.failed == 0), "{load:?}");
+    assert!(fs::read_to_string(place.path("load.html")).unwrap().contains("<svg"));
+}
