@@ -25,6 +25,7 @@ mod ping;
 mod replay;
 mod run;
 mod run_meters;
+mod run_profile;
 mod search;
 mod serve;
 mod size;
@@ -71,6 +72,9 @@ pub use replay::{
 };
 pub use run::{RunCache, RunDocument, RunParts};
 pub use run_meters::{RunMeter, RunMeterStep, RunMeters};
+pub use run_profile::{
+    RunFunction, RunProfile, RunProfileFile, RunSegment, RunSegmentKind, RunStack,
+};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};

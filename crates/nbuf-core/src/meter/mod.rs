@@ -14,6 +14,8 @@ pub(crate) mod map;
 pub(crate) mod periods;
 #[cfg(feature = "system")]
 pub(crate) mod probe;
+#[cfg(feature = "capture")]
+pub(crate) mod profile;
 pub(crate) mod residency;
 pub(crate) mod sampled;
 pub(crate) mod service;

@@ -6,6 +6,7 @@
 //! Cost: about 0.7 microseconds for each sample (docs/support.md shows how to measure it).
 
 mod faults;
+pub(crate) mod profile;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -1,17 +1,18 @@
 //! `nbuf run`: the ready message of one command.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use nbuf::experiment::document;
-use nbuf::experiment::run::{self, Spec, Until};
+use nbuf::experiment::run::{self, Spec};
 use nbuf::experiment::session::Output;
 
 use super::capture::UntilArgument;
 use crate::console::Console;
 use crate::exit;
 use crate::fail::say;
-use crate::output::{print, print_error};
+use crate::output::{keep, must_be_possible, print, print_error};
 use crate::show::run as shown;
 use crate::show::terminal::Terminal;
 use crate::verbosity::note;
@@ -20,6 +21,7 @@ const AFTER: &str = "\
 Examples:
   sudo nbuf run -- make -j2
   sudo nbuf run --meters -- git status
+  sudo nbuf run --profile --html profile.html -- ./job
   sudo nbuf run --json -- ./job >job.json
 
 Under sudo the command runs as the user who called sudo. Without the right to read tracepoints, waits
@@ -46,6 +48,15 @@ pub(crate) struct Arguments {
     /// processor, interrupts
     #[arg(long)]
     meters: bool,
+    /// Sample where the command runs: processor time by program, library and function, and page faults
+    #[arg(long)]
+    profile: bool,
+    /// Write the profile's stacks as lines for flame graphs to a new file
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    folded: Option<PathBuf>,
+    /// Write the profile as one page with a flame graph to a new file
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    html: Option<PathBuf>,
     /// Which process ends the run; descendants that still run are killed
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: UntilArgument,
@@ -61,8 +72,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.json {
         session.output = Output::Error;
     }
-    let until: Until = arguments.until.into();
-    let spec = Spec { command: arguments.command.clone(), until, meters: arguments.meters };
+    for (path, option) in [(&arguments.folded, "--folded"), (&arguments.html, "--html")] {
+        if let Some(path) = path {
+            must_be_possible(path, option)?;
+        }
+    }
+    let spec = Spec {
+        command: arguments.command.clone(),
+        until: arguments.until.into(),
+        meters: arguments.meters,
+        profile: arguments.profile,
+    };
     let ran = run::run(&spec, &mut session).map_err(explain)?;
     if arguments.json {
         print(document::write(&ran)?.as_bytes())?;
@@ -72,8 +92,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
             let width = Terminal::error_width().unwrap_or(100);
             print_error(shown::tables(meters, width).as_bytes())?;
         }
+        if let Some(profile) = &ran.profile {
+            let width = Terminal::error_width().unwrap_or(100);
+            print_error(shown::profile(&ran, profile, width).as_bytes())?;
+        }
         for missing in &ran.notes {
             note(missing);
+        }
+    }
+    if let Some(profile) = &ran.profile {
+        if let Some(path) = &arguments.folded {
+            keep(path, "--folded", shown::folded(profile).as_bytes())?;
+        }
+        if let Some(path) = &arguments.html {
+            keep(path, "--html", shown::page(&ran, profile).as_bytes())?;
         }
     }
     // As for a recording: what ended by our signal has that status.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunMeters, Warning};
+use super::{RunMeters, RunProfile, Warning};
 use crate::units::Bytes;
 
 /// The document of `nbuf run --json`.
@@ -52,6 +52,9 @@ pub struct RunDocument {
     /// How long each kind of event took; nothing where that was not asked for, or could not be seen.
     #[serde(default)]
     pub meters: Option<RunMeters>,
+    /// Where it ran, and where its faults were; nothing where that was not asked for, or could not be seen.
+    #[serde(default)]
+    pub profile: Option<RunProfile>,
     /// What is missing, and why.
     pub notes: Vec<Warning>,
 }

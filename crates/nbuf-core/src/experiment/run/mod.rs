@@ -11,6 +11,8 @@
 //! ```
 
 mod meters;
+mod profile;
+mod symbols;
 
 use std::ffi::OsString;
 use std::io;
@@ -38,6 +40,8 @@ pub struct Spec {
     pub until: Until,
     /// Whether each kind of event is timed.
     pub meters: bool,
+    /// Whether what runs is sampled.
+    pub profile: bool,
 }
 
 /// Why there is no message.
@@ -63,7 +67,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error>
     let command = Command { arguments: spec.command.clone(), account: session.account.clone() };
     let output = session.output.descriptor().map_err(Error::Output)?;
     let job = Job { until: spec.until, standard: [None, output, None], ..Job::default() };
-    let mut threads = Threads::prepare(spec.meters);
+    let mut threads = Threads::prepare(spec.meters, spec.profile);
     let ended = command::run(&command, job, &mut threads, signals);
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
     let observed = threads.finish(used_disc);
@@ -105,6 +109,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         thread_time: observed.split.map(|split| parts(&split.thread_time)),
         real_time: observed.split.map(|split| parts(&split.real_time)),
         meters: observed.times.as_ref().map(meters::meters),
+        profile: observed.profiled.as_ref().and_then(profile::profile),
         notes: notes(observed, spec.meters),
     }
 }
@@ -141,7 +146,8 @@ fn notes(observed: &Observed, meters: bool) -> Vec<Warning> {
     let lost = (observed.lost > 0).then(|| {
         format!("{} records of the kernel were lost: the parts are not exact", observed.lost)
     });
-    missing.into_iter().chain(lost).map(Warning::Text).collect()
+    let profile = observed.profiled.iter().flat_map(profile::notes);
+    missing.into_iter().chain(lost).chain(profile).map(Warning::Text).collect()
 }
 
 fn seconds(ns: u64) -> f64 {

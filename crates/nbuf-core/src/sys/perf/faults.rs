@@ -70,7 +70,7 @@ fn fault_attributes(which: u32, wakeup_bytes: u32) -> b::perf_event_attr {
     attr
 }
 
-fn identifier(event: &Event) -> io::Result<u64> {
+pub(super) fn identifier(event: &Event) -> io::Result<u64> {
     let mut identifier = 0_u64;
     // SAFETY: an open perf event, and a live local that the kernel writes one number to.
     let done = unsafe { libc::ioctl(event.fd.as_raw_fd(), IDENTIFIER, &raw mut identifier) };

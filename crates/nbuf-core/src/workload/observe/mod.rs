@@ -9,6 +9,7 @@ mod calls;
 mod decode;
 mod discs;
 pub(crate) mod machine;
+pub(crate) mod profile;
 mod sources;
 mod tracepoints;
 
@@ -23,6 +24,7 @@ use crate::sys::process::monotonic_ns;
 use crate::workload::command::Watcher;
 use decode::Seen;
 use discs::Discs;
+use profile::{Profiled, Profiler};
 use tracepoints::Tracepoints;
 pub(crate) use tracepoints::{Lookups, Reach};
 
@@ -44,6 +46,8 @@ pub(crate) struct Observed {
     pub lookups: Option<Lookups>,
     /// How long each kind of event took, where that was asked for and could be seen.
     pub times: Option<BTreeMap<Kind, Times>>,
+    /// Where the command ran, where that was asked for.
+    pub profiled: Option<Profiled>,
     /// Records that did not reach us.
     pub lost: u64,
     /// How much could be seen.
@@ -56,6 +60,7 @@ pub(crate) struct Threads {
     tracepoints: Tracepoints,
     split: Split,
     activity: Option<Activity>,
+    profiler: Option<Profiler>,
     discs: Discs,
     /// When the command could begin.
     began_ns: Option<u64>,
@@ -66,12 +71,14 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Reads the layouts of the tracepoints, as far as that is allowed. With meters, every event is timed.
-    pub(crate) fn prepare(meters: bool) -> Self {
+    /// Reads the layouts of the tracepoints, as far as that is allowed. With meters, every event is timed; with
+    /// a profile, what runs is sampled.
+    pub(crate) fn prepare(meters: bool, profile: bool) -> Self {
         Self {
             tracepoints: Tracepoints::prepare(meters),
             split: Split::default(),
             activity: meters.then(Activity::default),
+            profiler: profile.then(Profiler::prepare),
             discs: Discs::default(),
             began_ns: None,
             processes: 0,
@@ -95,6 +102,7 @@ impl Threads {
             fills: has_tracepoints.then_some(self.fills),
             lookups: self.tracepoints.lookups(),
             times: self.activity.filter(|_| has_tracepoints).map(Activity::finish),
+            profiled: self.profiler.map(Profiler::finish),
             lost: self.tracepoints.lost(),
             reach,
         };
@@ -151,6 +159,9 @@ impl Threads {
 impl Watcher for Threads {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
         self.tracepoints.attach(pid);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.attach(pid);
+        }
         // From here on the command is waited for: it may begin.
         let (time_ns, thread) = (monotonic_ns(), pid.unsigned_abs());
         let born = Event { time_ns, thread, what: What::Born };
@@ -163,12 +174,14 @@ impl Watcher for Threads {
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.tracepoints.descriptors()
+        let samples = self.profiler.iter().flat_map(Profiler::descriptors);
+        self.tracepoints.descriptors().into_iter().chain(samples).collect()
     }
 
     fn tick(&mut self) -> io::Result<()> {
         if self.began_ns.is_some() {
             self.take_all(monotonic_ns().saturating_sub(SETTLED_NS));
+            self.profiler.iter_mut().for_each(Profiler::tick);
         }
         Ok(())
     }

@@ -61,6 +61,8 @@ pub(super) enum Part {
     Table(Table),
     Chart(Chart),
     Map(Map),
+    /// SVG, whose text is escaped already; it scrolls where the page is too narrow.
+    Picture(String),
 }
 
 impl Part {
@@ -190,6 +192,7 @@ fn part(part: &Part) -> String {
             format!("<pre>{}</pre>\n", lines.join("\n"))
         }
         Part::Table(table) => table.html(),
+        Part::Picture(svg) => format!("<div class=\"box\" tabindex=\"0\">\n{svg}</div>\n"),
         Part::Chart(chart) => {
             let is_open = chart.bars.is_empty() && chart.table.len() <= OPEN_ROWS;
             let numbers = numbers(&chart.table, is_open);

@@ -1,11 +1,16 @@
 //! The ready message: one line.
 
+mod flame;
 mod meters;
+mod page;
+mod profile;
 
 use nbuf::experiment::result::{RunDocument, RunParts};
 use nbuf::units::{count, grouped};
 
 pub(crate) use meters::tables;
+pub(crate) use page::page;
+pub(crate) use profile::{folded, profile};
 
 /// The line after a command.
 pub(crate) fn line(ran: &RunDocument) -> String {
