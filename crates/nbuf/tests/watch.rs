@@ -256,6 +256,37 @@ fn a_signal_or_a_closed_output_ends_it_in_order() {
     assert_eq!((child.wait().unwrap().code(), error.as_str()), (Some(0), ""));
 }
 
+/// Idle seconds of all processors since the machine started, by the kernel's ticks.
+fn idle_by_ticks() -> f64 {
+    let text = fs::read_to_string("/proc/stat").unwrap();
+    let words: Vec<f64> =
+        text.lines().next().unwrap().split(' ').filter_map(|word| word.parse().ok()).collect();
+    // Idle, and idle in what the kernel calls iowait.
+    (words[3] + words[4]) / rustix::param::clock_ticks_per_second() as f64
+}
+
+#[test]
+fn idle_time_is_the_idle_time_of_the_kernel() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let program = built(&place, "run");
+    let check = |command: &mut Command| {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let before = idle_by_ticks();
+        let output = place.nbuf(["watch", "--once", "--json"]).output().unwrap();
+        let by_ticks = idle_by_ticks() - before;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let seen: WatchDocument = serde_json::from_slice(&output.stdout).unwrap();
+        let idle = seen.cpu.true_idle_seconds + seen.cpu.multiprogramming_idle_seconds;
+        // The ticks include the start of nbuf.
+        assert!((idle - by_ticks).abs() < 0.3, "{idle} s, by ticks {by_ticks} s");
+    };
+    // Nothing to do, and one processor busy.
+    in_four_tries(|| check(Command::new("sleep").arg("9")));
+    in_four_tries(|| check(Command::new(&program).args(["compute", "9"])));
+}
+
 /// Status and body of a request.
 fn asked(address: &str, method: &str, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();

@@ -143,11 +143,20 @@ pub(super) fn decode(layouts: &[Layout], body: &[u8]) -> Option<(u64, Seen)> {
     Some((time_ns, seen))
 }
 
-/// Reads `PERF_RECORD_SWITCH_CPU_WIDE` of a thread that gets the processor, with an identity of `TID | TIME`.
-pub(super) fn decode_switch(body: &[u8]) -> Option<(u64, Seen)> {
+/// Reads `PERF_RECORD_SWITCH_CPU_WIDE` with an identity of `TID | TIME`.
+///
+/// A switch has a record of the thread that leaves and one of the thread that comes. What counts is that of the
+/// thread that comes, or, where the idle thread comes, that of the thread that leaves: on some machines the idle
+/// thread of a processor leaves no records.
+pub(super) fn decode_switch(leaves: bool, body: &[u8]) -> Option<(u64, Seen)> {
     let word = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let time_ns = u64::from_ne_bytes(body.get(16..24)?.try_into().ok()?);
-    Some((time_ns, Seen::Switch { from: word(4)?, to: word(12)? }))
+    let (other, own) = (word(4)?, word(12)?);
+    match (leaves, other, own) {
+        (true, 0, 1..) => Some((time_ns, Seen::Switch { from: own, to: 0 })),
+        (false, _, 1..) => Some((time_ns, Seen::Switch { from: other, to: own })),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -185,14 +194,25 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_read() {
-        let mut body = Vec::new();
-        for word in [40_u32, 41, 50, 51] {
-            body.extend(word.to_ne_bytes());
+    fn a_switch_is_read_once_and_never_from_the_idle_thread() {
+        let body = |other: u32, own: u32| {
+            let words = [40, other, 50, own].map(u32::to_ne_bytes).concat();
+            [words, 99_u64.to_ne_bytes().to_vec()].concat()
+        };
+        for (leaves, other, own, means) in [
+            (false, 41, 51, Some((41, 51))),
+            (true, 51, 41, None),
+            // From the idle thread, and to it.
+            (true, 51, 0, None),
+            (false, 0, 51, Some((0, 51))),
+            (true, 0, 41, Some((41, 0))),
+            (false, 41, 0, None),
+        ] {
+            let seen = decode_switch(leaves, &body(other, own));
+            let means = means.map(|(from, to)| (99, Seen::Switch { from, to }));
+            assert_eq!(seen, means, "{leaves} {other} {own}");
         }
-        body.extend(99_u64.to_ne_bytes());
-        assert_eq!(decode_switch(&body), Some((99, Seen::Switch { from: 41, to: 51 })));
-        assert_eq!(decode_switch(&body[..23]), None);
+        assert_eq!(decode_switch(false, &body(41, 51)[..23]), None);
     }
 
     #[test]

@@ -118,9 +118,9 @@ impl Rings {
                 }
                 bindings::PERF_RECORD_SWITCH_CPU_WIDE => {
                     *records += 1;
-                    if u32::from(record.misc) & bindings::PERF_RECORD_MISC_SWITCH_OUT == 0
-                        && let Some((time_ns, seen)) = decode_switch(record.body)
-                    {
+                    let leaves =
+                        u32::from(record.misc) & bindings::PERF_RECORD_MISC_SWITCH_OUT != 0;
+                    if let Some((time_ns, seen)) = decode_switch(leaves, record.body) {
                         into.push(Record { time_ns, processor, what: What::Seen(seen) });
                     }
                 }
