@@ -85,7 +85,7 @@ pub(super) fn mix(classes: &[Class], users: u32) -> Vec<u32> {
     let all: f64 = classes.iter().map(|class| class.share).sum();
     let exact: Vec<f64> =
         classes.iter().map(|class| f64::from(users) * class.share / all).collect();
-    let mut counts: Vec<u32> = exact.iter().map(|&share| whole(share)).collect();
+    let mut counts: Vec<u32> = exact.iter().map(|share| whole(share.floor())).collect();
     let mut order: Vec<usize> = (0..classes.len()).collect();
     order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
     let left = users.saturating_sub(counts.iter().sum());

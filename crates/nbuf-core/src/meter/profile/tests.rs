@@ -1,3 +1,5 @@
+//! Records whose sums are known, and mappings compared with an array.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -100,7 +102,7 @@ fn faults_and_fills_have_the_code_and_the_file() {
 }
 
 proptest! {
-    /// Beside an array with a slot for each address.
+    /// Compared with an array that has a slot for each address.
     #[test]
     fn a_space_finds_what_was_mapped_last(parts in prop::collection::vec((0_u64..60, 0_u64..20), 0..30)) {
         let mut space = Space::default();

@@ -20,6 +20,7 @@ pub(crate) fn profile(ran: &RunDocument, profile: &RunProfile, width: usize) -> 
         out.push('\n');
         out.push_str(&files.draw(width));
     }
+    out.push('\n');
     for words in [Some(sampled(profile)), waits(ran), unnamed(profile)].into_iter().flatten() {
         wrap(&mut out, &words, width);
     }
@@ -177,7 +178,9 @@ pub(super) mod tests {
         let threads = RunParts { on_cpu_seconds: 0.4, disc_seconds: 0.1, ..RunParts::default() };
         let ran = RunDocument { thread_time: Some(threads), ..RunDocument::default() };
         let all = profile(&ran, &sample(), 100);
+        // A line without margin, so that the margin of the others is a part of the text.
         expect![[r#"
+            :
               segment       kind        CPU     %  minor faults  major  fills
               /bin/a        program  300 ms  75.0         1,234      0
               - main                 300 ms  75.0
@@ -186,11 +189,12 @@ pub(super) mod tests {
 
               file   minor faults  major  fills
               /data             0      4     64
+
               400 samples, one for each 1.00 ms that a thread ran.
               Threads off a processor: disc 100 ms.
               /lib/libx.so has addresses for names: its file is gone.
         "#]]
-        .assert_eq(&all);
+        .assert_eq(&format!(":\n{all}"));
         for width in [40, 60, 80] {
             let text = profile(&ran, &sample(), width);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");

@@ -145,9 +145,8 @@ pub(super) fn decode(layouts: &[Layout], body: &[u8]) -> Option<(u64, Seen)> {
 
 /// Reads `PERF_RECORD_SWITCH_CPU_WIDE` with an identity of `TID | TIME`.
 ///
-/// A switch has a record of the thread that leaves and one of the thread that comes. What counts is that of the
-/// thread that comes, or, where the idle thread comes, that of the thread that leaves: on some machines the idle
-/// thread of a processor leaves no records.
+/// A switch has two records: of the thread that leaves, and of the thread that comes. The second counts. Where
+/// the idle thread comes, the first does: on some machines a processor's idle thread makes no records.
 pub(super) fn decode_switch(leaves: bool, body: &[u8]) -> Option<(u64, Seen)> {
     let word = |at: usize| Some(u32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let time_ns = u64::from_ne_bytes(body.get(16..24)?.try_into().ok()?);
