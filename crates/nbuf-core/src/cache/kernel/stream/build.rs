@@ -141,7 +141,9 @@ impl Builder {
         let windows: Vec<u32> = stream.streams.iter().map(|&(file, _)| window(file)).collect();
         stream.advice = self.heard.advice(&stream.streams, &windows);
         stream.lay_out();
-        stream.shared = shared.to_vec();
+        // The number of a page far behind what is used of its file would be one of the next file.
+        let is_placed = |&&(file, page): &&(u32, u32)| stream.has_number(file, page);
+        stream.shared = shared.iter().filter(is_placed).copied().collect();
         stream.count_mapped();
         stream.unseen_share = facts.capture.looks.map_or(1.0, |looks| looks.unseen_share());
         stream.pace = self.stalls.finish(facts);
@@ -178,4 +180,34 @@ fn shapes(files: &[String], facts: &Facts) -> Vec<FileShape> {
         FileShape { window, order_max, ..FileShape::default() }
     };
     files.iter().map(shape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::FileId;
+
+    #[test]
+    fn pages_far_behind_what_is_used_are_none_of_the_next_file() {
+        let record = |(time_ns, file): (i64, u32)| Record {
+            time_ns,
+            offset_bytes: 0,
+            file_bytes: 100_000 * PAGE_BYTES,
+            length_bytes: 400 * 4096,
+            file: FileId(file),
+            task: 1,
+            request: 0,
+            op: CacheEvent::Read,
+        };
+        let records = [(0, 0), (1, 1)].map(record);
+        let files = ["/program".to_owned(), "/index".to_owned()];
+        // All of the first file stays in memory for others: 400 pages of that are used.
+        let stay: Vec<(u32, u32)> = (0..100_000).map(|page| (0, page)).collect();
+        let stream = Stream::of(records, &files, &Facts::default(), &stay);
+        assert_eq!(stream.shared_used().0, 400);
+        let first_of_next = stream.page_number(1, 0);
+        let numbers =
+            stream.shared_pages().iter().map(|&(file, page)| stream.page_number(file, page));
+        assert!(numbers.max().unwrap() < first_of_next);
+    }
 }

@@ -30,6 +30,8 @@ pub(super) struct FileShape {
     /// Pages of it, at the most, and the end of what was touched.
     size_max: u32,
     reached: u32,
+    /// Pages from `base` on that are its own in the table: all that may be touched or read ahead.
+    placed: u32,
 }
 
 /// No device reads ahead further than 4 GiB.
@@ -168,7 +170,8 @@ impl Stream {
         for file in &mut self.files {
             file.base = self.pages;
             let ahead = 8 * file.window.pages.max(file.window.io_pages) + 1024;
-            self.pages += file.size_max.min(file.reached.saturating_add(ahead)) as usize;
+            file.placed = file.size_max.min(file.reached.saturating_add(ahead));
+            self.pages += file.placed as usize;
         }
     }
 
@@ -222,6 +225,11 @@ impl Stream {
     /// What the recording says of time.
     pub fn pace(&self) -> &Pace {
         &self.pace
+    }
+
+    /// Whether a page has a number. Others are never touched and never read ahead.
+    fn has_number(&self, file: u32, page: u32) -> bool {
+        self.files.get(file as usize).is_some_and(|file| page < file.placed)
     }
 
     /// A number for a page that is dense enough to index a table with, and its upper bound.
