@@ -164,6 +164,20 @@ fn sleepers(seconds: &str) -> String {
 }
 
 #[test]
+fn the_certifier_does_not_think() {
+    let place = Place::new();
+    let script = "[[class]]\nname = 'users'\nthink = { kind = 'fixed', seconds = 600 }\n\
+                  command = [{ run = ['true'] }]\n";
+    let of = |words: &[&str]| measured(&place, script, &[&["--duration", "1s"], words].concat());
+    let thinking = of(&["--users", "3"]);
+    assert_eq!((thinking.thinks, thinking.steps[0].interactions), (true, 0));
+    let certified = of(&["--certify", "3"]);
+    assert_eq!((certified.thinks, certified.steps.len()), (false, 1));
+    assert_eq!(certified.steps[0].users, 3);
+    assert!(certified.steps[0].interactions > 3, "{:?}", certified.steps[0]);
+}
+
+#[test]
 fn ctrl_c_gives_what_was_measured_and_a_kill_leaves_nothing() {
     let place = Place::new();
     for (number, seconds) in [(2, "98761.25"), (9, "98762.25")] {

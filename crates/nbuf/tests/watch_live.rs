@@ -99,8 +99,12 @@ fn keys_turn_pages_save_one_and_end_it() {
     display.press("?");
     display.until_it_shows("Ctrl-C");
     display.press("x");
+    display.press("p");
+    display.until_it_shows("paused");
     display.press("s");
     display.until_it_shows("saved as nbuf-watch-");
+    display.press("s");
+    display.until_it_shows("saved before, as nbuf-watch-");
     display.press("q");
     display.ends(0);
     let saved = |name: &str| name.starts_with("nbuf-watch-2");

@@ -89,11 +89,15 @@ impl Live {
             return "no interval to save yet".to_owned();
         };
         let name = PathBuf::from(format!("nbuf-watch-{}.html", page::stamp(now)));
+        if name.exists() {
+            return format!("saved before, as {}", name.display());
+        }
         let text = page::html(&shown);
         let write = |mut file: &std::fs::File| io::Write::write_all(&mut file, text.as_bytes());
         match write_new(&name, "--record", Readers::Owner, write) {
             Ok(()) => format!("saved as {}", name.display()),
-            Err(error) => format!("not saved: {}", crate::fail::chain(&error)),
+            // The rest of the words are about an option, and there is none.
+            Err(error) => format!("not saved in this directory: {}", error.root_cause()),
         }
     }
 }
