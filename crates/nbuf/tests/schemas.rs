@@ -6,9 +6,9 @@ use std::path::Path;
 use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LoadDocument,
-    PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport,
-    SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
+    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument,
+    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -41,6 +41,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<Comparison>(),
         generated::<CurveDocument>(),
         generated::<DoctorDocument>(),
+        generated::<LiveDocument>(),
         generated::<LoadDocument>(),
         generated::<PingDocument>(),
         generated::<RecordDocument>(),

@@ -22,9 +22,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LoadDocument,
-    PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument, SizeReport,
-    SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
+    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument,
+    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -47,6 +47,7 @@ documents!(
     Comparison,
     CurveDocument,
     DoctorDocument,
+    LiveDocument,
     LoadDocument,
     PingDocument,
     RecordDocument,

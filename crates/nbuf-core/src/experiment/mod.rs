@@ -44,6 +44,8 @@ pub mod grid;
 mod hull;
 #[cfg(feature = "system")]
 pub mod image;
+#[cfg(feature = "capture")]
+pub mod live;
 pub mod load;
 #[cfg(feature = "capture")]
 pub mod memory;
@@ -65,6 +67,7 @@ pub mod result;
 #[cfg(feature = "capture")]
 pub mod run;
 mod search;
+mod seconds;
 mod self_sizing;
 #[cfg(all(feature = "capture", feature = "paths"))]
 pub mod serve;

@@ -20,6 +20,7 @@ mod target;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +38,8 @@ use crate::sys::cgroup::{Group, Hierarchies, sweep};
 use crate::sys::signal::Signals;
 use crate::trace::Trace;
 use crate::workload::command::{Command, Ended};
-use crate::workload::record::{self, Backend, Options};
+pub use crate::workload::record::running::{Running, RunningError};
+use crate::workload::record::{self, Backend, Options, running};
 use log::Log;
 use target::Target;
 
@@ -45,6 +47,11 @@ use target::Target;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
+    /// Programs that run already, instead of a command.
+    pub running: Option<Running>,
+    /// How long those are recorded; until they end, without.
+    #[serde(rename = "duration_seconds", with = "super::seconds")]
+    pub duration: Option<Duration>,
     /// The command and its arguments.
     #[serde(with = "super::words")]
     pub command: Vec<OsString>,
@@ -70,7 +77,13 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RecordDocument, Err
         None => spec.dated(session)?,
     };
     let target = Target::of(&output)?;
-    let backend = spec.capture.choose(session.observer)?;
+    let backend = match &spec.running {
+        Some(running) => {
+            running.check(session.caller())?;
+            Backend::Perf
+        }
+        None => spec.capture.choose(session.observer)?,
+    };
     let log = target.create_log(session.spool.clone())?;
     let (ended, log) = spec
         .record(backend, signals, log, session)
@@ -100,6 +113,16 @@ impl Spec {
         log: Log,
         session: &Session<'_>,
     ) -> Result<(Ended, Log), record::Error> {
+        if let Some(running) = &self.running {
+            let duration = self.duration;
+            let options = running::Options {
+                running,
+                caller: session.caller(),
+                duration,
+                ring_bytes: self.ring_bytes,
+            };
+            return running::record_running(&options, log, signals);
+        }
         let hierarchies = Hierarchies::of_this_process();
         for path in sweep(&hierarchies) {
             session.observer.notice(&Notice::LeftoverRemoved(&path));

@@ -20,6 +20,7 @@ mod curves;
 mod doctor;
 mod figures;
 mod files;
+mod live;
 mod load;
 mod ping;
 mod replay;
@@ -62,6 +63,7 @@ pub use curves::{
 pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use live::{LiveDocument, LiveMemory, LivePoint};
 pub use load::{LoadBottleneck, LoadClass, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,

@@ -121,6 +121,13 @@ impl Session<'_> {
         self.cancellation.signal().is_some()
     }
 
+    /// The number of the account whose rights count: what runs already is watched only with these.
+    #[cfg(feature = "capture")]
+    pub(super) fn caller(&self) -> u32 {
+        let own = rustix::process::getuid().as_raw();
+        self.account.as_ref().map_or(own, |account| account.identity.uid)
+    }
+
     /// Reports how much of a trace was read.
     pub(super) fn reading(&self, source: &Source) {
         if let Some(Progress { done_bytes, total_bytes }) = source.progress() {

@@ -24,3 +24,4 @@ mod stack;
 pub(crate) mod stall;
 pub(crate) mod times;
 pub(crate) mod tracks;
+pub(crate) mod warm;

@@ -1,6 +1,7 @@
 //! The verbs, one file each. A verb reads its arguments, calls the library, and gives an exit
 //! status.
 
+mod attach;
 mod bench;
 mod capture;
 mod completions;

@@ -7,6 +7,7 @@ use anyhow::{Error, Result, anyhow};
 use nbuf::experiment::record::{self, Spec};
 use nbuf::experiment::result::RecordDocument;
 
+use super::attach::Attach;
 use super::capture::{Capture, UntilArgument};
 use crate::console::Console;
 use crate::fail::say;
@@ -18,6 +19,7 @@ const AFTER: &str = "\
 Examples:
   sudo nbuf record -o grep.parquet -- grep -r main /usr/include
   sudo nbuf record --until main -- ./start-server-and-query-it
+  sudo nbuf --as-root record --pid $(pgrep -o postgres) --for 60s -o postgres.parquet
 
 Under sudo the command runs as the user who called sudo, and the trace is that user's.
 
@@ -52,15 +54,24 @@ pub(crate) struct Arguments {
     /// Size of the ring of each processor, for provoking losses.
     #[arg(long, value_name = "BYTES", hide = true)]
     ring_bytes: Option<usize>,
+    #[command(flatten)]
+    running: Attach,
     /// The command to run, and its arguments; the first word that is no option begins it, or the first
     /// after `--`.
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    #[arg(
+        trailing_var_arg = true,
+        required_unless_present_any = ["pid", "cgroup"],
+        conflicts_with = "running",
+        value_name = "COMMAND"
+    )]
     command: Vec<OsString>,
 }
 
 impl Arguments {
     fn spec(&self) -> Spec {
         Spec {
+            running: self.running.running(),
+            duration: self.running.duration,
             command: self.command.clone(),
             output: self.output.clone(),
             until: self.until.into(),

@@ -22,6 +22,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod figures;
 mod labels;
+pub(crate) mod live;
 pub(crate) mod load;
 mod markup;
 mod page;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::CaptureError;
+use super::{CaptureError, RunningError};
 use crate::experiment::capture;
 use crate::experiment::output::OutputError;
 use crate::workload::record::log::LogError;
@@ -45,6 +45,9 @@ pub enum Error {
         /// The trace that was to be made of it.
         output: PathBuf,
     },
+    /// There is nothing to attach to.
+    #[error(transparent)]
+    Running(#[from] RunningError),
     /// The capture that was chosen does not work here.
     #[error(transparent)]
     Capture(#[from] capture::CaptureError),

@@ -32,10 +32,10 @@ pub struct Spec {
     /// Shell command that runs before every run.
     pub prepare: Option<String>,
     /// Time for all runs together.
-    #[serde(rename = "time_max_seconds", with = "seconds")]
+    #[serde(rename = "time_max_seconds", with = "crate::experiment::seconds")]
     pub time_max: Option<Duration>,
     /// Least time for a run under a limit, however short the prediction; by default a minute.
-    #[serde(rename = "run_time_min_seconds", with = "seconds")]
+    #[serde(rename = "run_time_min_seconds", with = "crate::experiment::seconds")]
     pub run_time_min: Option<Duration>,
     /// How much of the log of the recording stays in memory.
     pub log_memory_bytes: Option<usize>,
@@ -132,29 +132,6 @@ impl Spec {
     pub(super) fn ask(&self, probed: Vec<Sample>) -> Ask {
         let Self { force, target, readahead, rate, .. } = *self;
         Ask { force, target, readahead, probed, rate }
-    }
-}
-
-/// Durations as seconds.
-mod seconds {
-    use std::time::Duration;
-
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::ref_option, reason = "serde calls it so")]
-    pub(super) fn serialize<S: Serializer>(
-        time: &Option<Duration>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        time.map(|time| time.as_secs_f64()).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let seconds = Option::<f64>::deserialize(from)?;
-        seconds.map(|it| Duration::try_from_secs_f64(it).map_err(D::Error::custom)).transpose()
     }
 }
 

@@ -1,19 +1,14 @@
 //! Processes of which figures are shown apart: named ones, or those of a cgroup and of the groups below it.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{Dir, FileType, Mode, OFlags};
 
 use super::Error;
 use super::interval::states_of;
 use crate::experiment::result::WatchChosen;
 use crate::meter::probe::tasks::{self, TaskCounts};
-use crate::sys::files;
 use crate::units::Bytes;
+use crate::workload::record::running::members;
 
 /// Which processes.
 #[derive(Clone, Debug)]
@@ -49,30 +44,6 @@ impl Chosen {
         }
         numbers.into_iter().filter_map(|process| Some((process, tasks::counts(process)?))).collect()
     }
-}
-
-/// Processes of a group and of those below it. A group below may end meanwhile.
-fn members(group: &Path) -> io::Result<Vec<u32>> {
-    let mut found = Vec::new();
-    add_members(files::directory(group)?.as_fd(), &mut found)?;
-    Ok(found)
-}
-
-fn add_members(group: BorrowedFd<'_>, found: &mut Vec<u32>) -> io::Result<()> {
-    let open = |name: &str, flags| files::open(group, Path::new(name), flags, Mode::empty());
-    let mut text = String::new();
-    File::from(open("cgroup.procs", OFlags::RDONLY)?).read_to_string(&mut text)?;
-    found.extend(text.lines().filter_map(|line| line.parse::<u32>().ok()));
-    for entry in Dir::new(open(".", OFlags::RDONLY | OFlags::DIRECTORY)?)?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.file_type() == FileType::Directory
-            && ![".", ".."].contains(&name.as_str())
-            && let Ok(below) = open(&name, OFlags::PATH | OFlags::DIRECTORY)
-        {
-            let _ = add_members(below.as_fd(), found);
-        }
-    }
-    Ok(())
 }
 
 /// What came between two readings, of the processes that are in both.

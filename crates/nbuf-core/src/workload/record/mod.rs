@@ -26,6 +26,7 @@ mod pipes;
 pub mod reclaim;
 pub mod recorder;
 mod roots;
+pub mod running;
 mod sizes;
 pub mod spool;
 mod touched;
@@ -45,7 +46,7 @@ use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Command, Ended, Job, Until, run};
 use log::{Ending, Entry, LogError, LogReader};
 use normalise::Survey;
-use recorder::Recorder;
+use recorder::{Recorder, Subject};
 use traced::Traced;
 
 /// How a command is watched.
@@ -116,8 +117,8 @@ pub fn record<W: Write>(
     let job = Job { group, standard, until, deadline };
     match backend {
         Backend::Perf => {
-            let mut recorder =
-                Recorder::prepare(shown, group, out, ring_bytes)?.with_given(&job.standard);
+            let mut recorder = Recorder::prepare(shown, Subject::Command, group, out, ring_bytes)?
+                .with_given(&job.standard);
             match run(command, job, &mut recorder, signals) {
                 Ok(ended) => {
                     let log = recorder.finish(&ended)?;

@@ -11,7 +11,8 @@ mod listen;
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::ops::Range;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -19,6 +20,7 @@ use rustix::fs::{Mode, OFlags};
 use self::clues::{Clue, Clues};
 use self::known::{Began, Each, Known};
 use self::listen::{clue, overlaid_by};
+use super::area::Area;
 use super::listeners::{Listeners, OpenSeen, What};
 use super::mounted::Mounted;
 use super::mounts::Mount;
@@ -28,7 +30,7 @@ use crate::clock;
 use crate::sys::handle::FileHandle;
 use crate::sys::process::monotonic_ns;
 
-pub(super) use self::listen::inherited;
+pub(super) use self::listen::{Open, open_files};
 pub use super::key::{Key, key_of_file};
 
 /// The names seen so far.
@@ -186,20 +188,49 @@ impl Names {
         Ok(())
     }
 
-    /// Looks at the files that a process has open and will keep, which were opened before anybody
-    /// listened. What is closed as it executes it does not keep, except `given`, which become its
-    /// standard input and output.
-    pub fn look_at_process(&mut self, pid: i32, given: &[i32]) {
-        for (_, file) in inherited(pid, given) {
-            let opened = OpenSeen { process: pid, what: What::File(file) };
-            let mut roots = Roots::of(self.mounted.backed());
-            if let Some((key, clue)) = clue(&mut roots, &mut self.overlays, opened) {
-                let behind = overlaid_by(&self.overlays, &mut self.overlaid, key, &clue);
-                for (key, clue) in [Some((key, clue)), behind].into_iter().flatten() {
-                    self.clues.add(key, clue, &|_| true);
+    /// Looks at the files that a process has open, which were opened before anybody listened.
+    pub(super) fn look_at_process(&mut self, pid: i32, which: Open<'_>) {
+        for (_, file) in open_files(pid, which) {
+            self.look_at_file(pid, file);
+        }
+    }
+
+    /// Looks at the files that a running process has mapped. They count as touched: the kernel reports
+    /// no mapping that was made before.
+    pub(super) fn look_at_mappings(&mut self, pid: i32) {
+        let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return };
+        let mut seen = std::collections::HashSet::new();
+        for area in maps.lines().filter_map(Area::parse) {
+            if !seen.insert((area.device, area.inode)) {
+                continue;
+            }
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let Range { start, end } = area.range;
+            let link = format!("/proc/{pid}/map_files/{start:x}-{end:x}");
+            let Ok(file) = rustix::fs::open(link, flags, Mode::empty()) else { continue };
+            for key in self.look_at_file(pid, file) {
+                if self.may_be_file(key) {
+                    self.touch(key);
                 }
             }
         }
+    }
+
+    /// Takes in a file, and gives back what tracepoints call it: of an overlay the file of the layer too.
+    fn look_at_file(&mut self, pid: i32, file: OwnedFd) -> Vec<Key> {
+        let opened = OpenSeen { process: pid, what: What::File(file) };
+        let mut roots = Roots::of(self.mounted.backed());
+        let Some((key, clue)) = clue(&mut roots, &mut self.overlays, opened) else {
+            return Vec::new();
+        };
+        let behind = overlaid_by(&self.overlays, &mut self.overlaid, key, &clue);
+        let found = [Some((key, clue)), behind].into_iter().flatten();
+        found
+            .map(|(key, clue)| {
+                self.clues.add(key, clue, &|_| true);
+                key
+            })
+            .collect()
     }
 
     /// What a link among the descriptors or mappings of a living process stands for, as tracepoints know it:

@@ -4,6 +4,7 @@ mod error;
 mod take;
 mod watcher;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -33,6 +34,15 @@ pub use error::Error;
 const MEMORY_EVERY_NS: u64 = 25_000_000;
 const FRAME_EVERY_NS: u64 = 500_000_000;
 
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A command that is about to start.
+    Command,
+    /// Programs that run already, in groups of their own.
+    Running,
+}
+
 /// A recording under way.
 #[derive(Debug)]
 pub struct Recorder<'a, W: Write> {
@@ -55,6 +65,9 @@ pub struct Recorder<'a, W: Write> {
     began: bool,
     /// Descriptors that become the command's standard input, output and error.
     given: Vec<i32>,
+    /// Threads whose events are recorded, and running processes that were looked at.
+    threads: HashSet<u32>,
+    processes: HashSet<u32>,
     /// The thread that records, once it does.
     this_thread: u32,
     /// The first error of the log. The command is not ours to stop: it runs on, unrecorded.
@@ -65,6 +78,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     /// Opens everything that can be opened before the command exists, and starts the log.
     pub fn prepare(
         command: Vec<String>,
+        subject: Subject,
         group: Option<&'a Group>,
         out: W,
         ring_bytes: Option<usize>,
@@ -95,7 +109,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         facts.devices = machine::devices(names.mounts(), &[], &facts.kernel);
         facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
-        if group.is_none() {
+        if group.is_none() && subject == Subject::Command {
             let caution = "other memory is unknown: no private group could be made";
             facts.cautions.push(caution.to_owned());
         }
@@ -120,6 +134,8 @@ impl<'a, W: Write> Recorder<'a, W> {
             frame_due_ns: 0,
             began: false,
             given: Vec::new(),
+            threads: HashSet::new(),
+            processes: HashSet::new(),
             this_thread: 0,
             failed: None,
         })

@@ -11,7 +11,7 @@ use super::events::Sample;
 use super::listeners::{Listeners, OpenSeen, What};
 use super::log::Event;
 use super::mounts::{self, Mount};
-use super::names::{Key, Names, inherited};
+use super::names::{Key, Names, Open, open_files};
 use super::roots::{Look, Roots, superblock_of};
 use crate::sys::handle::FileHandle;
 use crate::trace::{Detour, Uncached};
@@ -95,10 +95,9 @@ impl Detours {
         }
     }
 
-    /// Looks at the files that a process has open and will keep, which were opened before anybody
-    /// listened.
-    pub(super) fn look_at_process(&mut self, pid: i32, given: &[i32]) {
-        for (_, file) in inherited(pid, given) {
+    /// Looks at the files that a process has open, which were opened before anybody listened.
+    pub(super) fn look_at_process(&mut self, pid: i32, which: Open<'_>) {
+        for (_, file) in open_files(pid, which) {
             let opened = OpenSeen { process: pid, what: What::File(file) };
             let mut roots = Roots::of(&self.mounts);
             if let Some(opened) = identify(&self.mounts, &mut roots, opened) {

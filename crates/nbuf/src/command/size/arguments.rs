@@ -10,6 +10,7 @@ use nbuf::units::{Bytes, Size};
 
 use super::values::{Budget, budget, duration, rate, some_time, window};
 use crate::caller::Needs;
+use crate::command::attach::Attach;
 use crate::command::capture::Capture;
 use crate::command::memory::allowed;
 use crate::fail::UsageError;
@@ -153,8 +154,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME|TIMES", value_parser = budget)]
     pub(super) budget: Option<Budget>,
 
+    #[command(flatten)]
+    pub(super) running: Attach,
+
     /// The command and its arguments; the first word that is no option begins it, or the first after `--`
-    #[arg(trailing_var_arg = true, required_unless_present_any = ["trace", "compare"],
+    #[arg(trailing_var_arg = true, conflicts_with = "running",
+        required_unless_present_any = ["trace", "compare", "pid", "cgroup"],
         value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
 }
@@ -181,6 +186,7 @@ impl Args {
     /// Refuses what only a look at several options can tell. clap lets a requirement go that another
     /// argument is in conflict with, as a command is with --compare.
     pub(crate) fn check(&self) -> Result<(), UsageError> {
+        super::live::check(self)?;
         match (self.budget, self.compare.is_empty()) {
             (Some(Budget::Times(times)), true) => Err(UsageError(format!(
                 "--budget {times} is for --compare A.json B.json, which is missing; a time is 90s or 10m"
@@ -252,6 +258,7 @@ Examples:
   nbuf size --verify-at 100%,50%,25% --json -- sqlite3 my.db '.read queries.sql' > size.json
   nbuf size --target hit=0.95 --samples 5 -- ./query
   nbuf size --compare before.json after.json --budget 1.05
+  sudo nbuf --as-root size --pid $(pgrep -o postgres) --for 60s
 
 Exit status:
   0    every prediction held, none was verified, or runs found the size; B needs no more than A

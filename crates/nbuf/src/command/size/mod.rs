@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod live;
 mod outputs;
 mod page;
 mod values;
@@ -22,9 +23,13 @@ use crate::output::print;
 use crate::{exit, permission};
 pub(crate) use arguments::Args;
 use page::Page;
+pub(in crate::command) use values::some_time;
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let Some(running) = args.running.running() {
+        return live::run(args, running);
+    }
     let page = Page::of(args);
     if let [a, b] = &args.compare[..] {
         return compare::run(a, b, args.times(), &page);

@@ -35,7 +35,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A duration in which something can be done.
-pub(super) fn some_time(text: &str) -> Result<Duration, String> {
+pub(in crate::command) fn some_time(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err("nothing can be run in no time: write 90, 90s, 10m or 1h".into()),
         some => Ok(some),

@@ -68,18 +68,32 @@ pub(super) fn overlaid_by(
     Some((key, Clue { process: clue.process, seen: Some(seen), ..Clue::default() }))
 }
 
-/// The files that a process has open and will keep when it executes, and those `given` to it.
+/// The descriptors that are looked at of a process.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workload::record) enum Open<'a> {
+    /// Those that it keeps when it executes: the ones given to it, and those without `O_CLOEXEC`.
+    Kept(&'a [i32]),
+    /// All of them.
+    All,
+}
+
+/// Files that a process has open.
 ///
 /// With the capabilities of a file instead of root's, a child that has not executed yet is closed to
 /// us; what it inherited is open here too.
-pub(in crate::workload::record) fn inherited(pid: i32, given: &[i32]) -> Vec<(i32, OwnedFd)> {
+pub(in crate::workload::record) fn open_files(pid: i32, which: Open<'_>) -> Vec<(i32, OwnedFd)> {
     let theirs = format!("/proc/{pid}");
-    let found = ["/proc/self", theirs.as_str()].into_iter().rev().find_map(|process| {
+    let places = match which {
+        Open::Kept(_) => vec![theirs.as_str(), "/proc/self"],
+        Open::All => vec![theirs.as_str()],
+    };
+    let found = places.into_iter().find_map(|process| {
         Some((process.to_owned(), fs::read_dir(format!("{process}/fd")).ok()?))
     });
     let Some((process, entries)) = found else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let kept = numbers.filter(|number: &i32| {
+    let chosen = numbers.filter(|number: &i32| {
+        let Open::Kept(given) = which else { return true };
         let info = fs::read_to_string(format!("{process}/fdinfo/{number}"));
         let info = info.ok().and_then(|text| FdInfo::parse(&text));
         given.contains(number) || info.is_some_and(|info| !info.has(libc::O_CLOEXEC))
@@ -89,5 +103,5 @@ pub(in crate::workload::record) fn inherited(pid: i32, given: &[i32]) -> Vec<(i3
         let path = format!("{process}/fd/{number}");
         Some((number, rustix::fs::open(path, flags, Mode::empty()).ok()?))
     };
-    kept.filter_map(open).collect()
+    chosen.filter_map(open).collect()
 }

@@ -20,6 +20,9 @@ pub enum Error {
         "too few descriptors for the kernel's tracepoints; raise the limit with `ulimit -n 65536`"
     )]
     Descriptors,
+    /// The thread to attach to has ended.
+    #[error("the thread has ended")]
+    Gone,
     /// Anything else.
     #[error("cannot open the kernel's tracepoints: {0}")]
     Io(#[from] io::Error),
@@ -30,6 +33,7 @@ pub(super) fn refused(error: io::Error) -> Error {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => Error::NotPermitted(error),
         Some(libc::EMFILE | libc::ENFILE) => Error::Descriptors,
+        Some(libc::ESRCH) => Error::Gone,
         _ => Error::Io(error),
     }
 }

@@ -1,28 +1,22 @@
 //! What the recorder does as the command begins, and while it runs.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 
 use super::Recorder;
 use crate::workload::command::Watcher;
 use crate::workload::record::log::Kind;
+use crate::workload::record::names::Open;
 use crate::workload::record::perf;
 
 impl<W: Write> Watcher for Recorder<'_, W> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
-        self.perf.attach(pid).map_err(|error| match error {
-            // Its kind is how a caller tells what to advise.
-            perf::Error::NotPermitted(cause) => cause,
-            other => io::Error::other(other),
-        })?;
-        // An opened file is held until its name is seen here: when the command removes it
-        // meanwhile, its pages leave the cache as this thread lets it go.
-        self.perf.attach_to_this_thread(Kind::Delete).map_err(io::Error::other)?;
-        self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        self.names.look_at_process(pid, &self.given);
-        self.uncached.look_at_process(pid, &self.given);
+        self.perf.attach(pid).map_err(refusal)?;
+        self.begin()?;
+        self.names.look_at_process(pid, Open::Kept(&self.given));
+        self.uncached.look_at_process(pid, Open::Kept(&self.given));
         self.touched.meet(pid.unsigned_abs());
-        self.began = true;
         Ok(())
     }
 
@@ -47,5 +41,69 @@ impl<W: Write> Watcher for Recorder<'_, W> {
             self.failed = Some(error);
         }
         Ok(())
+    }
+}
+
+/// Its kind is how a caller tells what to advise.
+fn refusal(error: perf::Error) -> io::Error {
+    match error {
+        perf::Error::NotPermitted(cause) => cause,
+        other => io::Error::other(other),
+    }
+}
+
+impl<W: Write> Recorder<'_, W> {
+    fn begin(&mut self) -> io::Result<()> {
+        if self.began {
+            return Ok(());
+        }
+        // An opened file is held until its name is seen here: when the command removes it
+        // meanwhile, its pages leave the cache as this thread lets it go.
+        self.perf.attach_to_this_thread(Kind::Delete).map_err(io::Error::other)?;
+        self.this_thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        self.began = true;
+        Ok(())
+    }
+
+    /// Attaches to a process that runs, and to these threads of it. Threads that ended meanwhile are left out;
+    /// gives back how many it attached to.
+    ///
+    /// # Errors
+    /// `EPERM` for a process that the caller may not trace; too few descriptors.
+    pub(in crate::workload::record) fn follow(
+        &mut self,
+        process: u32,
+        threads: &[u32],
+    ) -> io::Result<u32> {
+        let mut attached = 0;
+        for &thread in threads {
+            match self.perf.attach_running(thread.cast_signed()) {
+                Ok(()) => {}
+                Err(perf::Error::Gone) => continue,
+                Err(error) => return Err(refusal(error)),
+            }
+            self.begin()?;
+            self.threads.insert(thread);
+            self.advised.meet(thread, process);
+            attached += 1;
+        }
+        if attached > 0 && self.processes.insert(process) {
+            let process = process.cast_signed();
+            self.names.look_at_process(process, Open::All);
+            self.names.look_at_mappings(process);
+            self.uncached.look_at_process(process, Open::All);
+            self.touched.meet(process.unsigned_abs());
+        }
+        Ok(attached)
+    }
+
+    /// Threads that have ended give their numbers back.
+    pub(in crate::workload::record) fn forget_all_but(&mut self, living: &HashSet<u32>) {
+        self.threads.retain(|thread| living.contains(thread));
+    }
+
+    /// Whether events of a thread are recorded, as far as the events until now tell.
+    pub(in crate::workload::record) fn follows(&self, thread: u32) -> bool {
+        self.threads.contains(&thread)
     }
 }

@@ -1,0 +1,90 @@
+//! What `nbuf size` gives of programs that run already: rates at each size of their cache.
+
+use serde::{Deserialize, Serialize};
+
+use super::Warning;
+use crate::units::Bytes;
+
+/// The document of `nbuf size --pid --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LiveDocument {
+    /// [`LiveDocument::SCHEMA`].
+    pub schema: String,
+    /// What the first of the programs was started as.
+    pub command: Vec<String>,
+    /// Processes that ran at the end of the window.
+    pub processes: u64,
+    /// Length of the window.
+    pub seconds: f64,
+    /// The signal that ended it early.
+    pub interrupted: Option<i32>,
+    /// Events that were recorded.
+    pub events: u64,
+    /// Events that were lost: all rates are too low.
+    pub lost: u64,
+    /// Page accesses a second: pages asked for by calls, and touches of mapped pages.
+    pub accesses_per_second: f64,
+    /// The share of them that came through mappings, from 0 to 1.
+    pub mapped_share: f64,
+    /// Pages that the kernel brought in, a second, with the cache as it was.
+    pub fills_per_second: f64,
+    /// Different pages that were accessed.
+    pub touched_bytes: Bytes,
+    /// Memory that is no page cache, at the end of the window.
+    pub memory: LiveMemory,
+    /// Fills at each size of the cache, as far as the window shows.
+    pub points: Vec<LivePoint>,
+    /// Whether both halves of the window agree within their bands.
+    pub is_steady: bool,
+    /// The share of accesses that was to be hits, from 0 to 1.
+    pub hit_target: f64,
+    /// The smallest known size that meets it.
+    pub answer: Option<LivePoint>,
+    /// What to know of the figures.
+    pub warnings: Vec<Warning>,
+}
+
+impl LiveDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.live/1";
+}
+
+/// Memory of programs that run, apart from the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LiveMemory {
+    /// Memory without a file behind it. Of processes that share pages each has its part.
+    pub anonymous_bytes: Bytes,
+    /// Shared memory and tmpfs.
+    pub shared_bytes: Bytes,
+    /// Of the kernel for them; 0 where only processes are named, since it is not counted by process.
+    pub kernel_bytes: Bytes,
+    /// The page cache that is charged to the group, or mapped by the processes.
+    pub cache_bytes: Bytes,
+}
+
+impl LiveMemory {
+    /// All of it that no eviction of file pages gives back.
+    pub fn other_bytes(&self) -> Bytes {
+        Bytes(self.anonymous_bytes.0 + self.shared_bytes.0 + self.kernel_bytes.0)
+    }
+}
+
+/// What a cache of one size would do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LivePoint {
+    /// The cache.
+    pub cache_bytes: Bytes,
+    /// With the other memory: the limit to set.
+    pub limit_bytes: Bytes,
+    /// The share of accesses that hit, from 0 to 1.
+    pub hit_ratio: f64,
+    /// Pages a second that would have to be brought in.
+    pub misses_per_second: f64,
+    /// The lower edge of its 95 % band.
+    pub misses_per_second_low: f64,
+    /// The upper edge.
+    pub misses_per_second_high: f64,
+}

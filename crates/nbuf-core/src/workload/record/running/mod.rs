@@ -1,0 +1,166 @@
+//! Recording programs that run already: attach, watch for a while, let go. They run on.
+//!
+//! Threads that are begun by one that is followed are followed from their first instruction. Others, as
+//! those that enter a group, are found within a second.
+
+mod target;
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::Error;
+use super::recorder::{Recorder, Subject};
+pub(crate) use target::members;
+pub use target::{Error as RunningError, Running};
+
+use crate::sys::process::monotonic_ns;
+use crate::sys::signal::Signals;
+use crate::units::{Bytes, PAGE_BYTES};
+use crate::workload::command::{self, Ended, Watcher};
+use target::may_trace;
+
+const TICK: Duration = Duration::from_millis(20);
+/// How often threads are looked for.
+const SCAN_EVERY_NS: u64 = 500_000_000;
+
+/// A recording of what runs.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// What is recorded.
+    pub running: &'a Running,
+    /// The account that must be allowed to trace them.
+    pub caller: u32,
+    /// For how long; until it ends, without.
+    pub duration: Option<Duration>,
+    /// Size of each ring instead of 8 MiB; for provoking losses.
+    pub ring_bytes: Option<usize>,
+}
+
+/// Writes what running programs do to `out` as a framed log, until the time is up, a signal comes or all of
+/// them have ended.
+///
+/// # Errors
+/// [`command::Error::Attach`] where the kernel refuses to attach to one of them: nothing is recorded then.
+pub fn record_running<W: Write>(
+    options: &Options<'_>,
+    out: W,
+    signals: &Signals,
+) -> Result<(Ended, W), Error> {
+    if rustix::param::page_size() as u64 != PAGE_BYTES {
+        return Err(Error::PageSize(Bytes(rustix::param::page_size() as u64)));
+    }
+    let running = options.running;
+    let recorder =
+        Recorder::prepare(running.command(), Subject::Running, None, out, options.ring_bytes)?;
+    let mut watch = Watch {
+        running,
+        caller: options.caller,
+        recorder,
+        unknown: HashSet::new(),
+        scan_due_ns: 0,
+    };
+    let began_ns = monotonic_ns();
+    watch.attach().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
+    let ended = watch.until(options.duration, signals);
+    match ended {
+        Ok(mut ended) => {
+            ended.elapsed_ns = monotonic_ns() - began_ns;
+            Ok((ended.clone(), watch.recorder.finish(&ended)?))
+        }
+        Err(error) => {
+            watch.recorder.abandon();
+            Err(Error::Command(command::Error::Attach(error)))
+        }
+    }
+}
+
+fn is_there(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
+struct Watch<'a, W: Write> {
+    running: &'a Running,
+    caller: u32,
+    recorder: Recorder<'a, W>,
+    /// Threads of the last scan that nothing was known of. A thread that one of ours has just begun is
+    /// known with the next events.
+    unknown: HashSet<u32>,
+    scan_due_ns: u64,
+}
+
+impl<W: Write> Watch<'_, W> {
+    /// Attaches to all threads there are.
+    fn attach(&mut self) -> io::Result<()> {
+        for (process, threads) in self.running.threads() {
+            self.recorder.follow(process, &threads)?;
+            // Another process may have its number since it was checked.
+            if !may_trace(process, self.caller) && is_there(process) {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+        }
+        self.scan_due_ns = monotonic_ns() + SCAN_EVERY_NS;
+        Ok(())
+    }
+
+    fn until(&mut self, duration: Option<Duration>, signals: &Signals) -> io::Result<Ended> {
+        let mut ended = Ended::default();
+        let began_ns = monotonic_ns();
+        loop {
+            self.wait(signals)?;
+            self.recorder.tick()?;
+            if let Some(signal) = signals.next() {
+                ended.interrupted = Some(signal.number);
+                return Ok(ended);
+            }
+            let now_ns = monotonic_ns();
+            let passed = Duration::from_nanos(now_ns - began_ns);
+            if duration.is_some_and(|duration| passed >= duration) {
+                return Ok(ended);
+            }
+            if now_ns >= self.scan_due_ns {
+                self.scan_due_ns = now_ns + SCAN_EVERY_NS;
+                let threads = self.running.threads();
+                if threads.is_empty() {
+                    return Ok(ended);
+                }
+                self.scan(&threads)?;
+            }
+        }
+    }
+
+    fn wait(&self, signals: &Signals) -> io::Result<()> {
+        let ours = [signals.descriptor().as_fd()];
+        let others = self.recorder.descriptors();
+        let all = ours.into_iter().chain(others);
+        let mut waiting: Vec<PollFd<'_>> =
+            all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let tick = Timespec::try_from(TICK).map_err(io::Error::other)?;
+        match poll(&mut waiting, Some(&tick)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Attaches to threads that were unknown in two scans.
+    fn scan(&mut self, threads: &BTreeMap<u32, Vec<u32>>) -> io::Result<()> {
+        let mut unknown = HashSet::new();
+        for (&process, threads) in threads {
+            let new: Vec<u32> =
+                threads.iter().copied().filter(|&thread| !self.recorder.follows(thread)).collect();
+            let (again, first): (Vec<u32>, Vec<u32>) =
+                new.into_iter().partition(|thread| self.unknown.contains(thread));
+            unknown.extend(first);
+            if again.is_empty() || may_trace(process, self.caller) {
+                self.recorder.follow(process, &again)?;
+            }
+        }
+        self.unknown = unknown;
+        let living: HashSet<u32> = threads.values().flatten().copied().collect();
+        self.recorder.forget_all_but(&living);
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! What running programs need, for people: the answer, what to paste, the rates.
+
+use nbuf::experiment::result::{LiveDocument, LivePoint};
+use nbuf::units::Bytes;
+
+use super::table::{Table, number};
+use super::text::{field, wrap};
+
+fn rate(rate: f64) -> String {
+    match rate {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r => format!("{r:.2}"),
+    }
+}
+
+/// The answer, in a sentence or two.
+fn answer(live: &LiveDocument) -> String {
+    let (hit, seconds) = (live.hit_target * 100.0, live.seconds);
+    let known = live.points.last().map(|point| point.cache_bytes);
+    match (&live.answer, known) {
+        (Some(point), _) => format!(
+            "{}. Modelled from {seconds:.0} s, not verified: {} of cache hits {:.1} % of the page \
+             accesses, and {} pages a second miss.",
+            limit(point),
+            point.cache_bytes,
+            point.hit_ratio * 100.0,
+            rate(point.misses_per_second),
+        ),
+        (None, Some(known)) => format!(
+            "More than {} of cache, if {hit:.0} % of the page accesses are to hit: no more is known after \
+             {seconds:.0} s. Watch longer, or ask for less with --target hit=0.9.",
+            known
+        ),
+        (None, None) => format!(
+            "Cache buys nothing that {seconds:.0} s could show: the programs made {} page accesses a \
+             second. They have {} of other memory.",
+            rate(live.accesses_per_second),
+            live.memory.other_bytes(),
+        ),
+    }
+}
+
+/// The number to set, in whole MiB.
+fn limit(point: &LivePoint) -> Bytes {
+    Bytes(point.limit_bytes.0.div_ceil(1 << 20) << 20)
+}
+
+/// What the number consists of.
+fn parts(live: &LiveDocument, point: &LivePoint) -> String {
+    let memory = &live.memory;
+    let all = [
+        (point.cache_bytes, "cache"),
+        (memory.anonymous_bytes, "anonymous"),
+        (memory.shared_bytes, "shared"),
+        (memory.kernel_bytes, "kernel"),
+    ];
+    let all = all.iter().filter(|(bytes, _)| bytes.0 > 0);
+    let all: Vec<String> = all.map(|(bytes, name)| format!("{bytes} {name}")).collect();
+    format!("= {}", all.join(" + "))
+}
+
+fn paste(point: &LivePoint) -> String {
+    let limit = point.limit_bytes.0.div_ceil(1 << 20);
+    format!(
+        "To paste\n  docker update --memory={limit}m --memory-swap={limit}m CONTAINER\n  systemctl \
+         set-property NAME.service MemoryMax={limit}M\n\n  resources:\n    requests:\n      memory: \
+         {limit}Mi\n    limits:\n      memory: {limit}Mi\n"
+    )
+}
+
+fn sheet(live: &LiveDocument) -> Table {
+    let columns = [
+        number("cache"),
+        number("limit").rank(1),
+        number("hit %"),
+        number("misses/s"),
+        number("from").rank(2),
+        number("to").rank(2),
+    ];
+    let rows = live.points.iter().map(|point| {
+        [
+            point.cache_bytes.to_string(),
+            limit(point).to_string(),
+            format!("{:.1}", point.hit_ratio * 100.0),
+            rate(point.misses_per_second),
+            rate(point.misses_per_second_low),
+            rate(point.misses_per_second_high),
+        ]
+    });
+    Table::new("Misses a second by cache size", columns).with(rows)
+}
+
+/// What the figures rest on, and what spoils them.
+fn notes(live: &LiveDocument) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With {} of page cache now, \
+         the kernel brought in {} pages a second.",
+        field(&live.command.join(" ")),
+        rate(live.accesses_per_second),
+        live.touched_bytes,
+        live.mapped_share * 100.0,
+        live.memory.cache_bytes,
+        rate(live.fills_per_second),
+    )];
+    notes.push(
+        "Misses are pages of an LRU with no readahead; from and to are a 95 % band over parts of the window. \
+         Large folios can raise them by a third. Other memory is that of the end of the window, which a peak \
+         may exceed."
+            .to_owned(),
+    );
+    if !live.is_steady {
+        notes.push(
+            "Warning: not steady: the two halves of the window differ by more than their bands"
+                .to_owned(),
+        );
+    }
+    if live.lost > 0 {
+        notes.push(format!(
+            "Warning: {} of {} events were lost: all rates are too low",
+            live.lost, live.events
+        ));
+    }
+    notes.extend(live.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    notes
+}
+
+/// The whole report.
+pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
+    let mut out = String::new();
+    wrap(&mut out, &answer(live), width);
+    if let Some(point) = &live.answer {
+        wrap(&mut out, &parts(live, point), width);
+        out += "\n";
+        out += &paste(point);
+    }
+    if !live.points.is_empty() {
+        out += "\n";
+        out += &sheet(live).draw(width);
+    }
+    out += "\n";
+    for note in notes(live) {
+        wrap(&mut out, &note, width);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nbuf::experiment::result::LiveMemory;
+
+    fn document() -> LiveDocument {
+        let point = |mib: u64, hit_ratio: f64| LivePoint {
+            cache_bytes: Bytes(mib << 20),
+            limit_bytes: Bytes((mib << 20) + (12 << 20) + 1),
+            hit_ratio,
+            misses_per_second: 2_000.0 * (1.0 - hit_ratio),
+            ..LivePoint::default()
+        };
+        LiveDocument {
+            seconds: 60.0,
+            hit_target: 0.99,
+            accesses_per_second: 2_000.0,
+            memory: LiveMemory { anonymous_bytes: Bytes((12 << 20) + 1), ..LiveMemory::default() },
+            points: vec![point(10, 0.5), point(40, 0.995)],
+            answer: Some(point(40, 0.995)),
+            ..LiveDocument::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_comes_first_and_can_be_pasted() {
+        let shown = report(&document(), 80);
+        assert!(
+            shown.starts_with("53.0 MiB. Modelled from 60 s, not verified: 40.0 MiB"),
+            "{shown}"
+        );
+        assert!(shown.contains("\n      memory: 53Mi\n"), "{shown}");
+        assert!(!shown.contains("not steady\n"));
+        for width in [40, 80, 200] {
+            let shown = report(&document(), width);
+            let widest = shown.lines().filter(|line| !line.contains("docker")).map(str::len).max();
+            assert!(widest.is_some_and(|widest| widest <= width.max(50)), "{width}: {shown}");
+        }
+    }
+
+    #[test]
+    fn without_an_answer_the_report_says_what_is_known() {
+        let beyond = LiveDocument { answer: None, ..document() };
+        assert!(report(&beyond, 80).starts_with("More than 40.0 MiB of cache"));
+        let idle = LiveDocument { answer: None, points: vec![], ..document() };
+        assert!(report(&idle, 80).starts_with("Cache buys nothing that 60 s could show"));
+    }
+}

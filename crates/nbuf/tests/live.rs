@@ -1,0 +1,292 @@
+//! Programs that run already: what they need, by rates that a known pattern gives.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use nbuf::experiment::result::{LiveDocument, LivePoint};
+use nbuf::internal::sys::cgroup::Hierarchies;
+use nbuf::trace::CacheEvent;
+use support::{NBUF, Need, Place, is_alive, requires, skip, until, with_word};
+
+/// Reads or touches pages of a file at random, each as often as any other: a warm LRU cache of a share of the
+/// file hits that share of the accesses. `late` makes a thread and a process for it after a second.
+const SERVICE: &str = "
+import mmap, os, random, sys, threading, time
+path, how, when = sys.argv[1:]
+f = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
+n = os.fstat(f).st_size // 4096
+m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
+m.madvise(mmap.MADV_RANDOM)
+for page in range(n): os.pread(f, 4096, page * 4096)
+if how == 'mapped':
+    for page in range(n): m[page * 4096]
+def work(seed):
+    r = random.Random(seed)
+    while True:
+        for _ in range(2 if how == 'mapped' else 20):
+            page = r.randrange(n)
+            if how == 'mapped': m[page * 4096]
+            else: os.pread(f, 4096, page * 4096)
+        time.sleep(0.005)
+print('ready', flush=True)
+if when == 'late':
+    time.sleep(1.5)
+    threading.Thread(target=work, args=(2,), daemon=True).start()
+    if os.fork() == 0: work(3)
+work(1)
+";
+
+/// A service that runs, until it is dropped.
+struct Service(Child);
+
+impl Service {
+    fn start(path: &Path, how: &str, when: &str) -> Self {
+        let mut python = Command::new("setsid");
+        python.args(["python3", "-c", SERVICE]).arg(path).args([how, when]);
+        let mut child = python.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Self(child)
+    }
+
+    /// The same in this group of version 1, which has charge of its cache.
+    fn start_in(group: &Path, path: &Path) -> Self {
+        let script = "echo $$ >$0/cgroup.procs && exec setsid python3 -c \"$@\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(group).arg(SERVICE).arg(path).args(["read", "now"]);
+        let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Self(child)
+    }
+
+    fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It and what it made are a session of their own.
+        for pid in std::iter::once(self.0.id().cast_signed()).chain(children(self.0.id())) {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        let _ = self.0.wait();
+    }
+}
+
+fn children(pid: u32) -> Vec<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let text = text.unwrap_or_default();
+    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+const PAGES: usize = 3000;
+
+fn sized(place: &Place, service: &Service, options: &[&str]) -> LiveDocument {
+    let pid = service.pid();
+    let words = [&["size", "--pid", &pid, "--json"], options].concat();
+    let output = place.nbuf(words).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    // Fewer pages than a large page has, which has one mark for all.
+    for (how, pages) in [("read", PAGES), ("mapped", 400)] {
+        let path = place.file(how, pages * 4096);
+        let service = Service::start(&path, how, "now");
+        let live = sized(&place, &service, &["--for", "12s", "--target", "hit=0.8"]);
+        if how == "mapped" && live.mapped_share < 0.5 {
+            skip("page tables cannot be read here; `nbuf doctor` says why");
+            continue;
+        }
+        assert_eq!((live.lost, live.is_steady, live.processes), (0, true, 1), "{how}: {live:?}");
+        assert!(live.accesses_per_second > 100.0, "{how}: {live:?}");
+        assert!((live.mapped_share > 0.9) == (how == "mapped"), "{how}: {live:?}");
+        // The interpreter's own pages are hot, and hit at each size. Touches of an interval are in no order:
+        // sizes near one are blurred.
+        let hot_bytes = live.touched_bytes.0 as f64 - (pages * 4096) as f64;
+        let smallest = if how == "mapped" { 0.3 } else { 0.1 };
+        let share =
+            |point: &LivePoint| (point.cache_bytes.0 as f64 - hot_bytes) / (pages * 4096) as f64;
+        let judged = live.points.iter().filter(|point| (smallest..=0.9).contains(&share(point)));
+        let judged: Vec<&LivePoint> = judged.collect();
+        assert!(judged.len() >= 2, "{how}: {live:?}");
+        let (first, rest) = judged.split_first().unwrap();
+        for point in rest {
+            let want = (1.0 - share(point)) / (1.0 - share(first));
+            let got = point.misses_per_second / first.misses_per_second;
+            assert!((got - want).abs() < 0.08, "{how}: {got}, not {want}: {point:?}");
+        }
+        if how == "read" {
+            let reads = live.accesses_per_second * (1.0 - live.mapped_share);
+            let got = first.misses_per_second / reads;
+            assert!((got - (1.0 - share(first))).abs() < 0.08, "{got}: {first:?}");
+        }
+        let answer = live.answer.expect("the size is known");
+        assert_eq!(live.points.iter().find(|point| point.hit_ratio >= 0.8), Some(&answer));
+        assert!(live.memory.anonymous_bytes.0 > 1 << 20, "{how}: {live:?}");
+        assert_eq!(answer.limit_bytes.0, answer.cache_bytes.0 + live.memory.other_bytes().0);
+    }
+}
+
+/// A group below ours, gone with this value.
+struct Group(PathBuf);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        until("the group is empty", || std::fs::remove_dir(&self.0).is_ok());
+    }
+}
+
+/// Misses a second at a size between two points.
+fn misses_at(live: &LiveDocument, bytes: f64) -> f64 {
+    let after = live.points.iter().position(|point| point.cache_bytes.0 as f64 >= bytes);
+    let after = after.expect("the size is known");
+    let (low, high) = (&live.points[after - 1], &live.points[after]);
+    let (from, to) = (low.cache_bytes.0 as f64, high.cache_bytes.0 as f64);
+    let share = (bytes - from) / (to - from);
+    low.misses_per_second + (high.misses_per_second - low.misses_per_second) * share
+}
+
+#[test]
+fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
+        return skip("no memory controller of version 1 to limit a group of our own");
+    };
+    let group = Group(parent.join(format!("test-nbuf-live-{}", std::process::id())));
+    std::fs::create_dir(&group.0).unwrap();
+    let place = Place::new();
+    let path = place.file("data", PAGES * 4096);
+    // Its pages are to be charged to the service.
+    let file = File::open(&path).unwrap();
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    let service = Service::start_in(&group.0, &path);
+    let words = ["size", "--json", "--for", "10s", "--cgroup", group.0.to_str().unwrap()];
+    let size = || -> LiveDocument {
+        let output = place.nbuf(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let reads = |live: &LiveDocument| live.accesses_per_second * (1.0 - live.mapped_share);
+    let free = size();
+    assert!(free.fills_per_second < 10.0, "{free:?}");
+    let share = 0.6;
+    let cache = free.memory.cache_bytes.0 - ((1.0 - share) * (PAGES * 4096) as f64) as u64;
+    let limit = cache + free.memory.other_bytes().0;
+    std::fs::write(group.0.join("memory.limit_in_bytes"), limit.to_string()).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let limited = size();
+    let said = misses_at(&free, cache as f64) / reads(&free);
+    let got = limited.fills_per_second / reads(&limited);
+    assert!((got / said - 1.0).abs() < 0.15, "{got} of the reads miss, not {said}: {limited:?}");
+    drop(service);
+}
+
+#[test]
+fn threads_and_processes_that_begin_later_are_recorded() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("data", PAGES * 4096);
+    let service = Service::start(&path, "read", "late");
+    let pid = service.pid();
+    let words = ["record", "--pid", &pid, "--for", "6s", "-o", "t.parquet"];
+    let output = place.nbuf(words).output().unwrap();
+    let recorded = support::Recorded::of(output, &place.path("t.parquet"));
+    let trace = recorded.trace();
+    let file = trace.files.iter().position(|name| name == path.to_str().unwrap());
+    let file = file.expect("the file was open before, and has its name");
+    let mut tasks = std::collections::BTreeMap::<u32, u64>::new();
+    for record in &trace.records {
+        if record.file.0 as usize == file && record.op == CacheEvent::Read {
+            *tasks.entry(record.task).or_default() += 1;
+        }
+    }
+    assert_eq!(tasks.len(), 3, "{tasks:?}");
+    assert!(tasks.values().all(|&reads| reads > 50), "{tasks:?}");
+    assert!(trace.facts.command.first().is_some_and(|word| word.ends_with("python3")));
+    assert!(is_alive(&pid));
+}
+
+#[test]
+fn a_service_survives_nbuf() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("data", PAGES * 4096);
+    let service = Service::start(&path, "read", "now");
+    let pid = service.pid();
+    for wait_ms in [50, 400, 1500] {
+        let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
+        let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        nbuf.kill().unwrap();
+        nbuf.wait().unwrap();
+        assert!(is_alive(&pid), "{wait_ms}");
+    }
+    // It can be attached to again, and Ctrl-C gives a report.
+    let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s", "--json"]);
+    let nbuf = nbuf.stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    let number = rustix::process::Pid::from_raw(nbuf.id().cast_signed()).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::INT).unwrap();
+    let output = nbuf.wait_with_output().unwrap();
+    let live: LiveDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(live.interrupted == Some(2) && live.events > 0, "{live:?}");
+    // The end of the service ends it.
+    let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s", "--json"]);
+    let nbuf = nbuf.stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    drop(service);
+    let output = nbuf.wait_with_output().unwrap();
+    let live: LiveDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(live.processes == 0 && live.seconds < 50.0, "{live:?}");
+    until("nothing of nbuf is left", || with_word(place.path("").to_str().unwrap()).is_empty());
+}
+
+#[test]
+fn what_cannot_be_attached_to_is_said() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("setpriv"), Need::Nobody]) else {
+        return;
+    };
+    let place = Place::open_to_all();
+    let Some(place) = place else { return };
+    let path = place.file("data", 4096);
+    File::open(&path).unwrap();
+    for (words, status, want) in [
+        (&["--pid", "4194305"][..], 125, "no process has the number 4194305"),
+        (&["--pid", "2"], 125, "2 is a thread of the kernel"),
+        (&["--cgroup", "/nowhere"], 125, "cannot read the cgroup /nowhere"),
+        (&["--pid", "1", "--html", "x.html"], 2, "--html is for commands"),
+        (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 only"),
+        (&["--pid", "1", "--", "true"], 2, "cannot be used with"),
+    ] {
+        let output = place.nbuf([&["size"], words].concat()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(want), "{words:?}: {text}");
+        assert_eq!(output.status.code(), Some(status), "{words:?}: {text}");
+    }
+    // Another account's process.
+    let own = std::process::id().to_string();
+    let mut nbuf = Command::new("setpriv");
+    nbuf.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--", NBUF]);
+    nbuf.args(["size", "--pid", &own]).current_dir(place.path("")).env("HOME", "/nonexistent");
+    let output = nbuf.env_remove("SUDO_UID").env_remove("SUDO_GID").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains(&format!("you may not trace process {own}")), "{text}");
+}
