@@ -64,7 +64,10 @@ pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
-pub use load::{LoadBottleneck, LoadClass, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes};
+pub use load::{
+    LoadBottleneck, LoadClass, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice, LoadStep,
+    LoadTimes, LoadUse,
+};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use nbuf::experiment::load::{self, Error, Spec};
+use nbuf::experiment::result::LoadPrice;
 use nbuf::experiment::{document, load::USERS_MAX};
-use nbuf::units::Nanos;
+use nbuf::units::{Bytes, Nanos, Size};
 
 use crate::console::Console;
 use crate::exit;
@@ -30,6 +31,7 @@ Examples:
   nbuf load users.toml
   nbuf load users.toml --users 1..16:5 --duration 1m --html load.html
   nbuf load users.toml --certify 4 --json
+  nbuf load users.toml --users 1,4 --limit 1GiB,512MiB,256MiB --cold data.db
 
 docs/load.md describes scripts.
 
@@ -55,6 +57,15 @@ pub(crate) struct Arguments {
     /// Leave out this much before each step, instead of a beginning that a test chooses inside it
     #[arg(long, value_name = "TIME", value_parser = time)]
     warmup: Option<Duration>,
+    /// Repeat the steps under each memory limit, for all commands together: 1GiB,512MiB,256MiB
+    #[arg(long, value_name = "SIZE,...")]
+    limit: Option<Limits>,
+    /// Drop this file from the page cache before the steps of each limit; may be repeated
+    #[arg(long, value_name = "FILE", requires = "limit")]
+    cold: Vec<String>,
+    /// Price what commands use, in any currency: cpu=0.04/h,memory=0.005/GiBh,io=0.2/M
+    #[arg(long, value_name = "PRICE,...", requires = "limit")]
+    price: Option<LoadPrice>,
     /// Seed the choices and think times by this number, not the script's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -96,6 +107,27 @@ impl FromStr for Users {
     }
 }
 
+/// Memory limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Limits(Vec<Bytes>);
+
+impl FromStr for Limits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let limit = |item: &str| match item.trim().parse() {
+            Ok(Size::Absolute(bytes)) if bytes.0 > 0 => Ok(bytes),
+            _ => Err(format!("`{item}` is no memory limit: write 512MiB or 1GiB,512MiB,256MiB")),
+        };
+        let limits: Vec<Bytes> = text.split(',').map(limit).collect::<Result<_, _>>()?;
+        let twice = limits.iter().enumerate().find(|(at, limit)| limits[..*at].contains(limit));
+        twice.map_or_else(
+            || Ok(Self(limits.clone())),
+            |(_, limit)| Err(format!("{limit} is there twice")),
+        )
+    }
+}
+
 /// A time from a tenth of a second to a day.
 fn time(text: &str) -> Result<Duration, String> {
     let time: Nanos = text.parse().map_err(|error: nbuf::units::NanosError| error.to_string())?;
@@ -116,18 +148,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         duration: arguments.duration,
         warm_up: arguments.warmup,
         certify: arguments.certify.is_some(),
+        limits: arguments.limit.as_ref().map(|limits| limits.0.clone()).unwrap_or_default(),
+        cold: arguments.cold.clone(),
+        price: arguments.price,
     };
     let console = Console::plain();
     let mut session = console.session();
     let document = load::run(&spec, &mut session).map_err(|error| match error {
-        Error::Users(_) => UsageError(error.to_string()).into(),
+        Error::Users(_) | Error::NoCommand => UsageError(error.to_string()).into(),
         Error::Command(error) => error.into(),
         other => anyhow::Error::from(other),
     })?;
     let text = if arguments.json {
         document::write(&document)?
     } else {
-        shown::table(&document, Terminal::of_output().width)
+        let terminal = Terminal::of_output();
+        shown::table(&document, terminal.width, terminal.colour)
     };
     let page = |path: &PathBuf| keep(path, "--html", shown::page(&document).as_bytes());
     let kept = arguments.html.as_ref().map_or(Ok(()), page);
@@ -142,6 +178,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_read() {
+        let of = |text: &str| text.parse::<Limits>().map(|limits| limits.0);
+        assert_eq!(of("1GiB, 512MiB"), Ok(vec![Bytes(1 << 30), Bytes(512 << 20)]));
+        for wrong in ["", "0", "1GiB,", "10%", "much", "-1MiB", "1GiB,1024MiB"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn numbers_of_users_are_read() {

@@ -5,11 +5,19 @@
 #[cfg(feature = "capture")]
 mod bounds;
 #[cfg(feature = "capture")]
+mod charge;
+#[cfg(feature = "capture")]
+mod error;
+#[cfg(feature = "capture")]
 mod gauge;
+#[cfg(feature = "capture")]
+mod limit;
 #[cfg(feature = "capture")]
 mod open;
 #[cfg(feature = "capture")]
 mod plan;
+#[cfg(feature = "capture")]
+mod price;
 #[cfg(feature = "capture")]
 mod request;
 #[cfg(feature = "capture")]
@@ -22,12 +30,18 @@ mod step;
 #[cfg(feature = "capture")]
 mod stop;
 #[cfg(feature = "capture")]
+mod usage;
+#[cfg(feature = "capture")]
 mod user;
 #[cfg(feature = "capture")]
 mod warm_up;
 
 #[cfg(feature = "capture")]
+pub use error::Error;
+#[cfg(feature = "capture")]
 pub use open::{OpenError, open};
 #[cfg(feature = "capture")]
-pub use run::{Error, Spec, USERS_MAX, run};
+pub use price::PriceError;
+#[cfg(feature = "capture")]
+pub use run::{Spec, USERS_MAX, run};
 pub use script::{Action, Arrivals, Class, Script, ScriptError, Think, What};

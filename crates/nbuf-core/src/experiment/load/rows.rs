@@ -1,14 +1,16 @@
 //! From interactions to the figures of a step.
 
-use super::script::Script;
+use super::Spec;
 use super::step::Seen;
+use super::usage;
 use super::user::Interaction;
 use crate::experiment::result::{LoadClass, LoadLabel, LoadStep, LoadTimes};
 use crate::meter::times::Times;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// The figures of a step, without its label.
-pub(super) fn row(script: &Script, users: u32, seen: &Seen) -> LoadStep {
+pub(super) fn row(spec: &Spec, users: u32, limit_bytes: Option<Bytes>, seen: &Seen) -> LoadStep {
+    let script = &spec.script;
     let inside = |one: &&Interaction| one.ended_ns > seen.from_ns && one.ended_ns <= seen.to_ns;
     let all = seen.kept.iter().flat_map(|kept| &kept.interactions).filter(inside);
     let (failed, answered): (Vec<&Interaction>, Vec<&Interaction>) =
@@ -32,6 +34,7 @@ pub(super) fn row(script: &Script, users: u32, seen: &Seen) -> LoadStep {
         });
     LoadStep {
         users,
+        limit_bytes,
         warm_up_seconds: Nanos(seen.from_ns.saturating_sub(seen.begin_ns)).seconds(),
         window_seconds,
         interactions: answered.len() as u64,
@@ -44,6 +47,7 @@ pub(super) fn row(script: &Script, users: u32, seen: &Seen) -> LoadStep {
         service: times(&answered, |one| one.began_ns),
         think_seconds: mean(|one| one.think_ns),
         cpu_seconds_per_interaction: mean(|one| one.cpu_ns).filter(|_| !script.has_requests()),
+        used: usage::of_window(&answered, seen.charged, spec.price.as_ref()),
         processors_busy: seen.busy.processors,
         disc_busy: seen.busy.disc.as_ref().map(|disc| disc.1),
         disc: seen.busy.disc.as_ref().map(|disc| disc.0.clone()),

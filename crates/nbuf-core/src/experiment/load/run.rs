@@ -1,19 +1,21 @@
 //! Steps one after the other.
 
-use std::io;
 use std::num::NonZero;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::script::{Arrivals, Script};
+use super::limit::{self, Limited};
+use super::script::{Arrivals, Script, What};
 use super::step::Seen;
 use super::warm_up::Cut;
-use super::{bounds, rows, step};
-use crate::experiment::result::{LoadDocument, LoadStep, Warning};
+use super::{Error, bounds, price, rows, step, usage};
+use crate::experiment::result::{LoadDocument, LoadLimit, LoadPrice, LoadStep, Warning};
 use crate::experiment::session::Session;
+use crate::sys::cgroup::{Hierarchies, sweep};
 use crate::sys::process;
-use crate::workload::command::{self, end_what_is_left};
+use crate::units::Bytes;
+use crate::workload::command::end_what_is_left;
 
 /// More users than a machine has threads for.
 pub const USERS_MAX: u32 = 10_000;
@@ -33,35 +35,19 @@ pub struct Spec {
     pub warm_up: Option<Duration>,
     /// Whether users do not think, and all arrivals are closed.
     pub certify: bool,
+    /// Memory limits for all commands together; all steps are made under each of them.
+    pub limits: Vec<Bytes>,
+    /// Files whose pages leave the page cache before the steps of each limit.
+    pub cold: Vec<String>,
+    /// What to compute the price of commands from.
+    pub price: Option<LoadPrice>,
 }
 
-/// Why there is no document.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// No step, or one with no users or too many.
-    #[error("{0} users are not possible: give 1 to {USERS_MAX}")]
-    Users(u32),
-    /// No signal can end it.
-    #[error("cannot listen for signals")]
-    Signals(#[source] io::Error),
-    /// The kernel's counters cannot be read, or there is no pipe.
-    #[error("cannot read the kernel's counters ({0}): mount /proc, or raise `ulimit -n`")]
-    Counters(#[source] io::Error),
-    /// There is no thread for a user.
-    #[error(
-        "cannot start user {user}: {cause}; give fewer users, or raise what processes are limited to \
-         (`ulimit -u`, `pids.max` of a cgroup)"
-    )]
-    Thread {
-        /// The number of the user, from 1.
-        user: usize,
-        /// What the kernel said.
-        cause: io::Error,
-    },
-    /// A command does not run.
-    #[error(transparent)]
-    Command(#[from] command::Error),
+impl Spec {
+    /// How many steps there are to make.
+    fn steps(&self) -> usize {
+        self.users.len().saturating_mul(self.limits.len().max(1))
+    }
 }
 
 /// Makes a step for each number of users. A signal ends it early: what was measured by then is in the
@@ -69,6 +55,11 @@ pub enum Error {
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LoadDocument, Error> {
     if let Some(&users) = spec.users.iter().find(|users| !(1..=USERS_MAX).contains(*users)) {
         return Err(Error::Users(users));
+    }
+    let actions = || spec.script.classes.iter().flat_map(|class| &class.actions);
+    let has_command = actions().any(|action| matches!(action.what, What::Command { .. }));
+    if !spec.limits.is_empty() && !has_command {
+        return Err(Error::NoCommand);
     }
     session.cancellation.listen().map_err(Error::Signals)?;
     process::become_subreaper().map_err(Error::Signals)?;
@@ -80,47 +71,133 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LoadDocument, Error
 }
 
 fn steps(spec: &Spec, session: &Session<'_>) -> Result<LoadDocument, Error> {
-    let each = spec.duration + spec.warm_up.unwrap_or_default();
-    let whole = |time: Duration| usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
-    let total = each * u32::try_from(spec.users.len()).unwrap_or(u32::MAX);
-    let (mut rows, mut notes) = (Vec::new(), Vec::new());
-    let (mut is_complete, mut stopped) = (true, None);
-    for (number, &users) in (0..).zip(&spec.users) {
-        let progress = |passed: Duration| {
-            session.observer.progress("seconds", whole(each * number + passed), whole(total));
-        };
-        match step::make(spec, users, session, &progress) {
-            Ok(seen) => {
-                is_complete &= seen.is_whole;
-                let row = rows::row(&spec.script, users, &seen);
-                note(&row, &seen, &mut notes);
-                rows.push(row);
+    let mut made = Made { notes: limit::outside(spec).into_iter().collect(), ..Made::default() };
+    let hierarchies = Hierarchies::of_this_process();
+    if spec.limits.is_empty() {
+        made.under(spec, None, session)?;
+    } else {
+        // Groups of ours whose owner was killed together with its watchdog.
+        sweep(&hierarchies);
+    }
+    for &limit in &spec.limits {
+        let limited = match limit::set(spec, limit, &hierarchies, &mut made.notes) {
+            Ok(limited) => limited,
+            Err(error) if made.rows.is_empty() => return Err(error),
+            Err(error) => {
+                made.stopped = Some(error.to_string());
+                break;
             }
-            Err(error) if rows.is_empty() => return Err(error),
-            Err(error) => stopped = Some(error.to_string()),
-        }
-        if stopped.is_some() || session.is_over() {
-            is_complete &= rows.len() == spec.users.len() && stopped.is_none();
+        };
+        made.under(spec, Some(&limited), session)?;
+        if made.stopped.is_some() || session.is_over() {
             break;
         }
     }
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-    label(&mut rows, processors);
-    notes.extend(rows.iter().filter_map(|row| strangers(row, processors)));
-    let closed = |at: &Arrivals| spec.certify || *at == Arrivals::Closed;
-    let is_closed = spec.script.classes.iter().all(|class| closed(&class.arrivals));
-    Ok(LoadDocument {
-        schema: LoadDocument::SCHEMA.to_owned(),
-        seed: spec.script.seed,
-        thinks: !spec.certify,
-        processors,
-        knee: bounds::knee(&rows, processors).filter(|_| is_closed),
-        steps: rows,
-        is_complete,
-        stopped,
-        notes,
-    })
+    Ok(made.document(spec))
+}
+
+/// What was made so far.
+#[derive(Debug, Default)]
+struct Made {
+    rows: Vec<LoadStep>,
+    /// Processes that the kernel killed, of each row.
+    killed: Vec<u64>,
+    notes: Vec<Warning>,
+    was_broken_off: bool,
+    stopped: Option<String>,
+}
+
+impl Made {
+    /// Makes the steps under a limit, or without one. The error is of the first step of all.
+    fn under(
+        &mut self,
+        spec: &Spec,
+        limited: Option<&Limited>,
+        session: &Session<'_>,
+    ) -> Result<(), Error> {
+        let each = spec.duration + spec.warm_up.unwrap_or_default();
+        let whole = |time: Duration| usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
+        let total = each * u32::try_from(spec.steps()).unwrap_or(u32::MAX);
+        for &users in &spec.users {
+            let number = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+            let progress = |passed: Duration| {
+                session.observer.progress("seconds", whole(each * number + passed), whole(total));
+            };
+            let made = step::make(spec, users, limited, session, &progress);
+            let seen = made.and_then(|seen| has_room(limited, seen, session.is_over()));
+            match seen {
+                Ok(seen) => self.add(spec, users, limited, &seen),
+                Err(error) if self.rows.is_empty() => return Err(error),
+                Err(error) => self.stopped = Some(error.to_string()),
+            }
+            if self.stopped.is_some() || session.is_over() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, spec: &Spec, users: u32, limited: Option<&Limited>, seen: &Seen) {
+        let limit = limited.map(|limited| limited.limit);
+        let row = rows::row(spec, users, limit, seen);
+        note(&row, seen, &mut self.notes);
+        self.was_broken_off |= !seen.is_whole;
+        self.rows.push(row);
+        self.killed.push(seen.killed);
+    }
+
+    fn document(self, spec: &Spec) -> LoadDocument {
+        let Self { mut rows, killed, mut notes, was_broken_off, stopped } = self;
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let processors = u32::try_from(processors).unwrap_or(u32::MAX);
+        label(&mut rows, processors);
+        notes.extend(rows.iter().filter_map(|row| strangers(row, processors)));
+        let closed = |at: &Arrivals| spec.certify || *at == Arrivals::Closed;
+        let is_closed = spec.script.classes.iter().all(|class| closed(&class.arrivals));
+        let knee = |rows: &[LoadStep]| bounds::knee(rows, processors).filter(|_| is_closed);
+        let by_limit = rows.chunk_by(|a, b| a.limit_bytes == b.limit_bytes);
+        let mut killed = killed.into_iter();
+        let mut limits: Vec<LoadLimit> = by_limit
+            .filter_map(|rows| {
+                Some(LoadLimit {
+                    limit_bytes: rows.first()?.limit_bytes?,
+                    used: usage::of_steps(rows.iter(), spec.price.as_ref()),
+                    is_cheapest: false,
+                    knee: knee(rows),
+                    killed: killed.by_ref().take(rows.len()).sum(),
+                })
+            })
+            .collect();
+        if let Some(at) = price::cheapest(&limits) {
+            limits[at].is_cheapest = true;
+        }
+        let first = limits.first().map(|limit| limit.knee);
+        LoadDocument {
+            schema: LoadDocument::SCHEMA.to_owned(),
+            seed: spec.script.seed,
+            thinks: !spec.certify,
+            processors,
+            price: spec.price,
+            knee: first.unwrap_or_else(|| knee(&rows)),
+            is_complete: !was_broken_off && stopped.is_none() && rows.len() == spec.steps(),
+            limits,
+            steps: rows,
+            stopped,
+            notes,
+        }
+    }
+}
+
+/// What was seen, if the limit has room for one command.
+fn has_room(limited: Option<&Limited>, seen: Seen, is_over: bool) -> Result<Seen, Error> {
+    let answers = seen.kept.iter().flat_map(|kept| &kept.interactions);
+    let has_answer = answers.clone().any(|one| one.is_command && !one.has_failed);
+    match limited {
+        Some(Limited { limit, .. }) if seen.killed > 0 && !has_answer && !is_over => {
+            Err(Error::TooSmall { limit: *limit, killed: seen.killed })
+        }
+        _ => Ok(seen),
+    }
 }
 
 fn label(rows: &mut [LoadStep], processors: u32) {
@@ -131,12 +208,19 @@ fn label(rows: &mut [LoadStep], processors: u32) {
     }
 }
 
+/// How notes name a step.
+fn name(row: &LoadStep) -> String {
+    let plural = if row.users == 1 { "" } else { "s" };
+    let users = format!("{} user{plural}", row.users);
+    row.limit_bytes.map_or_else(|| users.clone(), |limit| format!("{users}, {limit}"))
+}
+
 /// Other work of the machine, where it took a quarter of all processors or more.
 fn strangers(row: &LoadStep, processors: u32) -> Option<Warning> {
     let others = row.processors_busy? - bounds::own_share(row, processors)?;
     let text = format!(
-        "{} users: other processes, nbuf among them, had {:.0} % of the processors",
-        row.users,
+        "{}: other processes, nbuf among them, had {:.0} % of the processors",
+        name(row),
         others * 100.0
     );
     (others >= 0.25).then_some(Warning::Text(text))
@@ -144,8 +228,11 @@ fn strangers(row: &LoadStep, processors: u32) -> Option<Warning> {
 
 /// What to know of the figures of a step.
 fn note(row: &LoadStep, seen: &Seen, notes: &mut Vec<Warning>) {
-    let users = row.users;
-    let mut add = |text: String| notes.push(Warning::Text(format!("{users} users: {text}")));
+    let of = name(row);
+    let mut add = |text: String| notes.push(Warning::Text(format!("{of}: {text}")));
+    if seen.killed > 0 {
+        add(format!("the kernel killed {} processes for lack of memory", seen.killed));
+    }
     if let (Some(failure), true) = (&row.failure, row.failed > 0) {
         add(format!("{} interactions failed, the first was {failure}", row.failed));
     }

@@ -1,14 +1,16 @@
 //! One step: a number of users for a time, and what came of it.
 
 use std::io;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::charge::{self, Charge, Charged};
 use super::gauge::{self, Busy, Look};
+use super::limit::Limited;
 use super::plan::{Sequence, mix};
 use super::script::Arrivals;
 use super::stop::Stop;
@@ -23,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOK_NS: u64 = 200_000_000;
 /// What a user's thread needs for its calls.
 const STACK_BYTES: usize = 512 << 10;
+/// If this many interactions failed, and none did not, a limit is too small.
+const FAILURES: usize = 10;
 /// Commands have ended this long after the end of a step; a request that is asked for longer is left.
 const END: Duration = Duration::from_secs(5);
 
@@ -34,6 +38,10 @@ pub(super) struct Seen {
     pub(super) kept: Vec<Kept>,
     pub(super) not_begun: u64,
     pub(super) busy: Busy,
+    /// What the private group had, where there is one.
+    pub(super) charged: Option<Charged>,
+    /// Processes of the group that the kernel killed for lack of memory.
+    pub(super) killed: u64,
     /// The window of the figures.
     pub(super) begin_ns: u64,
     pub(super) from_ns: u64,
@@ -47,6 +55,7 @@ pub(super) struct Seen {
 pub(super) fn make(
     spec: &Spec,
     users: u32,
+    limited: Option<&Limited>,
     session: &Session<'_>,
     progress: &dyn Fn(Duration),
 ) -> Result<Seen, Error> {
@@ -61,17 +70,20 @@ pub(super) fn make(
         script: Arc::new(spec.script.clone()),
         thinks: !spec.certify,
         account: session.account.clone(),
+        group: limited.map(|limited| limited.group.clone()),
         stop: Stop::new().map_err(Error::Counters)?,
         begin_ns,
         end_ns,
         arrivals,
         count: AtomicUsize::new(0),
+        answered: AtomicUsize::new(0),
         failure: Mutex::new(None),
     });
+    let killed_before = killed(&shared);
     let (threads, kept, refused) = start(&shared, &by_class);
     let watched = match &refused {
         None => watch(&shared, session, progress),
-        Some(_) => Ok(Vec::new()),
+        Some(_) => Ok((Vec::new(), Vec::new())),
     };
     shared.stop.now();
     let stopped_ns = monotonic_ns();
@@ -79,7 +91,7 @@ pub(super) fn make(
     if let Some(error) = refused {
         return Err(error);
     }
-    let looks = watched.map_err(Error::Counters)?;
+    let (looks, charges) = watched.map_err(Error::Counters)?;
     let failure = shared.failure.lock().map(|mut failure| failure.take()).unwrap_or_default();
     if let Some(error) = failure {
         return Err(error.into());
@@ -101,6 +113,8 @@ pub(super) fn make(
         kept,
         not_begun,
         busy,
+        charged: charge::between(&charges, from_ns, to_ns),
+        killed: killed(&shared) - killed_before,
         begin_ns,
         from_ns,
         to_ns,
@@ -134,8 +148,10 @@ fn watch(
     shared: &Shared,
     session: &Session<'_>,
     progress: &dyn Fn(Duration),
-) -> io::Result<Vec<Look>> {
+) -> io::Result<(Vec<Look>, Vec<Charge>)> {
     let signals = session.cancellation.listen()?;
+    let charge = || shared.group.as_deref().map(Charge::now);
+    let mut charges: Vec<Charge> = charge().into_iter().collect();
     let mut looks = vec![Look::now()?];
     loop {
         let now_ns = monotonic_ns();
@@ -152,11 +168,28 @@ fn watch(
             Err(error) => return Err(error.into()),
         }
         looks.push(Look::now()?);
+        charges.extend(charge());
         let is_over = !waiting[1].revents().is_empty();
-        if session.cancellation.poll().is_some() || is_over || monotonic_ns() >= shared.end_ns {
-            return Ok(looks);
+        let is_over = is_over || has_no_room(shared) || session.cancellation.poll().is_some();
+        if is_over || monotonic_ns() >= shared.end_ns {
+            return Ok((looks, charges));
         }
     }
+}
+
+/// Processes that the kernel killed for lack of memory in the group so far.
+fn killed(shared: &Shared) -> u64 {
+    let usage = shared.group.as_ref().and_then(|group| group.limiter().usage().ok());
+    usage.map_or(0, |usage| usage.oom_kills)
+}
+
+/// Whether memory is too small for every command so far.
+fn has_no_room(shared: &Shared) -> bool {
+    let count = shared.count.load(Ordering::Relaxed);
+    shared.group.is_some()
+        && count >= FAILURES
+        && shared.answered.load(Ordering::Relaxed) == 0
+        && killed(shared) >= FAILURES as u64
 }
 
 /// What all users did; those who still ask for something are left after a while.

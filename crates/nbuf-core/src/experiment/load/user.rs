@@ -9,10 +9,11 @@ use super::plan::{Next, Sequence};
 use super::request::Client;
 use super::script::{Arrivals, Class, Script, What};
 use super::stop::Stop;
+use crate::sys::cgroup::Group;
 use crate::sys::process::{Account, monotonic_ns};
 use crate::workload::command::{Command, Error, brief};
 
-/// Interactions of a step at most, so that their times fit into memory: 64 bytes each.
+/// Interactions of a step at most, so that their times fit into memory: 96 bytes each.
 pub(super) const INTERACTIONS_MAX: usize = 4_000_000;
 
 /// What all users of a step share.
@@ -22,6 +23,8 @@ pub(super) struct Shared {
     /// Whether users think, and arrivals are as the script says.
     pub(super) thinks: bool,
     pub(super) account: Option<Account>,
+    /// What commands join.
+    pub(super) group: Option<Arc<Group>>,
     pub(super) stop: Stop,
     /// When the step began and ends, on the monotonic clock.
     pub(super) begin_ns: u64,
@@ -30,6 +33,8 @@ pub(super) struct Shared {
     pub(super) arrivals: Vec<Mutex<(Sequence, u64)>>,
     /// Interactions so far.
     pub(super) count: AtomicUsize,
+    /// Those of them that did not fail.
+    pub(super) answered: AtomicUsize,
     /// Why the step cannot go on.
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -46,6 +51,14 @@ pub(super) struct Interaction {
     pub(super) think_ns: u64,
     /// Processor time of the command and its descendants.
     pub(super) cpu_ns: u64,
+    /// Page faults of them that needed I/O.
+    pub(super) major_faults: u64,
+    /// Page faults of them that needed none.
+    pub(super) minor_faults: u64,
+    /// Bytes that they read from discs.
+    pub(super) bytes_read: u64,
+    /// Whether it was a command, and no request.
+    pub(super) is_command: bool,
     pub(super) has_failed: bool,
 }
 
@@ -147,6 +160,7 @@ impl Hand<'_> {
         if kept.failure.is_none() {
             kept.failure = failure.map(|failure| format!("{}: {failure}", what.name()));
         }
+        self.shared.answered.fetch_add(usize::from(!done.has_failed), Ordering::Relaxed);
         kept.interactions.push(done);
         Ok(true)
     }
@@ -158,12 +172,20 @@ impl Hand<'_> {
     ) -> Result<Option<(Interaction, Option<String>)>, Error> {
         let arguments = run.iter().map(OsString::from).collect();
         let command = Command { arguments, account: self.shared.account.clone() };
-        let Some(ran) = brief(&command, self.shared.stop.descriptor())? else { return Ok(None) };
+        let Some(ran) =
+            brief(&command, self.shared.group.as_deref(), self.shared.stop.descriptor())?
+        else {
+            return Ok(None);
+        };
         let failure = (ran.exit_status != 0).then(|| format!("exit status {}", ran.exit_status));
         let done = Interaction {
             began_ns: ran.began_ns,
             ended_ns: ran.ended_ns,
             cpu_ns: ran.cpu_ns,
+            major_faults: ran.major_faults,
+            minor_faults: ran.minor_faults,
+            bytes_read: ran.bytes_read,
+            is_command: true,
             has_failed: failure.is_some(),
             ..interaction
         };

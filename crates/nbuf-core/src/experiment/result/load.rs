@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Warning;
+use crate::units::Bytes;
 
 /// The document of `nbuf load --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,9 +17,14 @@ pub struct LoadDocument {
     pub thinks: bool,
     /// The processors of the machine.
     pub processors: u32,
-    /// A row for each number of users, in the order in which they were given.
+    /// A row for each number of users, in the order in which they were given; under limits, for each limit.
     pub steps: Vec<LoadStep>,
-    /// Where queues begin, where all classes are closed and there was something to compute it from.
+    /// The prices that were given.
+    pub price: Option<LoadPrice>,
+    /// Each memory limit, in the order in which they were given.
+    pub limits: Vec<LoadLimit>,
+    /// Where queues begin, where all classes are closed and there was something to compute it from; under the
+    /// first limit, where there are limits.
     pub knee: Option<LoadKnee>,
     /// Whether all steps were made to their end.
     pub is_complete: bool,
@@ -39,6 +45,8 @@ impl LoadDocument {
 pub struct LoadStep {
     /// The users; with open arrivals, the most interactions at once.
     pub users: u32,
+    /// The memory limit of all commands together.
+    pub limit_bytes: Option<Bytes>,
     /// The beginning of the step, which is in no figure.
     pub warm_up_seconds: f64,
     /// What the figures are of.
@@ -64,6 +72,8 @@ pub struct LoadStep {
     /// Processor time of a command and its descendants, on average; nothing where there are requests,
     /// whose work is done by other processes.
     pub cpu_seconds_per_interaction: Option<f64>,
+    /// What commands used; nothing where none was answered.
+    pub used: Option<LoadUse>,
     /// The share of the time of all processors in which they were not idle, whatever they did.
     pub processors_busy: Option<f64>,
     /// The share of time in which the busiest disc had a request, also one of other programs.
@@ -74,6 +84,72 @@ pub struct LoadStep {
     pub label: LoadLabel,
     /// Each class, in the order of the script.
     pub classes: Vec<LoadClass>,
+}
+
+/// All steps under one memory limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadLimit {
+    /// The limit.
+    pub limit_bytes: Bytes,
+    /// What commands used in all its steps.
+    pub used: Option<LoadUse>,
+    /// Where queues begin.
+    pub knee: Option<LoadKnee>,
+    /// Processes that the kernel killed for lack of memory.
+    pub killed: u64,
+    /// Whether a command costs least under it, by the prices that were given.
+    pub is_cheapest: bool,
+}
+
+/// Prices, in any currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoadPrice {
+    /// An hour of a processor.
+    pub cpu_per_hour: f64,
+    /// A GiB of memory for an hour.
+    pub memory_per_gib_hour: f64,
+    /// A million operations of discs.
+    pub io_per_million: f64,
+}
+
+/// What commands used that were answered, and what their private group did meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadUse {
+    /// How many there were.
+    pub commands: u64,
+    /// Processor time of them and their descendants.
+    pub cpu_seconds: f64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that needed none.
+    pub minor_faults: u64,
+    /// Bytes read from discs, by call or by fault.
+    pub read_bytes: Bytes,
+    /// Pages of these.
+    pub fills: u64,
+    /// The mean processor time from one major fault to the next.
+    pub seconds_between_faults: Option<f64>,
+    /// The mean processor time from one fill to the next.
+    pub seconds_between_fills: Option<f64>,
+    /// Fills of a command.
+    pub fills_each: f64,
+    /// Processor time of a command.
+    pub cpu_seconds_each: f64,
+    /// Pages of 4 KiB that the group held, page cache included, integrated over time; sampled five times a
+    /// second. Only under a limit.
+    pub page_seconds: Option<f64>,
+    /// The same for a command.
+    pub page_seconds_each: Option<f64>,
+    /// Reads and writes that the group asked discs for; only under a limit.
+    pub disc_operations: Option<u64>,
+    /// The same for a command.
+    pub disc_operations_each: Option<f64>,
+    /// The price of a thousand commands; nothing where something with a price was not counted.
+    pub price_per_thousand: Option<f64>,
 }
 
 /// The users of one class.

@@ -7,6 +7,7 @@
 mod error;
 mod hierarchy;
 mod leftovers;
+mod meters;
 mod pressure;
 mod removal;
 mod scope;
@@ -63,7 +64,7 @@ impl Usage {
 }
 
 /// One version of the memory controller, over one private group.
-pub trait Limiter {
+pub trait Limiter: Send + Sync {
     /// `cgroup v1` or `cgroup v2`, for reports.
     fn version(&self) -> &'static str;
 
@@ -91,7 +92,7 @@ pub trait Limiter {
 pub struct Group {
     limiter: Box<dyn Limiter>,
     pressure: Option<PathBuf>,
-    /// The group of the v1 `blkio` hierarchy, where a rate was asked for.
+    /// The group of the v1 `blkio` hierarchy, where a rate or a count was asked for.
     rate: Option<PathBuf>,
     /// Goes last, when there is nothing left to do for it. None where systemd made the group, which
     /// removes it too.

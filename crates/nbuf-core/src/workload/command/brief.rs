@@ -8,8 +8,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use super::{Command, Error, Input, cannot_execute, discarding, end_orphans, plan, refused};
+use crate::sys::cgroup::Group;
 use crate::sys::process;
-use crate::sys::supervise::{Report, Supervisor};
+use crate::sys::supervise::{Plan, Report, Supervisor, Used};
 
 /// What a brief run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,20 +23,44 @@ pub struct Brief {
     pub exit_status: i32,
     /// User and system time of the command and its descendants.
     pub cpu_ns: u64,
+    /// Page faults of them that needed I/O.
+    pub major_faults: u64,
+    /// Those that needed none.
+    pub minor_faults: u64,
+    /// Bytes that they read from discs, by call or by fault.
+    pub bytes_read: u64,
+}
+
+impl Brief {
+    fn with(self, used: Used) -> Self {
+        Self {
+            cpu_ns: used.user_ns + used.system_ns,
+            major_faults: used.major_faults,
+            minor_faults: used.minor_faults,
+            bytes_read: used.bytes_read,
+            ..self
+        }
+    }
 }
 
 /// Runs a command to the end of its last descendant. Its input is empty and its output discarded. Once
-/// `over` is readable or closed at its other end, everything is ended, and there is no result.
+/// `over` is readable or closed at its other end, everything is ended, and there is no result. A group that
+/// is given is joined; others may run in it.
 ///
 /// May be called by many threads at once; the process must be a subreaper. Cost: two forks and an exec.
-pub fn brief(command: &Command, over: BorrowedFd<'_>) -> Result<Option<Brief>, Error> {
+pub fn brief(
+    command: &Command,
+    group: Option<&Group>,
+    over: BorrowedFd<'_>,
+) -> Result<Option<Brief>, Error> {
     let standard =
         [Some(Input::Nothing.again()?), Some(discarding(over)?), Some(discarding(over)?)];
-    let plan = plan(command, None, standard)?;
+    // The supervisor would end all of the group with its command.
+    let plan = Plan { cgroups: Vec::new(), ..plan(command, group, standard)? };
     let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
     drop(plan);
     let pid = supervisor.pid;
-    let result = watch(&supervisor, command, over);
+    let result = watch(&supervisor, command, group, over);
     // Its closed end makes the supervisor end what still runs, and itself.
     drop(supervisor);
     while process::try_wait(pid)?.is_none() {
@@ -53,6 +78,7 @@ pub fn end_what_is_left(strangers: &[i32]) {
 fn watch(
     supervisor: &Supervisor,
     command: &Command,
+    group: Option<&Group>,
     over: BorrowedFd<'_>,
 ) -> Result<Option<Brief>, Error> {
     let mut brief = Brief::default();
@@ -75,7 +101,8 @@ fn watch(
             match supervisor.report() {
                 Ok(None) => break,
                 Err(_) => return Err(Error::SupervisorKilled),
-                Ok(Some(Report::Ready { .. })) => {
+                Ok(Some(Report::Ready { pid })) => {
+                    group.map_or(Ok(()), |group| group.admit(pid))?;
                     brief.began_ns = process::monotonic_ns();
                     supervisor.go()?;
                 }
@@ -91,8 +118,7 @@ fn watch(
                 }
                 Ok(Some(Report::AllEnded(used))) => {
                     brief.ended_ns = process::monotonic_ns();
-                    brief.cpu_ns = used.user_ns + used.system_ns;
-                    return Ok((!is_over).then_some(brief));
+                    return Ok((!is_over).then_some(brief.with(used)));
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Response against users, for people.
 
+mod charts;
+mod limits;
 mod page;
 
 use nbuf::experiment::result::{
@@ -45,6 +47,7 @@ fn label(label: LoadLabel) -> &'static str {
 }
 
 fn sheet(document: &LoadDocument) -> Table {
+    let is_limited = !document.limits.is_empty();
     let columns = [
         number("users"),
         number("per second"),
@@ -58,11 +61,12 @@ fn sheet(document: &LoadDocument) -> Table {
         number("disc busy").rank(1),
         text("bound"),
     ];
+    let columns = is_limited.then(|| number("limit")).into_iter().chain(columns);
     let rows = document.steps.iter().map(|step| {
         let of = |of: fn(&LoadTimes) -> f64| {
             step.response.as_ref().map_or_else(String::new, |times| seconds(of(times)))
         };
-        [
+        let cells = [
             step.users.to_string(),
             rate(step.throughput_per_second),
             of(|times| times.mean_seconds),
@@ -74,7 +78,8 @@ fn sheet(document: &LoadDocument) -> Table {
             percent(step.processors_busy),
             percent(step.disc_busy),
             answered(step, label(step.label)).to_owned(),
-        ]
+        ];
+        is_limited.then(|| limits::limit(step)).into_iter().chain(cells).collect::<Vec<_>>()
     });
     Table::new("Response against users", columns).with(rows)
 }
@@ -128,10 +133,18 @@ fn notes(document: &LoadDocument) -> Vec<String> {
 }
 
 /// The whole report.
-pub(crate) fn table(document: &LoadDocument, width: usize) -> String {
+pub(crate) fn table(document: &LoadDocument, width: usize, colour: bool) -> String {
     let mut out = String::new();
     out += &sheet(document).draw(width);
-    wrap(&mut out, &answer(document), width);
+    for table in limits::tables(document) {
+        let parts = ["\n", table.caption(), ":\n", &table.draw(width)];
+        out.extend(parts);
+    }
+    out += if document.limits.is_empty() { "" } else { "\n" };
+    out += &charts::plots(document, width, colour);
+    for line in std::iter::once(answer(document)).chain(limits::cheapest(document)) {
+        wrap(&mut out, &line, width);
+    }
     for note in notes(document) {
         wrap(&mut out, &note, width);
     }
@@ -140,6 +153,9 @@ pub(crate) fn table(document: &LoadDocument, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nbuf::experiment::result::{LoadLimit, LoadPrice, LoadUse};
+    use nbuf::units::Bytes;
+
     use super::*;
 
     fn document() -> LoadDocument {
@@ -179,14 +195,69 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_each_number_of_users() {
-        let shown = table(&document(), 100);
+        let shown = table(&document(), 100, false);
         let rows: Vec<Vec<&str>> =
             shown.lines().take(3).map(|line| line.split_whitespace().collect()).collect();
         assert!(rows[0].starts_with(&["users", "per", "second", "response"]), "{shown}");
         assert!(rows[1].starts_with(&["1", "0.90", "100", "ms"]), "{shown}");
         assert!(rows[2].ends_with(&["waits", "elsewhere"]), "{shown}");
         assert!(shown.contains("Queues begin at N* = 5.5 users: "), "{shown}");
-        assert!(table(&LoadDocument::default(), 40).contains("nothing was measured"));
+        assert!(table(&LoadDocument::default(), 40, false).contains("nothing was measured"));
+    }
+
+    /// Two limits; the smaller one is the cheaper one, and has more faults.
+    fn limited() -> LoadDocument {
+        let used = |page_seconds, fills: u64| LoadUse {
+            commands: 100,
+            major_faults: fills,
+            fills,
+            fills_each: fills as f64 / 100.0,
+            seconds_between_faults: Some(1.2 / fills as f64),
+            seconds_between_fills: Some(1.2 / fills as f64),
+            cpu_seconds_each: 0.012,
+            page_seconds_each: Some(page_seconds),
+            disc_operations_each: Some(fills as f64 / 1000.0),
+            price_per_thousand: Some(page_seconds),
+            ..LoadUse::default()
+        };
+        let limit = |mib: u64, used, is_cheapest| LoadLimit {
+            limit_bytes: Bytes(mib << 20),
+            used: Some(used),
+            is_cheapest,
+            ..LoadLimit::default()
+        };
+        let base = document();
+        let limits =
+            vec![limit(256, used(900.0, 10), false), limit(64, used(200.0, 900_000), true)];
+        let under = |limit: &LoadLimit| {
+            let steps = base.steps.clone().into_iter();
+            let of = |step| LoadStep { limit_bytes: Some(limit.limit_bytes), ..step };
+            steps.map(of).map(|step| LoadStep { used: limit.used, ..step }).collect()
+        };
+        let steps = limits.iter().flat_map(|limit| -> Vec<LoadStep> { under(limit) }).collect();
+        LoadDocument { limits, steps, price: Some(LoadPrice::default()), ..base }
+    }
+
+    #[test]
+    fn limits_have_their_tables_charts_and_the_cheapest() {
+        for width in [60, 80, 140] {
+            let shown = table(&limited(), width, false);
+            let widest = shown.lines().map(console::measure_text_width).max();
+            assert!(widest.is_some_and(|widest| widest <= width), "{width}: {widest:?}\n{shown}");
+        }
+        let shown = table(&limited(), 140, false);
+        for text in [
+            "mean response by users, a line for each memory limit",
+            "running time between page faults by memory limit",
+            "cost of a command by memory limit",
+            "1,000 commands cost least under 64.0 MiB: 200; the least fills are under 256 MiB",
+            "1,000 cost",
+        ] {
+            assert!(shown.contains(text), "no {text}:\n{shown}");
+        }
+        let drawn = page(&limited());
+        let elements = super::super::page::tests::well_formed(&drawn);
+        assert_eq!(elements.iter().filter(|name| *name == "svg").count(), 3, "{elements:?}");
     }
 
     #[test]

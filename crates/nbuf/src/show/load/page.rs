@@ -5,10 +5,13 @@ use nbuf::experiment::result::{LoadDocument, LoadStep, LoadTimes};
 use super::super::chart::{Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{answer, notes, sheet};
+use super::{answer, charts, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 8] = [
+    ("major faults", "page faults of a command that needed a disc"),
+    ("fills", "pages that a command read from discs, by call or by fault"),
+    ("page-seconds", "pages of 4 KiB that all commands held, over time, for each command"),
     ("response", "from the intended beginning of an interaction to its answer"),
     ("service", "from the actual beginning of an interaction to its answer"),
     ("CPU each", "processor time of a command and its descendants"),
@@ -18,29 +21,42 @@ const WORDS: [(&str, &str); 5] = [
 
 /// The whole page.
 pub(crate) fn page(document: &LoadDocument) -> String {
-    let measured: Vec<&LoadStep> =
-        document.steps.iter().filter(|step| step.response.is_some()).collect();
-    let part = if measured.len() > 1 {
-        vec![Part::Chart(chart(document, &measured))]
-    } else {
-        Part::table(sheet(document)).into_iter().collect()
-    };
     let sections = vec![
-        ("Response against users".to_owned(), part),
+        measured(document),
         ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
     ];
+    let lines = std::iter::once(answer(document)).chain(limits::cheapest(document));
+    let answers = lines.collect::<Vec<_>>().join(". ");
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
     Page {
         verb: "load",
         title: "nbuf load".to_owned(),
         heading: "Response against users".to_owned(),
-        answers: vec![Answer::new(mood, answer(document) + ".")],
+        answers: vec![Answer::new(mood, answers + ".")],
         tiles: Vec::new(),
         lead: Vec::new(),
         sections,
         words: &WORDS,
     }
     .html()
+}
+
+/// What was measured: under limits the figures over memory, too.
+fn measured(document: &LoadDocument) -> (String, Vec<Part>) {
+    if !document.limits.is_empty() {
+        let charts = charts::all(document).into_iter().map(Part::Chart);
+        let tables = [sheet(document)].into_iter().chain(limits::tables(document));
+        let parts = charts.chain(tables.filter_map(Part::table)).collect();
+        return ("Users under memory limits".to_owned(), parts);
+    }
+    let answered = document.steps.iter().filter(|step| step.response.is_some());
+    let steps: Vec<&LoadStep> = answered.collect();
+    let parts = if steps.len() > 1 {
+        vec![Part::Chart(chart(document, &steps))]
+    } else {
+        Part::table(sheet(document)).into_iter().collect()
+    };
+    ("Response against users".to_owned(), parts)
 }
 
 fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {

@@ -1,0 +1,63 @@
+//! Why a load has no document.
+
+use std::io;
+
+use super::run::USERS_MAX;
+use crate::units::Bytes;
+use crate::workload::command;
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No step, or one with no users or too many.
+    #[error("{0} users are not possible: give 1 to {USERS_MAX}")]
+    Users(u32),
+    /// No signal can end it.
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    /// The kernel's counters cannot be read, or there is no pipe.
+    #[error("cannot read the kernel's counters ({0}): mount /proc, or raise `ulimit -n`")]
+    Counters(#[source] io::Error),
+    /// There is no thread for a user.
+    #[error(
+        "cannot start user {user}: {cause}; give fewer users, or raise what processes are limited to \
+         (`ulimit -u`, `pids.max` of a cgroup)"
+    )]
+    Thread {
+        /// The number of the user, from 1.
+        user: usize,
+        /// What the kernel said.
+        cause: io::Error,
+    },
+    /// Limits limit commands, and there is none.
+    #[error(
+        "--limit holds for commands, and the script has requests only: name a command, or leave out --limit"
+    )]
+    NoCommand,
+    /// There is no group with the limit.
+    #[error(
+        "cannot make a group with a limit of {limit} ({cause}): run as root outside of a container, or leave out \
+         --limit"
+    )]
+    Group {
+        /// The limit.
+        limit: Bytes,
+        /// What went wrong.
+        cause: String,
+    },
+    /// Not one command came to its end under the limit.
+    #[error(
+        "a limit of {limit} is too small for the commands: the kernel killed all {killed} for lack of memory; \
+         give a larger --limit"
+    )]
+    TooSmall {
+        /// The limit.
+        limit: Bytes,
+        /// How many were killed.
+        killed: u64,
+    },
+    /// A command does not run.
+    #[error(transparent)]
+    Command(#[from] command::Error),
+}

@@ -1,0 +1,160 @@
+//! The two figures of 1969, and what a command costs, over memory: for terminal and page.
+
+use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadUse};
+
+use super::super::chart::{Chart, Line, Look, Mark, Points};
+use super::super::scale::Axis;
+use super::super::{plot, scale, table::Table};
+use super::limits;
+
+/// A figure of cost of a command.
+type Figure = (&'static str, fn(&LoadUse) -> Option<f64>);
+
+/// What a command costs.
+const COSTS: [Figure; 4] = [
+    ("CPU seconds", |used| Some(used.cpu_seconds_each)),
+    ("page-seconds", |used| used.page_seconds_each),
+    ("disc operations", |used| used.disc_operations_each),
+    ("price", |used| used.price_per_thousand),
+];
+/// Room beyond the largest limit.
+const BEYOND: f64 = 1.1;
+
+/// All charts that have two points or more; none without limits.
+pub(super) fn all(document: &LoadDocument) -> Vec<Chart> {
+    let charts = [response(document), between(document), cost(document)];
+    charts.into_iter().flatten().collect()
+}
+
+/// The same on a terminal.
+pub(super) fn plots(document: &LoadDocument, width: usize, colour: bool) -> String {
+    let draw = |chart: &Chart| plot::draw(chart, width, plot::height(width), colour) + "\n";
+    all(document).iter().map(draw).collect()
+}
+
+/// Response against users, a line for each limit.
+fn response(document: &LoadDocument) -> Option<Chart> {
+    let points = |limit: &LoadLimit| -> Points {
+        let own = document.steps.iter().filter(|step| step.limit_bytes == Some(limit.limit_bytes));
+        let point = |step: &nbuf::experiment::result::LoadStep| {
+            Some((f64::from(step.users), step.response?.mean_seconds))
+        };
+        let mut points: Points = own.filter_map(point).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    let lines: Vec<Line> = document
+        .limits
+        .iter()
+        .enumerate()
+        .map(|(at, limit)| Line::new(limit.limit_bytes.to_string(), Look::Nth(at), points(limit)))
+        .collect();
+    let places = sorted(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
+    if places.len() < 2 {
+        return None;
+    }
+    let x = Axis::counts("users", places.iter().map(|&users| scale::whole(users)));
+    let highest = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let y = Axis::seconds("seconds", highest);
+    let mut chart = Chart::new("mean response by users, a line for each memory limit", x, y);
+    chart.lines = lines;
+    chart.at = places;
+    chart.table = super::sheet(document);
+    Some(chart)
+}
+
+/// Running time between page faults against memory.
+fn between(document: &LoadDocument) -> Option<Chart> {
+    let of = |of: fn(&LoadUse) -> Option<f64>| {
+        over_memory(document, |used| Some(of(used)? * 1e6).filter(|&micros| micros > 0.0))
+    };
+    let (faults, fills) =
+        (of(|used| used.seconds_between_faults), of(|used| used.seconds_between_fills));
+    let shown = || faults.iter().chain(&fills).map(|point| point.1);
+    // Room for the highest.
+    let low = shown().fold(f64::INFINITY, f64::min) / 1.5;
+    let high = shown().fold(0.0, f64::max) * 1.5;
+    let y = Axis::decades("running time", [low.max(1.0), high].into_iter(), micros)?;
+    let mut chart =
+        Chart::new("running time between page faults by memory limit", memory(document)?, y);
+    let lines = [("between major faults", faults), ("between fills", fills)];
+    chart.lines = lines
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (_, points))| !points.is_empty())
+        .map(|(at, (name, points))| Line::new(name, Look::Nth(at), points))
+        .collect();
+    Some(with_table(chart, document))
+}
+
+/// Each figure of cost as a share of its largest, with the limits of the smallest marked.
+fn cost(document: &LoadDocument) -> Option<Chart> {
+    let y = Axis::numbers("percent of the largest", 105.0, |percent| format!("{percent:.0} %"));
+    let title = "cost of a command by memory limit, its minimum marked";
+    let mut chart = Chart::new(title, memory(document)?, y);
+    let mut least: Vec<(f64, Vec<&str>)> = Vec::new();
+    for (at, (name, of)) in COSTS.into_iter().enumerate() {
+        let points = over_memory(document, of);
+        let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+        let Some(lowest) = points.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            continue;
+        };
+        if most <= 0.0 {
+            continue;
+        }
+        match least.iter_mut().find(|(x, _)| x.total_cmp(&lowest.0).is_eq()) {
+            Some((_, names)) => names.push(name),
+            None => least.push((lowest.0, vec![name])),
+        }
+        let shares = points.into_iter().map(|(x, value)| (x, 100.0 * value / most)).collect();
+        chart.lines.push(Line::new(name, Look::Nth(at), shares));
+    }
+    let mark = |(x, names): (f64, Vec<&str>)| {
+        let is_chosen = names.contains(&"price");
+        Mark { x, label: format!("least {}", names.join(", ")), is_chosen }
+    };
+    chart.marks = least.into_iter().map(mark).collect();
+    (!chart.lines.is_empty()).then(|| with_table(chart, document))
+}
+
+fn with_table(chart: Chart, document: &LoadDocument) -> Chart {
+    let table: Table = limits::totals(document);
+    Chart { at: sorted(places(document)), table, ..chart }
+}
+
+/// A figure over the limits, from the smallest.
+fn over_memory(document: &LoadDocument, of: impl Fn(&LoadUse) -> Option<f64>) -> Points {
+    let point = |limit: &LoadLimit| Some((limit.limit_bytes.0 as f64, of(limit.used.as_ref()?)?));
+    let mut points: Points = document.limits.iter().filter_map(point).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+/// The limits of which there are figures.
+fn places(document: &LoadDocument) -> impl Iterator<Item = f64> {
+    let measured = document.limits.iter().filter(|limit| limit.used.is_some());
+    measured.map(|limit| limit.limit_bytes.0 as f64)
+}
+
+/// Their axis; nothing for one limit.
+fn memory(document: &LoadDocument) -> Option<Axis> {
+    let all = sorted(places(document));
+    let (low, high) = (all.first()?, all.last()?);
+    (all.len() > 1).then(|| Axis::sizes("memory limit", low / BEYOND, high * BEYOND))
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    values
+}
+
+/// A power of ten of microseconds.
+fn micros(value: f64) -> String {
+    match value {
+        v if v < 999.5 => format!("{v:.0} us"),
+        v if v < 999_500.0 => format!("{:.0} ms", v / 1e3),
+        v => format!("{:.0} s", v / 1e6),
+    }
+}
