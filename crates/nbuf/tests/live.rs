@@ -187,8 +187,8 @@ fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
     let reads = |live: &LiveDocument| live.accesses_per_second * (1.0 - live.mapped_share);
     let free = size();
     assert!(free.fills_per_second < 10.0, "{free:?}");
-    let share = 0.6;
-    let cache = free.memory.cache_bytes.0 - ((1.0 - share) * (PAGES * 4096) as f64) as u64;
+    // Three fifths of the file stay.
+    let cache = free.memory.cache_bytes.0 - (PAGES * 4096) as u64 * 2 / 5;
     let limit = cache + free.memory.other_bytes().0;
     std::fs::write(group.0.join("memory.limit_in_bytes"), limit.to_string()).unwrap();
     std::thread::sleep(Duration::from_secs(3));

@@ -67,6 +67,7 @@ pub mod result;
 #[cfg(feature = "capture")]
 pub mod run;
 mod search;
+#[cfg(feature = "capture")]
 mod seconds;
 mod self_sizing;
 #[cfg(all(feature = "capture", feature = "paths"))]

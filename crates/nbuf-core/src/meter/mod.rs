@@ -24,4 +24,5 @@ mod stack;
 pub(crate) mod stall;
 pub(crate) mod times;
 pub(crate) mod tracks;
+#[cfg(feature = "capture")]
 pub(crate) mod warm;

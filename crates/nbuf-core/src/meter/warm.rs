@@ -120,7 +120,7 @@ impl Warm {
         let mut drawn: Vec<Vec<f64>> = vec![Vec::with_capacity(DRAWS); sizes_pages.len()];
         for _ in 0..DRAWS {
             let again: Vec<usize> =
-                blocks.iter().map(|_| blocks[random.below(blocks.len() as u64) as usize]).collect();
+                (0..blocks.len()).map(|_| blocks[drawn_at(random, blocks.len())]).collect();
             for (all, (ratio, _)) in drawn.iter_mut().zip(self.survival(&again, sizes_pages)) {
                 all.push(ratio);
             }
@@ -170,6 +170,11 @@ impl Warm {
     }
 }
 
+/// A place below `length`.
+fn drawn_at(random: &mut Random, length: usize) -> usize {
+    usize::try_from(random.below(length as u64)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,9 +188,9 @@ mod tests {
         Keys::new(Pattern::Zipf { alpha: 0.7 }, PAGES, seed)
     }
 
-    fn window(keys: impl Iterator<Item = u64>, accesses: u64) -> Warm {
-        let (mut warm, mut distances) = (Warm::new(accesses), Distances::new());
-        for (time, key) in keys.take(accesses as usize).enumerate() {
+    fn window(keys: impl Iterator<Item = u64>, accesses: usize) -> Warm {
+        let (mut warm, mut distances) = (Warm::new(accesses as u64), Distances::new());
+        for (time, key) in keys.take(accesses).enumerate() {
             let depth = distances.access(u32::try_from(key).unwrap());
             warm.push(time as u64, depth);
         }
@@ -193,12 +198,12 @@ mod tests {
     }
 
     /// What a cache of each size misses that was warm when the window began.
-    fn truth(accesses: u64) -> Vec<f64> {
+    fn truth(accesses: usize) -> Vec<f64> {
         let mut distances = Distances::new();
         let mut misses = vec![0_u64; SIZES.len()];
-        for (at, key) in zipf(7).take((accesses * 2) as usize).enumerate() {
+        for (at, key) in zipf(7).take(accesses * 2).enumerate() {
             let depth = distances.access(u32::try_from(key).unwrap());
-            if at as u64 >= accesses {
+            if at >= accesses {
                 for (count, &size) in misses.iter_mut().zip(&SIZES) {
                     *count += u64::from(depth.is_none_or(|depth| u64::from(depth) > size));
                 }

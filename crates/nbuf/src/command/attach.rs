@@ -18,7 +18,8 @@ pub(crate) struct Attach {
     /// Attach to the processes of this cgroup and of the groups below it.
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) cgroup: Option<PathBuf>,
-    /// For how long to watch what runs already, as 60s or 5m [default: until it ends, or Ctrl-C].
+    /// For how long to watch what runs already, as 60s or 5m; Ctrl-C ends it earlier [default: 60s for
+    /// `size`, until it ends for `record`].
     #[arg(long = "for", value_name = "TIME", value_parser = some_time)]
     pub(crate) duration: Option<Duration>,
 }

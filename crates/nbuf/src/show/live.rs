@@ -28,9 +28,8 @@ fn answer(live: &LiveDocument) -> String {
             rate(point.misses_per_second),
         ),
         (None, Some(known)) => format!(
-            "More than {} of cache, if {hit:.0} % of the page accesses are to hit: no more is known after \
-             {seconds:.0} s. Watch longer, or ask for less with --target hit=0.9.",
-            known
+            "More than {known} of cache, if {hit:.0} % of the page accesses are to hit: no more is known after \
+             {seconds:.0} s. Watch longer, or ask for less with --target hit=0.9."
         ),
         (None, None) => format!(
             "Cache buys nothing that {seconds:.0} s could show: the programs made {} page accesses a \

@@ -188,7 +188,7 @@ fn unseen_touches(capture: &Capture) -> Option<String> {
 
 /// Sizes of caches, up to what was touched.
 fn sizes(distinct: u64) -> Vec<u64> {
-    let mut sizes: Vec<u64> = (0..)
+    let mut sizes: Vec<u64> = (0..60 * SIZES_PER_DOUBLING)
         .map(|step| {
             let factor = f64::from(step) / f64::from(SIZES_PER_DOUBLING);
             crate::units::whole(SIZE_MIN_PAGES as f64 * factor.exp2())
