@@ -4,8 +4,8 @@
 //! An access whose page was accessed before in the window has a known stack distance. The first access to a
 //! page has a lower bound only: the number of pages that were accessed before it. Such data are
 //! right-censored, and the product-limit estimate is consistent for them (E. Kaplan and P. Meier,
-//! *Nonparametric Estimation from Incomplete Observations*, 1958): counting first accesses as misses is wrong
-//! by 40 % in a window of 30 s, counting them as hits by more.
+//! *Nonparametric Estimation from Incomplete Observations*, 1958). To count first accesses as
+//! misses is too high, as hits too low.
 //!
 //! The band is a block bootstrap over time: blocks are drawn again with replacement, since accesses come in
 //! bursts and scans, so that the formula of Greenwood, which takes them for independent, is too narrow.

@@ -6,6 +6,9 @@ use nbuf::units::Bytes;
 use super::table::{Table, number};
 use super::text::{field, wrap};
 
+/// Caches that hit less are not worth a row.
+const HIT_RATIO_MIN: f64 = 0.01;
+
 fn rate(rate: f64) -> String {
     match rate {
         r if r >= 99.95 => format!("{r:.0}"),
@@ -77,7 +80,7 @@ fn sheet(live: &LiveDocument) -> Table {
         number("from").rank(2),
         number("to").rank(2),
     ];
-    let rows = live.points.iter().map(|point| {
+    let rows = rows(live).map(|point| {
         [
             point.cache_bytes.to_string(),
             limit(point).to_string(),
@@ -90,22 +93,36 @@ fn sheet(live: &LiveDocument) -> Table {
     Table::new("Misses a second by cache size", columns).with(rows)
 }
 
+/// A size for each doubling, the largest, and the answer: the document has all.
+fn rows(live: &LiveDocument) -> impl Iterator<Item = &LivePoint> {
+    let useful = live.points.iter().filter(|point| point.hit_ratio >= HIT_RATIO_MIN);
+    let answer = live.answer.as_ref().map(|point| point.cache_bytes);
+    let mut wanted = 0;
+    let last = live.points.last();
+    useful.filter(move |point| {
+        let is_next = point.cache_bytes.0 >= wanted;
+        if is_next {
+            wanted = point.cache_bytes.0.saturating_mul(19) / 10;
+        }
+        is_next || Some(point.cache_bytes) == answer || Some(*point) == last
+    })
+}
+
 /// What the figures rest on, and what spoils them.
 fn notes(live: &LiveDocument) -> Vec<String> {
     let mut notes = vec![format!(
-        "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With {} of page cache now, \
-         the kernel brought in {} pages a second.",
+        "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
+         kernel brought in {} pages a second.",
         field(&live.command.join(" ")),
         rate(live.accesses_per_second),
         live.touched_bytes,
         live.mapped_share * 100.0,
-        live.memory.cache_bytes,
         rate(live.fills_per_second),
     )];
     notes.push(
         "Misses are pages of an LRU with no readahead; from and to are a 95 % band over parts of the window. \
-         Large folios can raise them by a third. Other memory is that of the end of the window, which a peak \
-         may exceed."
+         Large folios can raise them by a third. Other memory is measured at the end of the window; a peak may \
+         exceed it."
             .to_owned(),
     );
     if !live.is_steady {
@@ -182,6 +199,26 @@ mod tests {
             let widest = shown.lines().filter(|line| !line.contains("docker")).map(str::len).max();
             assert!(widest.is_some_and(|widest| widest <= width.max(50)), "{width}: {shown}");
         }
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_doubling() {
+        let points: Vec<LivePoint> = (0..40)
+            .map(|step: u32| LivePoint {
+                cache_bytes: Bytes(size(step)),
+                hit_ratio: f64::from(step) / 40.0,
+                ..LivePoint::default()
+            })
+            .collect();
+        let live = LiveDocument { answer: Some(points[33]), points, ..document() };
+        let rows: Vec<&LivePoint> = rows(&live).collect();
+        assert!((9..=13).contains(&rows.len()), "{rows:?}");
+        assert!(rows.contains(&&live.points[33]) && rows.contains(&&live.points[39]));
+        assert!(rows.iter().all(|point| point.hit_ratio >= 0.01));
+    }
+
+    fn size(step: u32) -> u64 {
+        (64 << 12 << (step / 4)) * (4 + u64::from(step % 4)) / 4
     }
 
     #[test]

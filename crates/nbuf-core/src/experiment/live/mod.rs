@@ -2,7 +2,7 @@
 //!
 //! What can be said of them is a rate, and not a count: they began before anybody looked, with a cache that
 //! was warm. The window is recorded as [`super::record`] does it, and its stack distances give the miss ratio
-//! at each size ([`crate::meter::warm`]). Nothing about the programs is changed, except that the processor's
+//! at each size (`meter::warm`). Nothing about the programs is changed, except that the processor's
 //! marks of their mapped pages are taken away at intervals while mappings are watched.
 //!
 //! ```no_run
