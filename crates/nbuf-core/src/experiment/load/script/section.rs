@@ -81,7 +81,9 @@ impl<'t, 'i> Section<'t, 'i> {
         match value.get_ref() {
             DeValue::Table(table) => Self::new(text, (table, value.span()), what, known),
             other => {
-                let what = format!("{what} is {}: write a table", kind(other));
+                let keys: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                let keys = keys.join(", ");
+                let what = format!("{what} is {}: write a table with some of {keys}", kind(other));
                 Err(error(text, value.span(), what))
             }
         }

@@ -72,7 +72,10 @@ pub fn record_running<W: Write>(
             Ok((ended.clone(), watch.recorder.finish(&ended)?))
         }
         Err(error) => {
-            watch.recorder.abandon();
+            // Events of a process that is not the caller's stay out of the log.
+            if error.kind() != io::ErrorKind::PermissionDenied {
+                watch.recorder.abandon();
+            }
             Err(Error::Command(command::Error::Attach(error)))
         }
     }
@@ -97,13 +100,18 @@ impl<W: Write> Watch<'_, W> {
     fn attach(&mut self) -> io::Result<()> {
         for (process, threads) in self.running.threads() {
             self.recorder.follow(process, &threads)?;
-            // Another process may have its number since it was checked.
-            if !may_trace(process, self.caller) && is_there(process) {
-                return Err(io::ErrorKind::PermissionDenied.into());
-            }
+            self.check_again(process)?;
         }
         self.scan_due_ns = monotonic_ns() + SCAN_EVERY_NS;
         Ok(())
+    }
+
+    /// Another process may have taken the number since it was checked.
+    fn check_again(&self, process: u32) -> io::Result<()> {
+        if may_trace(process, self.caller) || !is_there(process) {
+            return Ok(());
+        }
+        Err(io::ErrorKind::PermissionDenied.into())
     }
 
     fn until(&mut self, duration: Option<Duration>, signals: &Signals) -> io::Result<Ended> {
@@ -154,8 +162,9 @@ impl<W: Write> Watch<'_, W> {
             let (again, first): (Vec<u32>, Vec<u32>) =
                 new.into_iter().partition(|thread| self.unknown.contains(thread));
             unknown.extend(first);
-            if again.is_empty() || may_trace(process, self.caller) {
+            if !again.is_empty() && may_trace(process, self.caller) {
                 self.recorder.follow(process, &again)?;
+                self.check_again(process)?;
             }
         }
         self.unknown = unknown;
