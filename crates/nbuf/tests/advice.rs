@@ -32,7 +32,8 @@ if where == 'mapped':
     m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
     m.madvise(getattr(mmap, 'MADV_' + advice.upper()))
     for at in range(0, 256, 7): m[at * 4096]
-    time.sleep(0.3)
+# What advice is about is looked up while the process lives.
+time.sleep(0.3)
 ";
 
 /// The tasks that did this to the file, and for advice what was said.

@@ -20,6 +20,8 @@ pub(crate) use faults::{FaultEvents, Faults, open_fault_pairs, open_faults};
 // The C libraries disagree about the type of the number.
 const SET_OUTPUT: libc::Ioctl = b::SET_OUTPUT as libc::Ioctl;
 const SET_FILTER: libc::Ioctl = b::SET_FILTER as libc::Ioctl;
+const ENABLE: libc::Ioctl = b::ENABLE as libc::Ioctl;
+const DISABLE: libc::Ioctl = b::DISABLE as libc::Ioctl;
 
 /// One tracepoint on one processor, for one task and its descendants.
 #[derive(Debug)]
@@ -194,6 +196,14 @@ impl Event {
     pub(crate) fn filter(&self, filter: &std::ffi::CStr) -> io::Result<()> {
         // SAFETY: an open perf event and a C string that outlives the call.
         let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), SET_FILTER, filter.as_ptr()) };
+        super::check(done.into()).map(drop)
+    }
+
+    /// Begins or ends counting, for the task and all its descendants so far.
+    pub(crate) fn switch(&self, on: bool) -> io::Result<()> {
+        let what = if on { ENABLE } else { DISABLE };
+        // SAFETY: an open perf event; the call takes no memory.
+        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), what, 0) };
         super::check(done.into()).map(drop)
     }
 

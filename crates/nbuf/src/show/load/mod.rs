@@ -257,7 +257,7 @@ mod tests {
         }
         let drawn = page(&limited());
         let elements = super::super::page::tests::well_formed(&drawn);
-        assert_eq!(elements.iter().filter(|name| *name == "svg").count(), 3, "{elements:?}");
+        assert_eq!(elements.iter().filter(|name| *name == "figure").count(), 3, "{elements:?}");
     }
 
     #[test]

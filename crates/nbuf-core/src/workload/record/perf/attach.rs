@@ -23,11 +23,22 @@ impl Perf {
         self.attach_to(thread, true)
     }
 
+    /// Ends counting: what runs on is not lost.
+    pub fn stop(&self) -> io::Result<()> {
+        let events = self.attached.iter().flat_map(|attached| &attached.events);
+        events.map(|event| event.switch(false)).collect()
+    }
+
     fn attach_to(&mut self, task: i32, begins_now: bool) -> Result<(), Error> {
         let is_first = self.attached.is_none();
         let mut attached = self.attached.take().unwrap_or_default();
         let kept = attached.events.len();
-        let opened = self.open_on(task, begins_now, &mut attached);
+        let mut opened = self.open_on(task, &mut attached);
+        if begins_now && opened.is_ok() {
+            // Not before it has a ring: what is counted until then would be lost.
+            let started = attached.events[kept..].iter().try_for_each(|event| event.switch(true));
+            opened = started.map_err(refused);
+        }
         if opened.is_err() {
             attached.events.truncate(kept);
         }
@@ -37,10 +48,10 @@ impl Perf {
         opened
     }
 
-    fn open_on(&self, task: i32, begins_now: bool, attached: &mut Attached) -> Result<(), Error> {
+    fn open_on(&self, task: i32, attached: &mut Attached) -> Result<(), Error> {
         let wakeup_bytes = u32::try_from(self.ring_bytes / 4).unwrap_or(u32::MAX);
         let says_task = self.task_in == TaskIn::Sample;
-        let sampling = perf::Sampling { wakeup_bytes, says_task, begins_now, ..Default::default() };
+        let sampling = perf::Sampling { wakeup_bytes, says_task, ..Default::default() };
         for (number, &processor) in self.processors.iter().enumerate() {
             for (at, layout) in self.layouts.iter().enumerate() {
                 // One of the events says it for all.

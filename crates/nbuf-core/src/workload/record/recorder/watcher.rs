@@ -97,6 +97,11 @@ impl<W: Write> Recorder<'_, W> {
         Ok(attached)
     }
 
+    /// Ends the recording of programs that run on.
+    pub(in crate::workload::record) fn stop(&self) -> io::Result<()> {
+        self.perf.stop()
+    }
+
     /// Threads that have ended give their numbers back.
     pub(in crate::workload::record) fn forget_all_but(&mut self, living: &HashSet<u32>) {
         self.threads.retain(|thread| living.contains(thread));

@@ -66,6 +66,7 @@ pub fn record_running<W: Write>(
     let began_ns = monotonic_ns();
     watch.attach().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
     let ended = watch.until(options.duration, signals);
+    let ended = ended.and_then(|ended| watch.recorder.stop().map(|()| ended));
     match ended {
         Ok(mut ended) => {
             ended.elapsed_ns = monotonic_ns() - began_ns;
