@@ -206,7 +206,8 @@ fn too_little_memory_is_below_the_floor() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 24 * MIB);
-    let script = "cat file >/dev/null; exec dd if=/dev/zero of=/dev/null bs=64M count=1";
+    // Other memory is sampled every 25 ms: it is there for longer.
+    let script = "cat file >/dev/null; exec dd if=/dev/zero of=/dev/null bs=64M count=16";
     let options = ["--force", "--verify-at", "1KiB,32MiB"];
     let sized = place.size(&options, &["sh", "-c", script]);
     assert_eq!(sized.status, 0, "{sized:?}");
