@@ -25,8 +25,8 @@ impl Perf {
 
     /// Ends counting: what runs on is not lost.
     pub fn stop(&self) -> io::Result<()> {
-        let events = self.attached.iter().flat_map(|attached| &attached.events);
-        events.map(|event| event.switch(false)).collect()
+        let mut events = self.attached.iter().flat_map(|attached| &attached.events);
+        events.try_for_each(|event| event.switch(false))
     }
 
     fn attach_to(&mut self, task: i32, begins_now: bool) -> Result<(), Error> {
