@@ -4,18 +4,10 @@ use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::units::Bytes;
 
 use super::table::{Table, number};
-use super::text::{field, wrap, wrap_behind};
+use super::text::{field, rate, wrap, wrap_behind};
 
 /// Caches that hit less are not worth a row.
 const HIT_RATIO_MIN: f64 = 0.01;
-
-fn rate(rate: f64) -> String {
-    match rate {
-        r if r >= 99.95 => format!("{r:.0}"),
-        r if r >= 9.995 => format!("{r:.1}"),
-        r => format!("{r:.2}"),
-    }
-}
 
 /// The answer, in a sentence or two.
 fn answer(live: &LiveDocument) -> String {

@@ -45,6 +45,15 @@ fn is_number(text: &str) -> bool {
     text.parse::<f64>().is_ok() && text.ends_with(|c: char| c.is_ascii_digit())
 }
 
+/// A rate, with three digits.
+pub(crate) fn rate(rate: f64) -> String {
+    match rate {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r => format!("{r:.2}"),
+    }
+}
+
 /// Adds a paragraph, two columns in, broken at spaces; a word too long for a line is broken too.
 pub(crate) fn wrap(out: &mut String, text: &str, width: usize) {
     wrap_behind(out, text, width, [" ", "   "]);

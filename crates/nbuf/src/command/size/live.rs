@@ -22,6 +22,7 @@ pub(super) fn check(args: &Args) -> Result<(), UsageError> {
     let idle = [
         ("--trace", args.trace.is_some()),
         ("--compare", !args.compare.is_empty()),
+        ("--no-verify", args.no_verify),
         ("--verify-at", !args.verify_at.is_empty()),
         ("--prepare", args.prepare.is_some()),
         ("--max-time", args.max_time.is_some()),

@@ -9,7 +9,7 @@ use nbuf::experiment::result::{
 };
 
 use super::table::{Table, number, text};
-use super::text::wrap;
+use super::text::{rate, wrap};
 pub(crate) use page::page;
 
 /// Three significant digits.
@@ -21,14 +21,6 @@ fn seconds(seconds: f64) -> String {
         s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
         s if s >= 0.00995 => format!("{:.1} ms", s * 1e3),
         s => format!("{:.2} ms", s * 1e3),
-    }
-}
-
-fn rate(rate: f64) -> String {
-    match rate {
-        r if r >= 99.95 => format!("{r:.0}"),
-        r if r >= 9.995 => format!("{r:.1}"),
-        r => format!("{r:.2}"),
     }
 }
 

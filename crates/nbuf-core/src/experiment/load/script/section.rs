@@ -29,10 +29,14 @@ pub(super) fn error(text: &str, span: Range<usize>, what: impl Into<String>) -> 
     ScriptError { line, column, what: what.into() }
 }
 
+fn listed(known: &[&str]) -> String {
+    let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    all.join(", ")
+}
+
 /// Which of these was probably meant, and all of them.
 pub(super) fn meant(word: &str, known: &[&str]) -> String {
-    let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let all = all.join(", ");
+    let all = listed(known);
     let likeness = |name: &&&str| strsim::jaro_winkler(word, name);
     let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest.filter(|name| likeness(name) >= LIKENESS_MIN) {
@@ -81,8 +85,7 @@ impl<'t, 'i> Section<'t, 'i> {
         match value.get_ref() {
             DeValue::Table(table) => Self::new(text, (table, value.span()), what, known),
             other => {
-                let keys: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                let keys = keys.join(", ");
+                let keys = listed(known);
                 let what = format!("{what} is {}: write a table with some of {keys}", kind(other));
                 Err(error(text, value.span(), what))
             }
