@@ -3,16 +3,21 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 pub(crate) use super::result::Meter;
 
-use crate::sys::cgroup::Group;
+use crate::sys::cgroup::{Group, Usage};
 use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::command::{Ended, Watcher};
-use crate::workload::record::events::ADD;
+use crate::workload::command::{Ended, TICK, Watcher};
+use crate::workload::record::container::Container;
+use crate::workload::record::events::{ADD, Sample};
 use crate::workload::record::log::Event;
 use crate::workload::record::mounted::Mounted;
 use crate::workload::record::perf::{Error, Perf};
+
+/// How an engine says that its container was killed.
+const KILLED: i32 = 128 + 9;
 
 /// Counts by one of the meters.
 #[derive(Debug)]
@@ -52,6 +57,17 @@ impl<'a> Counter<'a> {
         }
     }
 
+    /// Whether a look at the group found that the kernel had killed in it, which the group of a container
+    /// takes with it; or a container ended as one that was killed does.
+    pub(crate) fn saw_kill(&self, ended: &Ended) -> bool {
+        match self {
+            Self::Tracepoint(counter) => {
+                counter.kills > 0 || counter.container.is_some() && ended.exit_status == KILLED
+            }
+            Self::BytesRead { .. } => false,
+        }
+    }
+
     /// Pages filled, and events that were lost on the way.
     pub(crate) fn finish(self, ended: &Ended) -> io::Result<(u64, u64)> {
         match self {
@@ -83,11 +99,18 @@ impl Watcher for Counter<'_> {
         }
     }
 
+    fn tick_every(&self) -> Duration {
+        match self {
+            Self::Tracepoint(counter) => counter.tick_every(),
+            Self::BytesRead { .. } => TICK,
+        }
+    }
+
     fn tick(&mut self) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.tick(),
             Self::BytesRead { group, other } => {
-                *other = (*other).max(look(group));
+                *other = (*other).max(look(group).other());
                 Ok(())
             }
         }
@@ -96,8 +119,8 @@ impl Watcher for Counter<'_> {
 
 /// The memory of the group other than its cache. Reading its statistics also makes the kernel bring them up
 /// to date. Reclaim decides by them, and decides by chance when they are two seconds old.
-fn look(group: &Group) -> Bytes {
-    group.limiter().usage().map_or(Bytes(0), |usage| usage.other())
+fn look(group: &Group) -> Usage {
+    group.limiter().usage().unwrap_or_default()
 }
 
 /// Counts folios added to the page cache, in pages, on mounted file systems.
@@ -105,10 +128,12 @@ fn look(group: &Group) -> Bytes {
 pub(crate) struct FillCounter<'a> {
     perf: Perf,
     group: &'a Group,
+    container: Option<Container<'a>>,
     mounted: Mounted,
     pages: u64,
     most: u64,
     other: Bytes,
+    kills: u64,
 }
 
 impl<'a> FillCounter<'a> {
@@ -117,10 +142,31 @@ impl<'a> FillCounter<'a> {
         Ok(Self {
             perf: Perf::prepare(&[ADD])?,
             group,
+            container: Container::of(Some(group)),
             mounted: Mounted::here(),
             pages: 0,
             most: u64::MAX,
             other: Bytes(0),
+            kills: 0,
+        })
+    }
+
+    /// Counts the events until now.
+    fn take(&mut self) -> io::Result<()> {
+        let Self { perf, mounted, pages, container, .. } = self;
+        perf.drain_batch(|batch| {
+            for sample in batch {
+                match sample {
+                    Sample::Event(event) => *pages += filled(mounted, event),
+                    Sample::Thread { task, .. } => {
+                        if let Some(container) = container {
+                            container.started(*task);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            Ok(batch.len())
         })
     }
 
@@ -134,7 +180,14 @@ impl<'a> FillCounter<'a> {
 
 impl Watcher for FillCounter<'_> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
+        if self.container.is_some() {
+            return Ok(());
+        }
         self.perf.attach(pid).map_err(io::Error::other)
+    }
+
+    fn tick_every(&self) -> Duration {
+        self.container.as_ref().map_or(TICK, Container::look_every)
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
@@ -142,18 +195,27 @@ impl Watcher for FillCounter<'_> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        self.other = self.other.max(look(self.group));
-        let Self { perf, mounted, pages, .. } = self;
-        perf.drain(|event: &Event| {
-            // What the kernel keeps for itself is filled through the same tracepoint.
-            let key = (event.device, event.inode);
-            if !mounted.may_be_file(key) {
-                mounted.meet(event.device, event.task);
+        let usage = look(self.group);
+        self.other = self.other.max(usage.other());
+        self.kills = self.kills.max(usage.oom_kills);
+        self.take()?;
+        let entered = self.container.as_mut().map(Container::entered).unwrap_or_default();
+        for thread in entered.into_iter().flat_map(|(_, threads)| threads) {
+            match self.perf.attach_running(thread.cast_signed()) {
+                Ok(()) | Err(Error::Gone) => {}
+                Err(error) => return Err(io::Error::other(error)),
             }
-            if mounted.may_be_file(key) {
-                *pages += 1 << event.extent.min(18);
-            }
-            Ok(())
-        })
+        }
+        Ok(())
     }
+}
+
+/// Pages of a folio that was added, if it is of a file: what the kernel keeps for itself is filled through the
+/// same tracepoint.
+fn filled(mounted: &mut Mounted, event: &Event) -> u64 {
+    let key = (event.device, event.inode);
+    if !mounted.may_be_file(key) {
+        mounted.meet(event.device, event.task);
+    }
+    if mounted.may_be_file(key) { 1 << event.extent.min(18) } else { 0 }
 }

@@ -50,6 +50,8 @@ pub enum Notice<'a> {
     },
     /// Stopped processes of the command were ended; this is their number.
     StoppedEnded(u32),
+    /// The command runs a container, which is measured; its engine is not.
+    Container,
     /// No run can be limited.
     NoGroup(&'a cgroup::Error),
     /// The time allowed was up before the recorded command had ended.

@@ -37,6 +37,7 @@ use crate::clock;
 use crate::sys::cgroup::{Group, Hierarchies, sweep};
 use crate::sys::signal::Signals;
 use crate::trace::Trace;
+use crate::workload::command::engine::group_for;
 use crate::workload::command::{Command, Ended};
 pub use crate::workload::record::running::{Running, RunningError};
 use crate::workload::record::{self, Backend, Options, running};
@@ -129,7 +130,10 @@ impl Spec {
         }
         let command = Command { arguments: self.command.clone(), account: session.account.clone() };
         // Without a group the command's memory is not measured; the trace has a caution.
-        let group = Group::create(&hierarchies).ok();
+        let group = match backend {
+            Backend::Perf => group_for(&command.arguments, &hierarchies, None).ok(),
+            Backend::Calls => Group::create(&hierarchies).ok(),
+        };
         let Self { until, ring_bytes, .. } = *self;
         let group = group.as_ref();
         let options = Options { group, until, backend, ring_bytes, ..Options::default() };

@@ -12,9 +12,10 @@ use super::predict::Prediction;
 use super::result::{Sample, TOLERANCE, Verified, deviation};
 use super::statistics::{Spread, median_count};
 use crate::meter::probe::residency::Residency;
-use crate::sys::cgroup::{self, Group, Hierarchies, Throttle};
+use crate::sys::cgroup::{self, Hierarchies, Throttle};
 use crate::sys::signal::Signals;
 use crate::units::{Bytes, PAGE_BYTES};
+use crate::workload::command::engine::group_for;
 use crate::workload::command::{self, Command, Ended, Input, Job, Until, run};
 use crate::workload::record::perf;
 
@@ -114,7 +115,7 @@ impl Bench<'_> {
         signals: &Signals,
     ) -> Result<(Verified, Ended), Error> {
         let dropped = Residency::drop_files(self.files.iter().map(String::as_str));
-        let group = Group::create_with(self.hierarchies, self.throttle)?;
+        let group = group_for(&self.command.arguments, self.hierarchies, self.throttle)?;
         if let Some(limit) = prediction.limit {
             let charged = limit.saturating_sub(self.shared_text);
             let limited = group.limiter().limit(Some(charged));
@@ -131,10 +132,10 @@ impl Bench<'_> {
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let other_bytes = counter.other_peak();
+        let killed = usage.oom_kills > 0 || counter.saw_kill(&ended);
         let (fills, lost) = counter.finish(&ended)?;
         // Without a limit the cache ends nowhere, least of all at a step.
         let cliff = prediction.limit.and_then(|_| near_cliff(self.cliffs, prediction.cache));
-        let killed = usage.oom_kills > 0;
         let verified = Verified {
             limit_bytes: prediction.limit,
             cache_bytes: prediction.cache,

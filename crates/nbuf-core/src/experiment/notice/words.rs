@@ -34,6 +34,9 @@ impl Display for Notice<'_> {
                 "killed {} of the command that stayed stopped after its end: nothing would continue them",
                 count((*processes).into(), "process", "processes")
             ),
+            Self::Container => f.write_str(
+                "sizing the container; its engine runs outside the limit and is not counted",
+            ),
             Self::NoGroup(error) => {
                 write!(f, "nothing will be verified: {error}; run `nbuf doctor` to see what works")
             }

@@ -110,3 +110,37 @@ fn locate(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Opt
         Some(Path::new(mount_point).join(below.ok()?))
     })
 }
+
+/// The group that memory is charged to, in the text of `/proc/PID/cgroup`: of the hierarchy that has the memory
+/// controller, or else of the unified one.
+pub(crate) fn memory_path(text: &str) -> Option<&str> {
+    let groups = || {
+        text.lines().filter_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            rest.split_once(':')
+        })
+    };
+    let memory = groups().find(|(controllers, _)| controllers.split(',').any(|it| it == "memory"));
+    let found = memory.or_else(|| groups().find(|(controllers, _)| controllers.is_empty()));
+    found.map(|(_, path)| path)
+}
+
+/// Where the group `path` is in every hierarchy, whether it exists there or not: mount point, directory, and
+/// whether it is the unified one.
+pub(super) fn everywhere(mounts: &str, path: &str) -> Vec<(PathBuf, PathBuf, bool)> {
+    let found = mounts.lines().filter_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let kind = right.split(' ').next()?;
+        let mut left = left.split(' ').skip(3);
+        let (root, mount) = (left.next()?, left.next()?);
+        if !["cgroup", "cgroup2"].contains(&kind) {
+            return None;
+        }
+        let below =
+            Path::new(path).strip_prefix(root).or_else(|_| Path::new(path).strip_prefix("/"));
+        let mount = PathBuf::from(mount);
+        let directory = mount.join(below.ok()?);
+        Some((mount, directory, kind == "cgroup2"))
+    });
+    found.collect()
+}

@@ -4,10 +4,13 @@
 //! Invariant: nothing here ever writes to a group that this process did not make.
 //! Sources: `Documentation/admin-guide/cgroup-v1/memory.rst`, `cgroup-v2.rst`.
 
+mod container;
 mod error;
 mod hierarchy;
 mod leftovers;
+mod limiter;
 mod meters;
+mod nested;
 mod pressure;
 mod removal;
 mod scope;
@@ -22,9 +25,12 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use container::Nest;
 pub use error::Error;
 pub use hierarchy::Hierarchies;
+pub(crate) use hierarchy::memory_path;
 pub use leftovers::sweep;
+pub use limiter::{Limiter, Usage};
 pub use pressure::Pressure;
 use removal::{end_processes, remove};
 pub use throttle::Throttle;
@@ -32,60 +38,7 @@ pub use throttle::Throttle;
 use crate::sys::process;
 use crate::sys::supervise::GroupPaths;
 use crate::sys::supervise::kill::kill_group;
-use crate::units::Bytes;
 use watchdog::Watchdog;
-
-/// What a group's memory is used for, now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Anonymous memory.
-    pub anonymous: Bytes,
-    /// Shared memory and tmpfs. Not part of `page_cache` here, though both versions count it there.
-    pub shmem: Bytes,
-    /// Kernel memory: slabs, page tables, stacks.
-    pub kernel: Bytes,
-    /// The most `kernel` has been, where the kernel keeps that figure.
-    pub kernel_peak: Bytes,
-    /// The most that all of it has been, page cache included; 0 where the kernel does not keep that.
-    pub peak: Bytes,
-    /// File pages.
-    pub page_cache: Bytes,
-    /// Page faults that waited for I/O.
-    pub major_faults: u64,
-    /// Processes that the kernel OOM-killed.
-    pub oom_kills: u64,
-}
-
-impl Usage {
-    /// All that is not page cache of files, with the peak of kernel memory where it is known.
-    pub fn other(&self) -> Bytes {
-        self.anonymous + self.shmem + self.kernel.max(self.kernel_peak)
-    }
-}
-
-/// One version of the memory controller, over one private group.
-pub trait Limiter: Send + Sync {
-    /// `cgroup v1` or `cgroup v2`, for reports.
-    fn version(&self) -> &'static str;
-
-    /// The directory of the group.
-    fn directory(&self) -> &Path;
-
-    /// Limits the group's memory, or lifts the limit.
-    fn limit(&self, limit: Option<Bytes>) -> io::Result<()>;
-
-    /// What its memory is used for.
-    fn usage(&self) -> io::Result<Usage>;
-
-    /// Takes in a process that cannot enter by itself.
-    fn admit(&self, _pid: i32) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Gives back the pages that no process uses any more, so that the group can go without a
-    /// trace.
-    fn empty(&self);
-}
 
 /// A private group: memory under a limiter, and pressure from the unified hierarchy where there is
 /// one. Dropping it ends its processes and removes it; so does the death of this process.
@@ -94,6 +47,8 @@ pub struct Group {
     pressure: Option<PathBuf>,
     /// The group of the v1 `blkio` hierarchy, where a rate or a count was asked for.
     rate: Option<PathBuf>,
+    /// Where the container of an engine goes, in a group for one.
+    nest: Option<Nest>,
     /// Goes last, when there is nothing left to do for it. None where systemd made the group, which
     /// removes it too.
     watchdog: Option<Watchdog>,
@@ -119,7 +74,7 @@ impl Group {
         hierarchies: &Hierarchies,
         throttle: Option<&Throttle>,
     ) -> Result<Self, Error> {
-        Self::below_ours(hierarchies, throttle).or_else(|error| {
+        Self::below_ours(hierarchies, throttle, &unique_name(), None).or_else(|error| {
             // The groups that systemd makes are in the unified hierarchy.
             if hierarchies.memory_v1.is_some() || hierarchies.unified.is_none() {
                 return Err(error);
@@ -133,26 +88,32 @@ impl Group {
                 held.map_err(|source| Error::Rate { source })?;
             }
             let pressure = Some(scope.directory().to_owned());
-            Ok(Self { limiter: Box::new(scope), pressure, rate: None, watchdog: None })
+            Ok(Self { limiter: Box::new(scope), pressure, rate: None, nest: None, watchdog: None })
         })
     }
 
-    fn below_ours(hierarchies: &Hierarchies, throttle: Option<&Throttle>) -> Result<Self, Error> {
-        let name = unique_name();
+    fn below_ours(
+        hierarchies: &Hierarchies,
+        throttle: Option<&Throttle>,
+        name: &str,
+        nest: Option<Nest>,
+    ) -> Result<Self, Error> {
         let memory = hierarchies.memory_v1.as_deref();
         let blkio = hierarchies.blkio_v1.as_deref().filter(|_| throttle.is_some());
         let planned: Vec<PathBuf> = [memory, hierarchies.unified.as_deref(), blkio]
             .into_iter()
             .flatten()
-            .map(|parent| parent.join(&name))
+            .map(|parent| parent.join(name))
             .collect();
-        let watched: Vec<_> = planned.iter().map(|path| GroupPaths::of(path)).collect();
-        let watchdog = Watchdog::start(&watched).map_err(|source| Error::Create {
+        let mut watched: Vec<_> = planned.iter().map(|path| GroupPaths::of(path)).collect();
+        let (nested, above) = nest.as_ref().map(Nest::watched).unwrap_or_default();
+        watched.extend(nested);
+        let watchdog = Watchdog::start(&watched, &above).map_err(|source| Error::Create {
             path: planned.first().cloned().unwrap_or_default(),
             source,
         })?;
         let make = |parent: &Path| {
-            let path = parent.join(&name);
+            let path = parent.join(name);
             match fs::create_dir(&path) {
                 Ok(()) => Ok(path),
                 Err(source) => Err(Error::Create { path, source }),
@@ -172,8 +133,12 @@ impl Group {
             }
             let limiter = Box::new(v1::V1::new(make(parent)?));
             // Pressure is a bonus: a unified hierarchy that refuses is no reason to stop.
-            let pressure = hierarchies.unified.as_deref().and_then(|parent| make(parent).ok());
-            return Ok(Self { limiter, pressure, rate, watchdog: Some(watchdog) });
+            let pressure = match &nest {
+                // An engine would make it.
+                Some(nest) => nest.unified.clone().filter(|path| fs::create_dir_all(path).is_ok()),
+                None => hierarchies.unified.as_deref().and_then(|parent| make(parent).ok()),
+            };
+            return Ok(Self { limiter, pressure, rate, nest, watchdog: Some(watchdog) });
         }
         let parent = hierarchies.unified.as_deref().ok_or(Error::NoController)?;
         let path = make(parent)?;
@@ -185,7 +150,7 @@ impl Group {
             throttle.set_v2(&path).map_err(|source| Error::Rate { source })?;
         }
         let limiter = Box::new(v2::V2::new(path.clone()));
-        Ok(Self { limiter, pressure: Some(path), rate, watchdog: Some(watchdog) })
+        Ok(Self { limiter, pressure: Some(path), rate, nest, watchdog: Some(watchdog) })
     }
 
     /// The limiter, to set and to read.
@@ -205,9 +170,11 @@ impl Group {
         pressure.is_some_and(|path| fs::read(path).is_ok())
     }
 
-    /// The `cgroup.procs` files, open for a forked child to write itself into.
+    /// The `cgroup.procs` files, open for a forked child to write itself into. None of a group for a
+    /// container: its engine puts the container there, and stays outside.
     pub fn join_files(&self) -> io::Result<Vec<OwnedFd>> {
         self.to_remove()
+            .filter(|_| self.nest.is_none())
             .map(|directory| {
                 let path = directory.join("cgroup.procs");
                 Ok(fs::OpenOptions::new().write(true).open(path)?.into())
@@ -220,9 +187,9 @@ impl Group {
         self.limiter.admit(pid)
     }
 
-    /// The paths of each part, for the supervisor.
+    /// The paths of each part, for the supervisor: where all that it has started is.
     pub fn paths(&self) -> Vec<GroupPaths> {
-        self.to_remove().map(GroupPaths::of).collect()
+        self.to_remove().filter(|_| self.nest.is_none()).map(GroupPaths::of).collect()
     }
 
     /// Its name, which no other group has.
@@ -234,6 +201,7 @@ impl Group {
     /// Kills what is in it.
     pub fn kill(&self) {
         self.directories().for_each(kill_group);
+        self.nest.iter().for_each(Nest::end);
     }
 
     /// The directories that are ours, and not systemd's.
@@ -250,6 +218,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
+        self.nest.iter().for_each(Nest::end);
         for directory in self.directories() {
             end_processes(directory);
         }
@@ -257,6 +226,7 @@ impl Drop for Group {
         for directory in self.to_remove() {
             remove(directory);
         }
+        self.nest.iter().for_each(Nest::remove);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::pressure::some_total_ns;
 use super::*;
+use crate::units::Bytes;
 
 fn fake(files: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();

@@ -20,6 +20,18 @@ impl V1 {
     }
 }
 
+impl V1 {
+    /// Processes that were killed in a group below: the kernel counts them there only, and an engine removes
+    /// the group of its container with the count.
+    fn kills_below(&self) -> u64 {
+        let below = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let groups = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let texts = groups
+            .filter_map(|group| fs::read_to_string(group.path().join("memory.oom_control")).ok());
+        texts.map(|text| stat(&text, "oom_kill")).sum()
+    }
+}
+
 impl Limiter for V1 {
     fn version(&self) -> &'static str {
         "cgroup v1"
@@ -53,7 +65,7 @@ impl Limiter for V1 {
             peak: Bytes(number(&self.directory.join("memory.max_usage_in_bytes"))),
             page_cache: Bytes(stat(&text, "total_cache").saturating_sub(shmem)),
             major_faults: stat(&text, "total_pgmajfault"),
-            oom_kills: stat(&control.unwrap_or_default(), "oom_kill"),
+            oom_kills: stat(&control.unwrap_or_default(), "oom_kill") + self.kills_below(),
         })
     }
 

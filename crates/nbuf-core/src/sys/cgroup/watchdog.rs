@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use super::nested::end_below;
 use crate::sys::check;
 use crate::sys::supervise::GroupPaths;
 use crate::sys::supervise::children::{close_all_but, ignore_terminal};
@@ -21,15 +22,16 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to watch over directories, which need not exist yet, and their lists of processes.
-    pub(super) fn start(groups: &[GroupPaths]) -> io::Result<Self> {
+    /// Starts to watch over directories, which need not exist yet, and their lists of processes. Directories
+    /// above them are removed if they are empty.
+    pub(super) fn start(groups: &[GroupPaths], above: &[GroupPaths]) -> io::Result<Self> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         // SAFETY: the child runs `watch`, which keeps to async-signal-safe calls.
         let pid = unsafe { libc::fork() };
         check(pid.into())?;
         if pid == 0 {
             // SAFETY: we are the only thread of a fresh process.
-            unsafe { watch(theirs.as_raw_fd(), groups) }
+            unsafe { watch(theirs.as_raw_fd(), groups, above) }
         }
         // What a command sends to its process group, `SIGKILL` even, meets ours and not the watchdog. By us,
         // so that it holds before anything is started.
@@ -52,7 +54,7 @@ impl Drop for Watchdog {
 const LOOKS: usize = 10_000;
 
 /// Waits until the other end is closed, then ends what is in the groups, removes them and goes.
-unsafe fn watch(leash: i32, groups: &[GroupPaths]) -> ! {
+unsafe fn watch(leash: i32, groups: &[GroupPaths], above: &[GroupPaths]) -> ! {
     // SAFETY: plain system calls on numbers and on C strings that live until `_exit`.
     unsafe {
         ignore_terminal();
@@ -63,6 +65,7 @@ unsafe fn watch(leash: i32, groups: &[GroupPaths]) -> ! {
         for _ in 0..LOOKS {
             let mut left = false;
             for group in groups {
+                end_below(group.directory.as_ptr());
                 // A cgroup that is in use says EBUSY; other answers do not change by waiting.
                 left |= libc::rmdir(group.directory.as_ptr()) != 0
                     && *libc::__errno_location() == libc::EBUSY;
@@ -72,6 +75,9 @@ unsafe fn watch(leash: i32, groups: &[GroupPaths]) -> ! {
             }
             kill_all(groups);
             libc::poll(std::ptr::null_mut(), 0, 1);
+        }
+        for group in above {
+            libc::rmdir(group.directory.as_ptr());
         }
         libc::_exit(0)
     }
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn it_is_in_a_process_group_of_its_own() {
-        let watchdog = Watchdog::start(&[]).unwrap();
+        let watchdog = Watchdog::start(&[], &[]).unwrap();
         // SAFETY: no memory is involved.
         assert_eq!(unsafe { libc::getpgid(watchdog.pid) }, watchdog.pid);
     }
@@ -92,7 +98,7 @@ mod tests {
     fn it_removes_what_was_made_after_it_started() {
         let place = tempfile::tempdir().unwrap();
         let group = place.path().join("group");
-        let watchdog = Watchdog::start(&[GroupPaths::of(&group)]).unwrap();
+        let watchdog = Watchdog::start(&[GroupPaths::of(&group)], &[]).unwrap();
         std::fs::create_dir(&group).unwrap();
         assert!(group.exists());
         drop(watchdog);

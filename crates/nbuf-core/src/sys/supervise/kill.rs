@@ -164,12 +164,20 @@ pub(in crate::sys) unsafe fn signal_listed(path: *const c_char, signal: c_int) {
 
 /// The numbers above 1 in a file of decimal numbers.
 unsafe fn each_listed(path: *const c_char, each: &mut dyn FnMut(c_int)) {
-    // SAFETY: the buffer is a live local of the size that is passed; the path is a C string.
+    // SAFETY: the path is a C string.
     unsafe {
         let file = libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC);
-        if file < 0 {
-            return;
+        if file >= 0 {
+            each_number(file, each);
+            libc::close(file);
         }
+    }
+}
+
+/// The numbers above 1 in an open file of decimal numbers.
+unsafe fn each_number(file: c_int, each: &mut dyn FnMut(c_int)) {
+    // SAFETY: the buffer is a live local of the size that is passed; the descriptor is the caller's.
+    unsafe {
         let mut buffer = [0u8; 4096];
         let mut pid: c_int = 0;
         loop {
@@ -191,7 +199,21 @@ unsafe fn each_listed(path: *const c_char, each: &mut dyn FnMut(c_int)) {
         if pid > 1 {
             each(pid);
         }
-        libc::close(file);
+    }
+}
+
+/// Kills what is in the group with this directory.
+pub(in crate::sys) unsafe fn kill_in(directory: c_int) {
+    // SAFETY: constant C strings, and numbers.
+    unsafe {
+        let file =
+            libc::openat(directory, c"cgroup.procs".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            each_number(file, &mut |pid| {
+                libc::kill(pid, libc::SIGKILL);
+            });
+            libc::close(file);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 
-use crate::sys::cgroup::Group;
+use crate::sys::cgroup::{Group, memory_path};
 use crate::sys::process;
 
 /// The least time between two looks, and after one that saw a process outside for the first time. A longer one:
@@ -26,6 +26,14 @@ pub struct Left {
     pub name: String,
     /// Where that went.
     pub group: String,
+}
+
+impl Left {
+    /// A container that its engine has put elsewhere.
+    pub(super) fn container() -> Self {
+        let group = "one that its engine has made".to_owned();
+        Self { processes: 1, name: "the container".to_owned(), group }
+    }
 }
 
 impl Display for Left {
@@ -63,6 +71,10 @@ pub(super) struct Leavers {
 impl Leavers {
     /// A command begins, which enters this group.
     pub(super) fn start(&mut self, group: &Group) {
+        if group.parent_for_engine().is_some() {
+            // Engines are elsewhere, and their containers in it.
+            return;
+        }
         self.home = group.name();
         self.ours = i32::try_from(std::process::id()).ok().and_then(group_of).unwrap_or_default();
     }
@@ -117,21 +129,7 @@ fn name_of(pid: i32) -> String {
 
 fn group_of(pid: i32) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    memory_group(&text).map(str::to_owned)
-}
-
-/// The group that memory is charged to: of the hierarchy that has the memory controller, or else of the
-/// unified one.
-fn memory_group(text: &str) -> Option<&str> {
-    let groups = || {
-        text.lines().filter_map(|line| {
-            let (_, rest) = line.split_once(':')?;
-            rest.split_once(':')
-        })
-    };
-    let memory = groups().find(|(controllers, _)| controllers.split(',').any(|it| it == "memory"));
-    let found = memory.or_else(|| groups().find(|(controllers, _)| controllers.is_empty()));
-    found.map(|(_, path)| path)
+    memory_path(&text).map(str::to_owned)
 }
 
 /// Whether a group is the one of this name, or below it.
@@ -145,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_group_is_the_one_that_memory_is_charged_to() {
-        let check = |text, want| assert_eq!(memory_group(text), want, "{text}");
+        let check = |text, want| assert_eq!(memory_path(text), want, "{text}");
         check("0::/user.slice\n", Some("/user.slice"));
         check("4:memory:/a:b\n1:name=systemd:/c\n0::/d\n", Some("/a:b"));
         check("4:cpu,memory:/a\n0::/d\n", Some("/a"));

@@ -5,23 +5,24 @@
 //! left when [`run`] returns.
 
 mod brief;
+pub(crate) mod engine;
 mod input;
 mod leavers;
 mod peers;
 mod plan;
 mod terminal;
 mod watch;
+mod watcher;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::sys::cgroup::Group;
 use crate::sys::process::{self, Account};
-use crate::sys::seccomp::Filter;
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor, Used};
 use crate::trace::Peer;
@@ -32,7 +33,9 @@ pub use leavers::Left;
 use peers::Peers;
 use plan::plan;
 use terminal::Terminal;
+pub(crate) use watch::TICK;
 use watch::{Run, cannot_execute};
+pub use watcher::{Nobody, Watcher};
 
 /// What to run, and as whom.
 #[derive(Clone, Debug, Default)]
@@ -65,54 +68,6 @@ pub struct Job<'a> {
     pub until: Until,
     /// After this long it is ended.
     pub deadline: Option<Duration>,
-}
-
-/// Looks on while a command runs.
-pub trait Watcher {
-    /// The command's process exists but has not executed anything.
-    fn attach(&mut self, pid: i32) -> io::Result<()>;
-
-    /// What to wake up for.
-    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
-
-    /// A filter over system calls that the command is put under before it executes.
-    fn filter(&self) -> Option<Filter> {
-        None
-    }
-
-    /// Called on every wake-up and every 20 ms.
-    fn tick(&mut self) -> io::Result<()>;
-
-    /// Whether it has seen enough: then the command is ended as at a deadline.
-    fn has_enough(&self) -> bool {
-        false
-    }
-
-    /// Whether servers that the command is connected to are looked for.
-    fn looks_for_peers(&self) -> bool {
-        false
-    }
-
-    /// What still runs is killed now: nothing is to be seen of it any more, and nothing may hold it up.
-    fn let_die(&mut self) {}
-}
-
-/// Does not look: for runs of which nothing is asked but their end.
-#[derive(Debug)]
-pub struct Nobody;
-
-impl Watcher for Nobody {
-    fn attach(&mut self, _pid: i32) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        Vec::new()
-    }
-
-    fn tick(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// How a run ended.

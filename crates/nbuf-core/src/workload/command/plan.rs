@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use super::{Command, Error};
+use super::{Command, Error, engine};
 use crate::sys::cgroup::Group;
 use crate::sys::process::Account;
 use crate::sys::supervise::Plan;
@@ -17,9 +17,9 @@ pub(super) fn plan(
     group: Option<&Group>,
     standard: [Option<OwnedFd>; 3],
 ) -> Result<Plan, Error> {
-    let name =
-        command.arguments.first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let arguments = command.arguments.iter().map(|a| CString::new(a.as_bytes()));
+    let words = engine::placed(&command.arguments, group);
+    let name = words.first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let arguments = words.iter().map(|a| CString::new(a.as_bytes()));
     Ok(Plan {
         arguments: arguments.collect::<Result<_, _>>()?,
         environment: environment(command.account.as_ref())?,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
-use super::leavers::Leavers;
+use super::leavers::{Leavers, Left};
 use super::peers::Peers;
 use super::{Command, Ended, Error, Terminal, Until, Watcher, refused};
 use crate::sys::cgroup::Group;
@@ -15,12 +15,15 @@ use crate::sys::files;
 use crate::sys::process;
 use crate::sys::signal::{Signal, Signals};
 use crate::sys::supervise::{Report, Supervisor};
+use crate::units::Bytes;
 
 /// How often the watcher is called when nothing else happens.
-const TICK: Duration = Duration::from_millis(20);
+pub(crate) const TICK: Duration = Duration::from_millis(20);
 
 /// What is asked to end has this long before it is killed.
 const GRACE_NS: u64 = 1_000_000_000;
+/// An engine has this long to remove its container.
+const ENGINE_GRACE_NS: u64 = 10_000_000_000;
 /// How often it is looked whether all that is left of a command is stopped, and how often in a row that must
 /// be so.
 const STOPPED_EVERY_NS: u64 = 250_000_000;
@@ -69,7 +72,7 @@ impl Run<'_> {
                                     self.ended.interrupted = Some(signal.number);
                                 }
                             }
-                            self.ended.left = self.leavers.left();
+                            self.ended.left = self.leavers.left().or_else(|| self.is_elsewhere());
                             self.ended.peers = self.peers.found();
                             return Ok(std::mem::take(&mut self.ended));
                         }
@@ -106,7 +109,7 @@ impl Run<'_> {
                 .chain(others)
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
-        let tick = Timespec::try_from(TICK).map_err(io::Error::other)?;
+        let tick = Timespec::try_from(watcher.tick_every()).map_err(io::Error::other)?;
         match poll(&mut waiting, Some(&tick)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -159,7 +162,17 @@ impl Run<'_> {
     fn end_all(&mut self) -> io::Result<()> {
         let at = process::monotonic_ns() + GRACE_NS;
         self.kill_at_ns = self.kill_at_ns.min(at);
-        self.supervisor.end_all()
+        let container = self.group.filter(|group| group.parent_for_engine().is_some());
+        let inside = container.map(Group::container_processes).unwrap_or_default();
+        if inside.is_empty() {
+            return self.supervisor.end_all();
+        }
+        // The engine sees the end of its container, and puts things in order.
+        self.kill_at_ns = process::monotonic_ns() + ENGINE_GRACE_NS;
+        for process in inside {
+            let _ = process::signal(process.cast_signed(), libc::SIGKILL);
+        }
+        Ok(())
     }
 
     fn kill_all(&mut self) -> io::Result<()> {
@@ -233,6 +246,15 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A container that its engine has put into another group than ours.
+    fn is_elsewhere(&self) -> Option<Left> {
+        let group = self.group.filter(|group| group.parent_for_engine().is_some())?;
+        // Such a status says that there was none.
+        let began = !(125..=127).contains(&self.ended.exit_status);
+        let is_empty = group.limiter().usage().is_ok_and(|usage| usage.peak == Bytes(0));
+        (began && is_empty).then(Left::container)
     }
 
     /// Collects the supervisor, which goes right after its last report.

@@ -8,6 +8,7 @@ pub mod advice;
 mod area;
 pub mod btrfs;
 pub(crate) mod calls;
+pub(crate) mod container;
 pub mod direct;
 pub(crate) mod events;
 mod identify;

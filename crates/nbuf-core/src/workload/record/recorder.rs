@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::advice::Advised;
 use super::btrfs;
+use super::container::Container;
 use super::events::{SOURCES, Source};
 use super::log::{Entry, LogWriter};
 use super::machine;
@@ -58,6 +59,7 @@ pub struct Recorder<'a, W: Write> {
     reclaim: reclaim::Batches,
     log: LogWriter<W>,
     group: Option<&'a Group>,
+    container: Option<Container<'a>>,
     facts: Facts,
     last_touched: Option<Key>,
     memory_due_ns: u64,
@@ -128,6 +130,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             reclaim: reclaim::Batches::default(),
             log,
             group,
+            container: Container::of(group),
             facts,
             last_touched: None,
             memory_due_ns: 0,
@@ -209,6 +212,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.take_events(now)?;
         self.take_names()?;
         self.take_touches(now)?;
+        self.follow_container()?;
         if now >= self.memory_due_ns {
             self.memory_due_ns = now + MEMORY_EVERY_NS;
             self.take_memory(now)?;

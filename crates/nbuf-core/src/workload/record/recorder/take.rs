@@ -42,7 +42,7 @@ impl<W: Write> Recorder<'_, W> {
     pub(super) fn take_events(&mut self, now: u64) -> io::Result<()> {
         let this_thread = self.this_thread;
         let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
-        let Self { reclaim, pipes, workers, threads, processes, .. } = self;
+        let Self { reclaim, pipes, workers, threads, processes, container, .. } = self;
         let mut out = Out { log, last_touched, this_thread };
         let mut past = Vec::new();
         let mut links = Links::default();
@@ -80,6 +80,9 @@ impl<W: Write> Recorder<'_, W> {
                     Sample::Thread { task, process, .. } => {
                         if !processes.is_empty() {
                             threads.insert(*task);
+                        }
+                        if let Some(container) = container {
+                            container.started(*task);
                         }
                         advised.meet(*task, *process);
                         touched.meet(*process);

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
-use super::Recorder;
-use crate::workload::command::Watcher;
+use super::{Container, Recorder};
+use crate::workload::command::{TICK, Watcher};
 use crate::workload::record::log::Kind;
 use crate::workload::record::names::Open;
 use crate::workload::record::perf;
 
 impl<W: Write> Watcher for Recorder<'_, W> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
+        if self.container.is_some() {
+            // The engine's own reading is not the container's.
+            return Ok(());
+        }
         self.perf.attach(pid).map_err(refusal)?;
         self.begin()?;
         self.names.look_at_process(pid, Open::Kept(&self.given));
@@ -20,8 +25,13 @@ impl<W: Write> Watcher for Recorder<'_, W> {
         Ok(())
     }
 
+    fn tick_every(&self) -> Duration {
+        self.container.as_ref().map_or(TICK, Container::look_every)
+    }
+
     fn looks_for_peers(&self) -> bool {
-        true
+        // An engine's daemon starts the container, which is recorded.
+        self.container.is_none()
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
@@ -31,7 +41,7 @@ impl<W: Write> Watcher for Recorder<'_, W> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        if !self.began {
+        if !self.began && self.container.is_none() {
             return Ok(());
         }
         if self.failed.is_some() {
@@ -95,6 +105,15 @@ impl<W: Write> Recorder<'_, W> {
             self.touched.meet(process.unsigned_abs());
         }
         Ok(attached)
+    }
+
+    /// Attaches to what an engine has put into the group of its container.
+    pub(super) fn follow_container(&mut self) -> io::Result<()> {
+        let entered = self.container.as_mut().map(Container::entered).unwrap_or_default();
+        for (process, threads) in entered {
+            self.follow(process, &threads)?;
+        }
+        Ok(())
     }
 
     /// Ends the recording of programs that run on.

@@ -10,8 +10,8 @@ use crate::experiment::size::Error;
 use crate::experiment::target::Target;
 use crate::experiment::verify;
 use crate::meter::probe::residency::Residency;
-use crate::sys::cgroup::Group;
 use crate::units::Bytes;
+use crate::workload::command::engine::group_for;
 use crate::workload::command::{self, Job, run};
 
 /// What a run may fill where fills are not the goal: more than this keep every task waiting.
@@ -41,7 +41,7 @@ impl Search<'_> {
         let Self { subject, analysis, .. } = self;
         let _ = Residency::drop_files(analysis.names.iter().map(String::as_str));
         let throttle = subject.throttle(analysis);
-        let group = Group::create_with(&subject.hierarchies, throttle.as_ref())?;
+        let group = group_for(&subject.command.arguments, &subject.hierarchies, throttle.as_ref())?;
         let charged = limit.map(|limit| limit.saturating_sub(analysis.memory.shared_text_bytes));
         if charged.is_some() && group.limiter().limit(charged).is_err() {
             // Below what a group needs to exist.
@@ -75,8 +75,9 @@ impl Search<'_> {
         let usage = group.limiter().usage()?;
         let pressure = group.pressure();
         let other_bytes = counter.other_peak();
+        let killed = usage.oom_kills > 0 || counter.saw_kill(&ended);
         let (fills, lost) = counter.finish(&ended)?;
-        let outcome = if usage.oom_kills > 0 {
+        let outcome = if killed {
             SearchOutcome::Killed
         } else if ended.timed_out || ended.given_up {
             SearchOutcome::Stopped

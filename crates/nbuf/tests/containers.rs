@@ -1,0 +1,180 @@
+//! Commands that run a container: nbuf sizes the container, as typed, and leaves nothing.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{NBUF, Need, Place, requires, skip};
+
+const IMAGE: &str = "localhost/nbuf-containers-test:1";
+const FILE_MIB: u64 = 24;
+
+/// An image of one program and one file, in a store of this test's own.
+struct Store {
+    place: Place,
+}
+
+impl Store {
+    /// Nothing where no container can be run here; says why.
+    fn make() -> Option<Self> {
+        let store = Self { place: Place::new() };
+        let at = |name: &str| store.place.path(name);
+        fs::create_dir(at("image")).unwrap();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reads.c");
+        let made = Command::new("gcc")
+            .args(["-static", "-O1", "-o"])
+            .arg(at("image/reads"))
+            .arg(source)
+            .status();
+        assert!(made.unwrap().success());
+        store.place.file("image/file", usize::try_from(FILE_MIB << 20).unwrap());
+        let tar = Command::new("tar")
+            .arg("-C")
+            .arg(at("image"))
+            .args(["-cf"])
+            .arg(at("image.tar"))
+            .arg(".")
+            .status();
+        assert!(tar.unwrap().success());
+        let imported =
+            store.engine().arg("import").arg(at("image.tar")).arg(IMAGE).output().unwrap();
+        if !imported.status.success() {
+            skip(&format!("podman import: {}", String::from_utf8_lossy(&imported.stderr)));
+            return None;
+        }
+        let tried = store
+            .engine()
+            .args(Self::run_options())
+            .args([IMAGE, "/reads", "/file", "1", "0"])
+            .output();
+        let tried = tried.unwrap();
+        if !tried.status.success() {
+            skip(&format!("podman run: {}", String::from_utf8_lossy(&tried.stderr)));
+            return None;
+        }
+        Some(store)
+    }
+
+    fn words(&self) -> Vec<String> {
+        let path = |name: &str| self.place.path(name).to_str().unwrap().to_owned();
+        let options = ["--root", &path("root"), "--runroot", &path("runroot"), "--runtime", "runc"];
+        std::iter::once("podman").chain(options).map(str::to_owned).collect()
+    }
+
+    fn engine(&self) -> Command {
+        let words = self.words();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
+    /// Limits of its own, because podman's are more than root without `CAP_SYS_RESOURCE` may set.
+    fn run_options() -> [&'static str; 6] {
+        [
+            "run",
+            "--rm",
+            "--network=none",
+            "--ulimit=nofile=512:512",
+            "--ulimit=nproc=512:512",
+            "--log-driver=none",
+        ]
+    }
+
+    /// The words of a command that keeps so much and reads its file so often.
+    fn command(&self, times: u32, mib: u32) -> Vec<String> {
+        let mut words = self.words();
+        words.extend(Self::run_options().map(str::to_owned));
+        words.extend(
+            [IMAGE, "/reads", "/file", &times.to_string(), &mib.to_string()].map(str::to_owned),
+        );
+        words
+    }
+
+    fn containers(&self) -> String {
+        let listed = self.engine().args(["ps", "-a", "-q"]).output().unwrap();
+        String::from_utf8(listed.stdout).unwrap()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let _ = self.engine().args(["rm", "-f", "-a"]).output();
+        let _ = self.engine().args(["rmi", "-f", "-a"]).output();
+        // The engine mounts its store onto itself.
+        let _ = Command::new("umount")
+            .arg(self.place.path("root/overlay"))
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// Groups of ours and of engines on this machine.
+fn groups() -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![PathBuf::from("/sys/fs/cgroup")]);
+    while let Some(group) = open.pop() {
+        let below = fs::read_dir(&group).into_iter().flatten().flatten();
+        open.extend(
+            below.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()),
+        );
+        let path = group.to_string_lossy();
+        if ["nbuf-", "libpod", "conmon"].iter().any(|name| path.contains(name)) {
+            found.push(group);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_container_is_sized_as_typed_and_nothing_is_left() {
+    let needs =
+        [Need::Tracepoints, Need::Program("podman"), Need::Program("runc"), Need::Program("gcc")];
+    let Some(_lock) = requires(&needs) else { return };
+    // The engine's own groups are there from here on.
+    let Some(store) = Store::make() else { return };
+    let before = groups();
+
+    let words = store.command(3, 32);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let sized = store.place.size(&["--json", "--runs", "8"], &words);
+    let document = sized.json();
+    if document["recommend"]["limit_bytes"].is_null() && sized.stderr.contains("only systemd") {
+        return skip("groups for containers are made in cgroup v1 only");
+    }
+    assert!([0, 1, 4].contains(&sized.status), "{sized:?}");
+    let limit = document["recommend"]["limit_bytes"].as_u64().unwrap() >> 20;
+    // What it keeps and its file, and some MiB of the engine's.
+    assert!((32 + FILE_MIB..32 + FILE_MIB + 32).contains(&limit), "{limit} MiB\n{}", sized.stderr);
+    let files = document["files"].to_string();
+    assert!(files.contains("/file") && !files.contains("podman"), "{files}");
+    assert_eq!(store.containers(), "");
+    assert_eq!(groups(), before);
+
+    // Whatever happens to nbuf, its groups go.
+    let mut nbuf = Command::new(NBUF);
+    nbuf.args(["size", "-q", "--"]).args(store.command(100_000, 8)).stdin(Stdio::null());
+    let mut running = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    let is_container = |group: &PathBuf| {
+        let path = group.to_string_lossy();
+        path.contains("nbuf-") && path.contains("libpod-")
+    };
+    let begun = || groups().iter().any(is_container);
+    while !begun() {
+        assert!(
+            began.elapsed() < Duration::from_secs(100) && running.try_wait().unwrap().is_none()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let killed = Instant::now();
+    while groups() != before && killed.elapsed() < Duration::from_secs(100) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(groups(), before);
+}
