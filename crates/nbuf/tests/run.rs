@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use nbuf::experiment::result::{RunDocument, RunParts};
+use nbuf::experiment::result::{RunComparison, RunDocument, RunParts, RunVerdict};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
 use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires, until, with_word};
@@ -254,4 +254,111 @@ fn nothing_is_left_running() {
     nbuf::internal::sys::process::signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
     child.wait().unwrap();
     until("all have ended", || with_word(&word).is_empty());
+}
+
+/// A script whose path stays while its content changes: the command of all documents is the same. Other
+/// programs on the machine wait meanwhile, if that is allowed.
+fn job() -> Vec<&'static str> {
+    let first = ["chrt", "-f", "1"];
+    let may = Command::new(first[0]).args(&first[1..]).arg("true").output();
+    let first: &[&str] = if may.is_ok_and(|may| may.status.success()) { &first } else { &[] };
+    [first, &["sh", "job.sh"]].concat()
+}
+
+fn measured(place: &Place, script: &str, document: &str) {
+    fs::write(place.path("job.sh"), format!("{script}\n")).unwrap();
+    let words = [vec!["run", "--runs", "9", "--json", "--"], job()].concat();
+    let output = place.nbuf(words).output().unwrap();
+    let ran: RunDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((ran.runs.len(), ran.exit_status), (9, 0));
+    let real: Vec<f64> = ran.runs.iter().map(|run| run.real_seconds).collect();
+    assert!(real.contains(&ran.real_seconds), "the run in the middle is one of them: {ran:?}");
+    fs::write(place.path(document), output.stdout).unwrap();
+}
+
+fn compared(place: &Place, words: &[&str]) -> RunComparison {
+    let words = [&["run", "--json", "--compare", "a.json", "b.json"], words].concat();
+    let output = place.nbuf(words).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    serde_json::from_slice(&output.stdout).expect(&error)
+}
+
+#[test]
+fn a_planted_slowdown_is_named_with_its_share() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    truth(&place);
+    let base = "./truth compute 0.06 >/dev/null";
+    let planted: [(&str, &[(&str, f64)], &str); 4] = [
+        ("./truth sleep 0.08", &[("asleep", 1.0)], ""),
+        ("./truth compute 0.08", &[("on CPU", 1.0)], ""),
+        ("./truth touch 40000 free", &[("on CPU", 1.0)], "minor faults"),
+        ("./truth sleep 0.09; ./truth compute 0.03", &[("asleep", 0.75), ("on CPU", 0.25)], ""),
+    ];
+    for (more, want, moved) in planted {
+        in_four_tries(|| {
+            measured(&place, base, "a.json");
+            measured(&place, &format!("{base}; ({more}) >/dev/null"), "b.json");
+            let found = compared(&place, &[]);
+            assert_eq!(found.verdict, RunVerdict::Slower, "{more}: {found:#?}");
+            // That other programs had the processors was not planted.
+            let planted = found.parts.iter().filter(|row| row.part != "runnable");
+            let all: f64 = planted.clone().map(|row| row.difference_seconds).sum();
+            for (row, (part, share)) in planted.zip(want) {
+                assert_eq!(row.part, *part, "{more}: {found:#?}");
+                let off = row.difference_seconds / all - share;
+                assert!(off.abs() <= 0.1, "{more}: {part}: {found:#?}");
+            }
+            let names: Vec<&str> = found.moved.iter().map(|row| row.name.as_str()).collect();
+            assert!(moved.is_empty() || names.contains(&moved), "{more}: {names:?}");
+        });
+    }
+    in_four_tries(|| {
+        measured(&place, base, "a.json");
+        measured(&place, base, "b.json");
+        let found = compared(&place, &[]);
+        assert_eq!(found.verdict, RunVerdict::NotSeen, "{found:#?}");
+        assert!(found.noise.is_some_and(|noise| noise < 0.5), "{found:#?}");
+    });
+}
+
+#[test]
+fn a_baseline_is_compared_after_the_command() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    measured(&place, "sleep 0.02", "a.json");
+    let job = job();
+    let run = |words: &[&str]| {
+        let output =
+            place.nbuf([&["run", "--baseline", "a.json"], words].concat()).output().unwrap();
+        let [out, error] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), out, error)
+    };
+    fs::write(place.path("job.sh"), "sleep 0.2; echo out; exit 0\n").unwrap();
+    let (status, out, error) = run(&[&["--html", "page.html", "--"], &job[..]].concat());
+    // As often as the baseline.
+    assert_eq!((status, out), (Some(0), "out\n".repeat(9)), "{error}");
+    let wanted = ["nbuf: real ", "the middle of 9 runs", "  Slower: now ", "asleep", "Why slower"];
+    assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
+    assert!(fs::read_to_string(place.path("page.html")).unwrap().contains("Slower: now"));
+    let (status, _, error) = run(&[&["--runs", "1", "--"], &job[..]].concat());
+    assert!(status == Some(0) && error.contains("The noise is unknown"), "{error}");
+    // Refused before the command runs.
+    let (status, out, error) = run(&["--", "sh", "-c", "echo ran"]);
+    assert_eq!((status, out.as_str()), (Some(125), ""));
+    assert!(error.contains("the commands differ") && error.lines().count() == 1, "{error}");
+    let (status, out, _) = run(&["--force", "--runs", "1", "--", "sh", "-c", "echo ran"]);
+    assert_eq!((status, out.as_str()), (Some(0), "ran\n"));
+    let (status, _, error) = run(&["--", "sh", "-c", "exit 3"]);
+    assert!(status == Some(125) && error.contains("--force"), "{error}");
+    fs::write(place.path("a.json"), "{\"schema\": \"nbuf.run/9\"}").unwrap();
+    let (status, _, error) = run(&[&["--"], &job[..]].concat());
+    assert_eq!(status, Some(125));
+    assert!(error.contains("has the schema nbuf.run/9, not nbuf.run/1"), "{error}");
+    let differ =
+        place.nbuf(["run", "--runs", "2", "--", "sh", "-c", "test -e was || { >was; exit 3; }"]);
+    let error = String::from_utf8({ differ }.output().unwrap().stderr).unwrap();
+    assert!(error.contains("status 3 in run 1 and with 0 in run 2"), "{error}");
 }

@@ -7,8 +7,8 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument,
-    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
+    ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -46,6 +46,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<PingDocument>(),
         generated::<RecordDocument>(),
         generated::<ReplayDocument>(),
+        generated::<RunComparison>(),
         generated::<RunDocument>(),
         generated::<ServeDocument>(),
         generated::<SizeReport>(),

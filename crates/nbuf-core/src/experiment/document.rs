@@ -23,8 +23,8 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunDocument, ServeDocument,
-    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
+    ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -52,6 +52,7 @@ documents!(
     PingDocument,
     RecordDocument,
     ReplayDocument,
+    RunComparison,
     RunDocument,
     ServeDocument,
     SizeReport,

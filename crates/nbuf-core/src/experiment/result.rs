@@ -25,8 +25,10 @@ mod load;
 mod ping;
 mod replay;
 mod run;
+mod run_comparison;
 mod run_meters;
 mod run_profile;
+mod run_sample;
 mod search;
 mod serve;
 mod size;
@@ -76,10 +78,12 @@ pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
 pub use run::{RunCache, RunDocument, RunParts};
+pub use run_comparison::{RunComparison, RunMoved, RunPartMoved, RunSide, RunUnit, RunVerdict};
 pub use run_meters::{RunMeter, RunMeterStep, RunMeters};
 pub use run_profile::{
     RunFunction, RunProfile, RunProfileFile, RunSegment, RunSegmentKind, RunStack,
 };
+pub use run_sample::{RunSample, RunSampleMeter};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};

@@ -110,6 +110,9 @@ int main(int count, char **words)
 		madvise(memory, bytes + (2 << 20), MADV_NOHUGEPAGE);
 		for (size_t at = 0; at < bytes; at += 4096)
 			memory[at] = 1;
+		/* The exit would free it after the kernel has reported the end. */
+		if (words[3])
+			munmap(memory, bytes + (2 << 20));
 	} else if (!strcmp(what, "calls")) {
 		for (int n = 0; n < (int)amount; n++)
 			getppid();

@@ -107,7 +107,7 @@ impl Quantity {
 }
 
 /// What can be said of two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -118,5 +118,6 @@ pub enum Difference {
     /// B has less.
     Less,
     /// There was one run of each, whose noise is not known.
+    #[default]
     NotJudged,
 }

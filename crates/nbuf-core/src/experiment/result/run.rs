@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunMeters, RunProfile, Warning};
+use super::{RunMeters, RunProfile, RunSample, Warning};
 use crate::units::Bytes;
 
 /// The document of `nbuf run --json`.
@@ -55,6 +55,10 @@ pub struct RunDocument {
     /// Where it ran, and where its faults were; nothing where that was not asked for, or could not be seen.
     #[serde(default)]
     pub profile: Option<RunProfile>,
+    /// Each run in its order, where several were asked for. Then the other fields are those of the run in the
+    /// middle by real time.
+    #[serde(default)]
+    pub runs: Vec<RunSample>,
     /// What is missing, and why.
     pub notes: Vec<Warning>,
 }

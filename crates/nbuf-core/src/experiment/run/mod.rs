@@ -1,4 +1,4 @@
-//! A command runs once, and the message after it says where its time went.
+//! A command runs, once or several times, and the message after it says where its time went.
 //!
 //! ```no_run
 //! use nbuf::experiment::run::{self, Spec};
@@ -10,16 +10,21 @@
 //! # Ok::<(), run::Error>(())
 //! ```
 
+mod compare;
+mod error;
 mod meters;
 mod profile;
+mod repeat;
 mod symbols;
 
 use std::ffi::OsString;
-use std::io;
+use std::os::fd::OwnedFd;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::workload::command::{Error as CommandError, Until};
+pub use crate::workload::command::Until;
+pub use compare::compare;
+pub use error::{CommandError, CompareError, Error};
 
 use super::notice::Notice;
 use super::result::{RunCache, RunDocument, RunParts, Warning};
@@ -42,31 +47,29 @@ pub struct Spec {
     pub meters: bool,
     /// Whether what runs is sampled.
     pub profile: bool,
+    /// How often the command runs; 0 counts as 1.
+    pub runs: u16,
 }
 
-/// Why there is no message.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// No signal can end the run.
-    #[error("cannot listen for signals")]
-    Signals(#[source] io::Error),
-    /// The standard output of the command cannot be sent elsewhere.
-    #[error("cannot redirect the command's output")]
-    Output(#[source] io::Error),
-    /// The command never ran, or not to its end.
-    #[error(transparent)]
-    Command(#[from] CommandError),
+impl Spec {
+    /// The command as documents have it.
+    pub fn words(&self) -> Vec<String> {
+        self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
 }
 
-/// Runs the command. It keeps its standard input, output and error.
+/// Runs the command. It keeps its standard input, output and error. If it runs several times, each run reads
+/// the same file as input, or nothing.
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error> {
-    let session = &*session;
+    if spec.runs > 1 { repeat::repeat(spec, session) } else { once(spec, session, None) }
+}
+
+fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<RunDocument, Error> {
     // Before anything can start a thread.
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let command = Command { arguments: spec.command.clone(), account: session.account.clone() };
     let output = session.output.descriptor().map_err(Error::Output)?;
-    let job = Job { until: spec.until, standard: [None, output, None], ..Job::default() };
+    let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
     let ended = command::run(&command, job, &mut threads, signals);
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
@@ -89,7 +92,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
     });
     RunDocument {
         schema: RunDocument::SCHEMA.to_owned(),
-        command: spec.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: spec.words(),
         exit_status: ended.exit_status,
         signal: ended.signal,
         interrupted: ended.interrupted,
@@ -110,6 +113,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         real_time: observed.split.map(|split| parts(&split.real_time)),
         meters: observed.times.as_ref().map(meters::meters),
         profile: observed.profiled.as_ref().and_then(profile::profile),
+        runs: Vec::new(),
         notes: notes(observed, spec.meters),
     }
 }

@@ -1,13 +1,17 @@
 //! The ready message: one line.
 
+mod compare;
+mod compare_page;
 mod flame;
 mod meters;
 mod page;
 mod profile;
 
-use nbuf::experiment::result::{RunDocument, RunParts};
+use nbuf::experiment::result::{RunDocument, RunParts, Spread};
 use nbuf::units::{count, grouped};
 
+pub(crate) use compare::comparison;
+pub(crate) use compare_page::comparison_page;
 pub(crate) use meters::tables;
 pub(crate) use page::page;
 pub(crate) use profile::{folded, profile};
@@ -34,6 +38,10 @@ pub(crate) fn line(ran: &RunDocument) -> String {
     parts.push(format!("peak memory {}", ran.memory_bytes_max));
     if ran.exit_status != 0 {
         parts.push(format!("exit status {}", ran.exit_status));
+    }
+    if let Some(spread) = Spread::of(ran.runs.iter().map(|run| run.real_seconds)) {
+        let (low, high) = (seconds(spread.low), seconds(spread.high));
+        parts.push(format!("the middle of {} runs, {low} to {high}", spread.count));
     }
     parts.join("; ")
 }

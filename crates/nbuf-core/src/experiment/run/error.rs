@@ -1,0 +1,81 @@
+//! Why there is no message, and no comparison.
+
+use std::io;
+
+pub use crate::workload::command::Error as CommandError;
+
+/// Why there is no message.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No signal can end the run.
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    /// The standard output of the command cannot be sent elsewhere.
+    #[error("cannot redirect the command's output")]
+    Output(#[source] io::Error),
+    /// The standard input of the command cannot be given again.
+    #[error("cannot give the command its standard input again")]
+    Input(#[source] io::Error),
+    /// The command never ran, or not to its end.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The runs do not do the same.
+    #[error(
+        "the command ended with status {first} in run 1 and with {status} in run {run}: runs that end \
+         differently are not repeats of each other; run it by hand first"
+    )]
+    Status {
+        /// Of the first run.
+        first: i32,
+        /// Of this one.
+        status: i32,
+        /// The number of the run, from 1.
+        run: usize,
+    },
+}
+
+/// Why two documents are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// They are of different commands.
+    #[error("{}; compare runs of one command, or give --force", self.fact())]
+    Commands {
+        /// The command of A.
+        a: String,
+        /// The command of B.
+        b: String,
+    },
+    /// They did not do the same.
+    #[error("{}; make both again, or give --force", self.fact())]
+    Status {
+        /// Of A.
+        a: i32,
+        /// Of B.
+        b: i32,
+    },
+    /// One was made with an option that makes a command slower.
+    #[error("{}; make both alike, or give --force", self.fact())]
+    Options {
+        /// The option.
+        what: &'static str,
+        /// The side that was made with it.
+        with: &'static str,
+    },
+}
+
+impl CompareError {
+    /// What is the matter, without what to do.
+    pub(super) fn fact(&self) -> String {
+        match self {
+            Self::Commands { a, b } => format!("the commands differ: A ran `{a}`, B ran `{b}`"),
+            Self::Status { a, b } => {
+                format!("the command of A ended with status {a}, the command of B with {b}")
+            }
+            Self::Options { what, with } => {
+                format!("only {with} was made with {what}, which makes a command slower")
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `nbuf run`: the ready message of one command.
+
+mod arguments;
+mod compare;
+
+use anyhow::Result;
+use nbuf::experiment::document;
+use nbuf::experiment::result::RunDocument;
+use nbuf::experiment::run;
+use nbuf::experiment::session::Output;
+
+use crate::console::Console;
+use crate::exit;
+use crate::fail::{UsageError, say};
+use crate::output::{keep, must_be_possible, print, print_error};
+use crate::show::run as shown;
+use crate::show::terminal::Terminal;
+use crate::verbosity::note;
+
+pub(crate) use arguments::Arguments;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    let files = [(&arguments.folded, "--folded"), (&arguments.html, "--html")];
+    for (path, option) in files {
+        if let Some(path) = path {
+            must_be_possible(path, option)?;
+        }
+    }
+    if arguments.force && arguments.baseline.is_none() && arguments.compare.is_none() {
+        let text = "--force is for a comparison: give --baseline FILE or --compare A B";
+        return Err(UsageError(text.to_owned()).into());
+    }
+    if let Some([a, b]) = arguments.compare.as_deref() {
+        return compare::files(arguments, a, b);
+    }
+    let baseline = arguments.baseline.as_deref();
+    let baseline = baseline.map(|path| compare::baseline(arguments, path)).transpose()?;
+    let console = Console::plain();
+    let mut session = console.session();
+    if arguments.json {
+        session.output = Output::Error;
+    }
+    let mut spec = arguments.spec();
+    if let (None, Some(baseline)) = (arguments.runs, &baseline) {
+        spec.runs = u16::try_from(baseline.runs.len().clamp(1, 100)).unwrap_or(1);
+    }
+    let ran = run::run(&spec, &mut session).map_err(explain)?;
+    tell(arguments, &ran, baseline.as_ref())?;
+    // As for a recording: what ended by our signal has that status.
+    let status = match (ran.interrupted, ran.signal) {
+        (Some(signal), Some(_)) => 128 + signal,
+        _ => ran.exit_status,
+    };
+    Ok(exit::command(status))
+}
+
+/// Shows the document, or what it is compared with, as was asked.
+fn tell(arguments: &Arguments, ran: &RunDocument, baseline: Option<&RunDocument>) -> Result<()> {
+    match baseline {
+        None if arguments.json => print(document::write(ran)?.as_bytes())?,
+        _ if arguments.json => {}
+        _ => lines(ran)?,
+    }
+    match baseline {
+        // Of an interrupted command there is nothing to compare.
+        Some(_) if ran.interrupted.is_some() => {}
+        Some(baseline) => compare::with_baseline(arguments, baseline, ran)?,
+        None => {}
+    }
+    if let Some(profile) = &ran.profile {
+        if let Some(path) = &arguments.folded {
+            keep(path, "--folded", shown::folded(profile).as_bytes())?;
+        }
+        if let Some(path) = &arguments.html {
+            keep(path, "--html", shown::page(ran, profile).as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The line, and the tables that were asked for.
+fn lines(ran: &RunDocument) -> Result<()> {
+    say(shown::line(ran));
+    let width = Terminal::error_width().unwrap_or(100);
+    if let Some(meters) = &ran.meters {
+        print_error(shown::tables(meters, width).as_bytes())?;
+    }
+    if let Some(profile) = &ran.profile {
+        print_error(shown::profile(ran, profile, width).as_bytes())?;
+    }
+    for missing in &ran.notes {
+        note(missing);
+    }
+    Ok(())
+}
+
+/// The error of the command itself, by which the exit status is chosen.
+fn explain(error: run::Error) -> anyhow::Error {
+    match error {
+        run::Error::Command(error) => error.into(),
+        other => other.into(),
+    }
+}
