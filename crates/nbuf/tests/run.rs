@@ -20,6 +20,9 @@ const TOLERANCE_SECONDS: f64 = 0.025;
 
 type Part = fn(&RunParts) -> f64;
 
+/// What is added to a script, the parts that it lengthens with their shares, and a figure that moves.
+type Planted = (&'static str, &'static [(&'static str, f64)], &'static str);
+
 /// Runs it, and gives the document with the wait that the program measured.
 fn run(place: &Place, words: &[&str]) -> (RunDocument, f64) {
     let program = truth(place);
@@ -113,6 +116,35 @@ fn faults_are_counted() {
         assert!((4980..5030).contains(&more), "{more} faults");
         assert!(all.memory_bytes_max.0 - none.memory_bytes_max.0 > 5000 * 4096 - (1 << 20));
     });
+}
+
+#[test]
+fn the_figures_go_to_a_new_file_for_an_exporter() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    truth(&place);
+    let run = || {
+        let words =
+            ["run", "--json", "--meters", "--openmetrics", "run.prom", "./truth", "calls", "300"];
+        place.nbuf(words).output().unwrap()
+    };
+    let ran: RunDocument = serde_json::from_slice(&run().stdout).unwrap();
+    let text = fs::read_to_string(place.path("run.prom")).unwrap();
+    let value = |name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.expect(name).parse().unwrap()
+    };
+    assert!((value("nbuf_run_real_seconds") - ran.real_seconds).abs() < 1e-12);
+    let calls = value("nbuf_run_call_seconds_count{call=\"getppid\"}");
+    assert!((calls - 300.0).abs() < 0.5, "{calls}");
+    let parts = text.lines().filter_map(|line| line.strip_prefix("nbuf_run_real_part_seconds{"));
+    let sum: f64 = parts.map(|line| line.split(' ').nth(1).unwrap().parse::<f64>().unwrap()).sum();
+    assert!((sum - ran.real_seconds).abs() < 1e-6, "{sum}: {text}");
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    // It is not written again, and the command does not run in vain.
+    let again = run();
+    assert_eq!((again.status.code(), again.stdout.len()), (Some(125), 0));
+    assert_eq!(fs::read_to_string(place.path("run.prom")).unwrap(), text);
 }
 
 /// A rate for the disc, in a group of our own: 100 reads a second make each wait known.
@@ -290,7 +322,7 @@ fn a_planted_slowdown_is_named_with_its_share() {
     let place = Place::new();
     truth(&place);
     let base = "./truth compute 0.06 >/dev/null";
-    let planted: [(&str, &[(&str, f64)], &str); 4] = [
+    let planted: [Planted; 4] = [
         ("./truth sleep 0.08", &[("asleep", 1.0)], ""),
         ("./truth compute 0.08", &[("on CPU", 1.0)], ""),
         ("./truth touch 40000 free", &[("on CPU", 1.0)], "minor faults"),

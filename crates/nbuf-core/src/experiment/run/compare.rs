@@ -57,7 +57,7 @@ pub fn compare(
         b: sides[1].all(|run| run.real_seconds),
     };
     let pair = sides_pair(&sides, &real, 0.0);
-    let judged = judge(&[pair.clone()])[0];
+    let judged = judge(std::slice::from_ref(&pair))[0];
     let typical = sides[0].typical(&real.a);
     let part = |seconds: f64| (typical > 0.0).then(|| seconds / typical);
     let end = |end: f64| end.is_finite().then(|| part(end)).flatten().map(|part| 1.0 + part);
@@ -107,8 +107,11 @@ fn refusals(a: &RunDocument, b: &RunDocument) -> Vec<CompareError> {
     found
 }
 
+/// Whether a document was made with an option.
+type With = fn(&RunDocument) -> bool;
+
 /// Options that make a command slower.
-const OPTIONS: [(&str, fn(&RunDocument) -> bool); 2] = [
+const OPTIONS: [(&str, With); 2] = [
     ("--meters", |of| of.samples().iter().any(|run| run.meters.is_some())),
     ("--profile", |of| of.profile.is_some()),
 ];

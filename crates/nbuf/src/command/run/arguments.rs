@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// Write the profile with a flame graph, or the comparison, as one page to a new file
     #[arg(long, value_name = "FILE", requires = "paged")]
     pub(super) html: Option<PathBuf>,
+    /// Write the figures for Prometheus to a new file, as a node's exporter collects them
+    #[arg(long, value_name = "FILE")]
+    pub(super) openmetrics: Option<PathBuf>,
     /// Run the command this many times, and keep the figures of each run [default: 1; with --baseline, as
     /// often as its file says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), conflicts_with = "profile")]
@@ -60,7 +63,7 @@ pub(crate) struct Arguments {
     pub(super) baseline: Option<PathBuf>,
     /// Compare two documents of --json; runs nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["command", "meters", "profile", "folded", "runs", "baseline", "until"])]
+        conflicts_with_all = ["command", "meters", "profile", "folded", "openmetrics", "runs", "baseline", "until"])]
     pub(super) compare: Option<Vec<PathBuf>>,
     /// With --baseline and --compare: compare also what differs in more than time, as different commands
     #[arg(long)]

@@ -20,7 +20,11 @@ use crate::verbosity::note;
 pub(crate) use arguments::Arguments;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
-    let files = [(&arguments.folded, "--folded"), (&arguments.html, "--html")];
+    let files = [
+        (&arguments.folded, "--folded"),
+        (&arguments.html, "--html"),
+        (&arguments.openmetrics, "--openmetrics"),
+    ];
     for (path, option) in files {
         if let Some(path) = path {
             must_be_possible(path, option)?;
@@ -66,6 +70,9 @@ fn tell(arguments: &Arguments, ran: &RunDocument, baseline: Option<&RunDocument>
         Some(_) if ran.interrupted.is_some() => {}
         Some(baseline) => compare::with_baseline(arguments, baseline, ran)?,
         None => {}
+    }
+    if let Some(path) = &arguments.openmetrics {
+        keep(path, "--openmetrics", shown::openmetrics(ran).as_bytes())?;
     }
     if let Some(profile) = &ran.profile {
         if let Some(path) = &arguments.folded {

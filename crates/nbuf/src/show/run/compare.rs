@@ -28,7 +28,9 @@ pub(crate) fn comparison(found: &RunComparison, names: [&str; 2], width: usize) 
     if !notes.is_empty() {
         out.push('\n');
     }
-    notes.iter().for_each(|note| wrap(&mut out, note, width));
+    for note in &notes {
+        wrap(&mut out, note, width);
+    }
     out
 }
 
@@ -40,12 +42,8 @@ pub(super) fn answer(found: &RunComparison, names: [&str; 2]) -> String {
     let more = more(found.ratio);
     let noise = found.noise.map_or(String::new(), percent);
     let (what, reason) = match found.verdict {
-        RunVerdict::Slower => {
-            ("Slower", format!("{more}{}; the noise is {noise}", interval(found)))
-        }
-        RunVerdict::Faster => {
-            ("Faster", format!("{more}{}; the noise is {noise}", interval(found)))
-        }
+        RunVerdict::Slower => ("Slower", format!("{more}{}", interval(found))),
+        RunVerdict::Faster => ("Faster", format!("{more}{}", interval(found))),
         RunVerdict::NotSeen => {
             return format!(
                 "No difference larger than the noise ({noise}): {times}.{}",
@@ -248,7 +246,7 @@ pub(super) mod tests {
             moved: vec![
                 row("time in clock_nanosleep", RunUnit::Seconds, 0.0, 0.27),
                 row("minor faults", RunUnit::Count, 100.0, 5100.0),
-                row("peak memory", RunUnit::Bytes, 1048576.0, 2097152.0),
+                row("peak memory", RunUnit::Bytes, 1_048_576.0, 2_097_152.0),
             ],
             cautions: vec!["B: 3 records of the kernel were lost".into()],
             ..RunComparison::default()
@@ -258,12 +256,15 @@ pub(super) mod tests {
     #[test]
     fn the_answer_comes_first_and_then_the_reason() {
         let mut found = sample();
+        // A line without margin, so that the margin of the others is a part of the text.
         expect![[r#"
-              Slower: B 1.30 s (7 runs), A 1.00 s (7 runs): 30 % more (28 % to 32 %). 90 % of the difference is asleep.
+            :
+              Slower: B 1.30 s (7 runs), A 1.00 s (7 runs): 30 % more (28 % to 32 %). 90 %
+                of the difference is asleep.
 
-              Why slower        A        B  difference  share
-              asleep      0.00 ms   270 ms     +270 ms   90 %
-              disc         100 ms   130 ms    +30.0 ms   10 %  within its noise
+              Why slower        A       B  difference  share
+              asleep      0.00 ms  270 ms     +270 ms   90 %
+              disc         100 ms  130 ms    +30.0 ms   10 %  within its noise
 
               What else moved                 A         B  difference
               time in clock_nanosleep   0.00 ms    270 ms     +270 ms
@@ -272,24 +273,24 @@ pub(super) mod tests {
 
               Warning: B: 3 records of the kernel were lost.
         "#]]
-        .assert_eq(&comparison(&found, ["A", "B"], 80));
+        .assert_eq(&format!(":\n{}", comparison(&found, ["A", "B"], 80)));
         for width in 30..120 {
             let text = comparison(&found, ["the baseline", "now"], width);
             assert!(fits(&text, width), "{width}:\n{text}");
         }
         found.verdict = RunVerdict::NotSeen;
-        let text = comparison(&found, ["A", "B"], 100);
+        let text = comparison(&found, ["A", "B"], 200);
         assert!(text.contains("No difference larger than the noise (4.0 %)"), "{text}");
         assert!(text.contains("But the part \"asleep\" moved by +270 ms"), "{text}");
         assert!(!text.contains("disc "), "a part within its noise is no reason: {text}");
         (found.verdict, found.noise, found.a.runs) = (RunVerdict::NotJudged, None, 1);
-        let text = comparison(&found, ["A", "B"], 100);
+        let text = comparison(&found, ["A", "B"], 200);
         assert!(
             text.contains("The noise is unknown: ") && text.contains("A is a single run"),
             "{text}"
         );
         (found.verdict, found.ratio) = (RunVerdict::Faster, Some(0.6));
         (found.ratio_low, found.ratio_high) = (Some(0.5), Some(0.7));
-        assert!(comparison(&found, ["A", "B"], 100).contains("40 % less (30 % to 50 %)"));
+        assert!(comparison(&found, ["A", "B"], 200).contains("40 % less (30 % to 50 %)"));
     }
 }

@@ -4,6 +4,7 @@ mod compare;
 mod compare_page;
 mod flame;
 mod meters;
+mod openmetrics;
 mod page;
 mod profile;
 
@@ -13,6 +14,7 @@ use nbuf::units::{count, grouped};
 pub(crate) use compare::comparison;
 pub(crate) use compare_page::comparison_page;
 pub(crate) use meters::tables;
+pub(crate) use openmetrics::openmetrics;
 pub(crate) use page::page;
 pub(crate) use profile::{folded, profile};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nbuf::experiment::result::{WatchDocument, WatchTimes};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet, text};
+use prometheus_client::encoding::{self, DescriptorEncoder, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -22,11 +22,11 @@ const BUCKETS_SECONDS: [f64; 22] = [
 ];
 
 /// Names and values of labels.
-type Labels = Vec<(&'static str, String)>;
+pub(in crate::show) type Labels = Vec<(&'static str, String)>;
 
 /// A value, with what the next interval does to it.
 #[derive(Clone, Debug)]
-enum Value {
+pub(in crate::show) enum Value {
     /// Grows.
     Counter(f64),
     /// Is replaced.
@@ -37,11 +37,11 @@ enum Value {
 
 /// Values with one name.
 #[derive(Clone, Debug)]
-struct Family {
-    name: &'static str,
-    unit: Option<Unit>,
-    help: &'static str,
-    values: Vec<(Labels, Value)>,
+pub(in crate::show) struct Family {
+    pub(in crate::show) name: &'static str,
+    pub(in crate::show) unit: Option<Unit>,
+    pub(in crate::show) help: &'static str,
+    pub(in crate::show) values: Vec<(Labels, Value)>,
 }
 
 /// All intervals so far.
@@ -66,13 +66,22 @@ impl Metrics {
 
     /// The text that is scraped.
     pub(crate) fn text(&self) -> String {
-        let mut registry = Registry::with_prefix("nbuf");
-        registry.register_collector(Box::new(Families(Arc::clone(&self.families))));
-        let mut written = String::new();
-        // A string takes all.
-        let _ = text::encode(&mut written, &registry);
-        written
+        written(Arc::clone(&self.families))
     }
+}
+
+/// Families as text.
+pub(in crate::show) fn text(families: Vec<Family>) -> String {
+    written(Arc::new(families))
+}
+
+fn written(families: Arc<Vec<Family>>) -> String {
+    let mut registry = Registry::with_prefix("nbuf");
+    registry.register_collector(Box::new(Families(families)));
+    let mut written = String::new();
+    // A string takes all.
+    let _ = encoding::text::encode(&mut written, &registry);
+    written
 }
 
 impl Family {
@@ -111,13 +120,19 @@ impl Value {
 
     /// A histogram of what the document has in steps.
     fn histogram(times: &WatchTimes) -> Self {
+        let steps = times.steps.iter().map(|step| (step.to, step.count));
+        Self::of_steps(steps, times.mean_seconds.unwrap_or(0.0) * times.count as f64)
+    }
+
+    /// A histogram of steps by their ends, and the sum of all.
+    pub(in crate::show) fn of_steps(steps: impl Iterator<Item = (f64, u64)>, sum: f64) -> Self {
         let mut counts = vec![0; BUCKETS_SECONDS.len() + 1];
-        for step in &times.steps {
-            let holds = |end: &f64| step.to <= end * (1.0 + 1e-9);
+        for (to, count) in steps {
+            let holds = |end: &f64| to <= end * (1.0 + 1e-9);
             let at = BUCKETS_SECONDS.iter().position(holds).unwrap_or(BUCKETS_SECONDS.len());
-            counts[at] += step.count;
+            counts[at] += count;
         }
-        Self::Histogram(counts, times.mean_seconds.unwrap_or(0.0) * times.count as f64)
+        Self::Histogram(counts, sum)
     }
 
     fn kind(&self) -> MetricType {
@@ -128,10 +143,7 @@ impl Value {
         }
     }
 
-    fn encode(
-        &self,
-        mut into: prometheus_client::encoding::MetricEncoder<'_>,
-    ) -> Result<(), fmt::Error> {
+    fn encode(&self, mut into: encoding::MetricEncoder<'_>) -> Result<(), fmt::Error> {
         match self {
             Self::Counter(value) => ConstCounter::new(*value).encode(into),
             Self::Gauge(value) => ConstGauge::new(*value).encode(into),

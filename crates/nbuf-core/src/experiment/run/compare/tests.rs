@@ -35,6 +35,7 @@ fn seven(on_cpu: f64, asleep: f64) -> Vec<(f64, f64)> {
 
 #[test]
 fn what_was_added_is_named_first_with_its_share() {
+    use RunVerdict::{Faster, NotSeen, Slower};
     let a = document(&seven(1.0, 0.2), 100, 10);
     let check = |b: &RunDocument, verdict, want: &[(&str, f64)], moved: &[&str]| {
         let found = compare(&a, b, false).unwrap();
@@ -46,7 +47,6 @@ fn what_was_added_is_named_first_with_its_share() {
         let names: Vec<&str> = found.moved.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, moved);
     };
-    use RunVerdict::{Faster, NotSeen, Slower};
     check(&a, NotSeen, &[], &[]);
     check(&document(&seven(1.0, 0.5), 100, 10), Slower, &[("asleep", 1.0)], &[]);
     let cpu = ["CPU in programs"];

@@ -1,0 +1,167 @@
+//! The figures of a command as `OpenMetrics`, for the text files that a node's exporter collects.
+//!
+//! The command has ended, so that each figure is a gauge; meters are histograms.
+//! Source: the `OpenMetrics` specification, version 1.0. Names begin with `nbuf_run_`, and end with their unit.
+
+use nbuf::experiment::result::{RunDocument, RunMeter, RunParts};
+use prometheus_client::registry::Unit;
+
+use super::super::watch::metrics::{Family, Labels, Value, text};
+
+/// The text of the file.
+pub(crate) fn openmetrics(ran: &RunDocument) -> String {
+    let mut families = vec![
+        plain("run_exit_status", "Exit status of the command", command(ran)),
+        seconds("run_real", "Time of the clock", one(ran.real_seconds)),
+        seconds("run_real_part", "Time of the clock by what the command did", parts(ran.real_time)),
+        seconds("run_thread_part", "Lives of all threads by part", parts(ran.thread_time)),
+        seconds("run_cpu", "Time of processors", cpu(ran)),
+        plain("run_faults", "Page faults", faults(ran)),
+        plain("run_cache", "Look-ups in the page cache, hits, and pages put into it", cache(ran)),
+        bytes("run_disc", "Bytes from and to block devices", disc(ran)),
+        bytes("run_memory_max", "Most memory of a process", one(ran.memory_bytes_max.0 as f64)),
+        plain("run_switches", "Times that a thread left its processor", switches(ran)),
+        plain("run_processes", "Processes", some(ran.processes)),
+        plain("run_threads", "Threads", some(ran.threads)),
+        seconds("run_each_real", "Time of the clock of each run", each(ran)),
+    ];
+    let meters = ran.meters.iter();
+    families.extend(meters.flat_map(|meters| {
+        [
+            seconds("run_event", "Times of events", histograms("event", &meters.events)),
+            seconds("run_call", "Times of system calls", histograms("call", &meters.calls)),
+        ]
+    }));
+    families.retain(|family| !family.values.is_empty());
+    text(families)
+}
+
+type Values = Vec<(Labels, Value)>;
+
+fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { name, unit: None, help, values }
+}
+
+/// The unit becomes the end of the name.
+fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
+}
+
+fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
+}
+
+fn one(value: f64) -> Values {
+    vec![(Vec::new(), Value::Gauge(value))]
+}
+
+fn some(count: Option<u64>) -> Values {
+    count.map(|count| one(count as f64)).unwrap_or_default()
+}
+
+fn by<S: ToString>(label: &'static str, values: impl IntoIterator<Item = (S, f64)>) -> Values {
+    let row = |(name, value): (S, f64)| (vec![(label, name.to_string())], Value::Gauge(value));
+    values.into_iter().map(row).collect()
+}
+
+fn command(ran: &RunDocument) -> Values {
+    by("command", [(ran.command.join(" "), f64::from(ran.exit_status))])
+}
+
+fn parts(parts: Option<RunParts>) -> Values {
+    let named = parts.iter().flat_map(RunParts::named);
+    by("part", named.map(|(name, part)| (name.replace(' ', "_"), part)))
+}
+
+fn cpu(ran: &RunDocument) -> Values {
+    by("mode", [("user", ran.user_seconds), ("system", ran.system_seconds)])
+}
+
+fn faults(ran: &RunDocument) -> Values {
+    by("kind", [("major", ran.faults_major as f64), ("minor", ran.faults_minor as f64)])
+}
+
+fn cache(ran: &RunDocument) -> Values {
+    let named = ran.cache.iter().flat_map(|cache| {
+        [("lookups", cache.lookups), ("hits", cache.hits), ("fills", cache.fills)]
+    });
+    by("kind", named.map(|(name, count)| (name, count as f64)))
+}
+
+fn disc(ran: &RunDocument) -> Values {
+    let (read, written) = (ran.device_read_bytes.0, ran.device_written_bytes.0);
+    by("direction", [("read", read as f64), ("written", written as f64)])
+}
+
+fn switches(ran: &RunDocument) -> Values {
+    let (waits, taken) = (ran.switches_voluntary, ran.switches_involuntary);
+    by("kind", [("voluntary", waits as f64), ("involuntary", taken as f64)])
+}
+
+fn each(ran: &RunDocument) -> Values {
+    by("run", ran.runs.iter().enumerate().map(|(at, run)| (at + 1, run.real_seconds)))
+}
+
+fn histograms(label: &'static str, meters: &[RunMeter]) -> Values {
+    let row = |meter: &RunMeter| {
+        let name = match &meter.step_of {
+            Some(whole) => format!("{whole}, {}", meter.name),
+            None => meter.name.clone(),
+        };
+        let steps = meter.histogram.iter().map(|step| (step.to_seconds, step.count));
+        (vec![(label, name)], Value::of_steps(steps, meter.total_seconds))
+    };
+    meters.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nbuf::experiment::result::{RunMeterStep, RunMeters, RunSample};
+
+    use super::*;
+
+    fn sample() -> RunDocument {
+        let meter = RunMeter {
+            name: "read".into(),
+            count: 5,
+            total_seconds: 0.25,
+            histogram: vec![
+                RunMeterStep { from_seconds: 1e-6, to_seconds: 1.1e-6, count: 3 },
+                RunMeterStep { from_seconds: 0.1, to_seconds: 0.11, count: 2 },
+            ],
+            ..RunMeter::default()
+        };
+        let run = |real_seconds| RunSample { real_seconds, ..RunSample::default() };
+        RunDocument {
+            command: vec!["a \"b\"\n".into()],
+            exit_status: 3,
+            real_seconds: 1.5,
+            real_time: Some(RunParts { lock_or_pipe_seconds: 1.5, ..RunParts::default() }),
+            runs: vec![run(1.0), run(1.5)],
+            meters: Some(RunMeters { calls: vec![meter], ..RunMeters::default() }),
+            ..RunDocument::default()
+        }
+    }
+
+    #[test]
+    fn every_figure_has_its_line() {
+        let text = openmetrics(&sample());
+        for line in [
+            "# TYPE nbuf_run_real_seconds gauge",
+            "# UNIT nbuf_run_real_seconds seconds",
+            "nbuf_run_real_seconds 1.5",
+            "nbuf_run_real_part_seconds{part=\"lock_or_pipe\"} 1.5",
+            "nbuf_run_exit_status{command=\"a \\\"b\\\"\\n\"} 3.0",
+            "nbuf_run_each_real_seconds{run=\"2\"} 1.5",
+            "nbuf_run_call_seconds_bucket{le=\"0.000002\",call=\"read\"} 3",
+            "nbuf_run_call_seconds_bucket{le=\"+Inf\",call=\"read\"} 5",
+            "nbuf_run_call_seconds_sum{call=\"read\"} 0.25",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        // What is unknown has no line, and no name.
+        let ordinary = openmetrics(&RunDocument::default());
+        assert!(!ordinary.contains("run_cache") && !ordinary.contains("part"), "{ordinary}");
+    }
+}
