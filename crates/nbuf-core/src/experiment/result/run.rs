@@ -49,6 +49,10 @@ pub struct RunDocument {
     pub thread_time: Option<RunParts>,
     /// The real time: each instant is in the first part that held for any thread.
     pub real_time: Option<RunParts>,
+    /// Part of the time of all processors that other programs had meanwhile, from 0 to 1; nothing for a run that
+    /// is shorter than the kernel's tick.
+    #[serde(default)]
+    pub others_share: Option<f64>,
     /// How long each kind of event took; nothing where that was not asked for, or could not be seen.
     #[serde(default)]
     pub meters: Option<RunMeters>,

@@ -39,6 +39,10 @@ pub struct RunSample {
     pub thread_time: Option<RunParts>,
     /// The real time: each instant is in the first part that held for any thread.
     pub real_time: Option<RunParts>,
+    /// Part of the time of all processors that other programs had meanwhile, from 0 to 1; nothing for a run that
+    /// is shorter than the kernel's tick.
+    #[serde(default)]
+    pub others_share: Option<f64>,
     /// Each kind of event; nothing where that was not asked for, or could not be seen.
     pub meters: Option<Vec<RunSampleMeter>>,
 }
@@ -95,6 +99,7 @@ impl RunDocument {
             threads: self.threads,
             thread_time: self.thread_time,
             real_time: self.real_time,
+            others_share: self.others_share,
             meters,
         }
     }

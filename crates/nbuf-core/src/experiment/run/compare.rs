@@ -34,6 +34,11 @@ const FLOOR_COUNT: f64 = 0.01;
 /// A smaller part of the real time is not looked at: the clocks of the kernel differ by as much.
 const PART_MIN: f64 = 0.005;
 
+/// The same for the most memory: a process begins as a copy of nbuf.
+const FLOOR_BYTES: f64 = (1 << 20) as f64;
+/// Other programs that have this part of all processors make a command slower.
+const OTHERS_MAX: f64 = 0.1;
+
 /// Compares. Refuses what would not be a comparison of one command, unless it `is_forced`: then the
 /// reasons are among the cautions.
 pub fn compare(
@@ -123,6 +128,17 @@ fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {
         notes.push(Warning::Text(text.to_owned()));
     }
     let sides = [("A", a), ("B", b)];
+    for (side, of) in sides {
+        let shares = of.samples().into_iter().filter_map(|run| run.others_share);
+        if let Some(share) = Spread::of(shares).map(|of| of.median).filter(|&of| of >= OTHERS_MAX) {
+            let text = format!(
+                "{side}: other programs had {:.0} % of all processors, and the difference may be theirs; \
+                 compare on a quiet machine",
+                100.0 * share
+            );
+            notes.push(Warning::Text(text));
+        }
+    }
     let all = sides.iter().flat_map(|(side, of)| {
         of.notes.iter().map(move |note| Warning::Text(format!("{side}: {note}")))
     });
@@ -189,7 +205,11 @@ fn rows(sides: &[Side<'_>; 2], difference: f64) -> (Vec<RunPartMoved>, Vec<RunMo
     let parts = part_figures(sides);
     let split = parts.len();
     let all: Vec<Figure> = parts.into_iter().chain(figures(sides[0].runs, sides[1].runs)).collect();
-    let least = |unit| if unit == RunUnit::Seconds { PART_MIN * real } else { 0.0 };
+    let least = |unit| match unit {
+        RunUnit::Seconds => PART_MIN * real,
+        RunUnit::Bytes => FLOOR_BYTES,
+        RunUnit::Count => 0.0,
+    };
     let pairs: Vec<Pair> =
         all.iter().map(|figure| sides_pair(sides, figure, least(figure.unit))).collect();
     let judged = judge(&pairs);

@@ -13,6 +13,7 @@
 mod compare;
 mod error;
 mod meters;
+mod others;
 mod profile;
 mod repeat;
 mod symbols;
@@ -71,14 +72,17 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
     let output = session.output.descriptor().map_err(Error::Output)?;
     let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
+    let before = others::Busy::now();
     let ended = command::run(&command, job, &mut threads, signals);
+    let after = others::Busy::now();
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
     let observed = threads.finish(used_disc);
     let ended = ended?;
     if ended.stopped > 0 {
         session.observer.notice(&Notice::StoppedEnded(ended.stopped));
     }
-    Ok(document(spec, &ended, &observed))
+    let others_share = before.zip(after).and_then(|(a, b)| others::share(a, b, ended.cpu_ns));
+    Ok(RunDocument { others_share, ..document(spec, &ended, &observed) })
 }
 
 fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
@@ -111,6 +115,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         threads: observed.split.map(|split| split.threads),
         thread_time: observed.split.map(|split| parts(&split.thread_time)),
         real_time: observed.split.map(|split| parts(&split.real_time)),
+        others_share: None,
         meters: observed.times.as_ref().map(meters::meters),
         profile: observed.profiled.as_ref().and_then(profile::profile),
         runs: Vec::new(),

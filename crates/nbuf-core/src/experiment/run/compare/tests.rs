@@ -118,6 +118,19 @@ fn a_document_of_one_run_is_its_own_sample() {
     assert_eq!(found, [("reclaim", false, 3), ("read", true, 4)]);
 }
 
+#[test]
+fn a_busy_machine_is_named() {
+    let quiet = document(&seven(1.0, 0.2), 100, 10);
+    let mut busy = quiet.clone();
+    busy.runs.iter_mut().for_each(|run| run.others_share = Some(0.42));
+    let cautions = |a: &RunDocument, b: &RunDocument| -> Vec<String> {
+        compare(a, b, false).unwrap().cautions.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(cautions(&quiet, &quiet), Vec::<String>::new());
+    let found = cautions(&quiet, &busy);
+    assert!(found.len() == 1 && found[0].starts_with("B: other programs had 42 %"), "{found:?}");
+}
+
 proptest! {
     #[test]
     fn differences_of_parts_add_up(
