@@ -3,13 +3,16 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use expect_test::expect;
-use nbuf::experiment::result::{LoadBottleneck, LoadDocument};
+use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel};
+use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process::signal;
 use support::pids::Pids;
 use support::truth::in_four_tries;
@@ -71,6 +74,14 @@ fn closed_users_of_one_server_are_machine_repairmen() {
         assert!((0.7..1.3).contains(&ratio), "{ratio}: {many:?}");
         let knee = load.knee.unwrap();
         assert_eq!(knee.bottleneck, LoadBottleneck::Elsewhere);
+        if let Some(split) = many.split {
+            assert_eq!(many.label, LoadLabel::LockBound, "{many:?}");
+            // The parts are those of the service, and the lock is what all others hold.
+            let ratio = split.sum_seconds() / many.service.unwrap().mean_seconds;
+            assert!((0.9..1.1).contains(&ratio), "{ratio}: {many:?}");
+            assert!(split.lock_seconds > 3.0 * service, "{many:?}");
+            assert_ne!(one.label, LoadLabel::LockBound);
+        }
         assert!((3.0..9.0).contains(&knee.users), "{knee:?}");
     });
 }
@@ -96,6 +107,69 @@ fn open_arrivals_at_one_server_wait_as_in_m_d_1_and_the_service_hides_it() {
         let ratio = (response - service) / wait;
         assert!((0.2..5.0).contains(&ratio), "{ratio}: {step:?}");
         assert!(load.knee.is_none());
+    });
+}
+
+/// A group whose reads of the disc of a file are held to a rate; nothing where none can be made.
+struct SlowDisc(PathBuf);
+
+impl SlowDisc {
+    fn of(file: &Path) -> Option<Self> {
+        let parent = Hierarchies::of_this_process().blkio_v1?;
+        let slow = Self(parent.join(format!("nbuftest-load-{}", std::process::id())));
+        fs::create_dir(&slow.0).ok()?;
+        let device = fs::metadata(file).ok()?.dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        let rate = format!("{major}:{minor} 200");
+        fs::write(slow.0.join("blkio.throttle.read_iops_device"), rate).ok()?;
+        Some(slow)
+    }
+}
+
+impl Drop for SlowDisc {
+    fn drop(&mut self) {
+        until("the group is gone", || fs::remove_dir(&self.0).is_ok());
+    }
+}
+
+#[test]
+fn labels_are_those_of_known_bottlenecks() {
+    let Some(_lock) = requires(&[]) else { return };
+    let place = Place::new();
+    let of = |run: &str| {
+        format!("[[class]]\nname = 'users'\ncommand = [{{ run = ['sh', '-c', '{run}'] }}]\n")
+    };
+    let words = ["--users", "4", "--duration", "3s"];
+    let burn = of("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+    in_four_tries(|| {
+        let load = measured(&place, &burn, &words);
+        let step = &load.steps[0];
+        assert_eq!(step.label, LoadLabel::CpuBound, "{step:?}");
+        assert!(step.idle.is_some_and(|idle| idle.running_share > 0.7), "{step:?}");
+        if let Some(split) = step.split {
+            let share = (split.on_cpu_seconds + split.runnable_seconds) / split.sum_seconds();
+            assert!(share > 0.7, "{step:?}");
+        }
+    });
+    fs::write(place.path("data"), vec![7; 160 << 10]).unwrap();
+    File::open(place.path("data")).unwrap().sync_all().unwrap();
+    let Some(slow) = SlowDisc::of(&place.path("data")) else {
+        return support::skip("no blkio cgroup of version 1");
+    };
+    // The shell of each command joins the slow group: only its reads are held back.
+    let procs = slow.0.join("cgroup.procs");
+    let procs = procs.display();
+    let read =
+        of(&format!("echo $$ >{procs} && dd if=data of=/dev/null bs=4k iflag=direct 2>/dev/null"));
+    in_four_tries(|| {
+        let load = measured(&place, &read, &words);
+        let step = &load.steps[0];
+        assert!(step.interactions > 0, "{step:?}");
+        let Some(split) = step.split else { return };
+        assert_eq!(step.label, LoadLabel::DiscBound, "{step:?}");
+        let figures = [LoadFigure::DiscWait, LoadFigure::DiscBusy];
+        assert!(figures.contains(&step.evidence[0].figure), "{step:?}");
+        assert!(split.disc_seconds > 0.5 * split.sum_seconds(), "{step:?}");
     });
 }
 

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use expect_test::expect;
-use nbuf::experiment::result::{LoadDocument, LoadLimit};
+use nbuf::experiment::result::{LoadDocument, LoadLabel, LoadLimit};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies};
 use nbuf::internal::sys::process::signal;
 use support::{Need, Place, groups_of, requires, skip, until, with_word};
@@ -76,6 +76,11 @@ fn a_file_that_does_not_fit_is_read_again_by_each_command() {
             let (few, many) = (&enough.disc_operations_each, &small.disc_operations_each);
             assert!(operations(many) > operations(few), "{small:?} {enough:?}");
         }
+        // The first command reads what memory never held.
+        if small.commands > 2 && !maps {
+            assert_eq!(load.steps[1].label, LoadLabel::CoreBound, "{load:?}");
+        }
+        assert_ne!(load.steps[0].label, LoadLabel::CoreBound, "{load:?}");
         if maps {
             // Without readahead each page of the file is a fault of its own.
             let each = small.major_faults as f64 / small.commands as f64;

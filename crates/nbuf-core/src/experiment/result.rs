@@ -22,6 +22,7 @@ mod figures;
 mod files;
 mod live;
 mod load;
+mod load_cause;
 mod ping;
 mod replay;
 mod run;
@@ -70,6 +71,7 @@ pub use load::{
     LoadBottleneck, LoadClass, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice, LoadStep,
     LoadTimes, LoadUse,
 };
+pub use load_cause::{LoadEvidence, LoadFigure, LoadIdle, LoadSplit};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,

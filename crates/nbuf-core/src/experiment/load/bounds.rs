@@ -1,40 +1,10 @@
-//! What a step is bound by, and the number of users from which queues cannot be avoided.
+//! The number of users from which queues cannot be avoided.
 //!
 //! Source: P. J. Denning, J. P. Buzen, "The Operational Analysis of Queueing Network Models", *Computing
 //! Surveys* 10(3), 1978: the use law (busy share = throughput x demand) gives the demands; a
 //! throughput is at most `1/D_max` and at most `N/(Z + sum of D)`, and both meet at N*.
 
 use crate::experiment::result::{LoadBottleneck, LoadKnee, LoadLabel, LoadStep};
-
-/// From this share of time on a processor or disc counts as busy.
-const BUSY: f64 = 0.85;
-/// Two busy shares as near as this are in balance, from the lower share on.
-const BALANCE: f64 = 0.1;
-const BALANCE_BUSY: f64 = 0.7;
-/// Of busy processors, users have this share at least, or others keep them busy.
-const OWN: f64 = 0.5;
-/// The response rises by a queue if it is as much longer than the shortest.
-const RISE: f64 = 1.5;
-
-/// What the users of a step waited for, compared with the shortest mean response of all steps.
-///
-/// Processors that other work keeps busy are not what users wait for, where their own time is known.
-pub(super) fn label(step: &LoadStep, shortest_seconds: f64, processors: u32) -> LoadLabel {
-    let busy = step.processors_busy.unwrap_or(0.0);
-    let own = own_share(step, processors).unwrap_or(busy);
-    let cpu = if own >= OWN * busy { busy } else { own };
-    let disc = step.disc_busy.unwrap_or(0.0);
-    let rose = step.response.is_some_and(|times| times.mean_seconds > RISE * shortest_seconds);
-    if cpu.min(disc) >= BALANCE_BUSY && (cpu - disc).abs() <= BALANCE {
-        LoadLabel::InBalance
-    } else if cpu.max(disc) >= BUSY {
-        if cpu >= disc { LoadLabel::CpuBound } else { LoadLabel::DiscBound }
-    } else if rose || step.not_begun > 0 {
-        LoadLabel::WaitsElsewhere
-    } else {
-        LoadLabel::NoQueue
-    }
-}
 
 /// The share of the time of all processors that commands of the step had, where it is known.
 pub(super) fn own_share(step: &LoadStep, processors: u32) -> Option<f64> {
@@ -61,7 +31,9 @@ pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
     let disc = mean(&|step| by_use(step.disc_busy, step)).unwrap_or(0.0);
     let think_seconds = mean(&|step| step.think_seconds).unwrap_or(0.0);
     let best = steps.iter().map(|step| step.throughput_per_second).fold(0.0, f64::max);
-    let waits = steps.iter().any(|step| step.label == LoadLabel::WaitsElsewhere);
+    let is_elsewhere =
+        |step: &LoadStep| matches!(step.label, LoadLabel::WaitsElsewhere | LoadLabel::LockBound);
+    let waits = steps.iter().any(is_elsewhere);
     let device = (cpu / processors).max(disc);
     // Where no device explains the queue, the server is busy all the time at the highest throughput.
     let elsewhere = if waits && best > 0.0 { 1.0 / best } else { 0.0 };
@@ -105,19 +77,6 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_labelled_by_what_was_busy() {
-        let of = |response, cpu, disc| label(&step(2, 1.0, response, cpu, disc), 1.0, 2);
-        assert_eq!(of(1.1, 0.2, 0.1), LoadLabel::NoQueue);
-        assert_eq!(of(2.0, 0.2, 0.1), LoadLabel::WaitsElsewhere);
-        assert_eq!(of(2.0, 0.95, 0.1), LoadLabel::CpuBound);
-        assert_eq!(of(2.0, 0.1, 0.95), LoadLabel::DiscBound);
-        assert_eq!(of(2.0, 0.8, 0.75), LoadLabel::InBalance);
-        let mut strangers = step(2, 1.0, 2.0, 0.95, 0.1);
-        strangers.cpu_seconds_per_interaction = Some(0.2);
-        assert_eq!(label(&strangers, 1.0, 2), LoadLabel::WaitsElsewhere);
-    }
-
-    #[test]
     fn the_knee_is_where_both_bounds_meet() {
         // Two processors, each with half of 0.2 s; a disc with 0.05 s.
         let steps = [step(1, 0.8, 0.25, 0.08, 0.04), step(20, 10.0, 1.0, 1.0, 0.5)];
@@ -127,7 +86,7 @@ mod tests {
         assert!((found.users - 12.5).abs() < 1e-9, "{found:?}");
         // A lock of 0.5 s, which no device sees.
         let mut steps = [step(1, 0.66, 0.5, 0.0, 0.0), step(9, 2.0, 3.5, 0.0, 0.0)];
-        steps[1].label = label(&steps[1], 0.5, 2);
+        steps[1].label = LoadLabel::WaitsElsewhere;
         let found = knee(&steps, 2).unwrap();
         assert_eq!(found.bottleneck, LoadBottleneck::Elsewhere);
         assert!((found.users - 3.0).abs() < 1e-9, "{found:?}");

@@ -11,7 +11,11 @@ mod error;
 #[cfg(feature = "capture")]
 mod gauge;
 #[cfg(feature = "capture")]
+mod label;
+#[cfg(feature = "capture")]
 mod limit;
+#[cfg(feature = "capture")]
+mod meters;
 #[cfg(feature = "capture")]
 mod open;
 #[cfg(feature = "capture")]

@@ -4,7 +4,10 @@ use super::Spec;
 use super::step::Seen;
 use super::usage;
 use super::user::Interaction;
-use crate::experiment::result::{LoadClass, LoadLabel, LoadStep, LoadTimes};
+use crate::experiment::result::{
+    LoadClass, LoadIdle, LoadLabel, LoadSplit, LoadStep, LoadTimes, WatchMeter,
+};
+use crate::meter::split::Part;
 use crate::meter::times::Times;
 use crate::units::{Bytes, Nanos};
 
@@ -51,9 +54,48 @@ pub(super) fn row(spec: &Spec, users: u32, limit_bytes: Option<Bytes>, seen: &Se
         processors_busy: seen.busy.processors,
         disc_busy: seen.busy.disc.as_ref().map(|disc| disc.1),
         disc: seen.busy.disc.as_ref().map(|disc| disc.0.clone()),
+        idle: idle(seen),
+        split: split(seen),
+        refaults: seen.busy.refaults,
         label: LoadLabel::default(),
+        evidence: Vec::new(),
         classes: classes.collect(),
     }
+}
+
+/// What the processors did: by their switches, or else by samples.
+fn idle(seen: &Seen) -> Option<LoadIdle> {
+    let Some((idle, span_ns)) = seen.metered.idle(seen.from_ns, seen.to_ns) else {
+        let (running_share, disc_idle_share) = seen.busy.sampled?;
+        let true_idle_share = (1.0 - running_share - disc_idle_share).max(0.0);
+        let by = WatchMeter::Samples;
+        return Some(LoadIdle { running_share, true_idle_share, disc_idle_share, by });
+    };
+    let processors = seen.processors.max(1) as f64;
+    let share = |ns: u64| (ns as f64 / (span_ns as f64 * processors)).min(1.0);
+    let (all, disc_idle_share) = (share(idle.all_ns), share(idle.multiprogramming_ns));
+    Some(LoadIdle {
+        running_share: 1.0 - all,
+        true_idle_share: all - disc_idle_share,
+        disc_idle_share,
+        by: WatchMeter::Tracepoints,
+    })
+}
+
+/// Where the time of the commands went that ended in the window.
+fn split(seen: &Seen) -> Option<LoadSplit> {
+    let (commands, sums) = seen.metered.commands(seen.from_ns, seen.to_ns)?;
+    let each = |part| sums.seconds(part) / commands as f64;
+    Some(LoadSplit {
+        commands,
+        on_cpu_seconds: each(Part::OnCpu),
+        runnable_seconds: each(Part::Runnable),
+        disc_seconds: each(Part::Disc),
+        memory_seconds: each(Part::Memory),
+        lock_seconds: each(Part::LockOrPipe),
+        asleep_seconds: each(Part::Asleep),
+        unknown_seconds: each(Part::Unknown),
+    })
 }
 
 fn times(answered: &[&Interaction], from: fn(&Interaction) -> u64) -> Option<LoadTimes> {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::limit::{self, Limited};
-use super::script::{Arrivals, Script, What};
+use super::script::{Arrivals, Script};
 use super::step::Seen;
 use super::warm_up::Cut;
-use super::{Error, bounds, price, rows, step, usage};
+use super::{Error, bounds, label, price, rows, step, usage};
 use crate::experiment::result::{LoadDocument, LoadLimit, LoadPrice, LoadStep, Warning};
 use crate::experiment::session::Session;
 use crate::sys::cgroup::{Hierarchies, sweep};
@@ -56,9 +56,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LoadDocument, Error
     if let Some(&users) = spec.users.iter().find(|users| !(1..=USERS_MAX).contains(*users)) {
         return Err(Error::Users(users));
     }
-    let actions = || spec.script.classes.iter().flat_map(|class| &class.actions);
-    let has_command = actions().any(|action| matches!(action.what, What::Command { .. }));
-    if !spec.limits.is_empty() && !has_command {
+    if !spec.limits.is_empty() && !spec.script.has_commands() {
         return Err(Error::NoCommand);
     }
     session.cancellation.listen().map_err(Error::Signals)?;
@@ -150,7 +148,7 @@ impl Made {
         let Self { mut rows, killed, mut notes, was_broken_off, stopped } = self;
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-        label(&mut rows, processors);
+        label::all(&mut rows, processors);
         notes.extend(rows.iter().filter_map(|row| strangers(row, processors)));
         let closed = |at: &Arrivals| spec.certify || *at == Arrivals::Closed;
         let is_closed = spec.script.classes.iter().all(|class| closed(&class.arrivals));
@@ -200,14 +198,6 @@ fn has_room(limited: Option<&Limited>, seen: Seen, is_over: bool) -> Result<Seen
     }
 }
 
-fn label(rows: &mut [LoadStep], processors: u32) {
-    let means = rows.iter().filter_map(|row| row.response).map(|times| times.mean_seconds);
-    let shortest = means.fold(f64::INFINITY, f64::min);
-    for row in rows {
-        row.label = bounds::label(row, shortest, processors);
-    }
-}
-
 /// How notes name a step.
 fn name(row: &LoadStep) -> String {
     let plural = if row.users == 1 { "" } else { "s" };
@@ -243,6 +233,12 @@ fn note(row: &LoadStep, seen: &Seen, notes: &mut Vec<Warning>) {
             row.not_begun
         ));
     }
+    if seen.metered.lost > 0 {
+        add(format!(
+            "{} records of the kernel were lost: idle times and the split are not exact",
+            seen.metered.lost
+        ));
+    }
     match seen.cut {
         Some(Cut::NoSteadyState(_)) => {
             add("the response has not settled; give a longer --duration".to_owned());
@@ -253,4 +249,11 @@ fn note(row: &LoadStep, seen: &Seen, notes: &mut Vec<Warning>) {
         }
         Some(Cut::After(_)) | None => {}
     }
+    let missing = seen.metered.missing.as_ref().map(|reason| {
+        Warning::Text(format!(
+            "idle time is split by samples, and where the time of commands went is missing: {reason}; run nbuf by \
+             sudo"
+        ))
+    });
+    notes.extend(missing.filter(|note| !notes.contains(note)));
 }

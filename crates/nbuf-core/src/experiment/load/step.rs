@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::charge::{self, Charge, Charged};
 use super::gauge::{self, Busy, Look};
 use super::limit::Limited;
+use super::meters::{Metered, Meters};
 use super::plan::{Sequence, mix};
 use super::script::Arrivals;
 use super::stop::Stop;
@@ -19,10 +20,11 @@ use super::warm_up::{Cut, mser5};
 use super::{Error, Spec};
 use crate::experiment::session::Session;
 use crate::sys::process::monotonic_ns;
+use crate::workload::observe::commands::Changes;
 
-/// How often the kernel's counters are read.
-const LOOK: Duration = Duration::from_millis(200);
-const LOOK_NS: u64 = 200_000_000;
+/// How often the kernel's counters are read, and its records taken.
+const LOOK: Duration = Duration::from_millis(100);
+const LOOK_NS: u64 = 100_000_000;
 /// What a user's thread needs for its calls.
 const STACK_BYTES: usize = 512 << 10;
 /// If this many interactions failed, and none did not, a limit is too small.
@@ -38,6 +40,9 @@ pub(super) struct Seen {
     pub(super) kept: Vec<Kept>,
     pub(super) not_begun: u64,
     pub(super) busy: Busy,
+    pub(super) metered: Metered,
+    /// Processors that were looked at.
+    pub(super) processors: usize,
     /// What the private group had, where there is one.
     pub(super) charged: Option<Charged>,
     /// Processes of the group that the kernel killed for lack of memory.
@@ -60,6 +65,9 @@ pub(super) fn make(
     progress: &dyn Fn(Duration),
 ) -> Result<Seen, Error> {
     let by_class = mix(&spec.script.classes, users);
+    let changes = Arc::new(Changes::default());
+    let before = Look::now().map_err(Error::Counters)?;
+    let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
     let begin_ns = monotonic_ns();
     let end_ns = begin_ns + u64::try_from(total.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -71,6 +79,7 @@ pub(super) fn make(
         thinks: !spec.certify,
         account: session.account.clone(),
         group: limited.map(|limited| limited.group.clone()),
+        changes,
         stop: Stop::new().map_err(Error::Counters)?,
         begin_ns,
         end_ns,
@@ -82,8 +91,8 @@ pub(super) fn make(
     let killed_before = killed(&shared);
     let (threads, kept, refused) = start(&shared, &by_class);
     let watched = match &refused {
-        None => watch(&shared, session, progress),
-        Some(_) => Ok((Vec::new(), Vec::new())),
+        None => watch(&shared, session, &mut meters, progress),
+        Some(_) => Ok(Watched::default()),
     };
     shared.stop.now();
     let stopped_ns = monotonic_ns();
@@ -91,7 +100,8 @@ pub(super) fn make(
     if let Some(error) = refused {
         return Err(error);
     }
-    let (looks, charges) = watched.map_err(Error::Counters)?;
+    let Watched { looks, charges } = watched.map_err(Error::Counters)?;
+    let metered = meters.finish(monotonic_ns());
     let failure = shared.failure.lock().map(|mut failure| failure.take()).unwrap_or_default();
     if let Some(error) = failure {
         return Err(error.into());
@@ -107,12 +117,14 @@ pub(super) fn make(
         }
         None => warm_up(&kept, begin_ns),
     };
-    let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS);
+    let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS, None);
     Ok(Seen {
         users: by_class,
         kept,
         not_begun,
         busy,
+        metered,
+        processors: looks.first().map_or(1, |look| look.counts.idle_by_processor.len()),
         charged: charge::between(&charges, from_ns, to_ns),
         killed: killed(&shared) - killed_before,
         begin_ns,
@@ -143,12 +155,20 @@ fn start(shared: &Arc<Shared>, by_class: &[u32]) -> (usize, Receiver<Kept>, Opti
     (threads, kept, None)
 }
 
+/// What was read of the kernel's counters.
+#[derive(Debug, Default)]
+struct Watched {
+    looks: Vec<Look>,
+    charges: Vec<Charge>,
+}
+
 /// Waits for the end of the step, for a signal or for a user who ends it.
 fn watch(
     shared: &Shared,
     session: &Session<'_>,
+    meters: &mut Meters,
     progress: &dyn Fn(Duration),
-) -> io::Result<(Vec<Look>, Vec<Charge>)> {
+) -> io::Result<Watched> {
     let signals = session.cancellation.listen()?;
     let charge = || shared.group.as_deref().map(Charge::now);
     let mut charges: Vec<Charge> = charge().into_iter().collect();
@@ -167,12 +187,14 @@ fn watch(
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        looks.push(Look::now()?);
+        let look = Look::now()?;
+        meters.take(&look);
+        looks.push(look);
         charges.extend(charge());
         let is_over = !waiting[1].revents().is_empty();
         let is_over = is_over || has_no_room(shared) || session.cancellation.poll().is_some();
         if is_over || monotonic_ns() >= shared.end_ns {
-            return Ok((looks, charges));
+            return Ok(Watched { looks, charges });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One user: thinks, acts, and notes how long it took.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use super::script::{Arrivals, Class, Script, What};
 use super::stop::Stop;
 use crate::sys::cgroup::Group;
 use crate::sys::process::{Account, monotonic_ns};
-use crate::workload::command::{Command, Error, brief};
+use crate::workload::command::{Around, Command, Error, brief};
+use crate::workload::observe::commands::Changes;
 
 /// Interactions of a step at most, so that their times fit into memory: 96 bytes each.
 pub(super) const INTERACTIONS_MAX: usize = 4_000_000;
@@ -25,6 +27,8 @@ pub(super) struct Shared {
     pub(super) account: Option<Account>,
     /// What commands join.
     pub(super) group: Option<Arc<Group>>,
+    /// Who follows the threads of commands.
+    pub(super) changes: Arc<Changes>,
     pub(super) stop: Stop,
     /// When the step began and ends, on the monotonic clock.
     pub(super) begin_ns: u64,
@@ -172,11 +176,22 @@ impl Hand<'_> {
     ) -> Result<Option<(Interaction, Option<String>)>, Error> {
         let arguments = run.iter().map(OsString::from).collect();
         let command = Command { arguments, account: self.shared.account.clone() };
-        let Some(ran) =
-            brief(&command, self.shared.group.as_deref(), self.shared.stop.descriptor())?
-        else {
-            return Ok(None);
+        let (shared, thread) = (self.shared, Cell::new(None));
+        let begins = |pid: i32, time_ns| {
+            thread.set(Some(pid.unsigned_abs()));
+            shared.changes.begins(pid.unsigned_abs(), time_ns);
         };
+        let over = shared.stop.descriptor();
+        let around = Around { group: shared.group.as_deref(), over, begins: &begins };
+        let ran = brief(&command, around)?;
+        if let Some(thread) = thread.get() {
+            let (ended_ns, counts, used_disc) = ran.as_ref().map_or_else(
+                || (monotonic_ns(), false, false),
+                |ran| (ran.ended_ns, ran.exit_status == 0, ran.bytes_read > 0),
+            );
+            shared.changes.ends(thread, ended_ns, counts, used_disc);
+        }
+        let Some(ran) = ran else { return Ok(None) };
         let failure = (ran.exit_status != 0).then(|| format!("exit status {}", ran.exit_status));
         let done = Interaction {
             began_ns: ran.began_ns,

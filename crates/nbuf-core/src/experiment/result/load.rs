@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Warning;
+use super::load_cause::{LoadEvidence, LoadIdle, LoadSplit};
 use crate::units::Bytes;
 
 /// The document of `nbuf load --json`.
@@ -80,8 +81,16 @@ pub struct LoadStep {
     pub disc_busy: Option<f64>,
     /// The busiest disc.
     pub disc: Option<String>,
+    /// What all processors of the machine did.
+    pub idle: Option<LoadIdle>,
+    /// Where the time of commands went; nothing where that could not be seen.
+    pub split: Option<LoadSplit>,
+    /// Pages of the machine that were read again after reclaim took them.
+    pub refaults: u64,
     /// What the users waited for most.
     pub label: LoadLabel,
+    /// Why the step has its label.
+    pub evidence: Vec<LoadEvidence>,
     /// Each class, in the order of the script.
     pub classes: Vec<LoadClass>,
 }
@@ -198,8 +207,12 @@ pub enum LoadLabel {
     DiscBound,
     /// Processors and a disc were busy alike.
     InBalance,
-    /// Neither was busy, and yet the response rose: for a lock, another server, or a limit.
+    /// Nothing of that, and yet the response rose: for another server, or a limit.
     WaitsElsewhere,
+    /// Memory is too small: pages are read again that reclaim took.
+    CoreBound,
+    /// Commands wait for other threads or programs: for a lock, a pipe or a socket.
+    LockBound,
 }
 
 /// The number of users from which queues cannot be avoided, by the asymptotic bounds.

@@ -58,8 +58,10 @@ pub(crate) struct MemoryCounts {
     pub read_kib: u64,
     /// Pages of files that reclaim took.
     pub evicted: u64,
-    /// Pages of files that were read again soon after.
+    /// Pages of files that were read again after reclaim took them.
     pub refaulted: u64,
+    /// Pages of programs' own memory that were read again after reclaim took them.
+    pub swapped_back: u64,
 }
 
 /// Microseconds in which tasks waited, since the start.
@@ -138,6 +140,7 @@ fn parse_vmstat(text: &str) -> MemoryCounts {
             "pgpgin" => &mut counts.read_kib,
             "pgsteal_file" => &mut counts.evicted,
             "workingset_refault_file" => &mut counts.refaulted,
+            "workingset_refault_anon" => &mut counts.swapped_back,
             _ => continue,
         };
         *into = value.trim().parse().unwrap_or(0);

@@ -13,7 +13,7 @@ mod thread;
 
 use std::collections::HashMap;
 
-pub(crate) use part::{Part, Times};
+pub(crate) use part::{PARTS, Part, Times};
 use sweep::Sweep;
 use thread::{Change, Thread};
 

@@ -12,6 +12,17 @@ use crate::sys::cgroup::Group;
 use crate::sys::process;
 use crate::sys::supervise::{Plan, Report, Supervisor, Used};
 
+/// What is around a brief run.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// The group that it joins, if any; others may run in it.
+    pub group: Option<&'a Group>,
+    /// Once this is readable or closed at its other end, everything is ended.
+    pub over: BorrowedFd<'a>,
+    /// Is called with the number of the process just before it may execute, and the time.
+    pub begins: &'a dyn Fn(i32, u64),
+}
+
 /// What a brief run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Brief {
@@ -43,16 +54,12 @@ impl Brief {
     }
 }
 
-/// Runs a command to the end of its last descendant. Its input is empty and its output discarded. Once
-/// `over` is readable or closed at its other end, everything is ended, and there is no result. A group that
-/// is given is joined; others may run in it.
+/// Runs a command to the end of its last descendant. Its input is empty and its output discarded. If it is
+/// over before, there is no result.
 ///
 /// May be called by many threads at once; the process must be a subreaper. Cost: two forks and an exec.
-pub fn brief(
-    command: &Command,
-    group: Option<&Group>,
-    over: BorrowedFd<'_>,
-) -> Result<Option<Brief>, Error> {
+pub fn brief(command: &Command, around: Around<'_>) -> Result<Option<Brief>, Error> {
+    let Around { group, over, .. } = around;
     let standard =
         [Some(Input::Nothing.again()?), Some(discarding(over)?), Some(discarding(over)?)];
     // The supervisor would end all of the group with its command.
@@ -60,7 +67,7 @@ pub fn brief(
     let supervisor = Supervisor::start(&plan).map_err(|error| refused(error, Error::NotStarted))?;
     drop(plan);
     let pid = supervisor.pid;
-    let result = watch(&supervisor, command, group, over);
+    let result = watch(&supervisor, command, around);
     // Its closed end makes the supervisor end what still runs, and itself.
     drop(supervisor);
     while process::try_wait(pid)?.is_none() {
@@ -78,8 +85,7 @@ pub fn end_what_is_left(strangers: &[i32]) {
 fn watch(
     supervisor: &Supervisor,
     command: &Command,
-    group: Option<&Group>,
-    over: BorrowedFd<'_>,
+    Around { group, over, begins }: Around<'_>,
 ) -> Result<Option<Brief>, Error> {
     let mut brief = Brief::default();
     let mut is_over = false;
@@ -104,6 +110,7 @@ fn watch(
                 Ok(Some(Report::Ready { pid })) => {
                     group.map_or(Ok(()), |group| group.admit(pid))?;
                     brief.began_ns = process::monotonic_ns();
+                    begins(pid, brief.began_ns);
                     supervisor.go()?;
                 }
                 Ok(Some(Report::StartFailed { errno })) => {

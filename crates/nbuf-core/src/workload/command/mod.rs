@@ -26,7 +26,7 @@ use crate::sys::process::{self, Account};
 use crate::sys::signal::Signals;
 use crate::sys::supervise::{Plan, Supervisor, Used};
 use crate::trace::Peer;
-pub use brief::{Brief, brief, end_what_is_left};
+pub use brief::{Around, Brief, brief, end_what_is_left};
 pub use input::{Input, discarding, repeating};
 use leavers::Leavers;
 pub use leavers::Left;

@@ -6,6 +6,7 @@
 //! takes about 5 ms; closing takes long, and is left to another process.
 
 mod calls;
+pub(crate) mod commands;
 mod decode;
 mod discs;
 pub(crate) mod machine;

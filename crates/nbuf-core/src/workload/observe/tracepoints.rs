@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::decode::{Seen, decode, decode_fault};
 use super::refusal;
-use super::sources::{Layout, METER_SOURCES, SOURCES};
+use super::sources::{Layout, METER_SOURCES, Means, SOURCES};
 use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, FaultEvents, Sampling};
 use crate::sys::ring::Ring;
@@ -74,6 +74,20 @@ impl Tracepoints {
         if let Err(reason) = this.find() {
             this.layouts.clear();
             this.refused = Some(reason);
+        }
+        this
+    }
+
+    /// Opens the events of all tasks of the machine at once, without the page cache.
+    pub(super) fn of_machine() -> Self {
+        let mut this = Self::prepare(false);
+        this.layouts.retain(|layout| layout.means != Means::Fill);
+        this.counted.clear();
+        if this.refused.is_none()
+            && let Err(error) = this.open(-1, RING_BYTES)
+        {
+            this.clear();
+            this.refused = Some(refusal(&error));
         }
         this
     }

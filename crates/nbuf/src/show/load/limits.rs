@@ -1,6 +1,6 @@
 //! What commands used under each memory limit, for people.
 
-use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
+use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadUse};
 
 use super::super::table::{Cell, Column, Table, number};
 use super::super::text::grouped;
@@ -86,11 +86,6 @@ pub(super) fn amount(value: f64) -> String {
 /// Times between fills are often far below a millisecond.
 pub(super) fn brief_seconds(value: f64) -> String {
     if value < 0.001 { format!("{:.1} us", value * 1e6) } else { seconds(value) }
-}
-
-/// Whether a step has a limit, and its words.
-pub(super) fn limit(step: &LoadStep) -> String {
-    step.limit_bytes.map_or_else(String::new, |limit| limit.to_string())
 }
 
 /// The limits with the least fills and with the least cost.

@@ -1,6 +1,8 @@
 //! Response against users, for people.
 
+mod causes;
 mod charts;
+mod conditions;
 mod limits;
 mod page;
 
@@ -10,6 +12,7 @@ use nbuf::experiment::result::{
 
 use super::table::{Table, number, text};
 use super::text::{rate, wrap};
+use conditions::Conditions;
 pub(crate) use page::page;
 
 /// Three significant digits.
@@ -35,11 +38,13 @@ fn label(label: LoadLabel) -> &'static str {
         LoadLabel::DiscBound => "disc bound",
         LoadLabel::InBalance => "in balance",
         LoadLabel::WaitsElsewhere => "waits elsewhere",
+        LoadLabel::CoreBound => "core bound",
+        LoadLabel::LockBound => "lock bound",
     }
 }
 
 fn sheet(document: &LoadDocument) -> Table {
-    let is_limited = !document.limits.is_empty();
+    let first = conditions(document);
     let columns = [
         number("users"),
         number("per second"),
@@ -53,7 +58,7 @@ fn sheet(document: &LoadDocument) -> Table {
         number("disc busy").rank(1),
         text("bound"),
     ];
-    let columns = is_limited.then(|| number("limit")).into_iter().chain(columns);
+    let columns = first.columns().chain(columns);
     let rows = document.steps.iter().map(|step| {
         let of = |of: fn(&LoadTimes) -> f64| {
             step.response.as_ref().map_or_else(String::new, |times| seconds(of(times)))
@@ -71,9 +76,21 @@ fn sheet(document: &LoadDocument) -> Table {
             percent(step.disc_busy),
             answered(step, label(step.label)).to_owned(),
         ];
-        is_limited.then(|| limits::limit(step)).into_iter().chain(cells).collect::<Vec<_>>()
+        first.cells(step).into_iter().chain(cells).collect::<Vec<_>>()
     });
     Table::new("Response against users", columns).with(rows)
+}
+
+/// What steps differ in besides their users.
+fn conditions(document: &LoadDocument) -> Conditions {
+    Conditions::of(document)
+}
+
+/// How lines name a step.
+fn name(document: &LoadDocument, step: &LoadStep) -> String {
+    let plural = if step.users == 1 { "" } else { "s" };
+    let users = format!("{} user{plural}", step.users);
+    std::iter::once(users).chain(conditions(document).cells(step)).collect::<Vec<_>>().join(", ")
 }
 
 fn answered(step: &LoadStep, label: &'static str) -> &'static str {
@@ -128,13 +145,15 @@ fn notes(document: &LoadDocument) -> Vec<String> {
 pub(crate) fn table(document: &LoadDocument, width: usize, colour: bool) -> String {
     let mut out = String::new();
     out += &sheet(document).draw(width);
-    for table in limits::tables(document) {
+    let why = Some(causes::sheet(document)).filter(|table| !table.is_empty());
+    for table in why.into_iter().chain(limits::tables(document)) {
         let parts = ["\n", table.caption(), ":\n", &table.draw(width)];
         out.extend(parts);
     }
-    out += if document.limits.is_empty() { "" } else { "\n" };
+    out += if out.contains("\n\n") { "\n" } else { "" };
     out += &charts::plots(document, width, colour);
-    for line in std::iter::once(answer(document)).chain(limits::cheapest(document)) {
+    let answers = std::iter::once(answer(document)).chain(limits::cheapest(document));
+    for line in answers.chain(causes::lines(document)) {
         wrap(&mut out, &line, width);
     }
     for note in notes(document) {

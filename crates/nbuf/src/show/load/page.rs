@@ -5,10 +5,18 @@ use nbuf::experiment::result::{LoadDocument, LoadStep, LoadTimes};
 use super::super::chart::{Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{answer, charts, limits, notes, sheet};
+use super::{answer, causes, charts, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 16] = [
+    ("true idle", "the share of processors that were idle while no task waited for a disc"),
+    ("disc idle", "the share of processors that were idle while tasks waited for a disc"),
+    ("CPU wait", "a command could run, and waited for a processor"),
+    ("lock", "a command waited for another thread or program: a lock, a pipe or a socket"),
+    ("between faults", "processor time of commands from one page fault with I/O to the next"),
+    ("core bound", "memory is too small: pages are read again that reclaim took"),
+    ("lock bound", "commands wait for locks, pipes or sockets"),
+    ("in balance", "processors and a disc are busy alike"),
     ("major faults", "page faults of a command that needed a disc"),
     ("fills", "pages that a command read from discs, by call or by fault"),
     ("page-seconds", "pages of 4 KiB that all commands held, over time, for each command"),
@@ -23,6 +31,7 @@ const WORDS: [(&str, &str); 8] = [
 pub(crate) fn page(document: &LoadDocument) -> String {
     let sections = vec![
         measured(document),
+        why(document),
         ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
     ];
     let lines = std::iter::once(answer(document)).chain(limits::cheapest(document));
@@ -39,6 +48,13 @@ pub(crate) fn page(document: &LoadDocument) -> String {
         words: &WORDS,
     }
     .html()
+}
+
+/// Why the response rose.
+fn why(document: &LoadDocument) -> (String, Vec<Part>) {
+    let lines = Some(causes::lines(document)).filter(|lines| !lines.is_empty());
+    let parts = Part::table(causes::sheet(document)).into_iter().chain(lines.map(Part::List));
+    ("Why response rose".to_owned(), parts.collect())
 }
 
 /// What was measured: under limits the figures over memory, too.

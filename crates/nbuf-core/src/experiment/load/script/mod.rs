@@ -146,6 +146,12 @@ impl Script {
         read::script(text)
     }
 
+    /// Whether a class runs commands.
+    pub fn has_commands(&self) -> bool {
+        let mut actions = self.classes.iter().flat_map(|class| &class.actions);
+        actions.any(|action| matches!(action.what, What::Command { .. }))
+    }
+
     /// Whether a class sends requests, whose work is done by processes that nbuf did not start.
     pub fn has_requests(&self) -> bool {
         let mut actions = self.classes.iter().flat_map(|class| &class.actions);
