@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use expect_test::expect;
-use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel};
+use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel, LoadTimes};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process::signal;
 use support::pids::Pids;
@@ -171,6 +171,56 @@ fn labels_are_those_of_known_bottlenecks() {
         assert!(figures.contains(&step.evidence[0].figure), "{step:?}");
         assert!(split.disc_seconds > 0.5 * split.sum_seconds(), "{step:?}");
     });
+}
+
+#[test]
+fn a_system_table_admits_so_many_at_once() {
+    let place = Place::new();
+    let script = "[[class]]\nname = 'users'\ncommand = [{ run = ['sleep', '0.2'] }]\n";
+    in_four_tries(|| {
+        let words = ["--users", "1,6", "--system-table", "2,6", "--duration", "3s"];
+        let load = measured(&place, script, &words);
+        let [_, few, _, all] = &load.steps[..] else { panic!("{load:?}") };
+        assert_eq!((few.table, few.users, all.table), (Some(2), 6, Some(6)));
+        // A place serves five a second at most, and no more than the table has are taken.
+        assert!((4.0..=10.5).contains(&few.throughput_per_second), "{few:?}");
+        assert!(all.throughput_per_second > 1.5 * few.throughput_per_second, "{all:?}");
+        let mean = |times: &Option<LoadTimes>| times.unwrap().mean_seconds;
+        // The wait for a place is what response has beyond service.
+        let place = few.place_seconds.unwrap();
+        let apart = mean(&few.response) - mean(&few.service);
+        assert!((0.8..1.2).contains(&(place / apart)), "{few:?}");
+        assert!(place > 0.25 && all.place_seconds.unwrap() < 0.1, "{few:?} {all:?}");
+        if few.split.is_some() {
+            assert_eq!(few.label, LoadLabel::TableBound, "{few:?}");
+        }
+        let bottleneck = |at: usize| load.curves[at].knee.unwrap().bottleneck;
+        assert_eq!(bottleneck(0), LoadBottleneck::Table);
+        assert!((1.9..2.1).contains(&load.curves[0].knee.unwrap().users), "{load:?}");
+    });
+}
+
+#[test]
+fn commands_run_on_the_processors_that_they_are_given() {
+    let place = Place::new();
+    let list = "grep Cpus_allowed_list /proc/self/status >>allowed";
+    let script =
+        format!("[[class]]\nname = 'users'\ncommand = [{{ run = ['sh', '-c', '{list}'] }}]\n");
+    let words = ["--users", "2", "--cpus", "1", "--duration", "1s"];
+    let load = measured(&place, &script, &words);
+    assert_eq!((load.steps[0].cpus, load.curves.len()), (Some(1), 1));
+    let allowed = fs::read_to_string(place.path("allowed")).unwrap();
+    let one = |line: &str| line.rsplit('\t').next().is_some_and(|list| list.parse::<u32>().is_ok());
+    assert!(allowed.lines().count() > 1 && allowed.lines().all(one), "{allowed}");
+    let requests = "[[class]]\nname = 'web'\nrequest = [{ get = 'http://127.0.0.1:9/' }]\n";
+    for (script, cpus, said) in [
+        (&*script, "9999", "--cpus 9999 is not possible: give 1 to "),
+        (&script, "0", "`0` is not possible"),
+        (requests, "1", "--cpus holds for commands"),
+    ] {
+        let (status, _, wrong) = run(&place, script, &["--cpus", cpus]);
+        assert!(status == 2 && wrong.contains(said), "{wrong}");
+    }
 }
 
 #[test]

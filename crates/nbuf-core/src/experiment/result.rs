@@ -68,8 +68,8 @@ pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
 pub use load::{
-    LoadBottleneck, LoadClass, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice, LoadStep,
-    LoadTimes, LoadUse,
+    LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,
+    LoadStep, LoadTimes, LoadUse,
 };
 pub use load_cause::{LoadEvidence, LoadFigure, LoadIdle, LoadSplit};
 pub use ping::{

@@ -32,6 +32,8 @@ Examples:
   nbuf load users.toml --users 1..16:5 --duration 1m --html load.html
   nbuf load users.toml --certify 4 --json
   nbuf load users.toml --users 1,4 --limit 1GiB,512MiB,256MiB --cold data.db
+  nbuf load users.toml --users 1..32:8 --system-table 4,8
+  nbuf load users.toml --cpus 1,2
 
 docs/load.md describes scripts.
 
@@ -60,6 +62,12 @@ pub(crate) struct Arguments {
     /// Repeat the steps under each memory limit, for all commands together: 1GiB,512MiB,256MiB
     #[arg(long, value_name = "SIZE,...")]
     limit: Option<Limits>,
+    /// Admit this number of users at once, as the system table did; repeat the steps under each: 4,8
+    #[arg(long, value_name = "N,...")]
+    system_table: Option<Counts>,
+    /// Repeat the steps on this number of processors, for all commands together: 1,2
+    #[arg(long, value_name = "N,...")]
+    cpus: Option<Counts>,
     /// Drop this file from the page cache before the steps of each limit; may be repeated
     #[arg(long, value_name = "FILE", requires = "limit")]
     cold: Vec<String>,
@@ -128,6 +136,27 @@ impl FromStr for Limits {
     }
 }
 
+/// Numbers of places, or of processors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counts(Vec<u32>);
+
+impl FromStr for Counts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = |item: &str| {
+            let count = item.trim().parse().ok().filter(|count| (1..=USERS_MAX).contains(count));
+            count.ok_or_else(|| format!("`{item}` is not possible: write 4 or 4,8"))
+        };
+        let counts: Vec<u32> = text.split(',').map(count).collect::<Result<_, _>>()?;
+        let twice = counts.iter().enumerate().find(|(at, count)| counts[..*at].contains(count));
+        twice.map_or_else(
+            || Ok(Self(counts.clone())),
+            |(_, count)| Err(format!("{count} is there twice")),
+        )
+    }
+}
+
 /// A time from a tenth of a second to a day.
 fn time(text: &str) -> Result<Duration, String> {
     let time: Nanos = text.parse().map_err(|error: nbuf::units::NanosError| error.to_string())?;
@@ -149,13 +178,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         warm_up: arguments.warmup,
         certify: arguments.certify.is_some(),
         limits: arguments.limit.as_ref().map(|limits| limits.0.clone()).unwrap_or_default(),
+        tables: arguments.system_table.clone().map_or_else(Vec::new, |counts| counts.0),
+        cpus: arguments.cpus.clone().map_or_else(Vec::new, |counts| counts.0),
         cold: arguments.cold.clone(),
         price: arguments.price,
     };
     let console = Console::plain();
     let mut session = console.session();
     let document = load::run(&spec, &mut session).map_err(|error| match error {
-        Error::Users(_) | Error::NoCommand => UsageError(error.to_string()).into(),
+        Error::Users(_) | Error::NoCommand(_) | Error::Processors { .. } | Error::Places => {
+            UsageError(error.to_string()).into()
+        }
         Error::Command(error) => error.into(),
         other => anyhow::Error::from(other),
     })?;
@@ -185,6 +218,14 @@ mod tests {
         assert_eq!(of("1GiB, 512MiB"), Ok(vec![Bytes(1 << 30), Bytes(512 << 20)]));
         for wrong in ["", "0", "1GiB,", "10%", "much", "-1MiB", "1GiB,1024MiB"] {
             assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_places_are_read() {
+        assert_eq!("4, 8".parse::<Counts>(), Ok(Counts(vec![4, 8])));
+        for wrong in ["", "0", "4,4", "a", "-1", "4,", "20000"] {
+            assert!(wrong.parse::<Counts>().is_err(), "{wrong}");
         }
     }
 

@@ -14,6 +14,8 @@ pub(super) fn own_share(step: &LoadStep, processors: u32) -> Option<f64> {
 
 /// N* of closed users, by the demands in all steps.
 pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
+    let first = steps.first()?;
+    let processors = first.cpus.unwrap_or(processors);
     let all: f64 = steps.iter().map(|step| step.interactions as f64).sum();
     let mean = |of: &dyn Fn(&LoadStep) -> Option<f64>| {
         let parts: Option<Vec<f64>> = steps
@@ -37,17 +39,21 @@ pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
     let device = (cpu / processors).max(disc);
     // Where no device explains the queue, the server is busy all the time at the highest throughput.
     let elsewhere = if waits && best > 0.0 { 1.0 / best } else { 0.0 };
-    let (demand_max_seconds, bottleneck) = if elsewhere > device {
+    // One user alone waits for no other: the response is the sum of all demands.
+    let alone = steps.iter().find(|step| step.users == 1).and_then(|step| step.response);
+    let sum = cpu + disc + elsewhere;
+    let demands_seconds = alone.map_or(sum, |times| times.mean_seconds);
+    // A place is taken for the whole service.
+    let table = first.table.map_or(0.0, |places| demands_seconds / f64::from(places.max(1)));
+    let (demand_max_seconds, bottleneck) = if table >= elsewhere.max(device) {
+        (table, LoadBottleneck::Table)
+    } else if elsewhere > device {
         (elsewhere, LoadBottleneck::Elsewhere)
     } else if cpu / processors >= disc {
         (device, LoadBottleneck::Processors)
     } else {
         (device, LoadBottleneck::Disc)
     };
-    // One user alone waits for no other: the response is the sum of all demands.
-    let alone = steps.iter().find(|step| step.users == 1).and_then(|step| step.response);
-    let sum = cpu + disc + elsewhere;
-    let demands_seconds = alone.map_or(sum, |times| times.mean_seconds);
     let users = (think_seconds + demands_seconds) / demand_max_seconds;
     (demand_max_seconds > 0.0).then_some(LoadKnee {
         users,
@@ -91,5 +97,11 @@ mod tests {
         assert_eq!(found.bottleneck, LoadBottleneck::Elsewhere);
         assert!((found.users - 3.0).abs() < 1e-9, "{found:?}");
         assert_eq!(knee(&[], 2), None);
+        // Two places, each taken for the half second of a service: four interactions a second at most.
+        let mut steps = [step(1, 0.66, 0.5, 0.0, 0.0)];
+        steps[0].table = Some(2);
+        let found = knee(&steps, 2).unwrap();
+        assert_eq!(found.bottleneck, LoadBottleneck::Table);
+        assert!((found.users - 6.0).abs() < 1e-9, "{found:?}");
     }
 }

@@ -30,11 +30,22 @@ pub enum Error {
         /// What the kernel said.
         cause: io::Error,
     },
-    /// Limits limit commands, and there is none.
+    /// An option is for commands, and there is none.
     #[error(
-        "--limit holds for commands, and the script has requests only: name a command, or leave out --limit"
+        "{0} holds for commands, and the script has requests only: name a command, or leave out {0}"
     )]
-    NoCommand,
+    NoCommand(&'static str),
+    /// More processors than there are.
+    #[error("--cpus {asked} is not possible: give 1 to {has}, the processors that nbuf may use")]
+    Processors {
+        /// How many were asked for.
+        asked: u32,
+        /// How many there are.
+        has: u32,
+    },
+    /// A table without a place.
+    #[error("a system table of 0 admits no user: give 1 or more")]
+    Places,
     /// There is no group with the limit.
     #[error(
         "cannot make a group with a limit of {limit} ({cause}): run as root outside of a container, or leave out \

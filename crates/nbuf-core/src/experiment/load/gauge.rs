@@ -54,8 +54,8 @@ impl Look {
         (ticks > 0.0).then(|| (idle as f64 / ticks).min(1.0))
     }
 
-    /// What was busy from this look to a later one; of processors only the first ones, if there is a number.
-    fn until(&self, later: &Self, first: Option<u32>) -> Busy {
+    /// What was busy from this look to a later one; of processors these only, if there are any.
+    fn until(&self, later: &Self, these: Option<&[usize]>) -> Busy {
         let passed_ms = later.time_ns.saturating_sub(self.time_ns) as f64 / 1e6;
         let share = |(name, busy): (&String, &u64)| {
             let before = self.disc_busy_ms.get(name).unwrap_or(busy);
@@ -64,14 +64,14 @@ impl Look {
         };
         let discs = later.disc_busy_ms.iter().filter(|_| passed_ms > 0.0).map(share);
         let all = self.idle_ticks(later).map(|(idle, all)| 1.0 - (idle / all).min(1.0));
-        let of_first = |first: u32| {
+        let of_these = |these: &[usize]| {
             let idle: Option<f64> =
-                (0..first as usize).map(|processor| self.idle_share(later, processor)).sum();
-            idle.map(|idle| 1.0 - idle / f64::from(first.max(1)))
+                these.iter().map(|&processor| self.idle_share(later, processor)).sum();
+            idle.map(|idle| 1.0 - idle / these.len().max(1) as f64)
         };
         let refaults = |look: &Self| look.counts.memory.refaulted + look.counts.memory.swapped_back;
         Busy {
-            processors: first.map_or(all, of_first),
+            processors: these.map_or(all, of_these),
             sampled: None,
             // By name where two are alike, so that one is named each time.
             disc: discs.max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0))),
@@ -90,12 +90,12 @@ impl Look {
 }
 
 /// What was busy between two times, by the nearest looks inside.
-pub(super) fn between(looks: &[Look], from_ns: u64, to_ns: u64, first: Option<u32>) -> Busy {
+pub(super) fn between(looks: &[Look], from_ns: u64, to_ns: u64, these: Option<&[usize]>) -> Busy {
     let begin = looks.iter().position(|look| look.time_ns >= from_ns);
     let end = looks.iter().rposition(|look| look.time_ns <= to_ns);
     match (begin, end) {
         (Some(begin), Some(end)) if begin < end => {
-            let busy = looks[begin].until(&looks[end], first);
+            let busy = looks[begin].until(&looks[end], these);
             Busy { sampled: sampled(&looks[begin..=end]), ..busy }
         }
         _ => Busy::default(),
@@ -159,9 +159,9 @@ mod tests {
         let mut looks = [look(0, 0, 0, &[]), look(1000, second, second, &[])];
         looks[0].counts.idle_by_processor = vec![0, 0];
         looks[1].counts.idle_by_processor = vec![second, 0];
-        let of = |looks: &[Look], first| between(looks, 0, 1_000_000_000, first);
+        let of = |looks: &[Look], these| between(looks, 0, 1_000_000_000, these);
         assert_eq!(of(&looks, None).processors, Some(0.5));
-        assert_eq!(of(&looks, Some(1)).processors, Some(0.0));
+        assert_eq!(of(&looks, Some(&[0])).processors, Some(0.0));
         assert_eq!(of(&looks, None).sampled, Some((0.5, 0.0)));
         looks[1].counts.blocked = 1;
         looks[1].counts.memory.refaulted = 7;

@@ -4,8 +4,8 @@
 //! docs/load.md.
 
 use super::bounds::own_share;
+use super::condition::Condition;
 use crate::experiment::result::{LoadEvidence, LoadFigure, LoadLabel, LoadSplit, LoadStep};
-use crate::units::Bytes;
 
 /// From this share of time on a processor or disc counts as busy.
 const BUSY: f64 = 0.85;
@@ -41,14 +41,15 @@ pub(super) fn all(rows: &mut [LoadStep], processors: u32) {
         |of: fn(&LoadStep) -> Option<f64>| rows.iter().filter_map(of).fold(f64::INFINITY, f64::min);
     let response_seconds = least(|row| row.response.map(|times| times.mean_seconds));
     let cpu_seconds = least(|row| row.cpu_seconds_per_interaction);
-    let alone = |limit: Option<Bytes>| {
-        let row = rows.iter().find(|row| row.users == 1 && row.limit_bytes == limit);
+    let alone = |condition: Condition| {
+        let row = rows.iter().find(|row| row.users == 1 && Condition::of(row) == condition);
         row.and_then(|row| row.split).map_or(0.0, |split| split.lock_seconds)
     };
     let labels: Vec<_> = rows
         .iter()
         .map(|row| {
-            let lock_seconds = alone(row.limit_bytes);
+            let lock_seconds = alone(Condition::of(row));
+            let processors = row.cpus.unwrap_or(processors);
             label(row, Base { response_seconds, cpu_seconds, lock_seconds, processors })
         })
         .collect();
@@ -59,7 +60,7 @@ pub(super) fn all(rows: &mut [LoadStep], processors: u32) {
 
 /// The first rule that holds.
 fn label(step: &LoadStep, base: Base) -> (LoadLabel, Vec<LoadEvidence>) {
-    let rules = [core, busy, waits, rose];
+    let rules = [core, busy, waits, table, rose];
     rules.into_iter().find_map(|rule| rule(step, base)).unwrap_or_default()
 }
 
@@ -139,6 +140,12 @@ fn waits(step: &LoadStep, base: Base) -> Labelled {
     Some((label, vec![above(figure, share, WAIT)?]))
 }
 
+/// Users wait for a place, and what they wait for there has no queue.
+fn table(step: &LoadStep, _: Base) -> Labelled {
+    let share = step.place_seconds? / step.response?.mean_seconds;
+    Some((LoadLabel::TableBound, vec![above(LoadFigure::PlaceWait, share, WAIT)?]))
+}
+
 /// The response rose, and nothing above says why.
 fn rose(step: &LoadStep, base: Base) -> Labelled {
     let ratio = step.response.map_or(0.0, |times| times.mean_seconds / base.response_seconds);
@@ -195,7 +202,8 @@ mod tests {
 
     #[test]
     fn a_step_is_labelled_by_its_longest_wait() {
-        use LoadFigure::{DiscIdle, DiscWait, LockWait, MemoryWait, ProcessorWait, ResponseRise};
+        use LoadFigure::ResponseRise;
+        use LoadFigure::{DiscIdle, DiscWait, LockWait, MemoryWait, PlaceWait, ProcessorWait};
         let of = |change: fn(&mut LoadSplit)| {
             let mut split = LoadSplit { on_cpu_seconds: 0.4, ..LoadSplit::default() };
             change(&mut split);
@@ -214,6 +222,8 @@ mod tests {
         );
         check(&of(|split| split.disc_seconds = 0.6), BASE, LoadLabel::DiscBound, &[DiscWait]);
         check(&of(|split| split.memory_seconds = 0.6), BASE, LoadLabel::CoreBound, &[MemoryWait]);
+        let table = LoadStep { place_seconds: Some(1.0), ..step(2.0, 0.2, 0.1) };
+        check(&table, BASE, LoadLabel::TableBound, &[PlaceWait]);
         let idle = LoadIdle { disc_idle_share: 0.5, ..LoadIdle::default() };
         let requests = LoadStep { idle: Some(idle), ..step(2.0, 0.2, 0.1) };
         check(&requests, BASE, LoadLabel::DiscBound, &[ResponseRise, DiscIdle]);

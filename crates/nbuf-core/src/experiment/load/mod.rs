@@ -7,6 +7,8 @@ mod bounds;
 #[cfg(feature = "capture")]
 mod charge;
 #[cfg(feature = "capture")]
+mod condition;
+#[cfg(feature = "capture")]
 mod error;
 #[cfg(feature = "capture")]
 mod gauge;
@@ -18,6 +20,8 @@ mod limit;
 mod meters;
 #[cfg(feature = "capture")]
 mod open;
+#[cfg(feature = "capture")]
+mod places;
 #[cfg(feature = "capture")]
 mod plan;
 #[cfg(feature = "capture")]

@@ -1,6 +1,7 @@
 //! From interactions to the figures of a step.
 
 use super::Spec;
+use super::condition::Condition;
 use super::step::Seen;
 use super::usage;
 use super::user::Interaction;
@@ -9,10 +10,10 @@ use crate::experiment::result::{
 };
 use crate::meter::split::Part;
 use crate::meter::times::Times;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 /// The figures of a step, without its label.
-pub(super) fn row(spec: &Spec, users: u32, limit_bytes: Option<Bytes>, seen: &Seen) -> LoadStep {
+pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) -> LoadStep {
     let script = &spec.script;
     let inside = |one: &&Interaction| one.ended_ns > seen.from_ns && one.ended_ns <= seen.to_ns;
     let all = seen.kept.iter().flat_map(|kept| &kept.interactions).filter(inside);
@@ -37,7 +38,9 @@ pub(super) fn row(spec: &Spec, users: u32, limit_bytes: Option<Bytes>, seen: &Se
         });
     LoadStep {
         users,
-        limit_bytes,
+        limit_bytes: condition.limit,
+        table: condition.table,
+        cpus: condition.cpus,
         warm_up_seconds: Nanos(seen.from_ns.saturating_sub(seen.begin_ns)).seconds(),
         window_seconds,
         interactions: answered.len() as u64,
@@ -48,6 +51,7 @@ pub(super) fn row(spec: &Spec, users: u32, limit_bytes: Option<Bytes>, seen: &Se
         throughput_per_second: rate(answered.len() as u64),
         response: times(&answered, |one| one.intended_ns),
         service: times(&answered, |one| one.began_ns),
+        place_seconds: mean(|one| one.place_ns).filter(|_| condition.table.is_some()),
         think_seconds: mean(|one| one.think_ns),
         cpu_seconds_per_interaction: mean(|one| one.cpu_ns).filter(|_| !script.has_requests()),
         used: usage::of_window(&answered, seen.charged, spec.price.as_ref()),

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::{self, Condition};
 use super::limit::{self, Limited};
 use super::script::{Arrivals, Script};
 use super::step::Seen;
 use super::warm_up::Cut;
 use super::{Error, bounds, label, price, rows, step, usage};
-use crate::experiment::result::{LoadDocument, LoadLimit, LoadPrice, LoadStep, Warning};
+use crate::experiment::result::{LoadCurve, LoadDocument, LoadLimit, LoadPrice, LoadStep, Warning};
 use crate::experiment::session::Session;
 use crate::sys::cgroup::{Hierarchies, sweep};
 use crate::sys::process;
@@ -37,6 +38,10 @@ pub struct Spec {
     pub certify: bool,
     /// Memory limits for all commands together; all steps are made under each of them.
     pub limits: Vec<Bytes>,
+    /// Places of a system table: how many users are admitted at once. All steps are made under each of them.
+    pub tables: Vec<u32>,
+    /// Numbers of processors for all commands; all steps are made under each of them.
+    pub cpus: Vec<u32>,
     /// Files whose pages leave the page cache before the steps of each limit.
     pub cold: Vec<String>,
     /// What to compute the price of commands from.
@@ -46,7 +51,8 @@ pub struct Spec {
 impl Spec {
     /// How many steps there are to make.
     fn steps(&self) -> usize {
-        self.users.len().saturating_mul(self.limits.len().max(1))
+        let varied = [self.limits.len(), self.tables.len(), self.cpus.len()];
+        varied.into_iter().fold(self.users.len(), |steps, of| steps.saturating_mul(of.max(1)))
     }
 }
 
@@ -56,8 +62,13 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LoadDocument, Error
     if let Some(&users) = spec.users.iter().find(|users| !(1..=USERS_MAX).contains(*users)) {
         return Err(Error::Users(users));
     }
-    if !spec.limits.is_empty() && !spec.script.has_commands() {
-        return Err(Error::NoCommand);
+    condition::check(spec)?;
+    for (option, is_given) in
+        [("--limit", !spec.limits.is_empty()), ("--cpus", !spec.cpus.is_empty())]
+    {
+        if is_given && !spec.script.has_commands() {
+            return Err(Error::NoCommand(option));
+        }
     }
     session.cancellation.listen().map_err(Error::Signals)?;
     process::become_subreaper().map_err(Error::Signals)?;
@@ -116,15 +127,19 @@ impl Made {
         let each = spec.duration + spec.warm_up.unwrap_or_default();
         let whole = |time: Duration| usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
         let total = each * u32::try_from(spec.steps()).unwrap_or(u32::MAX);
-        for &users in &spec.users {
+        let limit = limited.map(|limited| limited.limit);
+        let conditions = Condition::under(spec, limit).into_iter();
+        for (condition, users) in
+            conditions.flat_map(|condition| spec.users.iter().map(move |&users| (condition, users)))
+        {
             let number = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
             let progress = |passed: Duration| {
                 session.observer.progress("seconds", whole(each * number + passed), whole(total));
             };
-            let made = step::make(spec, users, limited, session, &progress);
+            let made = step::make(spec, users, (condition, limited), session, &progress);
             let seen = made.and_then(|seen| has_room(limited, seen, session.is_over()));
             match seen {
-                Ok(seen) => self.add(spec, users, limited, &seen),
+                Ok(seen) => self.add(spec, users, condition, &seen),
                 Err(error) if self.rows.is_empty() => return Err(error),
                 Err(error) => self.stopped = Some(error.to_string()),
             }
@@ -135,9 +150,8 @@ impl Made {
         Ok(())
     }
 
-    fn add(&mut self, spec: &Spec, users: u32, limited: Option<&Limited>, seen: &Seen) {
-        let limit = limited.map(|limited| limited.limit);
-        let row = rows::row(spec, users, limit, seen);
+    fn add(&mut self, spec: &Spec, users: u32, condition: Condition, seen: &Seen) {
+        let row = rows::row(spec, users, condition, seen);
         note(&row, seen, &mut self.notes);
         self.was_broken_off |= !seen.is_whole;
         self.rows.push(row);
@@ -169,7 +183,15 @@ impl Made {
         if let Some(at) = price::cheapest(&limits) {
             limits[at].is_cheapest = true;
         }
-        let first = limits.first().map(|limit| limit.knee);
+        let curves: Vec<LoadCurve> = rows
+            .chunk_by(|a, b| Condition::of(a) == Condition::of(b))
+            .map(|rows| {
+                let Condition { limit, table, cpus } = Condition::of(&rows[0]);
+                LoadCurve { limit_bytes: limit, table, cpus, knee: knee(rows) }
+            })
+            .filter(|curve| (curve.limit_bytes, curve.table, curve.cpus) != (None, None, None))
+            .collect();
+        let first = curves.first().map(|curve| curve.knee);
         LoadDocument {
             schema: LoadDocument::SCHEMA.to_owned(),
             seed: spec.script.seed,
@@ -179,6 +201,7 @@ impl Made {
             knee: first.unwrap_or_else(|| knee(&rows)),
             is_complete: !was_broken_off && stopped.is_none() && rows.len() == spec.steps(),
             limits,
+            curves,
             steps: rows,
             stopped,
             notes,
@@ -202,11 +225,15 @@ fn has_room(limited: Option<&Limited>, seen: Seen, is_over: bool) -> Result<Seen
 fn name(row: &LoadStep) -> String {
     let plural = if row.users == 1 { "" } else { "s" };
     let users = format!("{} user{plural}", row.users);
-    row.limit_bytes.map_or_else(|| users.clone(), |limit| format!("{users}, {limit}"))
+    let limit = row.limit_bytes.map(|limit| limit.to_string());
+    let table = row.table.map(|places| format!("table of {places}"));
+    let cpus = row.cpus.map(|cpus| format!("{cpus} CPU"));
+    [Some(users), limit, table, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Other work of the machine, where it took a quarter of all processors or more.
 fn strangers(row: &LoadStep, processors: u32) -> Option<Warning> {
+    let processors = row.cpus.unwrap_or(processors);
     let others = row.processors_busy? - bounds::own_share(row, processors)?;
     let text = format!(
         "{}: other processes, nbuf among them, had {:.0} % of the processors",

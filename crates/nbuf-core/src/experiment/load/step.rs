@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::CpuSet;
 
 use super::charge::{self, Charge, Charged};
+use super::condition::{self, Condition};
 use super::gauge::{self, Busy, Look};
 use super::limit::Limited;
 use super::meters::{Metered, Meters};
+use super::places::Places;
 use super::plan::{Sequence, mix};
 use super::script::Arrivals;
 use super::stop::Stop;
@@ -60,12 +63,13 @@ pub(super) struct Seen {
 pub(super) fn make(
     spec: &Spec,
     users: u32,
-    limited: Option<&Limited>,
+    (condition, limited): (Condition, Option<&Limited>),
     session: &Session<'_>,
     progress: &dyn Fn(Duration),
 ) -> Result<Seen, Error> {
     let by_class = mix(&spec.script.classes, users);
     let changes = Arc::new(Changes::default());
+    let used = condition.cpus.map(|cpus| first(cpus));
     let before = Look::now().map_err(Error::Counters)?;
     let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
@@ -81,6 +85,8 @@ pub(super) fn make(
         group: limited.map(|limited| limited.group.clone()),
         changes,
         stop: Stop::new().map_err(Error::Counters)?,
+        places: condition.table.map(Places::new),
+        processors: used.as_ref().map(|used| set(used)),
         begin_ns,
         end_ns,
         arrivals,
@@ -94,7 +100,7 @@ pub(super) fn make(
         None => watch(&shared, session, &mut meters, progress),
         Some(_) => Ok(Watched::default()),
     };
-    shared.stop.now();
+    shared.end();
     let stopped_ns = monotonic_ns();
     let kept = collect(threads, &kept);
     if let Some(error) = refused {
@@ -117,7 +123,7 @@ pub(super) fn make(
         }
         None => warm_up(&kept, begin_ns),
     };
-    let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS, None);
+    let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS, used.as_deref());
     Ok(Seen {
         users: by_class,
         kept,
@@ -133,6 +139,19 @@ pub(super) fn make(
         cut,
         is_whole: stopped_ns >= end_ns,
     })
+}
+
+/// The first of the processors that nbuf may use.
+fn first(cpus: u32) -> Vec<usize> {
+    let mut processors = condition::processors();
+    processors.truncate(usize::try_from(cpus).unwrap_or(usize::MAX));
+    processors
+}
+
+fn set(processors: &[usize]) -> CpuSet {
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|&processor| set.set(processor));
+    set
 }
 
 /// Starts a thread for each user; how many there are, and where they hand in what they did. The error is of

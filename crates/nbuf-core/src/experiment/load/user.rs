@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::thread::CpuSet;
+
+use super::places::Places;
 use super::plan::{Next, Sequence};
 use super::request::Client;
 use super::script::{Arrivals, Class, Script, What};
@@ -15,7 +18,7 @@ use crate::sys::process::{Account, monotonic_ns};
 use crate::workload::command::{Around, Command, Error, brief};
 use crate::workload::observe::commands::Changes;
 
-/// Interactions of a step at most, so that their times fit into memory: 96 bytes each.
+/// Interactions of a step at most, so that their times fit into memory: 104 bytes each.
 pub(super) const INTERACTIONS_MAX: usize = 4_000_000;
 
 /// What all users of a step share.
@@ -30,6 +33,10 @@ pub(super) struct Shared {
     /// Who follows the threads of commands.
     pub(super) changes: Arc<Changes>,
     pub(super) stop: Stop,
+    /// The places of the system table.
+    pub(super) places: Option<Places>,
+    /// What commands may run on.
+    pub(super) processors: Option<CpuSet>,
     /// When the step began and ends, on the monotonic clock.
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
@@ -53,6 +60,8 @@ pub(super) struct Interaction {
     pub(super) ended_ns: u64,
     /// The think time before it.
     pub(super) think_ns: u64,
+    /// The wait for a place.
+    pub(super) place_ns: u64,
     /// Processor time of the command and its descendants.
     pub(super) cpu_ns: u64,
     /// Page faults of them that needed I/O.
@@ -95,7 +104,15 @@ impl Shared {
     /// Ends the step because of an error.
     fn fail(&self, error: Error) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.end();
+    }
+
+    /// Ends the step for all users.
+    pub(super) fn end(&self) {
         self.stop.now();
+        if let Some(places) = &self.places {
+            places.close();
+        }
     }
 }
 
@@ -131,7 +148,7 @@ pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
             }
         }
         if shared.count.fetch_add(1, Ordering::Relaxed) >= INTERACTIONS_MAX {
-            shared.stop.now();
+            shared.end();
             return kept;
         }
     }
@@ -155,10 +172,20 @@ impl Hand<'_> {
         kept: &mut Kept,
     ) -> Result<bool, Error> {
         let what = &class.actions[action].what;
+        let came_ns = monotonic_ns();
+        if self.shared.places.as_ref().is_some_and(|places| !places.enter()) {
+            return Ok(false);
+        }
+        let place_ns = monotonic_ns().saturating_sub(came_ns);
+        let interaction = Interaction { place_ns, ..interaction };
         let done = match what {
-            What::Command { run } => self.run(run, interaction)?,
-            What::Request { get, timeout } => self.request(get, *timeout, interaction),
+            What::Command { run } => self.run(run, interaction),
+            What::Request { get, timeout } => Ok(self.request(get, *timeout, interaction)),
         };
+        if let Some(places) = &self.shared.places {
+            places.leave();
+        }
+        let done = done?;
         let Some((done, failure)) = done else { return Ok(false) };
         self.next_free_ns = done.ended_ns;
         if kept.failure.is_none() {
@@ -182,7 +209,8 @@ impl Hand<'_> {
             shared.changes.begins(pid.unsigned_abs(), time_ns);
         };
         let over = shared.stop.descriptor();
-        let around = Around { group: shared.group.as_deref(), over, begins: &begins };
+        let (group, processors) = (shared.group.as_deref(), shared.processors);
+        let around = Around { group, processors, over, begins: &begins };
         let ran = brief(&command, around)?;
         if let Some(thread) = thread.get() {
             let (ended_ns, counts, used_disc) = ran.as_ref().map_or_else(

@@ -24,8 +24,11 @@ pub struct LoadDocument {
     pub price: Option<LoadPrice>,
     /// Each memory limit, in the order in which they were given.
     pub limits: Vec<LoadLimit>,
+    /// Each combination of memory limit, system table and processors, in the order of its steps; none where nothing
+    /// of that was varied.
+    pub curves: Vec<LoadCurve>,
     /// Where queues begin, where all classes are closed and there was something to compute it from; under the
-    /// first limit, where there are limits.
+    /// first curve, where there are curves.
     pub knee: Option<LoadKnee>,
     /// Whether all steps were made to their end.
     pub is_complete: bool,
@@ -48,6 +51,10 @@ pub struct LoadStep {
     pub users: u32,
     /// The memory limit of all commands together.
     pub limit_bytes: Option<Bytes>,
+    /// How many users the system table admits at once.
+    pub table: Option<u32>,
+    /// How many processors commands may use.
+    pub cpus: Option<u32>,
     /// The beginning of the step, which is in no figure.
     pub warm_up_seconds: f64,
     /// What the figures are of.
@@ -68,6 +75,9 @@ pub struct LoadStep {
     pub response: Option<LoadTimes>,
     /// From the actual beginning to the answer.
     pub service: Option<LoadTimes>,
+    /// The mean wait for a place in the system table, where there is one. It is part of the response, and not of
+    /// the service.
+    pub place_seconds: Option<f64>,
     /// The mean think time before an interaction.
     pub think_seconds: Option<f64>,
     /// Processor time of a command and its descendants, on average; nothing where there are requests,
@@ -109,6 +119,20 @@ pub struct LoadLimit {
     pub killed: u64,
     /// Whether a command costs least under it, by the prices that were given.
     pub is_cheapest: bool,
+}
+
+/// All steps under one combination of conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LoadCurve {
+    /// The memory limit.
+    pub limit_bytes: Option<Bytes>,
+    /// The places of the system table.
+    pub table: Option<u32>,
+    /// The processors.
+    pub cpus: Option<u32>,
+    /// Where queues begin.
+    pub knee: Option<LoadKnee>,
 }
 
 /// Prices, in any currency.
@@ -213,6 +237,8 @@ pub enum LoadLabel {
     CoreBound,
     /// Commands wait for other threads or programs: for a lock, a pipe or a socket.
     LockBound,
+    /// Users wait for a place in the system table.
+    TableBound,
 }
 
 /// The number of users from which queues cannot be avoided, by the asymptotic bounds.
@@ -241,6 +267,8 @@ pub enum LoadBottleneck {
     Processors,
     /// A disc.
     Disc,
+    /// The places of the system table: the service by their number.
+    Table,
     /// Neither: the demand is taken from the highest throughput.
     Elsewhere,
 }

@@ -92,6 +92,8 @@ pub enum LoadFigure {
     CpuRise,
     /// The mean response by the shortest of all steps.
     ResponseRise,
+    /// The share of response that waits for a place in the system table.
+    PlaceWait,
     /// The share of the time of processors in which they are idle while tasks wait for a disc.
     DiscIdle,
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{Command, Error, Input, cannot_execute, discarding, end_orphans, plan, refused};
 use crate::sys::cgroup::Group;
@@ -17,6 +18,8 @@ use crate::sys::supervise::{Plan, Report, Supervisor, Used};
 pub struct Around<'a> {
     /// The group that it joins, if any; others may run in it.
     pub group: Option<&'a Group>,
+    /// What it may run on, if not on all processors.
+    pub processors: Option<CpuSet>,
     /// Once this is readable or closed at its other end, everything is ended.
     pub over: BorrowedFd<'a>,
     /// Is called with the number of the process just before it may execute, and the time.
@@ -85,7 +88,7 @@ pub fn end_what_is_left(strangers: &[i32]) {
 fn watch(
     supervisor: &Supervisor,
     command: &Command,
-    Around { group, over, begins }: Around<'_>,
+    Around { group, processors, over, begins }: Around<'_>,
 ) -> Result<Option<Brief>, Error> {
     let mut brief = Brief::default();
     let mut is_over = false;
@@ -109,6 +112,10 @@ fn watch(
                 Err(_) => return Err(Error::SupervisorKilled),
                 Ok(Some(Report::Ready { pid })) => {
                     group.map_or(Ok(()), |group| group.admit(pid))?;
+                    if let Some(processors) = &processors {
+                        sched_setaffinity(rustix::process::Pid::from_raw(pid), processors)
+                            .map_err(|error| Error::Io(error.into()))?;
+                    }
                     brief.began_ns = process::monotonic_ns();
                     begins(pid, brief.began_ns);
                     supervisor.go()?;

@@ -96,6 +96,7 @@ fn said(evidence: &LoadEvidence) -> String {
         }
         LoadFigure::CpuRise => times("CPU of a command"),
         LoadFigure::ResponseRise => times("response"),
+        LoadFigure::PlaceWait => share("response waits for a place in the system table"),
         LoadFigure::DiscIdle => share("processors idle while tasks wait for a disc"),
     }
 }

@@ -1,10 +1,11 @@
 //! The two figures of 1969, and what a command costs, over memory: for terminal and page.
 
-use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadUse};
+use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
 
 use super::super::chart::{Chart, Line, Look, Mark, Points};
 use super::super::scale::Axis;
 use super::super::{plot, scale, table::Table};
+use super::conditions::of_step;
 use super::limits;
 
 /// A figure of cost of a command.
@@ -32,31 +33,35 @@ pub(super) fn plots(document: &LoadDocument, width: usize, colour: bool) -> Stri
     all(document).iter().map(draw).collect()
 }
 
-/// Response against users, a line for each limit.
+/// Response against users, a line for each condition.
 fn response(document: &LoadDocument) -> Option<Chart> {
-    let points = |limit: &LoadLimit| -> Points {
-        let own = document.steps.iter().filter(|step| step.limit_bytes == Some(limit.limit_bytes));
-        let point = |step: &nbuf::experiment::result::LoadStep| {
-            Some((f64::from(step.users), step.response?.mean_seconds))
-        };
-        let mut points: Points = own.filter_map(point).collect();
+    let conditions = super::conditions(document);
+    if conditions.is_empty() {
+        return None;
+    }
+    let points = |steps: &[LoadStep]| -> Points {
+        let point = |step: &LoadStep| Some((f64::from(step.users), step.response?.mean_seconds));
+        let mut points: Points = steps.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     };
     let lines: Vec<Line> = document
-        .limits
-        .iter()
+        .steps
+        .chunk_by(|a, b| of_step(a) == of_step(b))
         .enumerate()
-        .map(|(at, limit)| Line::new(limit.limit_bytes.to_string(), Look::Nth(at), points(limit)))
+        .map(|(at, steps)| {
+            Line::new(conditions.name(&of_step(&steps[0])), Look::Nth(at), points(steps))
+        })
         .collect();
     let places = sorted(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
     if places.len() < 2 {
         return None;
     }
+    let title = format!("mean response by users, a line for each {}", conditions.kind());
     let x = Axis::counts("users", places.iter().map(|&users| scale::whole(users)));
     let highest = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let y = Axis::seconds("seconds", highest);
-    let mut chart = Chart::new("mean response by users, a line for each memory limit", x, y);
+    let mut chart = Chart::new(title, x, y);
     chart.lines = lines;
     chart.at = places;
     chart.table = super::sheet(document);

@@ -7,7 +7,7 @@ mod limits;
 mod page;
 
 use nbuf::experiment::result::{
-    LoadBottleneck, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes,
+    LoadBottleneck, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes,
 };
 
 use super::table::{Table, number, text};
@@ -40,11 +40,13 @@ fn label(label: LoadLabel) -> &'static str {
         LoadLabel::WaitsElsewhere => "waits elsewhere",
         LoadLabel::CoreBound => "core bound",
         LoadLabel::LockBound => "lock bound",
+        LoadLabel::TableBound => "table bound",
     }
 }
 
 fn sheet(document: &LoadDocument) -> Table {
     let first = conditions(document);
+    let has_table = document.steps.iter().any(|step| step.table.is_some());
     let columns = [
         number("users"),
         number("per second"),
@@ -53,12 +55,15 @@ fn sheet(document: &LoadDocument) -> Table {
         number("p90").rank(1),
         number("p99"),
         number("service").rank(2),
+    ];
+    let place = has_table.then(|| number("place"));
+    let others = [
         number("CPU each").rank(1),
         number("CPU busy"),
         number("disc busy").rank(1),
         text("bound"),
     ];
-    let columns = first.columns().chain(columns);
+    let columns = first.columns().chain(columns).chain(place).chain(others);
     let rows = document.steps.iter().map(|step| {
         let of = |of: fn(&LoadTimes) -> f64| {
             step.response.as_ref().map_or_else(String::new, |times| seconds(of(times)))
@@ -71,12 +76,16 @@ fn sheet(document: &LoadDocument) -> Table {
             of(|times| times.p90_seconds),
             of(|times| times.p99_seconds),
             step.service.map_or_else(String::new, |times| seconds(times.mean_seconds)),
+        ];
+        let place = has_table.then(|| step.place_seconds.map_or_else(String::new, seconds));
+        let others = [
             step.cpu_seconds_per_interaction.map_or_else(String::new, seconds),
             percent(step.processors_busy),
             percent(step.disc_busy),
             answered(step, label(step.label)).to_owned(),
         ];
-        first.cells(step).into_iter().chain(cells).collect::<Vec<_>>()
+        let cells = first.cells(step).into_iter().chain(cells);
+        cells.chain(place).chain(others).collect::<Vec<_>>()
     });
     Table::new("Response against users", columns).with(rows)
 }
@@ -90,7 +99,8 @@ fn conditions(document: &LoadDocument) -> Conditions {
 fn name(document: &LoadDocument, step: &LoadStep) -> String {
     let plural = if step.users == 1 { "" } else { "s" };
     let users = format!("{} user{plural}", step.users);
-    std::iter::once(users).chain(conditions(document).cells(step)).collect::<Vec<_>>().join(", ")
+    let condition = conditions(document).name(&conditions::of_step(step));
+    if condition.is_empty() { users } else { format!("{users}, {condition}") }
 }
 
 fn answered(step: &LoadStep, label: &'static str) -> &'static str {
@@ -110,11 +120,26 @@ fn answer(document: &LoadDocument) -> String {
     }
 }
 
+/// The answer, for each condition if there are several.
+fn answers(document: &LoadDocument) -> Vec<String> {
+    if document.curves.len() < 2 || !document.thinks {
+        return vec![answer(document)];
+    }
+    let most = document.steps.iter().map(|step| step.users).max().unwrap_or(0);
+    let names = conditions(document);
+    let line = |curve: &LoadCurve| {
+        Some(format!("{}: {}", names.name(curve), knee_line(curve.knee.as_ref()?, most)))
+    };
+    let lines: Vec<String> = document.curves.iter().filter_map(line).collect();
+    if lines.is_empty() { vec![answer(document)] } else { lines }
+}
+
 fn knee_line(knee: &LoadKnee, most: u32) -> String {
     let bottleneck = match knee.bottleneck {
         LoadBottleneck::Processors => "of the processors",
         LoadBottleneck::Disc => "of the disc",
         LoadBottleneck::Elsewhere => "by the highest throughput",
+        LoadBottleneck::Table => "of a place in the system table",
     };
     let beyond = if knee.users > f64::from(most) { ", more than were tried" } else { "" };
     format!(
@@ -152,7 +177,7 @@ pub(crate) fn table(document: &LoadDocument, width: usize, colour: bool) -> Stri
     }
     out += if out.contains("\n\n") { "\n" } else { "" };
     out += &charts::plots(document, width, colour);
-    let answers = std::iter::once(answer(document)).chain(limits::cheapest(document));
+    let answers = answers(document).into_iter().chain(limits::cheapest(document));
     for line in answers.chain(causes::lines(document)) {
         wrap(&mut out, &line, width);
     }
@@ -246,7 +271,12 @@ mod tests {
             steps.map(of).map(|step| LoadStep { used: limit.used, ..step }).collect()
         };
         let steps = limits.iter().flat_map(|limit| -> Vec<LoadStep> { under(limit) }).collect();
-        LoadDocument { limits, steps, price: Some(LoadPrice::default()), ..base }
+        let curve = |limit: &LoadLimit| LoadCurve {
+            limit_bytes: Some(limit.limit_bytes),
+            ..LoadCurve::default()
+        };
+        let curves = limits.iter().map(curve).collect();
+        LoadDocument { limits, steps, curves, price: Some(LoadPrice::default()), ..base }
     }
 
     #[test]

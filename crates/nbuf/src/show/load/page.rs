@@ -5,10 +5,12 @@ use nbuf::experiment::result::{LoadDocument, LoadStep, LoadTimes};
 use super::super::chart::{Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{answer, causes, charts, limits, notes, sheet};
+use super::{answers, causes, charts, conditions, limits, notes, sheet};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 18] = [
+    ("place", "the wait until the system table admits a user, which is part of the response"),
+    ("table bound", "users wait for a place in the system table, and not for anything behind it"),
     ("true idle", "the share of processors that were idle while no task waited for a disc"),
     ("disc idle", "the share of processors that were idle while tasks waited for a disc"),
     ("CPU wait", "a command could run, and waited for a processor"),
@@ -34,7 +36,7 @@ pub(crate) fn page(document: &LoadDocument) -> String {
         why(document),
         ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
     ];
-    let lines = std::iter::once(answer(document)).chain(limits::cheapest(document));
+    let lines = answers(document).into_iter().chain(limits::cheapest(document));
     let answers = lines.collect::<Vec<_>>().join(". ");
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
     Page {
@@ -59,11 +61,11 @@ fn why(document: &LoadDocument) -> (String, Vec<Part>) {
 
 /// What was measured: under limits the figures over memory, too.
 fn measured(document: &LoadDocument) -> (String, Vec<Part>) {
-    if !document.limits.is_empty() {
+    if !conditions(document).is_empty() {
         let charts = charts::all(document).into_iter().map(Part::Chart);
         let tables = [sheet(document)].into_iter().chain(limits::tables(document));
         let parts = charts.chain(tables.filter_map(Part::table)).collect();
-        return ("Users under memory limits".to_owned(), parts);
+        return (format!("Users by {}", conditions(document).kind()), parts);
     }
     let answered = document.steps.iter().filter(|step| step.response.is_some());
     let steps: Vec<&LoadStep> = answered.collect();
