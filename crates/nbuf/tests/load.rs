@@ -8,9 +8,10 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use expect_test::expect;
+use nbuf::experiment::load::Think;
 use nbuf::experiment::result::{LoadBottleneck, LoadDocument, LoadFigure, LoadLabel, LoadTimes};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process::signal;
@@ -224,6 +225,85 @@ fn commands_run_on_the_processors_that_they_are_given() {
 }
 
 #[test]
+fn a_history_grows_by_a_run_and_think_times_come_from_a_file() {
+    let place = Place::new();
+    fs::write(place.path("think.txt"), "50ms\n0.1 # seconds\n").unwrap();
+    let script = "[[class]]\nname = 'a'\nthink = { kind = 'recorded', file = 'think.txt' }\n\
+                  command = [{ run = ['true'] }]\n";
+    let words = ["--users", "1", "--duration", "1s", "--history", "steps.jsonl"];
+    for label in ["first", "second"] {
+        let load = measured(&place, script, &[&words[..], &["--label", label]].concat());
+        let think = load.steps[0].think_seconds.unwrap();
+        assert!((0.05..=0.1).contains(&think), "{load:?}");
+    }
+    let (status, said, wrong) = run(&place, script, &words);
+    assert_eq!((status, wrong.as_str()), (0, ""), "{said}");
+    let table: Vec<&str> = said.split("Steps:\n").nth(1).unwrap().lines().collect();
+    assert!(table.len() == 4 && table[2].contains("second"), "{said}");
+    fs::write(place.path("steps.jsonl"), "precious\n").unwrap();
+    let (status, _, wrong) = run(&place, script, &words);
+    assert!(status == 125 && wrong.contains("steps.jsonl: line 1 is not of nbuf's"), "{wrong}");
+    assert_eq!(fs::read_to_string(place.path("steps.jsonl")).unwrap(), "precious\n");
+    fs::write(place.path("think.txt"), "50ms\nsoon\n").unwrap();
+    let (status, _, wrong) = run(&place, script, &[]);
+    assert!(status == 125 && wrong.starts_with("nbuf: think.txt: line 2: `soon`"), "{wrong}");
+}
+
+/// The log of a real server, which two users asked the same question five times.
+fn log_of_postgresql(place: &Place) -> Option<PathBuf> {
+    let programs = Path::new("/usr/lib/postgresql/15/bin");
+    // The server refuses to be root.
+    let own = tempfile::Builder::new().prefix("nbuftest-pg").tempdir_in("/tmp").ok()?;
+    std::os::unix::fs::chown(own.path(), Some(65534), Some(65534)).ok()?;
+    let here = own.path().display();
+    let settings = format!(
+        "listen_addresses = ''\nunix_socket_directories = '{here}'\n\
+         log_line_prefix = '%m [%p] %c '\nlog_min_duration_statement = 0\n"
+    );
+    fs::write(own.path().join("settings"), settings).ok()?;
+    fs::write(own.path().join("q.sql"), "\\sleep 50 ms\nselect 1,\n 2;\n").ok()?;
+    let steps = format!(
+        "cd {here} && P={programs} && $P/initdb -D d -A trust -U postgres -N >out 2>&1 && \
+         cat settings >>d/postgresql.conf && $P/pg_ctl -D d -l log -w start >>out 2>&1 && \
+         $P/pgbench -h {here} -U postgres -n -c 2 -t 5 -f q.sql postgres >>out 2>&1; \
+         $P/pg_ctl -D d -m immediate stop >>out 2>&1; grep -q duration log",
+        programs = programs.display()
+    );
+    let words = ["--reuid=65534", "--regid=65534", "--clear-groups", "env", "LC_ALL=C"];
+    let mut server = Command::new("setpriv");
+    let done = server.args(words).args(["sh", "-c", &steps]).status().ok()?;
+    if !done.success() {
+        let said = fs::read_to_string(own.path().join("out")).unwrap_or_default();
+        support::skip(&format!("no log of PostgreSQL 15: {said}"));
+        return None;
+    }
+    fs::copy(own.path().join("log"), place.path("pg.log")).ok()?;
+    Some(place.path("pg.log"))
+}
+
+#[test]
+fn a_script_is_drafted_from_the_log_of_a_real_postgresql() {
+    if !Path::new("/usr/lib/postgresql/15/bin/initdb").exists() {
+        return support::skip("no PostgreSQL 15");
+    }
+    let Some(_lock) = requires(&[Need::Program("setpriv")]) else { return };
+    let place = Place::new();
+    let Some(log) = log_of_postgresql(&place) else { return };
+    let output = place.nbuf(["load", "--from"]).arg(&log).output().unwrap();
+    let drafted = String::from_utf8(output.stdout).unwrap();
+    let wrong = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), wrong.as_str()), (Some(0), ""), "{drafted}");
+    let script = nbuf::experiment::load::Script::parse(&drafted).unwrap();
+    let [action] = &script.classes[0].actions[..] else { panic!("{drafted}") };
+    assert_eq!(action.what.name(), "psql -X -q -c select 1,\n 2");
+    assert_eq!(action.weight.to_bits(), 10_f64.to_bits());
+    let Think::Lognormal { mean_seconds, .. } = script.classes[0].think else {
+        panic!("{drafted}")
+    };
+    assert!((0.045..0.5).contains(&mean_seconds), "{drafted}");
+}
+
+#[test]
 fn requests_go_over_a_real_socket() {
     let place = Place::new();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -265,7 +345,7 @@ fn errors_say_where_and_what_was_meant() {
         said += &wrong;
     }
     expect![[r#"
-        nbuf: users.toml: line 3, column 18: there is no think time `exponental`: did you mean `exponential`? Known are `fixed`, `exponential`, `lognormal`
+        nbuf: users.toml: line 3, column 18: there is no think time `exponental`: did you mean `exponential`? Known are `fixed`, `exponential`, `lognormal`, `recorded`
         nbuf: users.toml: line 4, column 1: a class has no key `commands`: did you mean `command`? Known are `name`, `share`, `think`, `arrivals`, `rate_per_second`, `command`, `request`
         nbuf: users.toml: line 1, column 8: this is no TOML: string values must be quoted, expected literal string
     "#]].assert_eq(&said);

@@ -71,7 +71,7 @@ pub use load::{
     LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,
     LoadStep, LoadTimes, LoadUse,
 };
-pub use load_cause::{LoadEvidence, LoadFigure, LoadIdle, LoadSplit};
+pub use load_cause::{LoadEvidence, LoadFigure, LoadHistory, LoadIdle, LoadSplit};
 pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,

@@ -1,11 +1,11 @@
 //! `nbuf load`: many users, and the certifier.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Result;
-use nbuf::experiment::load::{self, Error, Spec};
+use nbuf::experiment::load::{self, Error, Spec, history};
 use nbuf::experiment::result::LoadPrice;
 use nbuf::experiment::{document, load::USERS_MAX};
 use nbuf::units::{Bytes, Nanos, Size};
@@ -34,6 +34,8 @@ Examples:
   nbuf load users.toml --users 1,4 --limit 1GiB,512MiB,256MiB --cold data.db
   nbuf load users.toml --users 1..32:8 --system-table 4,8
   nbuf load users.toml --cpus 1,2
+  nbuf load --from access.log --server http://127.0.0.1:8080 > users.toml
+  nbuf load users.toml --history steps.jsonl --label v2
 
 docs/load.md describes scripts.
 
@@ -46,7 +48,14 @@ Exit status:
   130  interrupted by Ctrl-C; prints what was measured so far")]
 pub(crate) struct Arguments {
     /// The script
-    script: PathBuf,
+    #[arg(required_unless_present = "from")]
+    script: Option<PathBuf>,
+    /// Draft a script from this log of nginx or Postgres, and print it
+    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    from: Option<PathBuf>,
+    /// Send the requests of a draft to this server
+    #[arg(long, value_name = "URL", requires = "from", default_value = "http://127.0.0.1", value_parser = server)]
+    server: String,
     /// The numbers of users, a step each: 1,2,4,8 or 1..8 or 1..64:9
     #[arg(long, value_name = "N,...", default_value = "1,2,4,8", conflicts_with = "certify")]
     users: Users,
@@ -77,6 +86,12 @@ pub(crate) struct Arguments {
     /// Seed the choices and think times by this number, not the script's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Append a line with the figures of this run to this file, and show all lines; refused if it is another's
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Name this run in the history: a version, a change
+    #[arg(long, value_name = "TEXT", requires = "history")]
+    label: Option<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -165,11 +180,45 @@ fn time(text: &str) -> Result<Duration, String> {
     if fits { Ok(time) } else { Err("give a time from 100ms to 24h".to_owned()) }
 }
 
+/// A server that can be asked.
+fn server(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").unwrap_or_default();
+    let is_plain = host.chars().all(|c| c.is_ascii_graphic());
+    if !host.is_empty() && !host.starts_with('/') && is_plain {
+        Ok(text.to_owned())
+    } else {
+        Err("begin it with http://HOST".to_owned())
+    }
+}
+
+/// Prints a draft, and which lines are not in it.
+fn draft(log: &Path, server: &str) -> Result<u8> {
+    let draft = load::draft(log, server)?;
+    for (line, what) in &draft.problems {
+        say(format!("{}: line {line} is left out: {what}", log.display()));
+    }
+    let more = draft.unread - draft.problems.len();
+    if more > 0 {
+        say(format!("{}: {more} more lines are left out", log.display()));
+    }
+    print(draft.script.as_bytes())?;
+    Ok(0)
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    let script = match (&arguments.script, &arguments.from) {
+        (_, Some(log)) => return draft(log, &arguments.server),
+        (Some(script), None) => script,
+        (None, None) => return Err(UsageError("name a script".to_owned()).into()),
+    };
     if let Some(path) = &arguments.html {
         must_be_possible(path, "--html")?;
     }
-    let mut script = load::open(&arguments.script)?;
+    if let Some(path) = &arguments.history {
+        // Before the load: an hour is not to be lost.
+        history::read(path)?;
+    }
+    let mut script = load::open(script)?;
     script.seed = arguments.seed.unwrap_or(script.seed);
     let spec = Spec {
         script,
@@ -192,13 +241,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         Error::Command(error) => error.into(),
         other => anyhow::Error::from(other),
     })?;
+    let runs = match &arguments.history {
+        // What was broken off is no run to compare with.
+        Some(path) if document.is_complete => {
+            history::append(path, &document, arguments.label.as_deref())?
+        }
+        Some(path) => history::read(path)?,
+        None => Vec::new(),
+    };
     let text = if arguments.json {
         document::write(&document)?
     } else {
         let terminal = Terminal::of_output();
-        shown::table(&document, terminal.width, terminal.colour)
+        shown::table(&document, &runs, terminal.width, terminal.colour)
     };
-    let page = |path: &PathBuf| keep(path, "--html", shown::page(&document).as_bytes());
+    let page = |path: &PathBuf| keep(path, "--html", shown::page(&document, &runs).as_bytes());
     let kept = arguments.html.as_ref().map_or(Ok(()), page);
     kept.and(print(text.as_bytes()))?;
     if let Some(stopped) = &document.stopped {

@@ -41,7 +41,7 @@ pub(crate) enum Verb {
     Record(record::Arguments),
     Run(run::Arguments),
     Watch(Box<watch::Arguments>),
-    Load(load::Arguments),
+    Load(Box<load::Arguments>),
     Curve(Box<curve::Args>),
     Replay(Box<replay::Args>),
     Serve(Box<serve::Args>),

@@ -9,9 +9,13 @@ mod charge;
 #[cfg(feature = "capture")]
 mod condition;
 #[cfg(feature = "capture")]
+mod draft;
+#[cfg(feature = "capture")]
 mod error;
 #[cfg(feature = "capture")]
 mod gauge;
+#[cfg(feature = "capture")]
+pub mod history;
 #[cfg(feature = "capture")]
 mod label;
 #[cfg(feature = "capture")]
@@ -26,6 +30,8 @@ mod places;
 mod plan;
 #[cfg(feature = "capture")]
 mod price;
+#[cfg(feature = "capture")]
+mod recorded;
 #[cfg(feature = "capture")]
 mod request;
 #[cfg(feature = "capture")]
@@ -45,9 +51,11 @@ mod user;
 mod warm_up;
 
 #[cfg(feature = "capture")]
+pub use draft::{Draft, DraftError};
+#[cfg(feature = "capture")]
 pub use error::Error;
 #[cfg(feature = "capture")]
-pub use open::{OpenError, open};
+pub use open::{OpenError, draft, open};
 #[cfg(feature = "capture")]
 pub use price::PriceError;
 #[cfg(feature = "capture")]

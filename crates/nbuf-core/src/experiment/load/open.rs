@@ -3,9 +3,13 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use super::draft::{self, Draft, DraftError};
+use super::recorded;
 use super::script::{Script, ScriptError};
 use crate::sys::input::{self, Refused};
 
+/// What a draft is made of; a longer log has the same users again.
+const LOG_BYTES_MAX: u64 = 256 << 20;
 /// No real script is longer.
 const BYTES_MAX: u64 = 4 << 20;
 
@@ -24,6 +28,24 @@ pub enum OpenError {
         /// What went wrong.
         cause: io::Error,
     },
+    /// A file of recorded think times has a line that is none.
+    #[error("{name}: line {line}: {what}")]
+    Think {
+        /// The file.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// The error, and how to correct it.
+        what: String,
+    },
+    /// It is no log that a script can be drafted from.
+    #[error("{name}: {cause}")]
+    Draft {
+        /// The file.
+        name: String,
+        /// The error with its line.
+        cause: DraftError,
+    },
     /// It is no script.
     #[error("{name}: {cause}")]
     Script {
@@ -34,12 +56,24 @@ pub enum OpenError {
     },
 }
 
-/// Reads the script in a file.
+/// Reads the script in a file, and the files of think times that it names: their paths are from its directory.
 pub fn open(path: &Path) -> Result<Script, OpenError> {
     let name = input::name(path);
     let mut text = String::new();
     let file = input::open(path)?;
     let read = file.take(BYTES_MAX).read_to_string(&mut text);
     read.map_err(|cause| OpenError::Read { name: name.clone(), cause })?;
-    Script::parse(&text).map_err(|cause| OpenError::Script { name, cause })
+    let mut script = Script::parse(&text).map_err(|cause| OpenError::Script { name, cause })?;
+    recorded::read(&mut script, path.parent().unwrap_or(Path::new("")))?;
+    Ok(script)
+}
+
+/// Drafts a script from a log of nginx or `PostgreSQL`. Requests go to `server`, which begins with `http://`.
+pub fn draft(log: &Path, server: &str) -> Result<Draft, OpenError> {
+    let name = input::name(log);
+    let mut bytes = Vec::new();
+    let read = input::open(log)?.take(LOG_BYTES_MAX).read_to_end(&mut bytes);
+    read.map_err(|cause| OpenError::Read { name: name.clone(), cause })?;
+    let text = String::from_utf8_lossy(&bytes);
+    draft::draft(&text, server).map_err(|cause| OpenError::Draft { name, cause })
 }

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Tickets are given out in order. The ticket `t` is admitted once `t - places` others have left.
 #[derive(Debug)]
 pub(super) struct Places {
-    places: u64,
+    count: u64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -22,7 +22,7 @@ struct State {
 
 impl Places {
     pub(super) fn new(places: u32) -> Self {
-        Self { places: places.into(), state: Mutex::default(), changed: Condvar::new() }
+        Self { count: places.into(), state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for a place. Whether there is one: not so once they are closed.
@@ -30,7 +30,7 @@ impl Places {
         let mut state = self.state();
         let ticket = state.tickets;
         state.tickets += 1;
-        while ticket >= state.left + self.places && !state.is_closed {
+        while ticket >= state.left + self.count && !state.is_closed {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         !state.is_closed

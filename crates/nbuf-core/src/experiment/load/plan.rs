@@ -37,7 +37,7 @@ impl Sequence {
     pub(super) fn next(&mut self, class: &Class, thinks: bool) -> Next {
         // Drawn either way, so that the actions are the same.
         let pause = match class.arrivals {
-            Arrivals::Closed => think(class.think, &mut self.0),
+            Arrivals::Closed => think(&class.think, &mut self.0),
             Arrivals::Open { rate_per_second } => self.0.exponential(1.0 / rate_per_second),
         };
         let pause = if thinks { Nanos::from_seconds(pause) } else { Nanos::ZERO };
@@ -57,8 +57,8 @@ impl Sequence {
 }
 
 /// Draws a think time in seconds.
-fn think(think: Think, random: &mut Random) -> f64 {
-    match think {
+fn think(think: &Think, random: &mut Random) -> f64 {
+    match *think {
         Think::Fixed { seconds } => seconds,
         Think::Exponential { mean_seconds } => random.exponential(mean_seconds),
         Think::Lognormal { mean_seconds, deviation_seconds } => {
@@ -69,6 +69,10 @@ fn think(think: Think, random: &mut Random) -> f64 {
             let variance = (1.0 + (deviation_seconds / mean_seconds).powi(2)).ln();
             let mean = mean_seconds.ln() - variance / 2.0;
             (mean + variance.sqrt() * normal(random)).exp()
+        }
+        Think::Recorded { ref seconds, .. } => {
+            let at = crate::units::whole(random.unit() * seconds.len() as f64);
+            usize::try_from(at).ok().and_then(|at| seconds.get(at)).copied().unwrap_or(0.0)
         }
     }
 }
@@ -179,6 +183,20 @@ mod tests {
         let (mean, deviation, _) = moments(2);
         near(mean, 0.25, 0.03);
         near(deviation, 0.25, 0.04);
+    }
+
+    #[test]
+    fn recorded_times_are_drawn_alike_and_by_the_seed() {
+        let mut class = script().classes.remove(0);
+        let seconds = vec![1.0, 2.0, 4.0];
+        class.think = Think::Recorded { file: String::new(), seconds: seconds.clone() };
+        let of = |user| draw(&class, Sequence::of_user(9, 0, user), 3000);
+        assert_eq!(of(0), of(0));
+        assert_ne!(of(0), of(1));
+        for want in seconds {
+            let times = of(0).iter().filter(|next| next.pause == Nanos::from_seconds(want)).count();
+            assert!((900..1100).contains(&times), "{want}: {times}");
+        }
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn name(row: &LoadStep) -> String {
     let users = format!("{} user{plural}", row.users);
     let limit = row.limit_bytes.map(|limit| limit.to_string());
     let table = row.table.map(|places| format!("table of {places}"));
-    let cpus = row.cpus.map(|cpus| format!("{cpus} CPU"));
+    let cpus = row.cpus.map(|cpus| format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" }));
     [Some(users), limit, table, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

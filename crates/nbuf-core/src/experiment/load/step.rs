@@ -69,7 +69,7 @@ pub(super) fn make(
 ) -> Result<Seen, Error> {
     let by_class = mix(&spec.script.classes, users);
     let changes = Arc::new(Changes::default());
-    let used = condition.cpus.map(|cpus| first(cpus));
+    let used = condition.cpus.map(first);
     let before = Look::now().map_err(Error::Counters)?;
     let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
@@ -150,7 +150,9 @@ fn first(cpus: u32) -> Vec<usize> {
 
 fn set(processors: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
-    processors.iter().for_each(|&processor| set.set(processor));
+    for &processor in processors {
+        set.set(processor);
+    }
     set
 }
 

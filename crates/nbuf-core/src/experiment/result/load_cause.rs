@@ -97,3 +97,34 @@ pub enum LoadFigure {
     /// The share of the time of processors in which they are idle while tasks wait for a disc.
     DiscIdle,
 }
+
+/// A run in a history of a load: a line of its file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadHistory {
+    /// [`LoadHistory::SCHEMA`].
+    pub schema: String,
+    /// When it ended.
+    pub unix_seconds: u64,
+    /// What the user called it.
+    pub label: Option<String>,
+    /// N*.
+    pub knee_users: Option<f64>,
+    /// The mean response of one user.
+    pub one_user_seconds: Option<f64>,
+    /// The number of users of the step that is nearest to N*.
+    pub near_knee_users: Option<u32>,
+    /// The mean response in it.
+    pub near_knee_seconds: Option<f64>,
+    /// Processor time of a command.
+    pub cpu_seconds_each: Option<f64>,
+    /// Pages that a command reads from discs.
+    pub fills_each: Option<f64>,
+    /// The price of a thousand commands.
+    pub price_per_thousand: Option<f64>,
+}
+
+impl LoadHistory {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.load-history/1";
+}

@@ -63,7 +63,7 @@ pub(crate) struct Done {
 struct Splits {
     /// The command of each thread.
     command: HashMap<u32, u32>,
-    splits: HashMap<u32, Split>,
+    running: HashMap<u32, Split>,
     /// Whether any of them sent a request to a disc: others may wait for it.
     has_requests: bool,
 }
@@ -74,10 +74,10 @@ impl Splits {
         let Some((counts, used_disc)) = end else {
             self.command.insert(thread, thread);
             let born = Event { time_ns, thread, what: What::Born };
-            self.splits.entry(thread).or_default().take(&born);
+            self.running.entry(thread).or_default().take(&born);
             return None;
         };
-        let split = self.splits.remove(&thread)?;
+        let split = self.running.remove(&thread)?;
         self.command.retain(|_, command| *command != thread);
         let result = split.finish(time_ns, used_disc || self.has_requests);
         counts.then_some(Done { ended_ns: time_ns, real_time: result.real_time })
@@ -90,7 +90,7 @@ impl Splits {
             self.command.insert(event.thread, command);
         }
         self.has_requests |= event.what == What::Requests;
-        if let Some(split) = self.splits.get_mut(&command) {
+        if let Some(split) = self.running.get_mut(&command) {
             split.take(event);
         }
         if event.what == What::Died && event.thread != command {
@@ -193,6 +193,6 @@ mod tests {
             (15, 100, 15)
         );
         assert_eq!(splits.change(ends(20, 140, false)), None);
-        assert!(splits.command.is_empty() && splits.splits.is_empty(), "{splits:?}");
+        assert!(splits.command.is_empty() && splits.running.is_empty(), "{splits:?}");
     }
 }

@@ -74,7 +74,8 @@ fn line(document: &LoadDocument, step: &LoadStep) -> String {
         format!("{}: {}: {}", name(document, step), label(step.label), evidence.join("; "));
     let between = step.used.and_then(|used| used.seconds_between_faults);
     if let (LoadLabel::CoreBound, Some(between)) = (step.label, between) {
-        line += &format!("; running time between major faults {}", seconds(between));
+        line += "; running time between major faults ";
+        line += &seconds(between);
     }
     line
 }

@@ -3,11 +3,12 @@
 mod causes;
 mod charts;
 mod conditions;
+mod history;
 mod limits;
 mod page;
 
 use nbuf::experiment::result::{
-    LoadBottleneck, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadStep, LoadTimes,
+    LoadBottleneck, LoadCurve, LoadDocument, LoadHistory, LoadKnee, LoadLabel, LoadStep, LoadTimes,
 };
 
 use super::table::{Table, number, text};
@@ -167,7 +168,12 @@ fn notes(document: &LoadDocument) -> Vec<String> {
 }
 
 /// The whole report.
-pub(crate) fn table(document: &LoadDocument, width: usize, colour: bool) -> String {
+pub(crate) fn table(
+    document: &LoadDocument,
+    runs: &[LoadHistory],
+    width: usize,
+    colour: bool,
+) -> String {
     let mut out = String::new();
     out += &sheet(document).draw(width);
     let why = Some(causes::sheet(document)).filter(|table| !table.is_empty());
@@ -183,6 +189,11 @@ pub(crate) fn table(document: &LoadDocument, width: usize, colour: bool) -> Stri
     }
     for note in notes(document) {
         wrap(&mut out, &note, width);
+    }
+    let history = history::sheet(runs);
+    if !history.is_empty() {
+        let parts = ["\n", history.caption(), ":\n", &history.draw(width)];
+        out.extend(parts);
     }
     out
 }
@@ -231,14 +242,14 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_each_number_of_users() {
-        let shown = table(&document(), 100, false);
+        let shown = table(&document(), &[], 100, false);
         let rows: Vec<Vec<&str>> =
             shown.lines().take(3).map(|line| line.split_whitespace().collect()).collect();
         assert!(rows[0].starts_with(&["users", "per", "second", "response"]), "{shown}");
         assert!(rows[1].starts_with(&["1", "0.90", "100", "ms"]), "{shown}");
         assert!(rows[2].ends_with(&["waits", "elsewhere"]), "{shown}");
         assert!(shown.contains("Queues begin at N* = 5.5 users: "), "{shown}");
-        assert!(table(&LoadDocument::default(), 40, false).contains("nothing was measured"));
+        assert!(table(&LoadDocument::default(), &[], 40, false).contains("nothing was measured"));
     }
 
     /// Two limits; the smaller one is the cheaper one, and has more faults.
@@ -282,11 +293,11 @@ mod tests {
     #[test]
     fn limits_have_their_tables_charts_and_the_cheapest() {
         for width in [60, 80, 140] {
-            let shown = table(&limited(), width, false);
+            let shown = table(&limited(), &[], width, false);
             let widest = shown.lines().map(console::measure_text_width).max();
             assert!(widest.is_some_and(|widest| widest <= width), "{width}: {widest:?}\n{shown}");
         }
-        let shown = table(&limited(), 140, false);
+        let shown = table(&limited(), &[], 140, false);
         for text in [
             "mean response by users, a line for each memory limit",
             "running time between page faults by memory limit",
@@ -296,16 +307,25 @@ mod tests {
         ] {
             assert!(shown.contains(text), "no {text}:\n{shown}");
         }
-        let drawn = page(&limited());
+        let drawn = page(&limited(), &[]);
         let elements = super::super::page::tests::well_formed(&drawn);
         assert_eq!(elements.iter().filter(|name| *name == "figure").count(), 3, "{elements:?}");
     }
 
     #[test]
     fn the_page_has_the_curve() {
-        let drawn = page(&document());
+        let run = LoadHistory {
+            label: Some("larger pages".to_owned()),
+            knee_users: Some(5.5),
+            ..LoadHistory::default()
+        };
+        let runs = [LoadHistory::default(), run];
+        let shown = table(&document(), &runs, 60, false);
+        assert!(shown.contains("Steps:") && shown.contains("larger pages"), "{shown}");
+        let drawn = page(&document(), &runs);
+        assert!(drawn.contains("larger pages"), "{drawn}");
         let elements = super::super::page::tests::well_formed(&drawn);
         assert!(elements.iter().any(|name| name == "svg"), "{elements:?}");
-        super::super::page::tests::well_formed(&page(&LoadDocument::default()));
+        super::super::page::tests::well_formed(&page(&LoadDocument::default(), &[]));
     }
 }

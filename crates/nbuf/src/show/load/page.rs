@@ -1,11 +1,11 @@
 //! A load as a page: response against users, and the table.
 
-use nbuf::experiment::result::{LoadDocument, LoadStep, LoadTimes};
+use nbuf::experiment::result::{LoadDocument, LoadHistory, LoadStep, LoadTimes};
 
 use super::super::chart::{Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{answers, causes, charts, conditions, limits, notes, sheet};
+use super::{answers, causes, charts, conditions, history, limits, notes, sheet};
 
 /// What the words of the page mean.
 const WORDS: [(&str, &str); 18] = [
@@ -30,10 +30,11 @@ const WORDS: [(&str, &str); 18] = [
 ];
 
 /// The whole page.
-pub(crate) fn page(document: &LoadDocument) -> String {
+pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
     let sections = vec![
         measured(document),
         why(document),
+        ("Steps".to_owned(), Part::table(history::sheet(runs)).into_iter().collect()),
         ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
     ];
     let lines = answers(document).into_iter().chain(limits::cheapest(document));

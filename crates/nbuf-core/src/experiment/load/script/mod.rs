@@ -62,7 +62,7 @@ pub enum Arrivals {
 }
 
 /// A distribution of think times.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Think {
     /// Always the same.
@@ -81,6 +81,13 @@ pub enum Think {
         mean_seconds: f64,
         /// The standard deviation.
         deviation_seconds: f64,
+    },
+    /// Drawn from those of a file, each as often as any other.
+    Recorded {
+        /// The file, with one duration a line.
+        file: String,
+        /// Its times; [`Script::parse`] opens no file, and leaves them out.
+        seconds: Vec<f64>,
     },
 }
 

@@ -20,8 +20,8 @@ const CLASS_KEYS: [&str; 7] =
     ["name", "share", "think", "arrivals", "rate_per_second", "command", "request"];
 const COMMAND_KEYS: [&str; 2] = ["run", "weight"];
 const REQUEST_KEYS: [&str; 3] = ["get", "timeout_seconds", "weight"];
-const THINK_KEYS: [&str; 4] = ["kind", "seconds", "mean_seconds", "deviation_seconds"];
-const THINK_KINDS: [&str; 3] = ["fixed", "exponential", "lognormal"];
+const THINK_KEYS: [&str; 5] = ["kind", "seconds", "mean_seconds", "deviation_seconds", "file"];
+const THINK_KINDS: [&str; 4] = ["fixed", "exponential", "lognormal", "recorded"];
 const ARRIVALS: [&str; 2] = ["closed", "open"];
 
 pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
@@ -116,17 +116,22 @@ fn think(text: &str, value: &Value<'_>) -> Result<Think, ScriptError> {
     let number = |key: &str| section.number(key, SECONDS)?.ok_or_else(|| missing(key));
     match kind.as_deref() {
         Some("fixed") => {
-            unused(&["mean_seconds", "deviation_seconds"])?;
+            unused(&["mean_seconds", "deviation_seconds", "file"])?;
             Ok(Think::Fixed { seconds: number("seconds")? })
         }
         Some("exponential") => {
-            unused(&["seconds", "deviation_seconds"])?;
+            unused(&["seconds", "deviation_seconds", "file"])?;
             Ok(Think::Exponential { mean_seconds: number("mean_seconds")? })
         }
         Some("lognormal") => {
-            unused(&["seconds"])?;
+            unused(&["seconds", "file"])?;
             let deviation_seconds = number("deviation_seconds")?;
             Ok(Think::Lognormal { mean_seconds: number("mean_seconds")?, deviation_seconds })
+        }
+        Some("recorded") => {
+            unused(&["seconds", "mean_seconds", "deviation_seconds"])?;
+            let file = section.text("file")?.filter(|file| !file.is_empty());
+            Ok(Think::Recorded { file: file.ok_or_else(|| missing("file"))?, seconds: Vec::new() })
         }
         Some(other) => {
             let what = format!("there is no think time `{other}`: {}", meant(other, &THINK_KINDS));

@@ -1,0 +1,107 @@
+use super::super::script::{Script, Think, What};
+use super::*;
+
+/// As written by `PostgreSQL` 15 with `log_line_prefix = '%m [%p] %c %u@%d '` and `log_min_duration_statement = 0`.
+const POSTGRES: &str = "\
+2026-11-25 21:31:41.577 UTC [23216] 6b0753bd.5ab0 @ LOG:  database system is ready to accept connections
+2026-11-25 21:31:41.723 UTC [23225] 6b0753bd.5ab9 postgres@postgres LOG:  duration: 0.038 ms  statement: begin
+2026-11-25 21:31:41.726 UTC [23225] 6b0753bd.5ab9 postgres@postgres LOG:  duration: 0.364 ms  statement: insert into pgbench_branches(bid,bbalance) values(1,0)
+2026-11-25 21:31:42.816 UTC [23234] 6b0753be.5ac2 postgres@postgres LOG:  duration: 0.049 ms  execute P_0: SELECT abalance FROM pgbench_accounts WHERE aid = $1;
+2026-11-25 21:31:42.816 UTC [23234] 6b0753be.5ac2 postgres@postgres DETAIL:  parameters: $1 = '1169'
+2026-11-25 21:31:42.920 UTC [23237] 6b0753be.5ac5 postgres@postgres LOG:  duration: 10.000 ms  statement: select 1,
+\t 'a';
+2026-11-25 21:31:43.030 UTC [23237] 6b0753be.5ac5 postgres@postgres LOG:  duration: 10.000 ms  statement: select 1,
+\t 'a';
+2026-11-25 21:31:43.140 UTC [23237] 6b0753be.5ac5 postgres@postgres LOG:  duration: 10.000 ms  statement: select 1,
+\t 'a';
+";
+
+const NGINX: &str = "\
+192.0.2.1 - - [25/Nov/2026:20:30:01 +0000] \"GET /a?x=1 HTTP/1.1\" 200 612 \"-\" \"curl/8\"
+192.0.2.1 - joe [25/Nov/2026:21:30:03 +0100] \"GET /b HTTP/1.1\" 304 0 \"http://h/\" \"Mozilla/5.0 (X11)\"
+2001:db8::1 - - [25/Nov/2026:20:30:05 +0000] \"POST /form HTTP/1.1\" 200 1 \"-\" \"-\"
+192.0.2.1 - - [25/Nov/2026:20:30:07 +0000] \"GET /a?x=1 HTTP/1.1\" 200 612 \"-\" \"curl/8\"
+192.0.2.1 - - [25/Nov/2026:23:30:07 +0000] \"GET /gone HTTP/1.1\" 404 9 \"-\" \"curl/8\"
+192.0.2.9 - - [25/Nov/2026:20:30:09 +0000] \"\\x16\\x03\\x01\" 400 157 \"-\" \"-\"
+";
+
+#[track_caller]
+fn read_back(draft: &Draft) -> Script {
+    Script::parse(&draft.script).unwrap_or_else(|error| panic!("{error}\n{}", draft.script))
+}
+
+#[test]
+fn an_access_log_becomes_requests_with_weights_and_pauses() {
+    let draft = draft(NGINX, "http://127.0.0.1:8080/").unwrap();
+    assert_eq!(draft.problems, []);
+    let class = &read_back(&draft).classes[0];
+    let all: Vec<(String, f64)> =
+        class.actions.iter().map(|action| (action.what.name(), action.weight)).collect();
+    let want = [("GET http://127.0.0.1:8080/a?x=1", 2.0), ("GET http://127.0.0.1:8080/b", 1.0)];
+    assert_eq!(all, want.map(|(name, weight)| (name.to_owned(), weight)));
+    // Two and four seconds; three hours are between two sessions.
+    let want = Think::Lognormal { mean_seconds: 3.0, deviation_seconds: 1.0 };
+    assert_eq!(class.think, want);
+    assert!(draft.script.contains("# A draft from 6 lines of 3 users."), "{}", draft.script);
+    assert!(draft.script.contains("# 3 lines are left out"), "{}", draft.script);
+}
+
+#[test]
+fn a_log_of_postgresql_becomes_queries_that_only_read() {
+    let draft = draft(POSTGRES, "").unwrap();
+    assert_eq!(draft.problems, []);
+    let class = &read_back(&draft).classes[0];
+    let [action] = &class.actions[..] else { panic!("{}", draft.script) };
+    let What::Command { run } = &action.what else { panic!("{action:?}") };
+    assert_eq!(run, &["psql", "-X", "-q", "-c", "select 1,\n 'a'"]);
+    // A pause is from the end of a statement to the beginning of the next: 0.1 s twice, and 3 ms.
+    let Think::Lognormal { mean_seconds, .. } = class.think else { panic!("{class:?}") };
+    assert!((mean_seconds - 0.203 / 3.0).abs() < 0.002, "{mean_seconds}");
+}
+
+#[test]
+fn what_may_write_is_never_in_a_draft() {
+    for query in [
+        "delete from t",
+        "select 1; drop table t",
+        "select * into u from t",
+        "with d as (delete from t returning *) select * from d",
+        "select * from t for update",
+        "select * from t where a = $1",
+    ] {
+        let line = "2026-11-25 21:31:42.920 UTC [1] LOG:  duration: 1.000 ms  statement: ";
+        let log = format!("{line}select 7\n{line}{query}\n");
+        let draft = draft(&log, "").unwrap();
+        assert_eq!(read_back(&draft).classes[0].actions.len(), 1, "{query}: {}", draft.script);
+    }
+}
+
+#[test]
+fn errors_have_their_line() {
+    let bad = NGINX.replace("21:30:03 +0100", "21:61:03 +0100");
+    let found = draft(&bad, "http://h").unwrap();
+    assert_eq!((found.unread, found.problems[0].0), (1, 2), "{found:?}");
+    let bad = POSTGRES.replace("[23225] 6b0753bd.5ab9 ", "");
+    assert_eq!(draft(&bad, "").unwrap().problems[0].0, 2);
+    for (log, line) in [("", 1), ("hello\n", 1), ("2026-11-25 21:31:42 UTC [1] LOG:  hello\n", 1)] {
+        assert_eq!(draft(log, "").unwrap_err().line, line, "{log}");
+    }
+}
+
+proptest::proptest! {
+    /// No log panics, and every draft is a script.
+    #[test]
+    fn every_draft_is_a_script(
+        from in 0_usize..2,
+        cuts in proptest::collection::vec((0_usize..2000, proptest::char::any()), 0..8),
+    ) {
+        let mut text: Vec<char> = [NGINX, POSTGRES][from].chars().collect();
+        for (at, c) in cuts {
+            let at = at % text.len();
+            text[at] = c;
+        }
+        if let Ok(draft) = draft(&text.into_iter().collect::<String>(), "http://h") {
+            read_back(&draft);
+        }
+    }
+}
