@@ -71,7 +71,7 @@ fn think(think: &Think, random: &mut Random) -> f64 {
             (mean + variance.sqrt() * normal(random)).exp()
         }
         Think::Recorded { ref seconds, .. } => {
-            let at = crate::units::whole(random.unit() * seconds.len() as f64);
+            let at = crate::units::whole((random.unit() * seconds.len() as f64).floor());
             usize::try_from(at).ok().and_then(|at| seconds.get(at)).copied().unwrap_or(0.0)
         }
     }
