@@ -83,8 +83,8 @@ fn errors_have_their_place_and_what_was_meant() {
         line 3, column 12: there are no arrivals `opened`: did you mean `open`? Known are `closed`, `open`
         line 1, column 1: a class has open arrivals without a rate: add `rate_per_second = 10`, the arrivals of the whole class in a second
         line 1, column 1: a class has a rate and closed arrivals: remove `rate_per_second`, or write `arrivals = "open"`
-        line 3, column 9: a think time is a number: write a table with some of `kind`, `seconds`, `mean_seconds`, `deviation_seconds`
-        line 3, column 18: there is no think time `exponental`: did you mean `exponential`? Known are `fixed`, `exponential`, `lognormal`
+        line 3, column 9: a think time is a number: write a table with some of `kind`, `seconds`, `mean_seconds`, `deviation_seconds`, `file`
+        line 3, column 18: there is no think time `exponental`: did you mean `exponential`? Known are `fixed`, `exponential`, `lognormal`, `recorded`
         line 3, column 48: `mean_seconds` must be a number from 0 to 86400
         line 3, column 42: a think time of this kind has no `mean_seconds`: remove it
         line 3, column 9: a think time of this kind has no `seconds`: add it
