@@ -154,6 +154,35 @@ fn a_container_is_sized_as_typed_and_nothing_is_left() {
     assert_eq!(store.containers(), "");
     assert_eq!(groups(), before);
 
+    // One that runs already goes by its number; without one that runs the error says what to do.
+    let at = store.place.path("id").to_str().unwrap().to_owned();
+    let mut started = store.engine();
+    started.args(Store::run_options()).args([
+        "-d",
+        "--cidfile",
+        &at,
+        IMAGE,
+        "/reads",
+        "/file",
+        "100000",
+        "8",
+    ]);
+    assert!(started.stdout(Stdio::null()).status().unwrap().success());
+    let number = fs::read_to_string(&at).unwrap();
+    let live = |number: &str| {
+        let options = ["size", "--json", "--for", "2s", "--container", number];
+        store.place.nbuf(options).output().unwrap()
+    };
+    let watched = live(&number[..12]);
+    let text = String::from_utf8_lossy(&watched.stdout).into_owned();
+    assert!(watched.status.success() && text.contains("nbuf.live/1"), "{watched:?}");
+    assert!(text.contains("\"/reads\"") && !text.contains("conmon"), "{text}");
+    assert!(store.engine().args(["rm", "-f", "-a"]).output().unwrap().status.success());
+    let refused = live(&number[..12]);
+    assert_eq!(refused.status.code(), Some(125));
+    let line = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(line.contains("no container `") && line.lines().count() == 1, "{line}");
+
     // Whatever happens to nbuf, its groups go.
     let mut nbuf = Command::new(NBUF);
     nbuf.args(["size", "-q", "--"]).args(store.command(100_000, 8)).stdin(Stdio::null());

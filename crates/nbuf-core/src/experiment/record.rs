@@ -39,7 +39,7 @@ use crate::sys::signal::Signals;
 use crate::trace::Trace;
 use crate::workload::command::engine::group_for;
 use crate::workload::command::{Command, Ended};
-pub use crate::workload::record::running::{Running, RunningError};
+pub use crate::workload::record::running::{NameError, Named, Running, RunningError};
 use crate::workload::record::{self, Backend, Options, running};
 use log::Log;
 use target::Target;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nbuf::experiment::record::Running;
+use nbuf::experiment::record::{NameError, Named, Running};
 
 use super::size::some_time;
 
@@ -18,6 +18,16 @@ pub(crate) struct Attach {
     /// Attach to the processes of this cgroup and of the groups below it.
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) cgroup: Option<PathBuf>,
+    /// Attach to this container of docker, podman, containerd or LXC: its name, or 12 digits or more of its
+    /// number.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["cgroup", "unit", "pod"])]
+    pub(crate) container: Option<String>,
+    /// Attach to this unit of systemd; without a suffix it is a service.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["cgroup", "pod"])]
+    pub(crate) unit: Option<String>,
+    /// Attach to this pod of Kubernetes, on its node: NAME, NAMESPACE/NAME, or its number.
+    #[arg(long, value_name = "NAME", conflicts_with = "cgroup")]
+    pub(crate) pod: Option<String>,
     /// For how long to watch what runs already, as 60s or 5m; Ctrl-C ends it earlier [default: 60s for
     /// `size`, until it ends for `record`].
     #[arg(long = "for", value_name = "TIME", value_parser = some_time)]
@@ -25,9 +35,24 @@ pub(crate) struct Attach {
 }
 
 impl Attach {
+    /// Whether something that runs already is named.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.pid.is_empty() || self.cgroup.is_some() || self.named().is_some()
+    }
+
     /// What runs already, if that is named.
-    pub(crate) fn running(&self) -> Option<Running> {
-        let is_named = !self.pid.is_empty() || self.cgroup.is_some();
-        is_named.then(|| Running { processes: self.pid.clone(), cgroup: self.cgroup.clone() })
+    pub(crate) fn running(&self) -> Result<Option<Running>, NameError> {
+        let cgroup = match self.named() {
+            Some(named) => Some(named.cgroup()?),
+            None => self.cgroup.clone(),
+        };
+        let processes = self.pid.clone();
+        Ok(self.is_given().then_some(Running { processes, cgroup }))
+    }
+
+    fn named(&self) -> Option<Named> {
+        let container = self.container.clone().map(Named::Container);
+        let unit = || self.unit.clone().map(Named::Unit);
+        container.or_else(unit).or_else(|| self.pod.clone().map(Named::Pod))
     }
 }

@@ -42,14 +42,14 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Which process ends the recording; descendants that still run are killed.
-    #[arg(long, value_name = "WHEN", default_value = "last")]
+    #[arg(long, value_name = "WHEN", default_value = "last", conflicts_with = "running")]
     until: UntilArgument,
     /// Remove names of files, command and machine from the trace. The log of the recording still has
     /// them.
     #[arg(long)]
     anonymize: bool,
     /// How to record the command.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "running")]
     capture: Capture,
     /// Size of the ring of each processor, for provoking losses.
     #[arg(long, value_name = "BYTES", hide = true)]
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// after `--`.
     #[arg(
         trailing_var_arg = true,
-        required_unless_present_any = ["pid", "cgroup"],
+        required_unless_present = "running",
         conflicts_with = "running",
         value_name = "COMMAND"
     )]
@@ -68,9 +68,9 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn spec(&self) -> Spec {
-        Spec {
-            running: self.running.running(),
+    fn spec(&self) -> Result<Spec> {
+        Ok(Spec {
+            running: self.running.running()?,
             duration: self.running.duration,
             command: self.command.clone(),
             output: self.output.clone(),
@@ -78,13 +78,13 @@ impl Arguments {
             anonymize: self.anonymize,
             capture: self.capture.into(),
             ring_bytes: self.ring_bytes,
-        }
+        })
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let console = Console::plain();
-    let recorded = record::run(&arguments.spec(), &mut console.session()).map_err(explain)?;
+    let recorded = record::run(&arguments.spec()?, &mut console.session()).map_err(explain)?;
     tell(&recorded);
     // A command that a signal ended was ended by what we sent it for ours. One that took it and went on
     // to an end of its own, as interactive ones do, has its own status.

@@ -144,3 +144,10 @@ pub(super) fn everywhere(mounts: &str, path: &str) -> Vec<(PathBuf, PathBuf, boo
     });
     found.collect()
 }
+
+/// Where the hierarchy is mounted that memory is charged in.
+pub(crate) fn memory_mount() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let v1 = locate(&mounts, "cgroup", Some("memory"), "/");
+    v1.or_else(|| locate(&mounts, "cgroup2", None, "/"))
+}

@@ -34,24 +34,30 @@ pub(crate) struct Args {
     pub(super) yes: bool,
 
     /// Do not run the command again
-    #[arg(long, conflicts_with = "verify_at")]
+    #[arg(long, conflicts_with = "verify_at", conflicts_with = "running")]
     pub(super) no_verify: bool,
 
     /// Limits to verify under instead of 1.0, 0.9 and 0.75 of the recommendation: memory limits
     /// (96MiB), or percentages of the footprint as cache (50%); a percentage at a cliff is verified on
     /// both sides of it
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',')]
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', conflicts_with = "running")]
     pub(super) verify_at: Vec<Size>,
 
     /// Verify every size this many times, and compare medians. By default once, and up to five times
     /// where a count is close to what was predicted and yet outside
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "no_verify",
-        value_parser = clap::value_parser!(u16).range(1..=1000))]
+        value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "running")]
     pub(super) samples: u16,
 
     /// Run the command at most this many times after the recording: to verify, to repeat a run that
     /// misses its prediction, and to find the size where no prediction holds; 0 for no such search
-    #[arg(long, value_name = "N", default_value = "8", conflicts_with = "no_verify")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "8",
+        conflicts_with = "no_verify",
+        conflicts_with = "running"
+    )]
     pub(super) runs: u16,
 
     /// Recommend by this instead of the knee: hit=0.95 (share of page accesses that hit),
@@ -62,16 +68,16 @@ pub(crate) struct Args {
     pub(super) target: Option<Target>,
 
     /// Predict fills with this readahead window of the disc (0, 128KiB); no setting changes
-    #[arg(long, value_name = "SIZE", value_parser = window)]
+    #[arg(long, value_name = "SIZE", value_parser = window, conflicts_with = "running")]
     pub(super) readahead: Option<Bytes>,
 
     /// Run this shell command before every run, to restore what the command changes
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "running")]
     pub(super) prepare: Option<String>,
 
     /// Stop after this time (90, 90s, 10m, 1h) and report what was measured. Without it, a run under a
     /// limit stops after a minute or ten times its predicted time, the longer of both
-    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    #[arg(long, value_name = "TIME", value_parser = some_time, conflicts_with = "running")]
     pub(super) max_time: Option<Duration>,
 
     /// What a run under a limit may take at the least; for provoking runs that are ended
@@ -83,24 +89,30 @@ pub(crate) struct Args {
     pub(super) log_memory: Option<usize>,
 
     /// Which process ends a run
-    #[arg(long, value_name = "WHEN", default_value = "last")]
+    #[arg(long, value_name = "WHEN", default_value = "last", conflicts_with = "running")]
     pub(super) until: Until,
 
     /// How to record the command
-    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        conflicts_with = "trace",
+        conflicts_with = "running"
+    )]
     pub(super) capture: Capture,
 
     /// Limit the discs to this many requests a second in every verifying run, and predict its time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "running")]
     pub(super) iops: Option<u64>,
 
     /// Limit the discs to this many bytes a second (50MiB) in every verifying run
-    #[arg(long, value_name = "SIZE", value_parser = rate)]
+    #[arg(long, value_name = "SIZE", value_parser = rate, conflicts_with = "running")]
     pub(super) bps: Option<Bytes>,
 
     /// Copy the directory of --data to a private file system of this size, and run the command there
     #[arg(long = "loop", value_name = "SIZE", value_parser = rate, requires = "data",
-        conflicts_with = "trace")]
+        conflicts_with = "trace", conflicts_with = "running")]
     pub(super) loop_size: Option<Bytes>,
 
     /// The directory that --loop copies
@@ -113,29 +125,35 @@ pub(crate) struct Args {
     pub(super) loop_readahead: Bytes,
 
     /// Recommend a size even from a curve that is a lower bound
-    #[arg(long)]
+    #[arg(long, conflicts_with = "running")]
     pub(super) force: bool,
 
     /// Write the report to this new file, or with `-` to standard output [default: standard error, or
     /// standard output if it is a terminal]
-    #[arg(long, short, value_name = "FILE", conflicts_with = "compare")]
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        conflicts_with = "compare",
+        conflicts_with = "running"
+    )]
     pub(super) output: Option<PathBuf>,
 
     /// Write the trace to this file; it must not exist
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "running")]
     pub(super) trace_out: Option<PathBuf>,
 
     /// Write the curve as an SVG picture to this file; it must not exist
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "running")]
     pub(super) svg: Option<PathBuf>,
 
     /// Write the report as one HTML page to this file; it must not exist
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "running")]
     pub(super) html: Option<PathBuf>,
 
     /// Use a recorded trace instead of a command; runs nothing
     #[arg(long, value_name = "FILE", conflicts_with_all =
-        ["command", "prepare", "trace_out", "verify_at", "max_time"])]
+        ["command", "prepare", "trace_out", "verify_at", "max_time"], conflicts_with = "running")]
     pub(super) trace: Option<PathBuf>,
 
     /// With --trace: memory to use at most, 2GiB or a share of what is available [default: 50%]
@@ -146,12 +164,12 @@ pub(crate) struct Args {
     /// beyond noise
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all =
         ["command", "trace", "prepare", "trace_out", "verify_at", "max_time", "svg", "html", "target",
-         "readahead", "samples", "force", "no_verify"])]
+         "readahead", "samples", "force", "no_verify"], conflicts_with = "running")]
     pub(super) compare: Vec<PathBuf>,
 
     /// The time for all runs (90s, 10m), as --max-time. With --compare: allow B this many times the memory
     /// of A [default: 1.0]
-    #[arg(long, value_name = "TIME|TIMES", value_parser = budget)]
+    #[arg(long, value_name = "TIME|TIMES", value_parser = budget, conflicts_with = "running")]
     pub(super) budget: Option<Budget>,
 
     #[command(flatten)]
@@ -159,7 +177,7 @@ pub(crate) struct Args {
 
     /// The command and its arguments; the first word that is no option begins it, or the first after `--`
     #[arg(trailing_var_arg = true, conflicts_with = "running",
-        required_unless_present_any = ["trace", "compare", "pid", "cgroup"],
+        required_unless_present_any = ["trace", "compare", "running"],
         value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
 }
@@ -186,7 +204,6 @@ impl Args {
     /// Refuses what only a look at several options can tell. clap lets a requirement go that another
     /// argument is in conflict with, as a command is with --compare.
     pub(crate) fn check(&self) -> Result<(), UsageError> {
-        super::live::check(self)?;
         match (self.budget, self.compare.is_empty()) {
             (Some(Budget::Times(times)), true) => Err(UsageError(format!(
                 "--budget {times} is for --compare A.json B.json, which is missing; a time is 90s or 10m"

@@ -1,4 +1,4 @@
-//! `nbuf size --pid` and `--cgroup`: programs that run already.
+//! `nbuf size --pid`, `--cgroup`, `--container`, `--unit` and `--pod`: programs that run already.
 
 use anyhow::{Error, Result};
 use nbuf::experiment::document;
@@ -13,37 +13,6 @@ use crate::output::print;
 use crate::show::live::report;
 use crate::show::terminal::Terminal;
 use crate::{exit, permission};
-
-/// Nothing is run of what runs already, and its report is no picture.
-pub(super) fn check(args: &Args) -> Result<(), UsageError> {
-    if args.running.running().is_none() {
-        return Ok(());
-    }
-    let idle = [
-        ("--trace", args.trace.is_some()),
-        ("--compare", !args.compare.is_empty()),
-        ("--no-verify", args.no_verify),
-        ("--verify-at", !args.verify_at.is_empty()),
-        ("--prepare", args.prepare.is_some()),
-        ("--max-time", args.max_time.is_some()),
-        ("--budget", args.budget.is_some()),
-        ("--readahead", args.readahead.is_some()),
-        ("--iops", args.iops.is_some()),
-        ("--bps", args.bps.is_some()),
-        ("--loop", args.loop_size.is_some()),
-        ("--force", args.force),
-        ("--output", args.output.is_some()),
-        ("--trace-out", args.trace_out.is_some()),
-        ("--svg", args.svg.is_some()),
-        ("--html", args.html.is_some()),
-    ];
-    match idle.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => Err(UsageError(format!(
-            "{option} is for commands, not for what runs already (--pid, --cgroup); leave it out"
-        ))),
-        None => Ok(()),
-    }
-}
 
 /// Watches them, and shows what they need.
 pub(super) fn run(args: &Args, running: Running) -> Result<u8> {

@@ -27,7 +27,7 @@ pub(in crate::command) use values::some_time;
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
-    if let Some(running) = args.running.running() {
+    if let Some(running) = args.running.running()? {
         return live::run(args, running);
     }
     let page = Page::of(args);

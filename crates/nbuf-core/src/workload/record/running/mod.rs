@@ -3,6 +3,7 @@
 //! Threads that are begun by one that is followed are followed from their first instruction. Others, as
 //! those that enter a group, are found within a second.
 
+mod named;
 mod target;
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Error;
 use super::recorder::{Recorder, Subject};
+pub use named::{Error as NameError, Named};
 pub(crate) use target::members;
 pub use target::{Error as RunningError, Running};
 
