@@ -6,9 +6,8 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use support::{NBUF, Need, Place, requires, skip};
+use support::{NBUF, Need, Place, requires, skip, until};
 
 const IMAGE: &str = "localhost/nbuf-containers-test:1";
 const FILE_MIB: u64 = 24;
@@ -154,6 +153,11 @@ fn a_container_is_sized_as_typed_and_nothing_is_left() {
     assert_eq!(store.containers(), "");
     assert_eq!(groups(), before);
 
+    goes_by_its_number(&store);
+    leaves_nothing_when_killed(&store, &before);
+}
+
+fn goes_by_its_number(store: &Store) {
     // One that runs already goes by its number; without one that runs the error says what to do.
     let at = store.place.path("id").to_str().unwrap().to_owned();
     let mut started = store.engine();
@@ -180,30 +184,20 @@ fn a_container_is_sized_as_typed_and_nothing_is_left() {
     assert!(store.engine().args(["rm", "-f", "-a"]).output().unwrap().status.success());
     let refused = live(&number[..12]);
     assert_eq!(refused.status.code(), Some(125));
-    let line = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(line.contains("no container `") && line.lines().count() == 1, "{line}");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("no container `") && said.lines().count() == 1, "{said}");
+}
 
-    // Whatever happens to nbuf, its groups go.
+fn leaves_nothing_when_killed(store: &Store, before: &[PathBuf]) {
     let mut nbuf = Command::new(NBUF);
     nbuf.args(["size", "-q", "--"]).args(store.command(100_000, 8)).stdin(Stdio::null());
     let mut running = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let began = Instant::now();
     let is_container = |group: &PathBuf| {
         let path = group.to_string_lossy();
         path.contains("nbuf-") && path.contains("libpod-")
     };
-    let begun = || groups().iter().any(is_container);
-    while !begun() {
-        assert!(
-            began.elapsed() < Duration::from_secs(100) && running.try_wait().unwrap().is_none()
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("a container in a group of ours", || groups().iter().any(is_container));
     running.kill().unwrap();
     running.wait().unwrap();
-    let killed = Instant::now();
-    while groups() != before && killed.elapsed() < Duration::from_secs(100) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert_eq!(groups(), before);
+    until("the groups are gone", || groups() == before);
 }

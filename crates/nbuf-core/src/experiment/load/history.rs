@@ -1,13 +1,16 @@
 //! The history of a load over versions, as the "Steps" of the notes: a line of JSON for each run, in a file that
 //! has nothing else.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 use super::condition::Condition;
 use crate::clock;
 use crate::experiment::result::{LoadDocument, LoadHistory, LoadStep};
+use crate::sys::files::{self, Place};
 use crate::sys::input::{self, Refused};
 
 /// A longer history is no history of runs of a load.
@@ -76,10 +79,17 @@ pub fn append(
     let run = run(document, label);
     let failed = |cause| HistoryError::Io { path: path.to_owned(), cause };
     let text = serde_json::to_string(&run).map_err(|error| failed(error.into()))? + "\n";
-    let mut file: File = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+    let mut file = open_to_append(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     runs.push(run);
     Ok(runs)
+}
+
+fn open_to_append(path: &Path) -> io::Result<File> {
+    let place = Place::of(path)?;
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+    Ok(files::open(place.directory(), Path::new(place.name()), flags, Mode::from_raw_mode(0o666))?
+        .into())
 }
 
 /// The figures of a run: those of the first condition, if there are several.

@@ -1,4 +1,4 @@
-//! The places of a system table: so many commands and requests are admitted at once. The others wait in the order
+//! The places of a system table: each admits one command or request at a time. The others wait in the order
 //! in which they came.
 //!
 //! Source: Saltzer, "Multics Performance", 1969, "System Table size".

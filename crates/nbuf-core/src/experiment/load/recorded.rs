@@ -1,4 +1,4 @@
-//! Recorded think times: a file with one duration a line, beside the script that names it.
+//! Recorded think times: a file with one duration a line, next to the script that names it.
 
 use std::io::Read as _;
 use std::path::Path;

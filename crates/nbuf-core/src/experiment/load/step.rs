@@ -74,10 +74,7 @@ pub(super) fn make(
     let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
     let begin_ns = monotonic_ns();
-    let end_ns = begin_ns + u64::try_from(total.as_nanos()).unwrap_or(u64::MAX / 2);
-    let arrivals = (0..by_class.len())
-        .map(|at| Mutex::new((Sequence::of_arrivals(spec.script.seed, at), begin_ns)))
-        .collect();
+    let end_ns = begin_ns + nanos(total);
     let shared = Arc::new(Shared {
         script: Arc::new(spec.script.clone()),
         thinks: !spec.certify,
@@ -89,7 +86,7 @@ pub(super) fn make(
         processors: used.as_ref().map(|used| set(used)),
         begin_ns,
         end_ns,
-        arrivals,
+        arrivals: arrivals(spec, by_class.len(), begin_ns),
         count: AtomicUsize::new(0),
         answered: AtomicUsize::new(0),
         failure: Mutex::new(None),
@@ -113,16 +110,9 @@ pub(super) fn make(
         return Err(error.into());
     }
     let to_ns = stopped_ns.min(end_ns);
-    let is_open =
-        |at: &usize| shared.thinks && spec.script.classes[*at].arrivals != Arrivals::Closed;
-    let not_begun = (0..by_class.len()).filter(is_open).map(|at| shared.waiting(at, to_ns)).sum();
-    let (from_ns, cut) = match spec.warm_up {
-        Some(fixed) => {
-            let fixed_ns = u64::try_from(fixed.as_nanos()).unwrap_or(u64::MAX / 2);
-            ((begin_ns + fixed_ns).min(to_ns), None)
-        }
-        None => warm_up(&kept, begin_ns),
-    };
+    let not_begun = not_begun(spec, &shared, to_ns);
+    let warmed_up = spec.warm_up.map(|fixed| ((begin_ns + nanos(fixed)).min(to_ns), None));
+    let (from_ns, cut) = warmed_up.unwrap_or_else(|| warm_up(&kept, begin_ns));
     let busy = gauge::between(&looks, from_ns, to_ns + LOOK_NS, used.as_deref());
     Ok(Seen {
         users: by_class,
@@ -139,6 +129,23 @@ pub(super) fn make(
         cut,
         is_whole: stopped_ns >= end_ns,
     })
+}
+
+/// Arrivals of open classes that no thread has begun to serve.
+fn not_begun(spec: &Spec, shared: &Shared, to_ns: u64) -> u64 {
+    let classes = spec.script.classes.iter().enumerate();
+    let open = classes.filter(|(_, class)| shared.thinks && class.arrivals != Arrivals::Closed);
+    open.map(|(at, _)| shared.waiting(at, to_ns)).sum()
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2)
+}
+
+/// When each class arrives, from its own seed.
+fn arrivals(spec: &Spec, classes: usize, begin_ns: u64) -> Vec<Mutex<(Sequence, u64)>> {
+    let seed = spec.script.seed;
+    (0..classes).map(|at| Mutex::new((Sequence::of_arrivals(seed, at), begin_ns))).collect()
 }
 
 /// The first of the processors that nbuf may use.

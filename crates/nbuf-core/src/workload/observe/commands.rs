@@ -3,7 +3,7 @@
 //!
 //! The events are opened once for all commands, so that none of them waits for that. Threads that no command
 //! has are passed over.
-//! Cost: that of [`super::machine`] again, for each switch and wake-up of the machine; no page fault is recorded.
+//! Cost: as much as [`super::machine`] again, for each switch and wake-up of the machine; no page fault is recorded.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// A longer pause is between two sessions.
 const SESSION_SECONDS: f64 = 1800.0;
-/// Of so many lines the first ones are named.
+/// The first of the lines that cannot be read are named.
 const PROBLEMS: usize = 10;
 
 /// What a user did once.

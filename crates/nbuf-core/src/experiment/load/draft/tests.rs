@@ -1,3 +1,5 @@
+//! Drafts from logs of real servers, and from constructed lines.
+
 use super::super::script::{Script, Think, What};
 use super::*;
 

@@ -53,7 +53,7 @@ pub enum Error {
 }
 
 fn listed(found: &[PathBuf]) -> String {
-    found.iter().map(|path| format!("\n  {}", path.display())).collect()
+    found.iter().fold(String::new(), |all, path| all + "\n  " + &path.to_string_lossy())
 }
 
 impl Named {
@@ -117,10 +117,10 @@ impl Named {
             }
             Self::Container(name) => {
                 let in_lxc = directory.parent().is_some_and(|parent| parent.ends_with("lxc"));
-                let is_lxc =
+                let of_lxc =
                     group.strip_prefix("lxc.payload.") == Some(name) || in_lxc && group == name;
                 let number = container_of(group);
-                is_lxc
+                of_lxc
                     || number.is_some_and(|it| numbers.iter().any(|number| it.starts_with(number)))
             }
             Self::Pod(_) => pod_of(group).is_some_and(|number| numbers.contains(&number)),
@@ -159,26 +159,27 @@ fn walk(directory: &Path, visit: &mut dyn FnMut(&Path, &str) -> bool) {
 
 const SHORTEST: usize = 12;
 
+/// `config.v2.json` of docker.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct OfDocker {
+    #[serde(rename = "ID")]
+    id: String,
+    name: String,
+}
+/// An entry of `containers.json`, of the storage that podman and CRI-O share.
+#[derive(Deserialize)]
+struct OfStorage {
+    id: String,
+    #[serde(default)]
+    names: Vec<String>,
+}
+
 /// Numbers of containers by this name, or the number that it is.
 fn container_numbers(root: &Path, name: &str) -> BTreeSet<String> {
     let mut numbers = BTreeSet::new();
     if name.len() >= SHORTEST && name.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         numbers.insert(name.to_owned());
-    }
-    /// `config.v2.json` of docker.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "PascalCase")]
-    struct OfDocker {
-        #[serde(rename = "ID")]
-        id: String,
-        name: String,
-    }
-    /// An entry of `containers.json`, of the storage that podman and CRI-O share.
-    #[derive(Deserialize)]
-    struct OfStorage {
-        id: String,
-        #[serde(default)]
-        names: Vec<String>,
     }
     for entry in
         fs::read_dir(root.join("var/lib/docker/containers")).into_iter().flatten().flatten()
@@ -267,7 +268,7 @@ mod tests {
             let found = named.find(&at("mount"), &at("root"));
             match found {
                 Ok(path) => {
-                    assert!(path.ends_with(want) && !want.is_empty(), "{named:?}: {path:?}")
+                    assert!(path.ends_with(want) && !want.is_empty(), "{named:?}: {path:?}");
                 }
                 Err(error) => assert!(error.to_string().contains(want), "{named:?}: {error}"),
             }
