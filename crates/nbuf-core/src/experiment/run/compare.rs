@@ -16,6 +16,7 @@
 
 mod figures;
 mod judge;
+mod others;
 
 use super::CompareError;
 use crate::experiment::result::{
@@ -25,6 +26,7 @@ use crate::experiment::result::{
 use crate::experiment::statistics::Spread;
 use figures::{Figure, figures};
 use judge::{Judged, Pair, judge};
+use others::{may_be_of_others, others};
 
 /// Two documents of one program may differ in real time by this part, although the runs of each do not:
 /// as `nbuf bench --compare` has it for what needs no disc (`docs/performance.md`).
@@ -36,9 +38,6 @@ const PART_MIN: f64 = 0.005;
 
 /// The same for the most memory: a process begins as a copy of nbuf.
 const FLOOR_BYTES: f64 = (1 << 20) as f64;
-/// Other programs that have this part of all processors make a command slower.
-const OTHERS_MAX: f64 = 0.1;
-
 /// Compares. Refuses what would not be a comparison of one command, unless it `is_forced`: then the
 /// reasons are among the cautions.
 pub fn compare(
@@ -70,7 +69,12 @@ pub fn compare(
     cautions.extend(notes(a, b, parts.is_empty()));
     Ok(RunComparison {
         schema: RunComparison::SCHEMA.to_owned(),
-        verdict: verdict(&judged),
+        verdict: match verdict(&judged) {
+            RunVerdict::Slower | RunVerdict::Faster if may_be_of_others([a, b], &sides) => {
+                RunVerdict::Unsure
+            }
+            verdict => verdict,
+        },
         a: sides[0].shown(a),
         b: sides[1].shown(b),
         difference_seconds: pair.apart,
@@ -129,8 +133,7 @@ fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {
     }
     let sides = [("A", a), ("B", b)];
     for (side, of) in sides {
-        let shares = of.samples().into_iter().filter_map(|run| run.others_share);
-        if let Some(share) = Spread::of(shares).map(|of| of.median).filter(|&of| of >= OTHERS_MAX) {
+        if let Some(share) = others(of) {
             let text = format!(
                 "{side}: other programs had {:.0} % of all processors, and the difference may be theirs; \
                  compare on a quiet machine",

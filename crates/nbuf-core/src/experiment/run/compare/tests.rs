@@ -129,6 +129,17 @@ fn a_busy_machine_is_named() {
     assert_eq!(cautions(&quiet, &quiet), Vec::<String>::new());
     let found = cautions(&quiet, &busy);
     assert!(found.len() == 1 && found[0].starts_with("B: other programs had 42 %"), "{found:?}");
+
+    // What others can make is no verdict; what they cannot is one.
+    let verdict = |real: f64, share: f64| {
+        let mut b = document(&seven(real, 0.2), 100, 10);
+        b.runs.iter_mut().for_each(|run| run.others_share = Some(share));
+        compare(&quiet, &b, false).unwrap().verdict
+    };
+    assert_eq!(verdict(1.45, 0.0), RunVerdict::Slower);
+    assert_eq!(verdict(1.45, 0.42), RunVerdict::Unsure);
+    assert_eq!(verdict(0.7, 0.42), RunVerdict::Unsure);
+    assert_eq!(verdict(2.5, 0.42), RunVerdict::Slower);
 }
 
 proptest! {
