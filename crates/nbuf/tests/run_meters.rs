@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters};
@@ -157,4 +158,48 @@ fn who_may_not_see_it_is_answered_without_meters() {
     assert_eq!(ran.meters, None);
     let notes: Vec<String> = ran.notes.iter().map(ToString::to_string).collect();
     assert!(notes.iter().any(|note| note.contains("meters")), "{notes:?}");
+}
+
+/// Two processes in turn, and a process of two threads.
+#[test]
+fn the_timeline_has_the_same_times_as_the_parts() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let program = truth(&place);
+    for (words, threads, processes) in [(["ping", "0.2"], 2, 2), (["beside", "0.1"], 2, 1)] {
+        let file = format!("{}.json", words[0]);
+        let run = || {
+            let options = ["run", "--json", "--perfetto", &file, "--", program.to_str().unwrap()];
+            place.nbuf([&options[..], &words].concat()).output().unwrap()
+        };
+        let ran: RunDocument = serde_json::from_slice(&run().stdout).unwrap();
+        let text = fs::read_to_string(place.path(&file)).unwrap();
+        let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let mut slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+        let number = |event: &serde_json::Value, key: &str| event[key].as_f64().unwrap();
+        let distinct = |key: &str| {
+            slices.iter().map(|slice| slice[key].as_u64()).collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!((distinct("tid"), distinct("pid")), (threads, processes), "{text}");
+        let named = events.iter().filter(|event| event["name"] == "thread_name");
+        assert!(named.clone().count() == threads, "{text}");
+        assert!(named.clone().all(|event| event["args"]["name"] == "truth"), "{text}");
+        // To the nanosecond: both come of the same changes.
+        for (name, seconds) in ran.thread_time.unwrap().named() {
+            let these = slices.iter().filter(|slice| slice["name"] == name);
+            let sum: f64 = these.map(|slice| number(slice, "dur") / 1e6).sum();
+            assert!((sum - seconds).abs() < 1e-6, "{name}: {sum}, not {seconds}");
+        }
+        slices.sort_by(|a, b| {
+            let key = |event| (number(event, "tid"), number(event, "ts"));
+            key(a).partial_cmp(&key(b)).unwrap()
+        });
+        for pair in slices.windows(2).filter(|pair| pair[0]["tid"] == pair[1]["tid"]) {
+            let end = number(pair[0], "ts") + number(pair[0], "dur");
+            assert!(end <= number(pair[1], "ts") + 1e-3, "{pair:?}");
+        }
+        // It is not written again, and the command does not run in vain.
+        assert_eq!((run().status.code(), run().stdout.len()), (Some(125), 0));
+    }
 }

@@ -64,6 +64,7 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/sys/tracefs.rs",
     "nbuf-core/src/workload/command/",
     "nbuf-core/src/workload/observe/discs.rs",
+    "nbuf-core/src/workload/observe/timeline.rs",
     "nbuf-core/src/workload/record/",
     "nbuf/src/permission.rs",
     // The private disc.

@@ -38,6 +38,7 @@ use std::process::Command;
 use super::course::Moved;
 use super::notice::{Notice, Question};
 use super::result::{BenchSampleLine, PingSampleLine, SizeReport, WatchDocument};
+use super::run::Timeline;
 #[cfg(feature = "paths")]
 use super::serve::Serving;
 use crate::clock::{self, Stopwatch};
@@ -279,6 +280,8 @@ pub enum Interim<'a> {
     /// Where a server can be reached.
     #[cfg(feature = "paths")]
     Serving(&'a Serving),
+    /// What the threads of a command did one after the other, after its first run.
+    Timeline(&'a Timeline),
     /// An interval of `watch`.
     Watch(&'a WatchDocument),
     /// `watch` goes on: called ten times a second, for those who look at keys meanwhile.

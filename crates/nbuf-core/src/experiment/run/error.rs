@@ -17,6 +17,9 @@ pub enum Error {
     /// The standard input of the command cannot be given again.
     #[error("cannot give the command its standard input again")]
     Input(#[source] io::Error),
+    /// The observer refused the timeline.
+    #[error("cannot keep the timeline")]
+    Observer(#[source] io::Error),
     /// The command never ran, or not to its end.
     #[error(transparent)]
     Command(#[from] CommandError),

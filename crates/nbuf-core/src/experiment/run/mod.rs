@@ -17,6 +17,7 @@ mod others;
 mod profile;
 mod repeat;
 mod symbols;
+mod timeline;
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -26,10 +27,11 @@ use serde::{Deserialize, Serialize};
 pub use crate::workload::command::Until;
 pub use compare::compare;
 pub use error::{CommandError, CompareError, Error};
+pub use timeline::{Timeline, TimelineSlice, TimelineThread};
 
 use super::notice::Notice;
 use super::result::{RunCache, RunDocument, RunParts, Warning};
-use super::session::Session;
+use super::session::{Interim, Session};
 use crate::meter::split::{Part, Times};
 use crate::units::Bytes;
 use crate::workload::command::{self, Command, Ended, Job};
@@ -48,6 +50,9 @@ pub struct Spec {
     pub meters: bool,
     /// Whether what runs is sampled.
     pub profile: bool,
+    /// Whether the observer is given the timeline of the first run, as
+    /// [`Interim::Timeline`](super::session::Interim::Timeline).
+    pub timeline: bool,
     /// How often the command runs; 0 counts as 1.
     pub runs: u16,
 }
@@ -72,12 +77,19 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
     let output = session.output.descriptor().map_err(Error::Output)?;
     let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
+    if spec.timeline {
+        threads = threads.with_timeline();
+    }
     let before = others::Busy::now();
     let ended = command::run(&command, job, &mut threads, signals);
     let after = others::Busy::now();
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
-    let observed = threads.finish(used_disc);
+    let mut observed = threads.finish(used_disc);
     let ended = ended?;
+    if let Some(seen) = observed.timeline.take() {
+        let timeline = Timeline::of(seen, observed.began_ns);
+        session.observer.interim(Interim::Timeline(&timeline)).map_err(Error::Observer)?;
+    }
     if ended.stopped > 0 {
         session.observer.notice(&Notice::StoppedEnded(ended.stopped));
     }

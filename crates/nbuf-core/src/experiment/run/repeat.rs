@@ -16,7 +16,8 @@ pub(super) fn repeat(spec: &Spec, session: &Session<'_>) -> Result<RunDocument, 
     for run in 1..=spec.runs {
         // Every run has the same input, the first among them.
         let again: OwnedFd = input.again().map_err(Error::Input)?;
-        let one = once(spec, session, Some(again))?;
+        let timeline = spec.timeline && run == 1;
+        let one = once(&Spec { timeline, ..spec.clone() }, session, Some(again))?;
         if let Some(signal) = one.interrupted {
             session.cancellation.note(signal);
             interrupted = Some((signal, one));

@@ -8,12 +8,14 @@
 //! Source: Saltzer, "Multics Performance", 1969; the rules are in docs/run.md.
 
 mod part;
+mod slices;
 mod sweep;
 mod thread;
 
 use std::collections::HashMap;
 
 pub(crate) use part::{PARTS, Part, Times};
+pub(crate) use slices::{Slice, Slices};
 use sweep::Sweep;
 use thread::{Change, Thread};
 
@@ -116,6 +118,7 @@ pub(crate) struct Split {
     requests: bool,
     last_ns: u64,
     changes: Vec<Change>,
+    slices: Option<Slices>,
 }
 
 /// The result.
@@ -130,6 +133,17 @@ pub(crate) struct Result {
 }
 
 impl Split {
+    /// Keeps also what each thread did one after the other.
+    pub(crate) fn with_slices(mut self, slices: Slices) -> Self {
+        self.slices = Some(slices);
+        self
+    }
+
+    /// Takes the slices out, before the end.
+    pub(crate) fn slices(&mut self) -> Option<Slices> {
+        self.slices.take()
+    }
+
     /// Takes an event. Events come in the order of their times; threads that nothing announced are
     /// passed over. Whether it was of a thread that is known.
     pub(crate) fn take(&mut self, event: &Event) -> bool {
@@ -151,6 +165,10 @@ impl Split {
             }
         }
         self.last_ns = self.last_ns.max(time_ns);
+        if let Some(slices) = &mut self.slices {
+            // Those of the events before are settled.
+            slices.take(thread, &self.changes);
+        }
         self.settle();
         true
     }

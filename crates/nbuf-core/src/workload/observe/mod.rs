@@ -12,6 +12,7 @@ mod discs;
 pub(crate) mod machine;
 pub(crate) mod profile;
 mod sources;
+mod timeline;
 mod tracepoints;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::workload::command::Watcher;
 use decode::Seen;
 use discs::Discs;
 use profile::{Profiled, Profiler};
+pub(crate) use timeline::Timeline;
 use tracepoints::Tracepoints;
 pub(crate) use tracepoints::{Lookups, Reach};
 
@@ -49,6 +51,10 @@ pub(crate) struct Observed {
     pub times: Option<BTreeMap<Kind, Times>>,
     /// Where the command ran, where that was asked for.
     pub profiled: Option<Profiled>,
+    /// What each thread did one after the other, where that was asked for.
+    pub timeline: Option<Timeline>,
+    /// When the command could begin.
+    pub began_ns: u64,
     /// Records that did not reach us.
     pub lost: u64,
     /// How much could be seen.
@@ -62,6 +68,7 @@ pub(crate) struct Threads {
     split: Split,
     activity: Option<Activity>,
     profiler: Option<Profiler>,
+    timeline: Option<Timeline>,
     discs: Discs,
     /// When the command could begin.
     began_ns: Option<u64>,
@@ -80,6 +87,7 @@ impl Threads {
             split: Split::default(),
             activity: meters.then(Activity::default),
             profiler: profile.then(Profiler::prepare),
+            timeline: None,
             discs: Discs::default(),
             began_ns: None,
             processes: 0,
@@ -89,13 +97,27 @@ impl Threads {
         }
     }
 
+    /// Keeps also what each thread did one after the other.
+    pub(crate) fn with_timeline(mut self) -> Self {
+        self.split = self.split.with_slices(Timeline::slices());
+        self.timeline = Some(Timeline::default());
+        self
+    }
+
     /// After the command: the last events, and the sums. `used_disc` says whether the kernel counted bytes of a
     /// disc for it.
     pub(crate) fn finish(mut self, used_disc: bool) -> Observed {
         self.take_all(u64::MAX);
         let reach = self.tracepoints.reach();
         let has_tracepoints = matches!(reach, Reach::Tracepoints);
+        let slices = self.split.slices().map(|slices| slices.finish(self.last_ns));
         let observed = Observed {
+            timeline: self.timeline.zip(slices).map(|(timeline, (slices, cut))| Timeline {
+                slices,
+                cut,
+                ..timeline
+            }),
+            began_ns: self.began_ns.unwrap_or_default(),
             split: (!matches!(reach, Reach::Nothing(_)))
                 .then(|| self.split.finish(self.last_ns, used_disc)),
             span_ns: self.last_ns - self.began_ns.unwrap_or(self.last_ns),
@@ -124,6 +146,11 @@ impl Threads {
                 Seen::Thread(event) => self.take(&event, None),
                 Seen::Born { event, parent, is_process } => {
                     self.processes += u64::from(is_process);
+                    if let Some(timeline) =
+                        self.timeline.as_mut().filter(|it| it.threads.contains_key(&parent))
+                    {
+                        timeline.born(event.thread, Some(parent), is_process);
+                    }
                     self.take(&event, Some(parent));
                 }
                 Seen::Mark(mark) => self.mark(mark),
@@ -170,6 +197,9 @@ impl Watcher for Threads {
         if let Some(activity) = &mut self.activity {
             activity.take_event(&born, None);
         }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.born(thread, None, true);
+        }
         (self.began_ns, self.last_ns, self.processes) = (Some(time_ns), time_ns, 1);
         Ok(())
     }
@@ -183,6 +213,7 @@ impl Watcher for Threads {
         if self.began_ns.is_some() {
             self.take_all(monotonic_ns().saturating_sub(SETTLED_NS));
             self.profiler.iter_mut().for_each(Profiler::tick);
+            self.timeline.iter_mut().for_each(Timeline::look);
         }
         Ok(())
     }

@@ -54,6 +54,10 @@ pub(crate) struct Arguments {
     /// Write the figures for Prometheus to a new file, as a node's exporter collects them
     #[arg(long, value_name = "FILE")]
     pub(super) openmetrics: Option<PathBuf>,
+    /// Write what each thread of the first run did, one part after the other, to a new file: trace events
+    /// that Perfetto and Chrome open
+    #[arg(long, value_name = "FILE")]
+    pub(super) perfetto: Option<PathBuf>,
     /// Run the command this many times, and keep the figures of each run [default: 1; with --baseline, as
     /// often as its file says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), conflicts_with = "profile")]
@@ -63,7 +67,7 @@ pub(crate) struct Arguments {
     pub(super) baseline: Option<PathBuf>,
     /// Compare two documents of --json; runs nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["command", "meters", "profile", "folded", "openmetrics", "runs", "baseline", "until"])]
+        conflicts_with_all = ["command", "meters", "profile", "folded", "openmetrics", "perfetto", "runs", "baseline", "until"])]
     pub(super) compare: Option<Vec<PathBuf>>,
     /// With --baseline and --compare: compare also what differs in more than time, as different commands
     #[arg(long)]
@@ -85,6 +89,7 @@ impl Arguments {
             until: self.until.into(),
             meters: self.meters,
             profile: self.profile,
+            timeline: self.perfetto.is_some(),
             runs: self.runs.unwrap_or(1),
         }
     }

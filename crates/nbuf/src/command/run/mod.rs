@@ -3,11 +3,15 @@
 mod arguments;
 mod compare;
 
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
 use anyhow::Result;
 use nbuf::experiment::document;
 use nbuf::experiment::result::RunDocument;
-use nbuf::experiment::run;
-use nbuf::experiment::session::Output;
+use nbuf::experiment::run::{self, Timeline};
+use nbuf::experiment::session::{Interim, Output};
 
 use crate::console::Console;
 use crate::exit;
@@ -24,6 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         (&arguments.folded, "--folded"),
         (&arguments.html, "--html"),
         (&arguments.openmetrics, "--openmetrics"),
+        (&arguments.perfetto, "--perfetto"),
     ];
     for (path, option) in files {
         if let Some(path) = path {
@@ -39,7 +44,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     }
     let baseline = arguments.baseline.as_deref();
     let baseline = baseline.map(|path| compare::baseline(arguments, path)).transpose()?;
-    let console = Console::plain();
+    let timeline = Mutex::new(None);
+    let take = |interim: Interim<'_>| -> io::Result<()> {
+        if let Interim::Timeline(it) = interim {
+            *timeline.lock().unwrap_or_else(PoisonError::into_inner) = Some(it.clone());
+        }
+        Ok(())
+    };
+    let console = Console::new(false, &take);
     let mut session = console.session();
     if arguments.json {
         session.output = Output::Error;
@@ -49,6 +61,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         spec.runs = u16::try_from(baseline.runs.len().clamp(1, 100)).unwrap_or(1);
     }
     let ran = run::run(&spec, &mut session).map_err(explain)?;
+    let timeline = timeline.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let (Some(path), Some(timeline)) = (&arguments.perfetto, &timeline) {
+        keep_timeline(path, timeline, &ran)?;
+    }
     tell(arguments, &ran, baseline.as_ref())?;
     // As for a recording: what ended by our signal has that status.
     let status = match (ran.interrupted, ran.signal) {
@@ -81,6 +97,20 @@ fn tell(arguments: &Arguments, ran: &RunDocument, baseline: Option<&RunDocument>
         if let Some(path) = &arguments.html {
             keep(path, "--html", shown::page(ran, profile).as_bytes())?;
         }
+    }
+    Ok(())
+}
+
+fn keep_timeline(path: &Path, timeline: &Timeline, ran: &RunDocument) -> Result<()> {
+    keep(path, "--perfetto", shown::perfetto(timeline, &ran.command).as_bytes())?;
+    if timeline.slices.is_empty() {
+        say("the timeline is empty: no thread was seen; run nbuf by sudo");
+    } else if timeline.cut > 0 {
+        let cut = timeline.cut;
+        say(format!(
+            "the timeline has the first {} slices; {cut} later ones are missing",
+            timeline.slices.len()
+        ));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ mod flame;
 mod meters;
 mod openmetrics;
 mod page;
+mod perfetto;
 mod profile;
 
 use nbuf::experiment::result::{RunDocument, RunParts, Spread};
@@ -16,6 +17,7 @@ pub(crate) use compare_page::comparison_page;
 pub(crate) use meters::tables;
 pub(crate) use openmetrics::openmetrics;
 pub(crate) use page::page;
+pub(crate) use perfetto::perfetto;
 pub(crate) use profile::{folded, profile};
 
 /// The line after a command.
