@@ -26,7 +26,7 @@ pub(super) struct Nest {
 
 impl Nest {
     /// The place of the group with this name below ours.
-    fn below_ours(name: &str) -> Option<Self> {
+    pub(super) fn below_ours(name: &str) -> Option<Self> {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self::parse(name, &read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
     }

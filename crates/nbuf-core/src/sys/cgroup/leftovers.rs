@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Hierarchies;
+use super::container::Nest;
 use super::removal::{end_processes, remove};
 use crate::sys::process;
 
@@ -29,9 +30,14 @@ pub fn sweep(hierarchies: &Hierarchies) -> Vec<PathBuf> {
 }
 
 fn remove_orphan(path: &Path) -> bool {
+    // That of a container has groups of its engine below it, and others of its name elsewhere.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let nest = Nest::below_ours(&name);
+    nest.iter().for_each(Nest::end);
     end_processes(path);
     let _ = fs::write(path.join("memory.force_empty"), "0");
     remove(path);
+    nest.iter().for_each(Nest::remove);
     !path.exists()
 }
 
