@@ -30,7 +30,7 @@ pub fn sweep(hierarchies: &Hierarchies) -> Vec<PathBuf> {
 }
 
 fn remove_orphan(path: &Path) -> bool {
-    // That of a container has groups of its engine below it, and others of its name elsewhere.
+    // The group of a container has groups of its engine below it, and others of its name elsewhere.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let nest = Nest::below_ours(&name);
     nest.iter().for_each(Nest::end);
