@@ -144,7 +144,9 @@ fn a_container_is_sized_as_typed_and_nothing_is_left() {
     if document["recommend"]["limit_bytes"].is_null() && sized.stderr.contains("only systemd") {
         return skip("groups for containers are made in cgroup v1 only");
     }
-    assert!([0, 1, 4].contains(&sized.status), "{sized:?}");
+    // Whether the number holds, or the runs are alike, is another question: what the engine's runtime reads at the
+    // start is seen in some of them.
+    assert!([0, 1, 3, 4].contains(&sized.status), "{sized:?}");
     let limit = document["recommend"]["limit_bytes"].as_u64().unwrap() >> 20;
     // What it keeps and its file, and some MiB of the engine's.
     assert!((32 + FILE_MIB..32 + FILE_MIB + 32).contains(&limit), "{limit} MiB\n{}", sized.stderr);

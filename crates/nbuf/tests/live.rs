@@ -272,7 +272,7 @@ fn what_cannot_be_attached_to_is_said() {
         (&["--pid", "4194305"][..], 125, "no process has the number 4194305"),
         (&["--pid", "2"], 125, "2 is a thread of the kernel"),
         (&["--cgroup", "/nowhere"], 125, "cannot read the cgroup /nowhere"),
-        (&["--pid", "1", "--html", "x.html"], 2, "--html is for commands"),
+        (&["--pid", "1", "--html", "x.html"], 2, "'--html <FILE>' cannot be used with"),
         (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 only"),
         (&["--pid", "1", "--", "true"], 2, "cannot be used with"),
     ] {
