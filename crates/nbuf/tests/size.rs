@@ -68,7 +68,9 @@ fn two_passes_over_files_are_predicted_at_every_size() {
     assert!(Command::new("sync").arg("-f").arg(place.path("f0")).status().unwrap().success());
     let mut command = vec!["cat"];
     command.extend(names.iter().chain(&names).map(String::as_str));
-    let sized = place.size(&["--json", "--verify-at", "100%,75%,50%,25%"], &command);
+    // Not at the step itself, some pages of readahead above 100 %: a run has either side of it by chance, as other
+    // memory was some MiB more in the recording than in the run.
+    let sized = place.size(&["--json", "--verify-at", "110%,75%,50%,25%"], &command);
     let report = sized.json();
     assert_eq!(sized.status, 0, "{:#}", report["verify"]);
     // The command's own output went elsewhere.
