@@ -50,8 +50,7 @@ pub struct Spec {
     pub meters: bool,
     /// Whether what runs is sampled.
     pub profile: bool,
-    /// Whether the observer is given the timeline of the first run, as
-    /// [`Interim::Timeline`](super::session::Interim::Timeline).
+    /// Whether the observer is given the timeline of the first run, as [`Interim::Timeline`].
     pub timeline: bool,
     /// How often the command runs; 0 counts as 1.
     pub runs: u16,
