@@ -140,7 +140,7 @@ impl Bench {
         ring_bytes: Option<usize>,
     ) -> Result<Trace, String> {
         let arguments = arguments.iter().map(Into::into).collect();
-        let command = Command { arguments, account: None };
+        let command = Command { arguments, account: None, ..Command::default() };
         let null = |write| File::options().read(true).write(write).open("/dev/null").unwrap();
         let standard = [false, true, true].map(|write| Some(null(write).into()));
         let options = Options { standard, backend, ring_bytes, ..Options::default() };

@@ -148,8 +148,9 @@ fn a_container_is_sized_as_typed_and_nothing_is_left() {
     // start is seen in some of them.
     assert!([0, 1, 3, 4].contains(&sized.status), "{sized:?}");
     let limit = document["recommend"]["limit_bytes"].as_u64().unwrap() >> 20;
-    // What it keeps and its file, and some MiB of the engine's.
-    assert!((32 + FILE_MIB..32 + FILE_MIB + 32).contains(&limit), "{limit} MiB\n{}", sized.stderr);
+    // What it keeps and its file; and as the spread of other memory what its runtime needs at the start, if a look
+    // finds it in one run and not in another.
+    assert!((32 + FILE_MIB..160).contains(&limit), "{limit} MiB\n{}", sized.stderr);
     let files = document["files"].to_string();
     assert!(files.contains("/file") && !files.contains("podman"), "{files}");
     assert_eq!(store.containers(), "");

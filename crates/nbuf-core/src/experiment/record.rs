@@ -34,10 +34,10 @@ use super::result::RecordDocument;
 use super::session::Session;
 use super::warnings::recorded;
 use crate::clock;
-use crate::sys::cgroup::{Group, Hierarchies, sweep};
+use crate::sys::cgroup::{Hierarchies, sweep};
 use crate::sys::signal::Signals;
 use crate::trace::Trace;
-use crate::workload::command::engine::group_for;
+use crate::workload::command::engine::{followed, group_for};
 use crate::workload::command::{Command, Ended};
 pub use crate::workload::record::running::{NameError, Named, Running, RunningError};
 use crate::workload::record::{self, Backend, Options, running};
@@ -128,12 +128,14 @@ impl Spec {
         for path in sweep(&hierarchies) {
             session.observer.notice(&Notice::LeftoverRemoved(&path));
         }
-        let command = Command { arguments: self.command.clone(), account: session.account.clone() };
-        // Without a group the command's memory is not measured; the trace has a caution.
-        let group = match backend {
-            Backend::Perf => group_for(&command.arguments, &hierarchies, None).ok(),
-            Backend::Calls => Group::create(&hierarchies).ok(),
+        let command = Command {
+            arguments: self.command.clone(),
+            account: session.account.clone(),
+            ..Command::default()
         };
+        // Without a group the command's memory is not measured; the trace has a caution.
+        let command = followed(command, backend);
+        let group = group_for(&command, &hierarchies, None).ok();
         let Self { until, ring_bytes, .. } = *self;
         let group = group.as_ref();
         let options = Options { group, until, backend, ring_bytes, ..Options::default() };

@@ -115,7 +115,7 @@ impl Bench<'_> {
         signals: &Signals,
     ) -> Result<(Verified, Ended), Error> {
         let dropped = Residency::drop_files(self.files.iter().map(String::as_str));
-        let group = group_for(&self.command.arguments, self.hierarchies, self.throttle)?;
+        let group = group_for(self.command, self.hierarchies, self.throttle)?;
         if let Some(limit) = prediction.limit {
             let charged = limit.saturating_sub(self.shared_text);
             let limited = group.limiter().limit(Some(charged));

@@ -202,7 +202,8 @@ impl Hand<'_> {
         interaction: Interaction,
     ) -> Result<Option<(Interaction, Option<String>)>, Error> {
         let arguments = run.iter().map(OsString::from).collect();
-        let command = Command { arguments, account: self.shared.account.clone() };
+        let command =
+            Command { arguments, account: self.shared.account.clone(), ..Command::default() };
         let (shared, thread) = (self.shared, Cell::new(None));
         let begins = |pid: i32, time_ns| {
             thread.set(Some(pid.unsigned_abs()));

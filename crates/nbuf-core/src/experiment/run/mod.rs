@@ -72,7 +72,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error>
 fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<RunDocument, Error> {
     // Before anything can start a thread.
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
-    let command = Command { arguments: spec.command.clone(), account: session.account.clone() };
+    let command = Command {
+        arguments: spec.command.clone(),
+        account: session.account.clone(),
+        ..Command::default()
+    };
     let output = session.output.descriptor().map_err(Error::Output)?;
     let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let mut threads = Threads::prepare(spec.meters, spec.profile);

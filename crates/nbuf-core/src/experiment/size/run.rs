@@ -89,7 +89,11 @@ impl<'a> Subject<'a> {
             spec,
             session,
             signals,
-            command: Command { arguments: spec.command.clone(), account: session.account.clone() },
+            command: Command {
+                arguments: spec.command.clone(),
+                account: session.account.clone(),
+                ..Command::default()
+            },
             hierarchies,
             input: Input::ours(),
             began: Stopwatch::start(),
@@ -176,7 +180,8 @@ impl<'a> Subject<'a> {
     fn prepare(&self) -> Result<(), Error> {
         let Some(script) = &self.spec.prepare else { return Ok(()) };
         let arguments = ["sh", "-c", script].map(Into::into).to_vec();
-        let command = Command { arguments, account: self.command.account.clone() };
+        let command =
+            Command { arguments, account: self.command.account.clone(), ..Command::default() };
         let output = crate::experiment::session::Output::Error.descriptor()?;
         let standard = [Some(Input::Nothing.again()?), output, None];
         let job = Job { standard, deadline: self.time_left(), ..Job::default() };

@@ -125,7 +125,7 @@ fn sample(spec: &Spec, value: &str, session: &Session<'_>) -> Result<Option<f64>
 fn once(arguments: Vec<OsString>, session: &Session<'_>) -> Result<Ended, Error> {
     let output = discarding(session.output.stream().as_fd())?;
     let standard = [Some(Input::Nothing.again()?), Some(output), None];
-    let command = Command { arguments, account: session.account.clone() };
+    let command = Command { arguments, account: session.account.clone(), ..Command::default() };
     let job = Job { standard, ..Job::default() };
     let signals = session.cancellation.listen()?;
     Ok(command::run(&command, job, &mut Nobody, signals)?)

@@ -7,7 +7,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::Command;
 use crate::sys::cgroup::{self, Group, Hierarchies, Throttle};
+use crate::workload::record::Backend;
 
 /// Options of podman and docker before the subcommand that take their value as the next word.
 const WITH_VALUE: &[&str] = &[
@@ -91,16 +93,24 @@ impl Engine {
     }
 }
 
+/// The command, followed into its container if that can be done: tracepoints show the container alone, and its
+/// engine may put it into a group of ours. podman in the account of another user may not.
+pub(crate) fn followed(command: Command, backend: Backend) -> Command {
+    let engine = Engine::of(&command.arguments);
+    let may = engine.is_some_and(|engine| command.account.is_none() || !engine.is_podman);
+    Command { follows_container: may && backend == Backend::Perf, ..command }
+}
+
 /// A private group for a command: where its container goes, if it asks an engine for one.
 ///
 /// # Errors
 /// As [`Group::create_with`]. A container that cannot have a group of ours is left to its engine.
 pub(crate) fn group_for(
-    arguments: &[OsString],
+    command: &Command,
     hierarchies: &Hierarchies,
     throttle: Option<&Throttle>,
 ) -> Result<Group, cgroup::Error> {
-    if Engine::of(arguments).is_some()
+    if command.follows_container
         && let Ok(group) = Group::for_container(hierarchies, throttle)
     {
         return Ok(group);

@@ -44,6 +44,9 @@ pub struct Command {
     pub arguments: Vec<OsString>,
     /// The account to run under instead of our own: the caller of `sudo`.
     pub account: Option<Account>,
+    /// Whether the container that it asks an engine for is measured, and not the engine. Set by
+    /// `engine::followed`.
+    pub follows_container: bool,
 }
 
 /// When a run is over.

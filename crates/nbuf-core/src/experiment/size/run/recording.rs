@@ -7,11 +7,11 @@ use crate::experiment::need;
 use crate::experiment::notice::Notice;
 use crate::experiment::result::Meter;
 use crate::experiment::session::Interim;
-use crate::sys::cgroup::{self, Group};
+use crate::sys::cgroup::Group;
 use crate::sys::input;
 use crate::trace::Trace;
 use crate::workload::command::Ended;
-use crate::workload::command::engine::group_for;
+use crate::workload::command::engine::{followed, group_for};
 use crate::workload::format::native;
 use crate::workload::record::perf::Perf;
 use crate::workload::record::spool::Spool;
@@ -43,6 +43,7 @@ impl Subject<'_> {
             return Err(Error::Interrupted(signal));
         }
         let backend = self.spec.capture.choose(self.session.observer)?;
+        self.command = followed(std::mem::take(&mut self.command), backend);
         let group = self.group(backend);
         if group.as_ref().is_some_and(|group| group.parent_for_engine().is_some()) {
             self.notice(&Notice::Container);
@@ -84,7 +85,7 @@ impl Subject<'_> {
         if backend == Backend::Calls && self.spec.verify && Perf::probe().is_err() {
             self.meter = Meter::BytesRead;
         }
-        match self.group_of(backend) {
+        match group_for(&self.command, &self.hierarchies, None) {
             Ok(group) => Some(group),
             Err(_) if !self.verifies() => None,
             Err(error) => {
@@ -92,14 +93,6 @@ impl Subject<'_> {
                 self.notice(&Notice::NoGroup(&error));
                 None
             }
-        }
-    }
-
-    /// System calls are recorded of all that descends from the command, an engine with its container.
-    fn group_of(&self, backend: Backend) -> Result<Group, cgroup::Error> {
-        match backend {
-            Backend::Perf => group_for(&self.command.arguments, &self.hierarchies, None),
-            Backend::Calls => Group::create(&self.hierarchies),
         }
     }
 

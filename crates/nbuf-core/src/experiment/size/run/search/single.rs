@@ -41,7 +41,7 @@ impl Search<'_> {
         let Self { subject, analysis, .. } = self;
         let _ = Residency::drop_files(analysis.names.iter().map(String::as_str));
         let throttle = subject.throttle(analysis);
-        let group = group_for(&subject.command.arguments, &subject.hierarchies, throttle.as_ref())?;
+        let group = group_for(&subject.command, &subject.hierarchies, throttle.as_ref())?;
         let charged = limit.map(|limit| limit.saturating_sub(analysis.memory.shared_text_bytes));
         if charged.is_some() && group.limiter().limit(charged).is_err() {
             // Below what a group needs to exist.
