@@ -3,6 +3,8 @@
 //! What is open here goes with its descriptors: nothing is pinned, so that nothing stays when nbuf is
 //! killed. A program is checked by the kernel before it is loaded. One that fails the check is no program.
 
+pub(crate) mod code;
+
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -10,10 +12,13 @@ use std::ptr::NonNull;
 use super::rights::capability::raise;
 
 const MAP_CREATE: libc::c_int = 0;
+const MAP_UPDATE_ELEMENT: libc::c_int = 2;
 const PROGRAM_LOAD: libc::c_int = 5;
 const PROGRAM_TEST_RUN: libc::c_int = 10;
+const MAP_FREEZE: libc::c_int = 22;
 
 const MAP_TYPE_ARRAY: u32 = 2;
+const MAP_READ_ONLY_FOR_PROGRAMS: u32 = 1 << 7;
 const MAP_MAPPABLE: u32 = 1 << 10;
 const PROGRAM_TYPE_RAW_TRACEPOINT: u32 = 17;
 
@@ -130,6 +135,37 @@ impl Drop for Shared {
     fn drop(&mut self) {
         // SAFETY: mapped in `zeroes` with this length; no slice of it outlives this value.
         unsafe { libc::munmap(self.begin.as_ptr().cast(), self.words * 8) };
+    }
+}
+
+/// A text that programs read, and that nothing changes any more.
+#[derive(Debug)]
+pub(crate) struct Text {
+    descriptor: OwnedFd,
+}
+
+impl Text {
+    /// Gives the kernel a text, which ends with a zero.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_BPF` or root; `ENOSYS`, and `EINVAL` on kernels before 5.2.
+    pub(crate) fn new(text: &std::ffi::CStr) -> io::Result<Self> {
+        let bytes = text.to_bytes_with_nul();
+        let value_bytes = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let flags = MAP_READ_ONLY_FOR_PROGRAMS;
+        let fields = [(0, MAP_TYPE_ARRAY), (4, 4), (8, value_bytes), (12, 1), (16, flags)];
+        let descriptor = owned(Attributes::of(&fields).call(MAP_CREATE)?)?;
+        let number = descriptor.as_raw_fd().cast_unsigned();
+        let key = 0_u32;
+        let element = Attributes::of(&[(0, number)]).address(8, &raw const key);
+        element.address(16, bytes.as_ptr()).call(MAP_UPDATE_ELEMENT)?;
+        Attributes::of(&[(0, number)]).call(MAP_FREEZE)?;
+        Ok(Self { descriptor })
+    }
+
+    /// By what programs name it.
+    pub(crate) fn number(&self) -> i32 {
+        self.descriptor.as_raw_fd()
     }
 }
 

@@ -3,6 +3,7 @@
 //! An ordinary user may sample his own programs, and not the kernel.
 
 pub(crate) mod decode;
+pub(crate) mod kernel;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -5,6 +5,10 @@
 //! (`bpf_probe_read_kernel` in `kernel/trace/bpf_trace.c`). The second tells which task runs it.
 
 use crate::sys::bpf::Instruction;
+use crate::sys::bpf::code::{
+    ADD, ADD_NUMBER, CALL, EXIT, JUMP_IF_EQUAL, JUMP_IF_LESS, LOAD, MOVE, MOVE_NUMBER, SHIFT_LEFT,
+    STORE, address, instruction,
+};
 
 /// Pages that are copied at once.
 pub(super) const PAGES: usize = COUNT as usize;
@@ -18,33 +22,9 @@ pub(super) const SHARED_PAGES: usize = PAGES + 1;
 const PROBE_READ_KERNEL: i32 = 113;
 const CURRENT_TASK: i32 = 35;
 
-// `include/uapi/linux/bpf_common.h` and `bpf.h`.
-const MOVE: u8 = 0xbf;
-const MOVE_NUMBER: u8 = 0xb7;
-const ADD: u8 = 0x0f;
-const ADD_NUMBER: u8 = 0x07;
-const SHIFT_LEFT: u8 = 0x67;
-const LOAD: u8 = 0x79;
-const STORE: u8 = 0x7b;
-const LOAD_ADDRESS: u8 = 0x18;
-const OF_MAP_VALUE: u8 = 2;
-const JUMP_IF_EQUAL: u8 = 0x15;
-const JUMP_IF_LESS: u8 = 0xa5;
-const CALL: u8 = 0x85;
-const EXIT: u8 = 0x95;
-
-fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
-    Instruction { code, registers: to | from << 4, offset, immediate }
-}
-
-/// The address of shared memory at this offset: two instructions long.
-fn shared(to: u8, number: i32, offset: i32) -> [Instruction; 2] {
-    [instruction(LOAD_ADDRESS, to, OF_MAP_VALUE, 0, number), instruction(0, 0, 0, 0, offset)]
-}
-
 /// Copies pages. The shared memory has this number.
 pub(super) fn copy_pages(number: i32) -> Vec<Instruction> {
-    let [all, behind] = shared(7, number, 0);
+    let [all, behind] = address(7, number);
     vec![
         instruction(MOVE_NUMBER, 6, 0, 0, 0),
         // Of each: its address, unless that is 0.
@@ -73,7 +53,7 @@ pub(super) fn copy_pages(number: i32) -> Vec<Instruction> {
 
 /// Puts the address of the running task into the first word.
 pub(super) fn current_task(number: i32) -> Vec<Instruction> {
-    let [all, behind] = shared(1, number, 0);
+    let [all, behind] = address(1, number);
     vec![
         instruction(CALL, 0, 0, 0, CURRENT_TASK),
         all,

@@ -1,0 +1,39 @@
+//! The words of which programs are written: `include/uapi/linux/bpf_common.h` and `bpf.h`.
+
+use super::Instruction;
+
+/// A register gets the value of another.
+pub(crate) const MOVE: u8 = 0xbf;
+/// A register gets a constant.
+pub(crate) const MOVE_NUMBER: u8 = 0xb7;
+/// Adds a register.
+pub(crate) const ADD: u8 = 0x0f;
+/// Adds a constant.
+pub(crate) const ADD_NUMBER: u8 = 0x07;
+/// Shifts by a constant.
+pub(crate) const SHIFT_LEFT: u8 = 0x67;
+/// Loads eight bytes.
+pub(crate) const LOAD: u8 = 0x79;
+/// Stores eight bytes.
+pub(crate) const STORE: u8 = 0x7b;
+/// Jumps if a register has this value.
+pub(crate) const JUMP_IF_EQUAL: u8 = 0x15;
+/// Jumps if a register is below this value.
+pub(crate) const JUMP_IF_LESS: u8 = 0xa5;
+/// Calls one of the kernel's helpers.
+pub(crate) const CALL: u8 = 0x85;
+/// Ends.
+pub(crate) const EXIT: u8 = 0x95;
+
+const LOAD_ADDRESS: u8 = 0x18;
+const OF_MAP_VALUE: u8 = 2;
+
+/// One instruction.
+pub(crate) fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
+    Instruction { code, registers: to | from << 4, offset, immediate }
+}
+
+/// The address of memory with this number: two instructions long.
+pub(crate) fn address(to: u8, number: i32) -> [Instruction; 2] {
+    [instruction(LOAD_ADDRESS, to, OF_MAP_VALUE, 0, number), instruction(0, 0, 0, 0, 0)]
+}
