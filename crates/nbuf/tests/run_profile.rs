@@ -12,7 +12,7 @@ use std::time::Duration;
 use nbuf::experiment::result::{RunDocument, RunProfile, RunSegment, RunSegmentKind};
 use nbuf::internal::sys::process::signal;
 use support::truth::in_four_tries;
-use support::{NBUF, Need, Place, requires};
+use support::{NBUF, Need, Place, requires, skip};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Program("cc")];
 
@@ -160,6 +160,28 @@ fn a_file_that_is_gone_gives_addresses_and_says_so() {
     let library = segment(&profile, "/libwork.so");
     assert_eq!(library.unnamed.as_deref(), Some("its file is gone"));
     assert!(library.functions[0].name.starts_with("libwork.so+0x"), "{library:?}");
+}
+
+#[test]
+fn generated_code_has_the_names_of_its_list() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    if !cfg!(target_arch = "x86_64") {
+        return skip("the generated loop is for x86-64");
+    }
+    let place = Place::new();
+    truth(&place);
+    let (_, profile, error) = profile(&place, &["generate", "0.3", "list"]);
+    let list = error.lines().find_map(|line| line.strip_prefix("list ")).expect(&error);
+    fs::remove_file(list).unwrap();
+    let code =
+        segment(&profile, list.trim_end_matches(".map").replace("/tmp/perf-", "process ").as_str());
+    assert_eq!((code.kind, code.unnamed.as_ref()), (RunSegmentKind::Anonymous, None));
+    assert_eq!(code.functions[0].name, "generated loop", "{code:?}");
+    assert!(code.cpu_seconds > 0.15, "{code:?}");
+    let (_, profile, _) = self::profile(&place, &["generate", "0.1"]);
+    let code = profile.segments.iter().find(|one| one.kind == RunSegmentKind::Anonymous).unwrap();
+    assert!(code.unnamed.as_ref().unwrap().contains(".map is missing"), "{code:?}");
+    assert_eq!(code.functions[0].name, "[generated code]");
 }
 
 #[test]

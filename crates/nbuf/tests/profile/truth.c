@@ -69,6 +69,23 @@ int main(int count, char **words)
 				pages[at] = 1;
 			munmap(pages, bytes);
 		}
+	} else if (!strcmp(what, "generate")) {
+		/* Compiles a loop, and lists it as just-in-time compilers do. */
+		static const unsigned char code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 }; /* 1: dec rdi; jnz 1b; ret */
+		char *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(pages + 64, code, sizeof code);
+		mprotect(pages, 4096, PROT_READ | PROT_EXEC);
+		if (count > 3) {
+			char name[64];
+			snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
+			FILE *list = fopen(name, "wx");
+			fprintf(list, "%lx 40 before it\n%lx %zx generated loop\n", (long)pages, (long)pages + 64, sizeof code);
+			fclose(list);
+			fprintf(stderr, "list %s\n", name);
+		}
+		double end = cpu() + atof(words[2]);
+		while (cpu() < end)
+			((void (*)(long))(pages + 64))(1000000);
 	} else if (!strcmp(what, "unlink")) {
 		unlink(words[3]);
 		library_computes(atol(words[2]));

@@ -12,6 +12,7 @@
 
 mod compare;
 mod error;
+mod generated;
 mod meters;
 mod others;
 mod profile;
@@ -33,6 +34,7 @@ use super::notice::Notice;
 use super::result::{RunCache, RunDocument, RunParts, Warning};
 use super::session::{Interim, Session};
 use crate::meter::split::{Part, Times};
+use crate::sys::process;
 use crate::units::Bytes;
 use crate::workload::command::{self, Command, Ended, Job};
 use crate::workload::observe::{Observed, Reach, Threads};
@@ -69,6 +71,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RunDocument, Error>
     if spec.runs > 1 { repeat::repeat(spec, session) } else { once(spec, session, None) }
 }
 
+/// The number of the user who runs the command.
+fn user_of(session: &Session<'_>) -> u32 {
+    session.account.as_ref().map_or_else(process::user, |account| account.identity.uid)
+}
+
 fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<RunDocument, Error> {
     // Before anything can start a thread.
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
@@ -97,7 +104,9 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         session.observer.notice(&Notice::StoppedEnded(ended.stopped));
     }
     let others_share = before.zip(after).and_then(|(a, b)| others::share(a, b, ended.cpu_ns));
-    Ok(RunDocument { others_share, ..document(spec, &ended, &observed) })
+    let profiled = observed.profiled.as_ref();
+    let profile = profiled.and_then(|profiled| profile::profile(profiled, user_of(session)));
+    Ok(RunDocument { others_share, profile, ..document(spec, &ended, &observed) })
 }
 
 fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
@@ -132,7 +141,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         real_time: observed.split.map(|split| parts(&split.real_time)),
         others_share: None,
         meters: observed.times.as_ref().map(meters::meters),
-        profile: observed.profiled.as_ref().and_then(profile::profile),
+        profile: None,
         runs: Vec::new(),
         notes: notes(observed, spec.meters),
     }

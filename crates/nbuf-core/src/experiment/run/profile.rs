@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::result::{
     RunFunction, RunProfile, RunProfileFile, RunSegment, RunSegmentKind, RunStack,
 };
+use super::generated::{self, Begun};
 use super::symbols;
 use crate::meter::profile::{Counted, Frame, Object, Tally};
 use crate::workload::observe::profile::Profiled;
@@ -18,9 +19,10 @@ struct Names {
 }
 
 /// The document; nothing where nothing was seen.
-pub(super) fn profile(profiled: &Profiled) -> Option<RunProfile> {
+pub(super) fn profile(profiled: &Profiled, user: u32) -> Option<RunProfile> {
     let counted = profiled.counted.as_ref()?;
-    let names = names(counted, profiled.began_unix_seconds);
+    let begun = Begun { unix_seconds: profiled.began_unix_seconds, user };
+    let names = names(counted, begun);
     let sample_seconds = profiled.period_ns as f64 / 1e9;
     let filled = |tally: Tally| profiled.has_fills.then_some(tally.fills);
     let mut files: Vec<RunProfileFile> = counted
@@ -88,7 +90,7 @@ pub(super) fn notes(profiled: &Profiled) -> Vec<String> {
     notes
 }
 
-fn names(counted: &Counted, began_unix_seconds: i64) -> Names {
+fn names(counted: &Counted, begun: Begun) -> Names {
     let mut wanted: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for frame in counted.stacks.iter().flat_map(|(_, frames, _)| frames) {
         wanted.entry(frame.object).or_default().insert(frame.offset);
@@ -102,7 +104,7 @@ fn names(counted: &Counted, began_unix_seconds: i64) -> Names {
                 .map(|name| vec![name.unwrap_or_else(|| "kernel".to_owned())])
                 .collect(),
             Object::File { path, inode, .. } => {
-                match symbols::of_file(path, *inode, began_unix_seconds, &offsets) {
+                match symbols::of_file(path, *inode, begun.unix_seconds, &offsets) {
                     Ok(found) => found,
                     Err(reason) => {
                         names.unnamed.insert(object, reason);
@@ -110,7 +112,15 @@ fn names(counted: &Counted, began_unix_seconds: i64) -> Names {
                     }
                 }
             }
-            // Generated code has thousands of places, and no name.
+            Object::Generated { process } => {
+                match generated::functions(*process, begun, &offsets) {
+                    Ok(found) => found,
+                    Err(reason) => {
+                        names.unnamed.insert(object, reason);
+                        vec![vec!["[generated code]".to_owned()]; offsets.len()]
+                    }
+                }
+            }
             other => vec![vec![format!("[{}]", code_name(other))]; offsets.len()],
         };
         for (offset, found) in offsets.into_iter().zip(found) {
@@ -164,7 +174,7 @@ fn segment(counted: &Counted, object: u32) -> RunSegment {
     let what = &counted.objects[object as usize];
     let kind = match what {
         Object::Kernel => RunSegmentKind::Kernel,
-        Object::Anonymous => RunSegmentKind::Anonymous,
+        Object::Anonymous | Object::Generated { .. } => RunSegmentKind::Anonymous,
         Object::File { .. } if counted.programs[object as usize] => RunSegmentKind::Program,
         Object::File { .. } | Object::Made(_) => RunSegmentKind::Library,
         Object::Inode { .. } | Object::Unknown => RunSegmentKind::Unknown,
@@ -203,6 +213,7 @@ fn code_name(object: &Object) -> String {
     match object {
         Object::Kernel => "kernel".to_owned(),
         Object::Anonymous => "generated code".to_owned(),
+        Object::Generated { process } => format!("generated code of process {process}"),
         Object::Made(name) => name.trim_matches(['[', ']']).to_owned(),
         Object::File { path, .. } => path.clone(),
         Object::Inode { .. } => data_name(object),

@@ -26,20 +26,20 @@ type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Addresses and names, in order.
 #[derive(Debug, Default)]
-struct Table<'a> {
+pub(super) struct Table<'a> {
     /// The first address, the end where it is known, and the name.
     symbols: Vec<(u64, u64, &'a str)>,
 }
 
 impl<'a> Table<'a> {
-    fn of(mut symbols: Vec<(u64, u64, &'a str)>) -> Self {
+    pub(super) fn of(mut symbols: Vec<(u64, u64, &'a str)>) -> Self {
         // Of several with one address, the one that covers the most.
         symbols.sort_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
         symbols.dedup_by_key(|symbol| symbol.0);
         Self { symbols }
     }
 
-    fn find(&self, address: u64) -> Option<&'a str> {
+    pub(super) fn find(&self, address: u64) -> Option<&'a str> {
         let after = self.symbols.partition_point(|symbol| symbol.0 <= address);
         let &(_, end, name) = self.symbols.get(after.checked_sub(1)?)?;
         (end == 0 || address < end).then_some(name)

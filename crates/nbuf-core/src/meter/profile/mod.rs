@@ -106,7 +106,7 @@ impl Profile {
             }
             Record::Ran { process, thread, stack } => self.ran(process, thread, &stack),
             Record::Faulted { process, at, touched, is_major } => {
-                let code = self.frame(process, at).object;
+                let code = self.code(process, at).object;
                 let data = self.frame(process, Address { value: touched, in_kernel: false }).object;
                 for tally in
                     [self.by_code.entry(code).or_default(), self.by_data.entry(data).or_default()]
@@ -116,7 +116,7 @@ impl Profile {
             }
             Record::Filled { process, at, device, inode, pages } => {
                 let code = match at {
-                    Some(at) => self.frame(process, at).object,
+                    Some(at) => self.code(process, at).object,
                     None => self.number(Object::Kernel),
                 };
                 self.by_code.entry(code).or_default().fills += pages;
@@ -135,7 +135,7 @@ impl Profile {
         for (depth, &at) in stack.iter().enumerate() {
             // Of a caller the address is the one after its call.
             let value = if depth == 0 { at.value } else { at.value.saturating_sub(1) };
-            frames.push(self.frame(process, Address { value, ..at }));
+            frames.push(self.code(process, Address { value, ..at }));
         }
         let name = self.names.get(&thread).cloned().unwrap_or_default();
         let mut key = (name, frames);
@@ -144,6 +144,15 @@ impl Profile {
             key.1.truncate(1);
         }
         *self.stacks.entry(key).or_default() += 1;
+    }
+
+    /// A place that ran: in memory without a file, only its process can name it.
+    fn code(&mut self, process: u32, at: Address) -> Frame {
+        let frame = self.frame(process, at);
+        if self.objects[frame.object as usize] != Object::Anonymous {
+            return frame;
+        }
+        Frame { object: self.number(Object::Generated { process }), ..frame }
     }
 
     fn frame(&mut self, process: u32, at: Address) -> Frame {

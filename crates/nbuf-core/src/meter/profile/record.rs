@@ -94,6 +94,11 @@ pub(crate) enum Object {
     Kernel,
     /// Memory without a file: generated code, the heap, the stack.
     Anonymous,
+    /// Memory without a file that a process executed: what its compiler made while it ran.
+    Generated {
+        /// The process.
+        process: u32,
+    },
     /// What the kernel made, such as `[vdso]`.
     Made(String),
     /// A file.

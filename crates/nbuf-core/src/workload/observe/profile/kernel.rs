@@ -113,7 +113,7 @@ mod tests {
             return;
         }
         listed.sort_unstable();
-        // Several names at one address are not told apart.
+        // Several names at one address are not distinguished.
         let alone: Vec<_> = listed
             .windows(3)
             .filter(|near| near[0].0 < near[1].0 && near[1].0 + 1 < near[2].0)
