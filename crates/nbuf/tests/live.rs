@@ -101,6 +101,15 @@ fn sized(place: &Place, service: &Service, options: &[&str]) -> LiveDocument {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// The page has the answer of the document.
+fn check_page(place: &Place, name: &str, live: &LiveDocument) {
+    let page = std::fs::read_to_string(place.path(name)).unwrap();
+    let answer = live.answer.unwrap().limit_bytes.0.div_ceil(1 << 20);
+    for part in [format!("MemoryMax={answer}M"), "<svg".into(), "misses a second".into()] {
+        assert!(page.contains(&part), "{part}: {page}");
+    }
+}
+
 #[test]
 fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
@@ -109,7 +118,9 @@ fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
     for (how, pages) in [("read", PAGES), ("mapped", 400)] {
         let path = place.file(how, pages * 4096);
         let service = Service::start(&path, how, "now");
-        let live = sized(&place, &service, &["--for", "12s", "--target", "hit=0.8"]);
+        let page = format!("{how}.html");
+        let options = ["--for", "12s", "--target", "hit=0.8", "--html", &page];
+        let live = sized(&place, &service, &options);
         if how == "mapped" && live.mapped_share < 0.5 {
             skip("page tables cannot be read here; `nbuf doctor` says why");
             continue;
@@ -141,6 +152,7 @@ fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
         assert_eq!(live.points.iter().find(|point| point.hit_ratio >= 0.8), Some(&answer));
         assert!(live.memory.anonymous_bytes.0 > 1 << 20, "{how}: {live:?}");
         assert_eq!(answer.limit_bytes.0, answer.cache_bytes.0 + live.memory.other_bytes().0);
+        check_page(&place, &page, &live);
     }
 }
 
@@ -272,8 +284,9 @@ fn what_cannot_be_attached_to_is_said() {
         (&["--pid", "4194305"][..], 125, "no process has the number 4194305"),
         (&["--pid", "2"], 125, "2 is a thread of the kernel"),
         (&["--cgroup", "/nowhere"], 125, "cannot read the cgroup /nowhere"),
-        (&["--pid", "1", "--html", "x.html"], 2, "'--html <FILE>' cannot be used with"),
-        (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 only"),
+        (&["--pid", "1", "--svg", "x.svg"], 2, "'--svg <FILE>' cannot be used with"),
+        (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 or fills=100/s only"),
+        (&["--target", "fills=9/s", "--", "true"], 2, "for programs that run already"),
         (&["--pid", "1", "--", "true"], 2, "cannot be used with"),
     ] {
         let output = place.nbuf([&["size"], words].concat()).output().unwrap();

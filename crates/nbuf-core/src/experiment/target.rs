@@ -27,6 +27,8 @@ pub enum Target {
     Slowdown(f64),
     /// At most this share of the time, from 0 to 1, spent waiting for memory. Runs alone tell.
     Stall(f64),
+    /// At most this many pages are filled a second. Programs that run already alone tell.
+    Fills(f64),
     /// The lowest sum of what memory and fills cost.
     Price {
         /// Dollars for a GiB of memory in a month.
@@ -47,8 +49,8 @@ impl std::str::FromStr for Target {
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let wrong = |what: &str| TargetError(format!("`{text}` {what}"));
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
-        let grammar = "is not a target: write hit=0.95, slowdown=1.1, stall=1%, or price=3.5,0.4 (dollars \
-                       for a GiB-month of memory, dollars for a million fills)";
+        let grammar = "is not a target: write hit=0.95, slowdown=1.1, stall=1%, fills=100/s, or \
+                       price=3.5,0.4 (dollars for a GiB-month of memory, dollars for a million fills)";
         let (name, value) = text.split_once('=').ok_or_else(|| wrong(grammar))?;
         match name.trim() {
             "hit" => match number(value) {
@@ -69,6 +71,10 @@ impl std::str::FromStr for Target {
                     _ => Err(wrong("is not a share of the time: write stall=1%")),
                 }
             }
+            "fills" => match number(value.trim().trim_end_matches("/s")) {
+                Some(rate) if rate >= 0.0 => Ok(Self::Fills(rate)),
+                _ => Err(wrong("is not a rate: write fills=100/s for a hundred pages a second")),
+            },
             "price" => {
                 let prices = value.split_once(',');
                 let prices = prices.and_then(|(memory, fills)| number(memory).zip(number(fills)));
@@ -98,6 +104,7 @@ impl fmt::Display for Target {
             Self::Hit(share) => write!(f, "hit={share}"),
             Self::Slowdown(times) => write!(f, "slowdown={times}"),
             Self::Stall(share) => write!(f, "stall={share}"),
+            Self::Fills(rate) => write!(f, "fills={rate}/s"),
             Self::Price { memory, fills } => write!(f, "price={memory},{fills}"),
         }
     }

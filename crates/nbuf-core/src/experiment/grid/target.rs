@@ -47,7 +47,9 @@ pub(super) fn target(
             cheapest.map_or_else(|| answer(0, false), |point| answer(point.pages, true))
         }
         // No trace says how long a miss takes; the program refuses it beforehand.
-        Target::Price { .. } | Target::Slowdown(_) | Target::Stall(_) => answer(nearest(), false),
+        Target::Price { .. } | Target::Slowdown(_) | Target::Stall(_) | Target::Fills(_) => {
+            answer(nearest(), false)
+        }
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Spec {
     pub duration: Option<Duration>,
     /// The share of page accesses that is to hit, from 0 to 1; by default 0.99.
     pub hit: f64,
+    /// Misses a second that are allowed at most; then `hit` does not count.
+    pub fills_per_second: Option<f64>,
     /// Seed of the bootstrap.
     pub seed: u64,
     /// Size of the ring of each processor, for provoking losses.
@@ -70,6 +72,7 @@ impl Default for Spec {
             running: Running::default(),
             duration: Some(Duration::from_mins(1)),
             hit: HIT_DEFAULT,
+            fills_per_second: None,
             seed: 1,
             ring_bytes: None,
         }
@@ -146,7 +149,11 @@ fn analyse(spec: &Spec, trace: &Trace, memory: LiveMemory) -> LiveDocument {
         .zip(known)
         .filter_map(|(&size, ratio)| Some(point(size, ratio.map(|r| (r.low, r.best, r.high))?)))
         .collect();
-    let answer = points.iter().find(|point| point.hit_ratio >= spec.hit).copied();
+    let meets = |point: &&LivePoint| match spec.fills_per_second {
+        Some(most) => point.misses_per_second <= most,
+        None => point.hit_ratio >= spec.hit,
+    };
+    let answer = points.iter().find(meets).copied();
     let mut warnings = recorded(&trace.facts);
     warnings.extend(sizing_themselves(&trace.files));
     warnings.extend(unseen_touches(&trace.facts.capture).map(Warning::Text));
@@ -164,6 +171,7 @@ fn analyse(spec: &Spec, trace: &Trace, memory: LiveMemory) -> LiveDocument {
         is_steady: !enough || warm.is_steady(&sizes, &mut random),
         points,
         hit_target: spec.hit,
+        fills_target: spec.fills_per_second,
         answer,
         warnings,
         ..LiveDocument::default()

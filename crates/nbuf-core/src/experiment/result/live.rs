@@ -39,6 +39,9 @@ pub struct LiveDocument {
     pub is_steady: bool,
     /// The share of accesses that was to be hits, from 0 to 1.
     pub hit_target: f64,
+    /// The misses a second that were allowed instead, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fills_target: Option<f64>,
     /// The smallest known size that meets it.
     pub answer: Option<LivePoint>,
     /// What to know of the figures.

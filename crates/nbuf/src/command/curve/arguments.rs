@@ -256,7 +256,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 fn target(text: &str) -> Result<Target, String> {
     match text.parse().map_err(|error: nbuf::experiment::target::TargetError| error.to_string())? {
-        Target::Slowdown(_) | Target::Stall(_) => {
+        Target::Slowdown(_) | Target::Stall(_) | Target::Fills(_) => {
             Err("a trace does not say how long a miss takes: \
                                     `nbuf size` measures it; write hit=0.95 or price=3.5,0.4"
                 .into())

@@ -62,8 +62,8 @@ pub(crate) struct Args {
 
     /// Recommend by this instead of the knee: hit=0.95 (share of page accesses that hit),
     /// slowdown=1.1 (times as long as without a limit, by runs), stall=1% (share of the time that a task
-    /// waits for memory, by runs), or price=3.5,0.4 (dollars for a GiB-month of memory, dollars for a
-    /// million fills: the lowest bill)
+    /// waits for memory, by runs), fills=100/s (pages a second, of programs that run already), or
+    /// price=3.5,0.4 (dollars for a GiB-month of memory, dollars for a million fills: the lowest bill)
     #[arg(long, value_name = "TARGET")]
     pub(super) target: Option<Target>,
 
@@ -148,7 +148,7 @@ pub(crate) struct Args {
     pub(super) svg: Option<PathBuf>,
 
     /// Write the report as one HTML page to this file; it must not exist
-    #[arg(long, value_name = "FILE", conflicts_with = "running")]
+    #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
 
     /// Use a recorded trace instead of a command; runs nothing

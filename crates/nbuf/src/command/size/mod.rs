@@ -16,9 +16,10 @@ use nbuf::experiment::document;
 use nbuf::experiment::result::SizeReport;
 use nbuf::experiment::session::{Interim, Output};
 use nbuf::experiment::size;
+use nbuf::experiment::target::Target;
 
 use crate::console::Console;
-use crate::fail::say;
+use crate::fail::{UsageError, say};
 use crate::output::print;
 use crate::{exit, permission};
 pub(crate) use arguments::Args;
@@ -29,6 +30,11 @@ pub(in crate::command) use values::some_time;
 pub(crate) fn run(args: &Args) -> Result<u8> {
     if let Some(running) = args.running.running()? {
         return live::run(args, running);
+    }
+    if matches!(args.target, Some(Target::Fills(_))) {
+        let only = "--target fills=100/s is for programs that run already, with --pid or --cgroup; \
+                    a command is sized by hit=0.95, slowdown=1.1, stall=1% or price=3.5,0.4";
+        return Err(UsageError(only.to_owned()).into());
     }
     let page = Page::of(args);
     if let [a, b] = &args.compare[..] {

@@ -1,7 +1,11 @@
 //! What running programs need, for people: the answer, what to paste, the rates.
 
+mod page;
+
 use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::units::Bytes;
+
+pub(crate) use page::page;
 
 use super::table::{Table, number};
 use super::text::{field, rate, wrap, wrap_behind};
@@ -11,7 +15,11 @@ const HIT_RATIO_MIN: f64 = 0.01;
 
 /// The answer, in a sentence or two.
 fn answer(live: &LiveDocument) -> String {
-    let (hit, seconds) = (live.hit_target * 100.0, live.seconds);
+    let seconds = live.seconds;
+    let wanted = match live.fills_target {
+        Some(fills) => format!("{} pages a second are to miss at most", rate(fills)),
+        None => format!("{:.0} % of the page accesses are to hit", live.hit_target * 100.0),
+    };
     let known = live.points.last().map(|point| point.cache_bytes);
     match (&live.answer, known) {
         (Some(point), _) => format!(
@@ -23,8 +31,8 @@ fn answer(live: &LiveDocument) -> String {
             rate(point.misses_per_second),
         ),
         (None, Some(known)) => format!(
-            "More than {known} of cache, if {hit:.0} % of the page accesses are to hit: no more is known after \
-             {seconds:.0} s. Watch longer, or ask for less with --target hit=0.9."
+            "More than {known} of cache, if {wanted}: no more is known after {seconds:.0} s. Watch longer, or \
+             ask for less with --target hit=0.9 or --target fills=100/s."
         ),
         (None, None) => format!(
             "Cache buys nothing that {seconds:.0} s could show: the programs made {} page accesses a \
@@ -170,7 +178,7 @@ mod tests {
     use super::*;
     use nbuf::experiment::result::LiveMemory;
 
-    fn document() -> LiveDocument {
+    pub(super) fn document() -> LiveDocument {
         let point = |mib: u64, hit_ratio: f64| LivePoint {
             cache_bytes: Bytes(mib << 20),
             limit_bytes: Bytes((mib << 20) + (12 << 20) + 1),

@@ -1,0 +1,128 @@
+//! What running programs need, as a page: the answer, misses over sizes, what to paste.
+
+use nbuf::experiment::result::{LiveDocument, LivePoint};
+
+use super::super::chart::{Band, Chart, Line, Look, Mark};
+use super::super::page::{Answer, Mood, Page, Part, Tile};
+use super::super::scale::Axis;
+use super::super::text::rate;
+use super::{answer, limit, notes, parts, paste, rows, sheet};
+
+/// Lines to paste are not broken.
+const PASTED_WIDTH: usize = 200;
+
+/// What the words of the page mean.
+const WORDS: [(&str, &str); 5] = [
+    ("cache", "memory for pages of files"),
+    ("limit", "the cache and the other memory of the programs: what to set"),
+    ("miss", "an access to a page of a file that is not in the cache"),
+    ("hit %", "accesses that find their page, of 100"),
+    (
+        "from, to",
+        "the range that holds the misses nineteen times of twenty, by parts of the window",
+    ),
+];
+
+/// The whole page.
+pub(crate) fn page(live: &LiveDocument) -> String {
+    let command = live.command.join(" ");
+    let mut lead = Vec::new();
+    let mut tiles = Vec::new();
+    if let Some(point) = &live.answer {
+        lead.push(Part::Text(format!("{} {}.", limit(point), parts(live, point))));
+        lead.push(Part::Lines(paste(point, PASTED_WIDTH)));
+        let tile = |name, value: String, note: String| Tile { name, value, note };
+        tiles = vec![
+            tile("limit", limit(point).to_string(), "to set".to_owned()),
+            tile("cache", point.cache_bytes.to_string(), "of it".to_owned()),
+            tile("other memory", live.memory.other_bytes().to_string(), "at the end".to_owned()),
+            tile("misses", rate(point.misses_per_second), "a second".to_owned()),
+        ];
+    }
+    let (bad, plain): (Vec<String>, Vec<String>) =
+        notes(live).into_iter().partition(|note| note.starts_with("Warning: "));
+    let mood = match live.answer {
+        Some(_) if bad.is_empty() => Mood::Good,
+        _ => Mood::Open,
+    };
+    lead.extend(bad.into_iter().map(Part::Bad));
+    let mut sections = Vec::new();
+    if rows(live).count() > 1 {
+        sections.push(("Misses by size of the cache".to_owned(), vec![Part::Chart(chart(live))]));
+    } else if let Some(table) = Part::table(sheet(live)) {
+        sections.push(("Misses by size of the cache".to_owned(), vec![table]));
+    }
+    let plain = plain.into_iter().map(Part::Note).collect();
+    sections.push(("How it was modelled".to_owned(), plain));
+    Page {
+        verb: "size",
+        title: format!("nbuf size: {command}"),
+        heading: command,
+        answers: vec![Answer::new(mood, answer(live))],
+        tiles,
+        lead,
+        sections,
+        words: &WORDS,
+    }
+    .html()
+}
+
+fn tick(value: f64) -> String {
+    if value > 0.0 { rate(value) } else { "0".to_owned() }
+}
+
+/// Misses a second over the size of the cache, with their band.
+fn chart(live: &LiveDocument) -> Chart {
+    let shown: Vec<&LivePoint> = rows(live).collect();
+    let (first, last) = (shown[0], shown[shown.len() - 1]);
+    let size = |point: &LivePoint| point.cache_bytes.0 as f64;
+    let all: Vec<&LivePoint> =
+        live.points.iter().filter(|point| point.cache_bytes >= first.cache_bytes).collect();
+    let points = |of: fn(&LivePoint) -> f64| -> Vec<(f64, f64)> {
+        all.iter().map(|point| (size(point), of(point))).collect()
+    };
+    let most = all.iter().map(|point| point.misses_per_second_high).fold(0.0, f64::max);
+    let x = Axis::sizes("cache", size(first), size(last));
+    let y = Axis::numbers("misses a second", most, tick);
+    let mut chart = Chart::new("misses a second by size of the cache", x, y);
+    chart.bands = vec![Band {
+        name: "nineteen times of twenty".to_owned(),
+        look: Look::Nth(0),
+        low: points(|point| point.misses_per_second_low),
+        high: points(|point| point.misses_per_second_high),
+        has_edges: false,
+    }];
+    chart.lines = vec![Line::new("misses", Look::Nth(0), points(|point| point.misses_per_second))];
+    let mark = |point: &LivePoint| Mark {
+        x: size(point),
+        label: format!("{} of cache", point.cache_bytes),
+        is_chosen: true,
+    };
+    chart.marks = live.answer.iter().map(mark).collect();
+    chart.at = shown.iter().map(|point| size(point)).collect();
+    chart.table = sheet(live);
+    chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::document;
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_answer_the_curve_and_what_to_paste() {
+        let page = page(&document());
+        for part in [
+            "53.0 MiB. Modelled from 60 s",
+            "misses a second",
+            "memory: 53Mi",
+            "<svg",
+            "MemoryMax=53M",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        let idle = LiveDocument { answer: None, points: vec![], ..document() };
+        let page = super::page(&idle);
+        assert!(page.contains("Cache buys nothing") && !page.contains("<svg"), "{page}");
+    }
+}
