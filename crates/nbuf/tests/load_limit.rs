@@ -97,6 +97,55 @@ fn a_file_that_does_not_fit_is_read_again_by_each_command() {
     }
 }
 
+/// Reads the file for each client, and says when it is asked to end.
+const SERVER: &str = "import os, signal
+def end(*_):
+    open('ended', 'a').write('x')
+    os._exit(0)
+signal.signal(15, end)
+for name in ['in', 'out']:
+    os.path.exists(name) or os.mkfifo(name)
+while True:
+    open('in').read()
+    with open('data', 'rb', buffering=0) as f:
+        while f.read(65536): pass
+    open('out', 'w').close()";
+
+#[test]
+fn a_server_is_below_the_limit_with_its_clients() {
+    let Some(_lock) = requires(&[Need::Program("python3")]) else { return };
+    let Some(place) = place() else { return };
+    let with = |run: &[&str], ready: &str| {
+        let client = script(&["sh", "-c", "echo go >in; cat out"]);
+        format!("{client}\n[[server]]\nrun = {run:?}\nready = ['test', '-p', '{ready}']\n")
+    };
+    let words = ["--limit", "96MiB,10MiB", "--cold", "data", "--duration", "4s", "--json"];
+    let (status, said, wrong) = run(&place, &with(&["python3", "-c", SERVER], "out"), &words);
+    assert_eq!((status, wrong.as_str()), (0, ""), "{said}");
+    let load: LoadDocument = serde_json::from_str(&said).unwrap();
+    let used = |at: usize| load.limits[at].used.unwrap();
+    let (enough, small) = (used(0), used(1));
+    // The client reads nothing: all of it is of the server.
+    if small.disc_operations.is_some() {
+        assert!(small.fills_each >= FILE_PAGES as f64 * 0.9, "{small:?}");
+        assert!(small.fills_each > 2.0 * enough.fills_each, "{small:?} {enough:?}");
+        assert!(enough.cpu_seconds_each > 0.0, "{enough:?}");
+        let steps = &load.steps;
+        // What the small group read had been in it before; that is no question of what other programs do.
+        assert!(steps[1].refaults as f64 > 0.5 * small.fills as f64, "{load:?}");
+        assert!((steps[0].refaults as f64) < 0.1 * small.fills as f64, "{load:?}");
+        assert_eq!(steps[1].label, LoadLabel::CoreBound, "{load:?}");
+    }
+    assert_eq!(fs::read_to_string(place.path("ended")).unwrap(), "xx");
+    for (run_it, want, said) in [
+        (&["true"][..], 125, "nbuf: the server `true` ended before it was ready"),
+        (&["no-such-server"], 127, "nbuf: no-such-server: command not found"),
+    ] {
+        let (status, _, wrong) = run(&place, &with(run_it, "never"), &["--limit", "64MiB"]);
+        assert!(status == want && wrong.starts_with(said), "{status}: {wrong}");
+    }
+}
+
 #[test]
 fn no_group_is_left_on_any_way_out() {
     let Some(_lock) = requires(&[]) else { return };

@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
+    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
     ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
@@ -43,6 +43,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<DoctorDocument>(),
         generated::<LiveDocument>(),
         generated::<LoadDocument>(),
+        generated::<LoadHistory>(),
         generated::<PingDocument>(),
         generated::<RecordDocument>(),
         generated::<ReplayDocument>(),

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LoadDocument, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
+    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
     ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
@@ -49,6 +49,7 @@ documents!(
     DoctorDocument,
     LiveDocument,
     LoadDocument,
+    LoadHistory,
     PingDocument,
     RecordDocument,
     ReplayDocument,

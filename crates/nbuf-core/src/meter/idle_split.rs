@@ -48,6 +48,8 @@ pub(crate) struct IdleSplit {
     begin_ns: u64,
     /// Whether each is idle; nothing where nothing was seen of it yet.
     idle: Vec<Option<bool>>,
+    /// Whether each counts.
+    counts: Vec<bool>,
     waiting: HashMap<u32, u64>,
     in_flight: u64,
     /// When the last request came back.
@@ -57,11 +59,13 @@ pub(crate) struct IdleSplit {
 }
 
 impl IdleSplit {
-    /// A machine with this number of processors, from this moment on.
-    pub(crate) fn new(processors: usize, begin_ns: u64) -> Self {
+    /// A machine, from this moment on: whether each of its processors counts. Tasks that wait for a disc may have run on
+    /// any.
+    pub(crate) fn new(counts: Vec<bool>, begin_ns: u64) -> Self {
         Self {
             begin_ns,
-            idle: vec![None; processors],
+            idle: vec![None; counts.len()],
+            counts,
             waiting: HashMap::new(),
             in_flight: 0,
             last_flight_ns: 0,
@@ -116,7 +120,7 @@ impl IdleSplit {
         {
             self.add_wait(since_ns.max(self.begin_ns), end_ns);
         }
-        for processor in 0..self.idle.len() {
+        for processor in (0..self.idle.len()).filter(|&processor| self.counts[processor]) {
             let is_idle = self.idle[processor].unwrap_or_else(|| assumed(processor));
             if is_idle {
                 // Its begin was noted when it was seen, or is the begin of the interval.
@@ -139,6 +143,9 @@ impl IdleSplit {
 
     fn set(&mut self, processor: usize, time_ns: u64, is_idle: bool) {
         let Some(state) = self.idle.get_mut(processor) else { return };
+        if !self.counts[processor] {
+            return;
+        }
         let before = state.replace(is_idle);
         match (before, is_idle) {
             (Some(false) | None, true) => self.steps.push((time_ns, 1, 0)),
@@ -181,7 +188,7 @@ mod tests {
     use super::*;
 
     fn split(processors: usize, changes: &[(u64, Change)], end_ns: u64) -> Idle {
-        let mut split = IdleSplit::new(processors, 0);
+        let mut split = IdleSplit::new(vec![true; processors], 0);
         for &(time_ns, change) in changes {
             split.take(time_ns, change);
         }
@@ -205,6 +212,23 @@ mod tests {
     }
 
     #[test]
+    fn processors_that_do_not_count_are_in_no_sum() {
+        let idles = [(0, Change::Idles(1)), (50, Change::Runs(1))];
+        let of = |counts: [bool; 2]| {
+            let mut split = IdleSplit::new(counts.to_vec(), 0);
+            for &(time_ns, change) in idles.iter().chain(&ONE) {
+                split.take(time_ns, change);
+            }
+            let Idle { all_ns, multiprogramming_ns, .. } = split.finish(100, 0, |_| true);
+            (all_ns, multiprogramming_ns)
+        };
+        // The second idles from 0 to 50 and the first from 10 to 41, where one task waits from 10 to 40.
+        assert_eq!(of([true, false]), (31, 30));
+        assert_eq!(of([false, true]), (50, 30));
+        assert_eq!(of([true, true]), (81, 30));
+    }
+
+    #[test]
     fn a_wait_without_a_request_is_none_for_a_disc() {
         let without: Vec<_> =
             ONE.into_iter().filter(|(_, c)| !matches!(c, Change::InFlight(_))).collect();
@@ -222,7 +246,7 @@ mod tests {
     #[test]
     fn of_waits_that_go_on_the_latest_count_up_to_the_number_of_blocked_tasks() {
         let open = |blocked| {
-            let mut split = IdleSplit::new(4, 0);
+            let mut split = IdleSplit::new(vec![true; 4], 0);
             split.take(10, Change::Waits(7));
             split.take(60, Change::Waits(8));
             split.finish(100, blocked, |_| true).multiprogramming_ns
@@ -259,7 +283,7 @@ mod tests {
 
     #[test]
     fn states_go_on_into_the_next_interval() {
-        let mut split = IdleSplit::new(2, 0);
+        let mut split = IdleSplit::new(vec![true; 2], 0);
         split.take(10, Change::Idles(0));
         split.take(20, Change::Waits(7));
         split.take(21, Change::InFlight(1));

@@ -1,6 +1,7 @@
 //! Why a load has no document.
 
 use std::io;
+use std::time::Duration;
 
 use super::run::USERS_MAX;
 use crate::units::Bytes;
@@ -67,6 +68,24 @@ pub enum Error {
         limit: Bytes,
         /// How many were killed.
         killed: u64,
+    },
+    /// A server ended before users could ask it.
+    #[error(
+        "the server `{0}` ended before it was ready: run it by hand to see why; it must stay in the foreground"
+    )]
+    ServerEnded(String),
+    /// A server cannot be asked.
+    #[error(
+        "the server `{server}` was not ready after {} s: `{ready}` must succeed once it can be asked",
+        .after.as_secs()
+    )]
+    ServerNotReady {
+        /// The server.
+        server: String,
+        /// The command that must succeed.
+        ready: String,
+        /// How long it had.
+        after: Duration,
     },
     /// A command does not run.
     #[error(transparent)]

@@ -22,11 +22,11 @@ pub(super) struct Look {
 pub(super) struct Busy {
     /// The share of the time of the processors in which they were not idle.
     pub(super) processors: Option<f64>,
-    /// The same of all processors, and of their time the idle part while tasks waited for a disc, by samples.
+    /// The same by samples, and the part of the time that was idle while tasks waited for a disc.
     pub(super) sampled: Option<(f64, f64)>,
     /// The busiest disc, and the share of time in which it had a request.
     pub(super) disc: Option<(String, f64)>,
-    /// Pages that were read again after reclaim took them.
+    /// Pages of the machine that were read again after reclaim took them.
     pub(super) refaults: u64,
 }
 
@@ -96,18 +96,28 @@ pub(super) fn between(looks: &[Look], from_ns: u64, to_ns: u64, these: Option<&[
     match (begin, end) {
         (Some(begin), Some(end)) if begin < end => {
             let busy = looks[begin].until(&looks[end], these);
-            Busy { sampled: sampled(&looks[begin..=end]), ..busy }
+            Busy { sampled: sampled(&looks[begin..=end], these), ..busy }
         }
         _ => Busy::default(),
     }
 }
 
 /// Idle ticks of a sample count for at most the tasks that wait for a disc at its end.
-fn sampled(looks: &[Look]) -> Option<(f64, f64)> {
+fn sampled(looks: &[Look], these: Option<&[usize]>) -> Option<(f64, f64)> {
     let (mut idle, mut waiting, mut all) = (0.0, 0.0, 0.0);
     for pair in looks.windows(2) {
         let Some((of_idle, of_all)) = pair[0].idle_ticks(&pair[1]) else { continue };
-        let processors = pair[1].counts.idle_by_processor.len().max(1) as f64;
+        let count = pair[1].counts.idle_by_processor.len();
+        let processors = these.map_or(count, <[usize]>::len).max(1) as f64;
+        let of_these = |these: &[usize]| {
+            let share = |&processor: &usize| pair[0].idle_share(&pair[1], processor);
+            these.iter().map(share).sum::<Option<f64>>().map(|sum| sum / processors)
+        };
+        let of_all = of_all * processors / count.max(1) as f64;
+        let of_idle = match these {
+            Some(these) => of_these(these).map_or(of_idle, |share| share * of_all),
+            None => of_idle,
+        };
         let bound = of_all / processors * pair[1].counts.blocked as f64;
         idle += of_idle;
         waiting += of_idle.min(bound);

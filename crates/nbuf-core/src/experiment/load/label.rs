@@ -33,10 +33,12 @@ struct Base {
     /// What a command waits for other threads and programs where there is one user.
     lock_seconds: f64,
     processors: u32,
+    /// Whether commands wait for servers that run below the same limit.
+    has_servers: bool,
 }
 
 /// Gives each row its label.
-pub(super) fn all(rows: &mut [LoadStep], processors: u32) {
+pub(super) fn all(rows: &mut [LoadStep], processors: u32, has_servers: bool) {
     let least =
         |of: fn(&LoadStep) -> Option<f64>| rows.iter().filter_map(of).fold(f64::INFINITY, f64::min);
     let response_seconds = least(|row| row.response.map(|times| times.mean_seconds));
@@ -50,7 +52,10 @@ pub(super) fn all(rows: &mut [LoadStep], processors: u32) {
         .map(|row| {
             let lock_seconds = alone(Condition::of(row));
             let processors = row.cpus.unwrap_or(processors);
-            label(row, Base { response_seconds, cpu_seconds, lock_seconds, processors })
+            label(
+                row,
+                Base { response_seconds, cpu_seconds, lock_seconds, processors, has_servers },
+            )
         })
         .collect();
     for (row, (label, evidence)) in rows.iter_mut().zip(labels) {
@@ -84,9 +89,11 @@ fn core(step: &LoadStep, base: Base) -> Labelled {
     if let Some(one) = above(LoadFigure::MemoryWait, memory, WAIT).filter(|_| memory >= disc) {
         return Some((LoadLabel::CoreBound, vec![one]));
     }
-    let used = step.used?;
-    let fills = above(LoadFigure::Fills, used.fills_each, FILLS)?;
-    let back = step.refaults as f64 / used.fills.max(1) as f64;
+    // A group that thrashes reads most for commands that are not answered.
+    let fills = step.fills.or_else(|| Some(step.used?.fills))?;
+    let back = step.refaults as f64 / fills.max(1) as f64;
+    let fills = fills as f64 / step.interactions.max(1) as f64;
+    let fills = above(LoadFigure::Fills, fills, FILLS)?;
     let back = above(LoadFigure::Refaults, back.min(1.0), REFAULTS)?;
     let wait = above(LoadFigure::DiscWait, memory + disc, WAIT);
     let busy = || above(LoadFigure::DiscBusy, step.disc_busy?, BUSY);
@@ -122,7 +129,8 @@ fn busy(step: &LoadStep, base: Base) -> Labelled {
 fn waits(step: &LoadStep, base: Base) -> Labelled {
     let split = step.split?;
     let lock = |split: &LoadSplit| (split.lock_seconds - base.lock_seconds).max(0.0);
-    let lock = if step.users == 1 { 0.0 } else { share(&split, lock) };
+    // A wait for a socket is a wait for a server, whatever that waits for.
+    let lock = if step.users == 1 || base.has_servers { 0.0 } else { share(&split, lock) };
     let waits = [
         (LoadLabel::LockBound, LoadFigure::LockWait, lock),
         (
@@ -153,7 +161,7 @@ fn rose(step: &LoadStep, base: Base) -> Labelled {
     if rise.is_none() && step.not_begun == 0 {
         return None;
     }
-    let idle = step.idle.filter(|_| step.split.is_none()).map_or(0.0, |idle| idle.disc_idle_share);
+    let idle = step.idle.filter(|_| step.split.is_none() || base.has_servers).map_or(0.0, |idle| idle.disc_idle_share);
     let disc = above(LoadFigure::DiscIdle, idle, WAIT);
     let label = if disc.is_some() { LoadLabel::DiscBound } else { LoadLabel::WaitsElsewhere };
     Some((label, rise.into_iter().chain(disc).collect()))
@@ -165,7 +173,13 @@ mod tests {
     use crate::experiment::result::{LoadIdle, LoadTimes, LoadUse};
 
     const BASE: Base =
-        Base { response_seconds: 1.0, cpu_seconds: 0.1, lock_seconds: 0.0, processors: 2 };
+        Base {
+            response_seconds: 1.0,
+            cpu_seconds: 0.1,
+            lock_seconds: 0.0,
+            processors: 2,
+            has_servers: false,
+        };
 
     fn step(response: f64, cpu: f64, disc: f64) -> LoadStep {
         LoadStep {
@@ -213,6 +227,11 @@ mod tests {
         check(&lock, BASE, LoadLabel::LockBound, &[LockWait]);
         // As long as that a user alone waits, for programs of its own.
         let alone = Base { lock_seconds: 0.5, ..BASE };
+        let served = Base { has_servers: true, ..BASE };
+        check(&lock, served, LoadLabel::WaitsElsewhere, &[ResponseRise]);
+        let waits = LoadIdle { disc_idle_share: 0.5, ..LoadIdle::default() };
+        let disc = LoadStep { idle: Some(waits), ..lock.clone() };
+        check(&disc, served, LoadLabel::DiscBound, &[ResponseRise, DiscIdle]);
         check(&lock, alone, LoadLabel::WaitsElsewhere, &[ResponseRise]);
         check(
             &of(|split| split.runnable_seconds = 0.6),
@@ -235,6 +254,7 @@ mod tests {
         let used = LoadUse { fills: 20_000, fills_each: 200.0, ..LoadUse::default() };
         let with = |refaults, disc_seconds, cpu_each, disc_busy| LoadStep {
             used: Some(used),
+            interactions: 100,
             refaults,
             split: Some(LoadSplit { on_cpu_seconds: 0.5, disc_seconds, ..LoadSplit::default() }),
             cpu_seconds_per_interaction: Some(cpu_each),
@@ -245,5 +265,9 @@ mod tests {
         check(&with(19_000, 0.0, 0.1, 0.9), BASE, core, &[DiscBusy, Refaults, Fills]);
         check(&with(19_000, 0.0, 0.4, 0.1), BASE, core, &[CpuRise, Refaults, Fills]);
         check(&with(1000, 0.5, 0.1, 0.1), BASE, LoadLabel::DiscBound, &[DiscWait]);
+        // Nothing was answered: what the group read counts.
+        let thrashes =
+            LoadStep { fills: Some(90_000), used: None, interactions: 0, ..with(90_000, 0.5, 0.1, 0.1) };
+        check(&thrashes, BASE, core, &[DiscWait, Refaults, Fills]);
     }
 }

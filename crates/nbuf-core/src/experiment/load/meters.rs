@@ -12,7 +12,7 @@ use crate::workload::observe::machine::Machine;
 /// A record has its time before it has its place in the ring. After so long it has both.
 const SETTLED_NS: u64 = 2_000_000;
 
-/// The idle time of all processors between two looks.
+/// The idle time of processors between two looks.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     from_ns: u64,
@@ -48,8 +48,14 @@ pub(super) struct Metered {
 
 impl Meters {
     /// Opens all events. `changes` is said to by those who run the commands, if there are any.
-    pub(super) fn begin(changes: Arc<Changes>, has_commands: bool, before: Look) -> Self {
-        let machine = Machine::begin(tasks::uninterruptible_threads);
+    /// Idle time is of these processors, if there are any.
+    pub(super) fn begin(
+        changes: Arc<Changes>,
+        has_commands: bool,
+        these: Option<&[usize]>,
+        before: Look,
+    ) -> Self {
+        let machine = Machine::begin_on(these, tasks::uninterruptible_threads);
         let commands = has_commands.then(Commands::begin);
         let failed = commands.as_ref().and_then(|commands| commands.as_ref().err());
         let missing = machine.as_ref().err().or(failed).cloned();
@@ -102,7 +108,7 @@ impl Meters {
 }
 
 impl Metered {
-    /// Idle time of all processors in a window, and the length of what was seen of it.
+    /// Idle time in a window, and the length of what was seen of it.
     pub(super) fn idle(&self, from_ns: u64, to_ns: u64) -> Option<(Idle, u64)> {
         let inside = |one: &&Interval| one.from_ns >= from_ns && one.to_ns <= to_ns;
         let all = self.intervals.iter().filter(inside);

@@ -40,6 +40,8 @@ mod rows;
 mod run;
 mod script;
 #[cfg(feature = "capture")]
+mod servers;
+#[cfg(feature = "capture")]
 mod step;
 #[cfg(feature = "capture")]
 mod stop;
@@ -60,4 +62,4 @@ pub use open::{OpenError, draft, open};
 pub use price::PriceError;
 #[cfg(feature = "capture")]
 pub use run::{Spec, USERS_MAX, run};
-pub use script::{Action, Arrivals, Class, Script, ScriptError, Think, What};
+pub use script::{Action, Arrivals, Class, Script, ScriptError, Server, Think, What};

@@ -6,11 +6,12 @@ use super::step::Seen;
 use super::usage;
 use super::user::Interaction;
 use crate::experiment::result::{
-    LoadClass, LoadIdle, LoadLabel, LoadSplit, LoadStep, LoadTimes, WatchMeter,
+    LoadClass, LoadIdle, LoadLabel, LoadSplit, LoadStep, LoadTimes, LoadUse, WatchMeter,
 };
 use crate::meter::split::Part;
 use crate::meter::times::Times;
-use crate::units::Nanos;
+use crate::sys::cgroup::GroupCounts;
+use crate::units::{Nanos, PAGE_BYTES, whole};
 
 /// The figures of a step, without its label.
 pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) -> LoadStep {
@@ -36,6 +37,14 @@ pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) ->
                 response: times(&own, |one| one.intended_ns),
             }
         });
+    let whole_step = seen.kept.iter().map(|kept| kept.interactions.len()).sum::<usize>();
+    let share = (answered.len() + failed.len()) as f64 / whole_step.max(1) as f64;
+    let used = used(spec, seen, &answered, share);
+    let own = mean(|one| one.cpu_ns).filter(|_| !script.has_requests());
+    let cpu_each = if script.servers.is_empty() { own } else { used.map(|of| of.cpu_seconds_each) };
+    let part = |count: u64| whole((count as f64 * share).round());
+    let of_group = |group: GroupCounts| part(group.refaults);
+    let fills = seen.group.and_then(|group| Some(part(group.read?.0).div_ceil(PAGE_BYTES)));
     LoadStep {
         users,
         limit_bytes: condition.limit,
@@ -53,18 +62,29 @@ pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) ->
         service: times(&answered, |one| one.began_ns),
         place_seconds: mean(|one| one.place_ns).filter(|_| condition.table.is_some()),
         think_seconds: mean(|one| one.think_ns),
-        cpu_seconds_per_interaction: mean(|one| one.cpu_ns).filter(|_| !script.has_requests()),
-        used: usage::of_window(&answered, seen.charged, spec.price.as_ref()),
+        cpu_seconds_per_interaction: cpu_each,
+        used,
         processors_busy: seen.busy.processors,
         disc_busy: seen.busy.disc.as_ref().map(|disc| disc.1),
         disc: seen.busy.disc.as_ref().map(|disc| disc.0.clone()),
         idle: idle(seen),
         split: split(seen),
-        refaults: seen.busy.refaults,
+        fills,
+        refaults: seen.group.map_or(seen.busy.refaults, of_group),
         label: LoadLabel::default(),
         evidence: Vec::new(),
         classes: classes.collect(),
     }
+}
+
+/// What commands used, and servers with them. Without a group nothing is known of a server.
+fn used(spec: &Spec, seen: &Seen, answered: &[&Interaction], share: f64) -> Option<LoadUse> {
+    let price = spec.price.as_ref();
+    let used = usage::of_window(answered, seen.charged, price);
+    if spec.script.servers.is_empty() {
+        return used;
+    }
+    usage::with_servers(used?, seen.group?, share, price)
 }
 
 /// What the processors did: by their switches, or else by samples.

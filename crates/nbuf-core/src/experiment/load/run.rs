@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::{self, Condition};
 use super::limit::{self, Limited};
 use super::script::{Arrivals, Script};
+use super::servers::Servers;
 use super::step::Seen;
 use super::warm_up::Cut;
 use super::{Error, bounds, label, price, rows, step, usage};
@@ -124,14 +125,39 @@ impl Made {
         limited: Option<&Limited>,
         session: &Session<'_>,
     ) -> Result<(), Error> {
+        let limit = limited.map(|limited| limited.limit);
+        let conditions = Condition::under(spec, limit).into_iter();
+        for condition in conditions {
+            if self.stopped.is_some() || session.is_over() {
+                break;
+            }
+            let group = limited.map(|limited| &limited.group);
+            let processors = condition.cpus.map(|cpus| step::set(&step::first(cpus)));
+            // They run until the last step of this condition.
+            let servers = match Servers::start(&spec.script, group, processors, session) {
+                Ok(servers) => servers,
+                Err(error) if self.rows.is_empty() => return Err(error),
+                Err(error) => {
+                    self.stopped = Some(error.to_string());
+                    break;
+                }
+            };
+            self.under_condition(spec, (condition, limited), session)?;
+            drop(servers);
+        }
+        Ok(())
+    }
+
+    fn under_condition(
+        &mut self,
+        spec: &Spec,
+        (condition, limited): (Condition, Option<&Limited>),
+        session: &Session<'_>,
+    ) -> Result<(), Error> {
         let each = spec.duration + spec.warm_up.unwrap_or_default();
         let whole = |time: Duration| usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
         let total = each * u32::try_from(spec.steps()).unwrap_or(u32::MAX);
-        let limit = limited.map(|limited| limited.limit);
-        let conditions = Condition::under(spec, limit).into_iter();
-        for (condition, users) in
-            conditions.flat_map(|condition| spec.users.iter().map(move |&users| (condition, users)))
-        {
+        for &users in &spec.users {
             let number = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
             let progress = |passed: Duration| {
                 session.observer.progress("seconds", whole(each * number + passed), whole(total));
@@ -162,7 +188,7 @@ impl Made {
         let Self { mut rows, killed, mut notes, was_broken_off, stopped } = self;
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-        label::all(&mut rows, processors);
+        label::all(&mut rows, processors, !spec.script.servers.is_empty());
         notes.extend(rows.iter().filter_map(|row| strangers(row, processors)));
         let closed = |at: &Arrivals| spec.certify || *at == Arrivals::Closed;
         let is_closed = spec.script.classes.iter().all(|class| closed(&class.arrivals));

@@ -22,6 +22,7 @@ use super::user::{Kept, Shared, live};
 use super::warm_up::{Cut, mser5};
 use super::{Error, Spec};
 use crate::experiment::session::Session;
+use crate::sys::cgroup::{Group, GroupCounts};
 use crate::sys::process::monotonic_ns;
 use crate::workload::observe::commands::Changes;
 
@@ -44,10 +45,12 @@ pub(super) struct Seen {
     pub(super) not_begun: u64,
     pub(super) busy: Busy,
     pub(super) metered: Metered,
-    /// Processors that were looked at.
+    /// Processors whose idle time was looked at.
     pub(super) processors: usize,
     /// What the private group had, where there is one.
     pub(super) charged: Option<Charged>,
+    /// What its processes did in the whole step.
+    pub(super) group: Option<GroupCounts>,
     /// Processes of the group that the kernel killed for lack of memory.
     pub(super) killed: u64,
     /// The window of the figures.
@@ -71,7 +74,7 @@ pub(super) fn make(
     let changes = Arc::new(Changes::default());
     let used = condition.cpus.map(first);
     let before = Look::now().map_err(Error::Counters)?;
-    let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), before);
+    let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), used.as_deref(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
     let begin_ns = monotonic_ns();
     let end_ns = begin_ns + nanos(total);
@@ -92,6 +95,7 @@ pub(super) fn make(
         failure: Mutex::new(None),
     });
     let killed_before = killed(&shared);
+    let counted = shared.group.as_deref().map(Group::counts);
     let (threads, kept, refused) = start(&shared, &by_class);
     let watched = match &refused {
         None => watch(&shared, session, &mut meters, progress),
@@ -120,8 +124,12 @@ pub(super) fn make(
         not_begun,
         busy,
         metered,
-        processors: looks.first().map_or(1, |look| look.counts.idle_by_processor.len()),
+        processors: used.map_or_else(
+            || looks.first().map_or(1, |look| look.counts.idle_by_processor.len()),
+            |used| used.len(),
+        ),
         charged: charge::between(&charges, from_ns, to_ns),
+        group: counted.zip(shared.group.as_deref()).map(|(from, group)| group.counts().since(from)),
         killed: killed(&shared) - killed_before,
         begin_ns,
         from_ns,
@@ -149,13 +157,13 @@ fn arrivals(spec: &Spec, classes: usize, begin_ns: u64) -> Vec<Mutex<(Sequence, 
 }
 
 /// The first of the processors that nbuf may use.
-fn first(cpus: u32) -> Vec<usize> {
+pub(super) fn first(cpus: u32) -> Vec<usize> {
     let mut processors = condition::processors();
     processors.truncate(usize::try_from(cpus).unwrap_or(usize::MAX));
     processors
 }
 
-fn set(processors: &[usize]) -> CpuSet {
+pub(super) fn set(processors: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     for &processor in processors {
         set.set(processor);

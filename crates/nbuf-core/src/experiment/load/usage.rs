@@ -4,7 +4,8 @@ use super::charge::Charged;
 use super::price;
 use super::user::Interaction;
 use crate::experiment::result::{LoadPrice, LoadStep, LoadUse};
-use crate::units::{Bytes, Nanos, PAGE_BYTES};
+use crate::sys::cgroup::GroupCounts;
+use crate::units::{Bytes, Nanos, PAGE_BYTES, whole};
 
 /// Of the commands that were answered in a window, and of the group that they ran in.
 pub(super) fn of_window(
@@ -25,6 +26,25 @@ pub(super) fn of_window(
         ..LoadUse::default()
     };
     (used.commands > 0).then(|| ratios(used, price))
+}
+
+/// Of the commands of a window and of the servers that worked for them: what the group did in the whole step, by the
+/// `share` of its interactions that is in the window. Nothing where something of that was not counted.
+pub(super) fn with_servers(
+    used: LoadUse,
+    group: GroupCounts,
+    share: f64,
+    price: Option<&LoadPrice>,
+) -> Option<LoadUse> {
+    let part = |count: u64| whole((count as f64 * share).round());
+    let used = LoadUse {
+        cpu_seconds: Nanos(group.cpu_ns?).seconds() * share,
+        major_faults: part(group.major_faults),
+        minor_faults: part(group.minor_faults),
+        read_bytes: Bytes(part(group.read?.0)),
+        ..used
+    };
+    Some(ratios(used, price))
 }
 
 /// The sum over steps.

@@ -83,7 +83,8 @@ pub struct LoadStep {
     /// Processor time of a command and its descendants, on average; nothing where there are requests,
     /// whose work is done by other processes.
     pub cpu_seconds_per_interaction: Option<f64>,
-    /// What commands used; nothing where none was answered.
+    /// What commands used, with the servers of the script; nothing where none was answered, or where servers run
+    /// without a limit.
     pub used: Option<LoadUse>,
     /// The share of the time of all processors in which they were not idle, whatever they did.
     pub processors_busy: Option<f64>,
@@ -91,11 +92,14 @@ pub struct LoadStep {
     pub disc_busy: Option<f64>,
     /// The busiest disc.
     pub disc: Option<String>,
-    /// What all processors of the machine did.
+    /// What the processors did: all of the machine, or those that commands may use.
     pub idle: Option<LoadIdle>,
     /// Where the time of commands went; nothing where that could not be seen.
     pub split: Option<LoadSplit>,
-    /// Pages of the machine that were read again after reclaim took them.
+    /// Pages that the group read from discs, answered or not, scaled from the whole step to the window; only under a
+    /// limit.
+    pub fills: Option<u64>,
+    /// Pages that were read again after reclaim took them: under a limit those of the group, otherwise of the machine.
     pub refaults: u64,
     /// What the users waited for most.
     pub label: LoadLabel,

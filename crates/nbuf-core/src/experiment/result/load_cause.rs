@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::WatchMeter;
 
-/// What the processors of the machine did in the window of a step; the shares add up to 1.
+/// What the processors did in the window of a step; the shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LoadIdle {
@@ -100,6 +100,7 @@ pub enum LoadFigure {
 
 /// A run in a history of a load: a line of its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LoadHistory {
     /// [`LoadHistory::SCHEMA`].

@@ -31,6 +31,7 @@ pub use hierarchy::Hierarchies;
 pub(crate) use hierarchy::{memory_mount, memory_path};
 pub use leftovers::sweep;
 pub use limiter::{Limiter, Usage};
+pub(crate) use meters::GroupCounts;
 pub use pressure::Pressure;
 use removal::{end_processes, remove};
 pub use throttle::Throttle;

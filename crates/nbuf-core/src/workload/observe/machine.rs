@@ -60,10 +60,20 @@ impl Machine {
     /// Begins now; says what stands in the way. `waiting` finds the threads that wait already, once the events
     /// are open.
     pub(crate) fn begin(waiting: impl FnOnce() -> Vec<u32>) -> Result<Self, String> {
+        Self::begin_on(None, waiting)
+    }
+
+    /// The same with idle time of these processors only, by their numbers.
+    pub(crate) fn begin_on(
+        these: Option<&[usize]>,
+        waiting: impl FnOnce() -> Vec<u32>,
+    ) -> Result<Self, String> {
         let rings = Rings::open()?;
         let now_ns = monotonic_ns();
         let processors = rings.processors();
-        let mut idle = IdleSplit::new(processors, now_ns);
+        let counts = |number| these.is_none_or(|these| these.contains(&number));
+        let counts = rings.numbers().map(counts).collect();
+        let mut idle = IdleSplit::new(counts, now_ns);
         for thread in waiting() {
             idle.take(now_ns, Change::Waits(thread));
         }

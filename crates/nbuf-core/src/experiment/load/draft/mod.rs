@@ -2,7 +2,9 @@
 //!
 //! Pure: it opens no file. A line that cannot be read is left out, and named by its number. What a user asked first
 //! and how long he paused afterwards come from the log; pauses beyond half an hour end a session.
+//! Users whose requests cost much more than the others' get a class of their own ([`classes`]).
 
+mod classes;
 mod nginx;
 mod postgres;
 mod write;
@@ -20,6 +22,8 @@ struct Turn {
     user: String,
     begin_seconds: f64,
     end_seconds: f64,
+    /// What it cost: seconds, or bytes of an answer.
+    cost: f64,
     /// The words of a command, or the path of a request; nothing where a script cannot do it.
     action: Option<Action>,
 }
@@ -60,9 +64,16 @@ pub(super) fn draft(log: &str, server: &str) -> Result<Draft, DraftError> {
                log_line_prefix has a time (%m) and a session (%c or %p)"
                 .to_owned(),
     };
+    if log.trim_start().starts_with("{\"schema\":\"nbuf.watch/") {
+        let what = "this is a recording of nbuf watch: it has figures of the machine for each interval, and no users, \
+                    commands or think times; give an access log of nginx, or a log of PostgreSQL";
+        return Err(DraftError { line: 1, what: what.to_owned() });
+    }
     let first = log.lines().find(|line| !line.trim().is_empty()).ok_or_else(|| nothing(1))?;
-    let read = if nginx::turn(first).is_ok() { nginx::read(log) } else { postgres::read(log) };
-    let Read { turns, problems } = read;
+    let is_nginx = nginx::turn(first).is_ok();
+    let Read { turns, problems } =
+        if is_nginx { nginx::read(log) } else { postgres::read(log) };
+    let unit = if is_nginx { Unit::Bytes } else { Unit::Seconds };
     if turns.is_empty() {
         return Err(problems.into_iter().next().map_or_else(
             || DraftError {
@@ -72,14 +83,32 @@ pub(super) fn draft(log: &str, server: &str) -> Result<Draft, DraftError> {
             |(line, what)| DraftError { line, what: format!("{what}; {}", nothing(line).what) },
         ));
     }
-    let summary = Summary::of(&turns);
-    if summary.actions.is_empty() {
+    let classes = classes::of(&turns);
+    let classes: Vec<(Class, Summary)> =
+        classes.into_iter().map(|(class, turns)| (class, Summary::of(&turns))).collect();
+    // A class of users who do nothing that a script can do is left out.
+    if classes.iter().all(|(_, summary)| summary.actions.is_empty()) {
         let what = "no line is a GET, or a query that reads: a script cannot do the others";
         return Err(DraftError { line: 1, what: what.to_owned() });
     }
-    let script = write::script(&summary, server);
+    let script = write::script(&classes, unit, server);
     let unread = problems.len();
     Ok(Draft { script, unread, problems: problems.into_iter().take(PROBLEMS).collect() })
+}
+
+/// What costs are in.
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    Bytes,
+    Seconds,
+}
+
+/// A class of users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    All,
+    Heavy,
+    Light,
 }
 
 /// What a log has.
@@ -94,6 +123,8 @@ struct Read {
 struct Summary {
     users: usize,
     turns: usize,
+    /// The mean cost of a request.
+    cost: f64,
     /// What cannot be done again.
     others: usize,
     rate_per_second: Option<f64>,
@@ -104,10 +135,10 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(turns: &[Turn]) -> Self {
+    fn of(turns: &[&Turn]) -> Self {
         let mut by_user: BTreeMap<&str, Vec<&Turn>> = BTreeMap::new();
         let mut counts: BTreeMap<&Action, u64> = BTreeMap::new();
-        for turn in turns {
+        for &turn in turns {
             by_user.entry(&turn.user).or_default().push(turn);
             if let Some(action) = &turn.action {
                 *counts.entry(action).or_default() += 1;
@@ -129,6 +160,7 @@ impl Summary {
         Self {
             users: by_user.len(),
             turns: turns.len(),
+            cost: turns.iter().map(|turn| turn.cost).sum::<f64>() / turns.len().max(1) as f64,
             others: turns.iter().filter(|turn| turn.action.is_none()).count(),
             rate_per_second: (end > begin).then(|| (turns.len() - 1) as f64 / (end - begin)),
             think: moments(&pauses),

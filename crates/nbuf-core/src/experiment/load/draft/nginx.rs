@@ -40,7 +40,9 @@ pub(super) fn turn(line: &str) -> Result<Turn, &'static str> {
         path.filter(|path| path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\'));
     // A failed request is an action of the user, and nothing to ask for again.
     let action = path.filter(|_| is_get && status < 400).map(|path| Action::Get(path.to_owned()));
-    Ok(Turn { user: address.to_owned(), begin_seconds: end_seconds, end_seconds, action })
+    let bytes = rest.split(' ').nth(1).and_then(|bytes| bytes.parse::<u64>().ok());
+    let cost = bytes.ok_or("there are no bytes behind the status")? as f64;
+    Ok(Turn { user: address.to_owned(), begin_seconds: end_seconds, end_seconds, cost, action })
 }
 
 /// `25/Nov/2026:20:30:01 +0000`

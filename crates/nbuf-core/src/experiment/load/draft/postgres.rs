@@ -69,7 +69,8 @@ fn turn(line: &str) -> Result<Option<Turn>, &'static str> {
         if kind == "execute " { Some(rest.split_once(": ")?.1) } else { Some(rest) }
     });
     let action = query.map(|query| Action::Query(query.to_owned()));
-    Ok(Some(Turn { user, begin_seconds: end_seconds - ms / 1e3, end_seconds, action }))
+    let cost = ms / 1e3;
+    Ok(Some(Turn { user, begin_seconds: end_seconds - cost, end_seconds, cost, action }))
 }
 
 /// Keeps what only reads and has no parameters.

@@ -62,6 +62,40 @@ fn a_log_of_postgresql_becomes_queries_that_only_read() {
 }
 
 #[test]
+fn heavy_and_light_users_are_classes_with_their_own_think_times() {
+    let mut log = String::new();
+    for (user, ms, pause, query) in
+        [("a", 900, 4, "select sum(x) from t"), ("b", 2, 1, "select 1"), ("c", 3, 1, "select 1")]
+    {
+        for turn in 0..4 {
+            // A line has the end of a statement.
+            let seconds = f64::from(turn * pause) + f64::from(ms * (turn + 1)) / 1000.0;
+            log += &format!(
+                "2026-11-25 21:31:{seconds:06.3} UTC [7] {user}.1 LOG:  duration: {ms}.000 ms  statement: {query}\n"
+            );
+        }
+    }
+    let draft = draft(&log, "").unwrap();
+    let script = read_back(&draft);
+    let [heavy, light] = &script.classes[..] else { panic!("{}", draft.script) };
+    assert_eq!((&*heavy.name, heavy.share.to_bits()), ("heavy", 1_f64.to_bits()));
+    assert_eq!((&*light.name, light.share.to_bits()), ("light", 2_f64.to_bits()));
+    let mean = |class: &super::super::script::Class| match class.think {
+        Think::Lognormal { mean_seconds, .. } => mean_seconds,
+        ref other => panic!("{other:?}"),
+    };
+    assert!((mean(heavy) - 4.0).abs() < 0.01 && (mean(light) - 1.0).abs() < 0.01, "{script:?}");
+    assert_eq!(heavy.actions[0].what.name(), "psql -X -q -c select sum(x) from t");
+    assert!(draft.script.contains("costs 0.900 seconds of its answer"), "{}", draft.script);
+}
+
+#[test]
+fn a_recording_of_watch_is_refused_with_what_is_missing() {
+    let error = draft("{\"schema\":\"nbuf.watch/1\",\"number\":1}\n", "").unwrap_err();
+    assert!(error.what.contains("no users, commands or think times; give"), "{error}");
+}
+
+#[test]
 fn what_may_write_is_never_in_a_draft() {
     for query in [
         "delete from t",

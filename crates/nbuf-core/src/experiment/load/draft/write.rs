@@ -2,16 +2,44 @@
 
 use std::fmt::Write as _;
 
-use super::{Action, Summary};
+use super::{Action, Class, Summary, Unit};
 
 /// A script with more of them is not read by anyone.
 const ACTIONS: usize = 20;
 
-pub(super) fn script(summary: &Summary, server: &str) -> String {
-    let Summary { users, turns, others, rate_per_second, think, actions } = summary;
+pub(super) fn script(classes: &[(Class, Summary)], unit: Unit, server: &str) -> String {
+    let sum = |of: fn(&Summary) -> usize| classes.iter().map(|(_, one)| of(one)).sum::<usize>();
+    let (turns, users) = (sum(|one| one.turns), sum(|one| one.users));
     let mut out =
         format!("# A draft from {turns} lines of {users} users. Read it before you run it.\n");
+    if let [(_, heavy), (_, light)] = classes {
+        let unit = match unit {
+            Unit::Bytes => "bytes of its answer",
+            Unit::Seconds => "seconds of its answer",
+        };
+        let (heavy, light) = (amount(heavy.cost), amount(light.cost));
+        let _ = writeln!(out, "# A request of heavy users costs {heavy} {unit}, of light users {light}.");
+    }
+    for (name, summary) in classes {
+        class(&mut out, *name, summary, server);
+    }
+    out
+}
+
+/// Three digits of a cost.
+fn amount(cost: f64) -> String {
+    if cost >= 100.0 { format!("{cost:.0}") } else { format!("{cost:.3}") }
+}
+
+fn class(out: &mut String, name: Class, summary: &Summary, server: &str) {
+    let Summary { users, others, rate_per_second, think, actions, .. } = summary;
     let left: u64 = actions.iter().skip(ACTIONS).map(|(_, count)| count).sum();
+    let name = match name {
+        Class::All => "users",
+        Class::Heavy => "heavy",
+        Class::Light => "light",
+    };
+    *out += "\n";
     if *others > 0 {
         let _ =
             writeln!(out, "# {others} lines are left out: they write, failed, or have parameters.");
@@ -20,7 +48,11 @@ pub(super) fn script(summary: &Summary, server: &str) -> String {
         let kinds = actions.len() - ACTIONS;
         let _ = writeln!(out, "# {left} lines of {kinds} rarer kinds are left out.");
     }
-    out += "\n[[class]]\nname = \"users\"\n";
+    if actions.is_empty() {
+        let _ = writeln!(out, "# The {users} users of the class {name} do nothing else.");
+        return;
+    }
+    let _ = writeln!(out, "[[class]]\nname = \"{name}\"\nshare = {users}");
     if let Some((mean, deviation, pauses)) = think {
         let _ = writeln!(out, "# Of {pauses} pauses of up to half an hour.");
         let _ = writeln!(
@@ -47,7 +79,6 @@ pub(super) fn script(summary: &Summary, server: &str) -> String {
             }
         }
     }
-    out
 }
 
 /// A basic string of TOML.

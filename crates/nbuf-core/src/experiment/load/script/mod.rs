@@ -29,6 +29,19 @@ pub struct Script {
     pub seed: u64,
     /// The classes, in the order of the file.
     pub classes: Vec<Class>,
+    /// Programs that run while users act, below the same limits.
+    #[serde(default)]
+    pub servers: Vec<Server>,
+}
+
+/// A program that serves the commands of users. It runs from before the first step under a condition to after the last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// The program and its arguments. It must stay in the foreground, and end by `SIGTERM`.
+    pub run: Vec<String>,
+    /// A command that succeeds once the server can be asked; it is repeated until then.
+    pub ready: Vec<String>,
 }
 
 /// Users who do the same.

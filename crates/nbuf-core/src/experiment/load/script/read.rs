@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 use super::section::{Section, Value, error, meant};
-use super::{Action, Arrivals, Class, Script, ScriptError, Think, What};
+use super::{Action, Arrivals, Class, Script, ScriptError, Server, Think, What};
 
 /// A day: longer think times are a slip of the pen.
 const SECONDS: RangeInclusive<f64> = 0.0..=86_400.0;
@@ -15,7 +15,8 @@ const POSITIVE: RangeInclusive<f64> = 1e-6..=1e6;
 /// When a request has failed, unless the script says otherwise.
 const TIMEOUT_SECONDS: f64 = 30.0;
 
-const SCRIPT_KEYS: [&str; 2] = ["seed", "class"];
+const SCRIPT_KEYS: [&str; 3] = ["seed", "class", "server"];
+const SERVER_KEYS: [&str; 2] = ["run", "ready"];
 const CLASS_KEYS: [&str; 7] =
     ["name", "share", "think", "arrivals", "rate_per_second", "command", "request"];
 const COMMAND_KEYS: [&str; 2] = ["run", "weight"];
@@ -43,7 +44,26 @@ pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
         }
         classes.push(read);
     }
-    Ok(Script { seed: top.whole("seed")?.unwrap_or(0), classes })
+    let servers = top.list("server")?.iter().map(|item| server(text, item));
+    let servers = servers.collect::<Result<_, _>>()?;
+    Ok(Script { seed: top.whole("seed")?.unwrap_or(0), classes, servers })
+}
+
+fn server(text: &str, item: &Value<'_>) -> Result<Server, ScriptError> {
+    let section = Section::of(text, item, "a server", &SERVER_KEYS)?;
+    let words = |key: &str, missing: &str| {
+        let words = section.words(key)?;
+        let is_missing = words.first().is_none_or(String::is_empty);
+        if is_missing { Err(section.wrong(missing)) } else { Ok(words) }
+    };
+    Ok(Server {
+        run: words("run", "runs nothing: add `run = [\"PROGRAM\", \"ARGUMENT\"]`")?,
+        ready: words(
+            "ready",
+            "does not say when users can begin: add `ready = [\"PROGRAM\", \"ARGUMENT\"]`, a command that \
+             succeeds then",
+        )?,
+    })
 }
 
 fn class(text: &str, item: &Value<'_>) -> Result<Class, ScriptError> {

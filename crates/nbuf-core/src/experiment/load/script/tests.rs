@@ -43,6 +43,22 @@ fn a_script_is_read() {
 }
 
 #[test]
+fn a_server_is_read_and_must_say_when_it_is_ready() {
+    let with = |server: &str| Script::parse(&format!("{GOOD}\n[[server]]\n{server}"));
+    let script = with("run = ['postgres', '-D', 'data']\nready = ['pg_isready']\n").unwrap();
+    assert_eq!(script.servers[0].run, ["postgres", "-D", "data"]);
+    assert_eq!(script.servers[0].ready, ["pg_isready"]);
+    for (server, said) in [
+        ("run = ['a']\n", "a server does not say when users can begin: add `ready = "),
+        ("ready = ['a']\n", "a server runs nothing"),
+        ("run = ['a']\nstop = ['b']\n", "a server has no key `stop`"),
+    ] {
+        let error = with(server).unwrap_err();
+        assert!(error.what.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn errors_have_their_place_and_what_was_meant() {
     let think = |think: &str| format!("[[class]]\nname = 'a'\nthink = {think}\n");
     let command = |command: &str| format!("[[class]]\nname = 'a'\ncommand = [{command}]\n");

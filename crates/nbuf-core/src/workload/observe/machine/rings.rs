@@ -41,6 +41,8 @@ pub(super) struct Rings {
     layouts: Vec<Layout>,
     events: Vec<Event>,
     switches: Vec<Ring>,
+    /// The number of each processor.
+    numbers: Vec<usize>,
     faults: Vec<Ring>,
     /// Records of switches and requests that did not reach us.
     lost: u64,
@@ -71,6 +73,7 @@ impl Rings {
         let wakeup_bytes = u32::MAX;
         let sampling = Sampling { wakeup_bytes, begins_now: true, ..Sampling::default() };
         for processor in machine::processors_online()? {
+            self.numbers.push(usize::try_from(processor).unwrap_or(usize::MAX));
             let leader = self.events.len();
             for (source, layout) in SOURCES.iter().zip(&self.layouts) {
                 let says_registers = layout.says_registers();
@@ -102,6 +105,11 @@ impl Rings {
     /// How many processors there are.
     pub(super) fn processors(&self) -> usize {
         self.switches.len()
+    }
+
+    /// The number of each processor, in the order of the rings.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.numbers.iter().copied()
     }
 
     /// Takes what the rings have.
