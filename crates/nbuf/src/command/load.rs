@@ -1,14 +1,14 @@
 //! `nbuf load`: many users, and the certifier.
 
+mod values;
+
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Result;
 use nbuf::experiment::load::{self, Error, Spec, history};
 use nbuf::experiment::result::LoadPrice;
 use nbuf::experiment::{document, load::USERS_MAX};
-use nbuf::units::{Bytes, Nanos, Size};
 
 use crate::console::Console;
 use crate::exit;
@@ -16,9 +16,7 @@ use crate::fail::{UsageError, say};
 use crate::output::{keep, must_be_possible, print};
 use crate::show::load as shown;
 use crate::show::terminal::Terminal;
-
-/// Steps at most: more are a slip of the pen.
-const STEPS_MAX: usize = 1000;
+use values::{Counts, Limits, Users, server, time};
 
 /// How many users does this machine carry?
 ///
@@ -98,97 +96,9 @@ pub(crate) struct Arguments {
     /// Write the curve and the table as one HTML page to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-}
-
-/// Numbers of users.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Users(Vec<u32>);
-
-impl FromStr for Users {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("write 1,2,4,8 or 1..8 or 1..64:9, each from 1 to {USERS_MAX}");
-        let number = |text: &str| {
-            let number = text.trim().parse().ok();
-            number.filter(|number| (1..=USERS_MAX).contains(number)).ok_or_else(wrong)
-        };
-        let mut all = Vec::new();
-        for item in text.split(',') {
-            let Some((from, to)) = item.split_once("..") else {
-                all.push(number(item)?);
-                continue;
-            };
-            let (to, step) = to.split_once(':').unwrap_or((to, "1"));
-            let step = usize::try_from(number(step)?).map_err(|_| wrong())?;
-            all.extend((number(from)?..=number(to)?).step_by(step).take(STEPS_MAX + 1));
-        }
-        if all.is_empty() || all.len() > STEPS_MAX {
-            return Err(format!("this is {} steps: give 1 to {STEPS_MAX}", all.len()));
-        }
-        Ok(Self(all))
-    }
-}
-
-/// Memory limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Limits(Vec<Bytes>);
-
-impl FromStr for Limits {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let limit = |item: &str| match item.trim().parse() {
-            Ok(Size::Absolute(bytes)) if bytes.0 > 0 => Ok(bytes),
-            _ => Err(format!("`{item}` is no memory limit: write 512MiB or 1GiB,512MiB,256MiB")),
-        };
-        let limits: Vec<Bytes> = text.split(',').map(limit).collect::<Result<_, _>>()?;
-        let twice = limits.iter().enumerate().find(|(at, limit)| limits[..*at].contains(limit));
-        twice.map_or_else(
-            || Ok(Self(limits.clone())),
-            |(_, limit)| Err(format!("{limit} is there twice")),
-        )
-    }
-}
-
-/// Numbers of places, or of processors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Counts(Vec<u32>);
-
-impl FromStr for Counts {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let count = |item: &str| {
-            let count = item.trim().parse().ok().filter(|count| (1..=USERS_MAX).contains(count));
-            count.ok_or_else(|| format!("`{item}` is not possible: write 4 or 4,8"))
-        };
-        let counts: Vec<u32> = text.split(',').map(count).collect::<Result<_, _>>()?;
-        let twice = counts.iter().enumerate().find(|(at, count)| counts[..*at].contains(count));
-        twice.map_or_else(
-            || Ok(Self(counts.clone())),
-            |(_, count)| Err(format!("{count} is there twice")),
-        )
-    }
-}
-
-/// A time from a tenth of a second to a day.
-fn time(text: &str) -> Result<Duration, String> {
-    let time: Nanos = text.parse().map_err(|error: nbuf::units::NanosError| error.to_string())?;
-    let time = Duration::from_nanos(time.0);
-    let fits = (Duration::from_millis(100)..=Duration::from_hours(24)).contains(&time);
-    if fits { Ok(time) } else { Err("give a time from 100ms to 24h".to_owned()) }
-}
-
-/// A server that can be asked.
-fn server(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("http://").unwrap_or_default();
-    let is_plain = host.chars().all(|c| c.is_ascii_graphic());
-    if !host.is_empty() && !host.starts_with('/') && is_plain {
-        Ok(text.to_owned())
-    } else {
-        Err("begin it with http://HOST".to_owned())
-    }
+    /// Write the charts as one SVG picture to this file; it must not exist
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 /// Prints a draft, and which lines are not in it.
@@ -213,6 +123,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     };
     if let Some(path) = &arguments.html {
         must_be_possible(path, "--html")?;
+    }
+    if let Some(path) = &arguments.svg {
+        must_be_possible(path, "--svg")?;
     }
     if let Some(path) = &arguments.history {
         // Before the load: an hour is not to be lost.
@@ -257,42 +170,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     };
     let page = |path: &PathBuf| keep(path, "--html", shown::page(&document, &runs).as_bytes());
     let kept = arguments.html.as_ref().map_or(Ok(()), page);
+    let kept = kept.and_then(|()| match (&arguments.svg, shown::pictures(&document)) {
+        (Some(path), Some(drawn)) => keep(path, "--svg", drawn.as_bytes()),
+        (Some(_), None) => Err(anyhow::anyhow!(
+            "--svg: there is no chart of one step; give two numbers of --users, or two of --limit"
+        )),
+        (None, _) => Ok(()),
+    });
     kept.and(print(text.as_bytes()))?;
     if let Some(stopped) = &document.stopped {
         say(stopped);
         return Ok(exit::INTERNAL_ERROR);
     }
     Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_are_read() {
-        let of = |text: &str| text.parse::<Limits>().map(|limits| limits.0);
-        assert_eq!(of("1GiB, 512MiB"), Ok(vec![Bytes(1 << 30), Bytes(512 << 20)]));
-        for wrong in ["", "0", "1GiB,", "10%", "much", "-1MiB", "1GiB,1024MiB"] {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn numbers_of_places_are_read() {
-        assert_eq!("4, 8".parse::<Counts>(), Ok(Counts(vec![4, 8])));
-        for wrong in ["", "0", "4,4", "a", "-1", "4,", "20000"] {
-            assert!(wrong.parse::<Counts>().is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn numbers_of_users_are_read() {
-        let of = |text: &str| text.parse::<Users>().map(|users| users.0);
-        assert_eq!(of("1,2,8"), Ok(vec![1, 2, 8]));
-        assert_eq!(of("1..3,8..20:6"), Ok(vec![1, 2, 3, 8, 14, 20]));
-        for wrong in ["", "0", "3..1", "a", "1..", "20000", "1..5:0", "1..9999"] {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
 }

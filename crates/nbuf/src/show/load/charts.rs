@@ -4,7 +4,8 @@ use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
 
 use super::super::chart::{Chart, Line, Look, Mark, Points};
 use super::super::scale::Axis;
-use super::super::{plot, scale, table::Table};
+use super::super::page::{picture_style, uppercased};
+use super::super::{plot, scale, svg, table::Table};
 use super::conditions::of_step;
 use super::limits;
 
@@ -25,6 +26,31 @@ const BEYOND: f64 = 1.1;
 pub(super) fn all(document: &LoadDocument) -> Vec<Chart> {
     let charts = [response(document), between(document), cost(document)];
     charts.into_iter().flatten().collect()
+}
+
+/// All charts as pictures that stand alone, one below the other; nothing where there is no chart.
+pub(crate) fn pictures(document: &LoadDocument) -> Option<String> {
+    const HEIGHT: usize = 424;
+    const WIDTH: usize = 860;
+    let mut charts = all(document);
+    charts.extend(super::page::alone(document).filter(|_| charts.is_empty()));
+    let height = HEIGHT * charts.len();
+    let drawn: String = charts
+        .iter()
+        .enumerate()
+        .map(|(at, chart)| {
+            // The style of the first holds for all.
+            let style = if at == 0 { picture_style() } else { String::new() };
+            let picture = svg::picture(chart, &uppercased(&chart.title), &style);
+            format!("<g transform=\"translate(0 {})\">{picture}</g>\n", HEIGHT * at)
+        })
+        .collect();
+    (height > 0).then(|| {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\">\n{drawn}</svg>\n"
+        )
+    })
 }
 
 /// The same on a terminal.

@@ -8,10 +8,14 @@ use super::seconds;
 
 /// Each step, where a limit has several, and each limit.
 pub(super) fn tables(document: &LoadDocument) -> Vec<Table> {
-    let several = document.steps.len() > document.limits.len();
-    let steps = several.then(|| sheet(document));
-    let all = steps.into_iter().chain([totals(document)]);
+    let all = steps(document).into_iter().chain([totals(document)]);
     all.filter(|table| !table.is_empty()).collect()
+}
+
+/// Each step, where a limit has several.
+pub(super) fn steps(document: &LoadDocument) -> Option<Table> {
+    let several = document.steps.len() > document.limits.len();
+    several.then(|| sheet(document)).filter(|table| !table.is_empty())
 }
 
 /// A row for each step of which commands were answered; empty without a limit.

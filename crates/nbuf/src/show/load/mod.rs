@@ -14,6 +14,7 @@ use nbuf::experiment::result::{
 use super::table::{Table, number, text};
 use super::text::{rate, wrap};
 use conditions::Conditions;
+pub(crate) use charts::pictures;
 pub(crate) use page::page;
 
 /// Three significant digits.

@@ -3,7 +3,7 @@
 use nbuf::experiment::result::{LoadDocument, LoadHistory, LoadStep, LoadTimes};
 
 use super::super::chart::{Chart, Line, Look, Mark};
-use super::super::page::{Answer, Mood, Page, Part};
+use super::super::page::{Answer, Mood, Page, Part, sentence};
 use super::super::scale::Axis;
 use super::{answers, causes, charts, conditions, history, limits, notes, sheet};
 
@@ -38,13 +38,13 @@ pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
         ("How it was measured".to_owned(), Part::notes(notes(document)).collect()),
     ];
     let lines = answers(document).into_iter().chain(limits::cheapest(document));
-    let answers = lines.collect::<Vec<_>>().join(". ");
     let mood = if document.is_complete { Mood::Good } else { Mood::Open };
+    let answers = lines.map(|line| Answer::new(mood, line + ".")).collect();
     Page {
         verb: "load",
         title: "nbuf load".to_owned(),
         heading: "Response against users".to_owned(),
-        answers: vec![Answer::new(mood, answers + ".")],
+        answers,
         tiles: Vec::new(),
         lead: Vec::new(),
         sections,
@@ -63,19 +63,28 @@ fn why(document: &LoadDocument) -> (String, Vec<Part>) {
 /// What was measured: under limits the figures over memory, too.
 fn measured(document: &LoadDocument) -> (String, Vec<Part>) {
     if !conditions(document).is_empty() {
-        let charts = charts::all(document).into_iter().map(Part::Chart);
-        let tables = [sheet(document)].into_iter().chain(limits::tables(document));
-        let parts = charts.chain(tables.filter_map(Part::table)).collect();
+        // Several charts follow each other: each says what it shows, and has its table.
+        let said = |chart: Chart| Chart { caption: sentence(&chart.title), ..chart };
+        let charts: Vec<Part> =
+            charts::all(document).into_iter().map(said).map(Part::Chart).collect();
+        let tables = if charts.is_empty() {
+            [sheet(document)].into_iter().chain(limits::tables(document)).collect()
+        } else {
+            limits::steps(document).into_iter().collect::<Vec<_>>()
+        };
+        let parts = charts.into_iter().chain(tables.into_iter().filter_map(Part::table)).collect();
         return (format!("Users by {}", conditions(document).kind()), parts);
     }
+    let chart = alone(document).map(Part::Chart);
+    let parts = chart.or_else(|| Part::table(sheet(document))).into_iter().collect();
+    ("Response against users".to_owned(), parts)
+}
+
+/// Response against users, where there are no conditions and two answers or more.
+pub(super) fn alone(document: &LoadDocument) -> Option<Chart> {
     let answered = document.steps.iter().filter(|step| step.response.is_some());
     let steps: Vec<&LoadStep> = answered.collect();
-    let parts = if steps.len() > 1 {
-        vec![Part::Chart(chart(document, &steps))]
-    } else {
-        Part::table(sheet(document)).into_iter().collect()
-    };
-    ("Response against users".to_owned(), parts)
+    (steps.len() > 1).then(|| chart(document, &steps))
 }
 
 fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
