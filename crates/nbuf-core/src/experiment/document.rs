@@ -23,8 +23,9 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
-    ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison,
+    RunDocument, ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
+    WatchDocument,
 };
 
 /// The result of a verb.

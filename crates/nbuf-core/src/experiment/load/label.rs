@@ -161,7 +161,10 @@ fn rose(step: &LoadStep, base: Base) -> Labelled {
     if rise.is_none() && step.not_begun == 0 {
         return None;
     }
-    let idle = step.idle.filter(|_| step.split.is_none() || base.has_servers).map_or(0.0, |idle| idle.disc_idle_share);
+    let idle = step
+        .idle
+        .filter(|_| step.split.is_none() || base.has_servers)
+        .map_or(0.0, |idle| idle.disc_idle_share);
     let disc = above(LoadFigure::DiscIdle, idle, WAIT);
     let label = if disc.is_some() { LoadLabel::DiscBound } else { LoadLabel::WaitsElsewhere };
     Some((label, rise.into_iter().chain(disc).collect()))
@@ -172,14 +175,13 @@ mod tests {
     use super::*;
     use crate::experiment::result::{LoadIdle, LoadTimes, LoadUse};
 
-    const BASE: Base =
-        Base {
-            response_seconds: 1.0,
-            cpu_seconds: 0.1,
-            lock_seconds: 0.0,
-            processors: 2,
-            has_servers: false,
-        };
+    const BASE: Base = Base {
+        response_seconds: 1.0,
+        cpu_seconds: 0.1,
+        lock_seconds: 0.0,
+        processors: 2,
+        has_servers: false,
+    };
 
     fn step(response: f64, cpu: f64, disc: f64) -> LoadStep {
         LoadStep {
@@ -266,8 +268,12 @@ mod tests {
         check(&with(19_000, 0.0, 0.4, 0.1), BASE, core, &[CpuRise, Refaults, Fills]);
         check(&with(1000, 0.5, 0.1, 0.1), BASE, LoadLabel::DiscBound, &[DiscWait]);
         // Nothing was answered: what the group read counts.
-        let thrashes =
-            LoadStep { fills: Some(90_000), used: None, interactions: 0, ..with(90_000, 0.5, 0.1, 0.1) };
+        let thrashes = LoadStep {
+            fills: Some(90_000),
+            used: None,
+            interactions: 0,
+            ..with(90_000, 0.5, 0.1, 0.1)
+        };
         check(&thrashes, BASE, core, &[DiscWait, Refaults, Fills]);
     }
 }

@@ -23,6 +23,8 @@ mod limit;
 #[cfg(feature = "capture")]
 mod meters;
 #[cfg(feature = "capture")]
+mod notes;
+#[cfg(feature = "capture")]
 mod open;
 #[cfg(feature = "capture")]
 mod places;

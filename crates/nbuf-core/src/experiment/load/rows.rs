@@ -38,7 +38,9 @@ pub(super) fn row(spec: &Spec, users: u32, condition: Condition, seen: &Seen) ->
             }
         });
     let whole_step = seen.kept.iter().map(|kept| kept.interactions.len()).sum::<usize>();
-    let share = (answered.len() + failed.len()) as f64 / whole_step.max(1) as f64;
+    // A group that thrashes may answer nothing at all: then the whole step counts.
+    let ended = (answered.len() + failed.len()) as f64;
+    let share = if whole_step == 0 { 1.0 } else { ended / whole_step as f64 };
     let used = used(spec, seen, &answered, share);
     let own = mean(|one| one.cpu_ns).filter(|_| !script.has_requests());
     let cpu_each = if script.servers.is_empty() { own } else { used.map(|of| of.cpu_seconds_each) };

@@ -79,7 +79,8 @@ impl Servers {
             }
             // Outside of the group: this is not the work of users.
             let place = Where { account: session.account.clone(), ..Where::default() };
-            if run(&server.ready, &place, &self.stop, &|_| {})?.is_some_and(|ran| ran.exit_status == 0)
+            if run(&server.ready, &place, &self.stop, &|_| {})?
+                .is_some_and(|ran| ran.exit_status == 0)
             {
                 return Ok(());
             }
@@ -97,9 +98,11 @@ impl Running {
     fn start(server: &Server, place: Where, stop: &Arc<Stop>) -> Result<Self, Error> {
         let pid = Arc::new(AtomicI32::new(0));
         let (words, stop, began) = (server.run.clone(), stop.clone(), pid.clone());
-        let of_server = move || run(&words, &place, &stop, &|pid| began.store(pid, Ordering::Release));
+        let of_server =
+            move || run(&words, &place, &stop, &|pid| began.store(pid, Ordering::Release));
         let failed = |cause: io::Error| Error::Thread { user: 1, cause };
-        let thread = thread::Builder::new().name("server".into()).spawn(of_server).map_err(failed)?;
+        let thread =
+            thread::Builder::new().name("server".into()).spawn(of_server).map_err(failed)?;
         Ok(Self { pid, thread: Some(thread) })
     }
 

@@ -74,7 +74,8 @@ pub(super) fn make(
     let changes = Arc::new(Changes::default());
     let used = condition.cpus.map(first);
     let before = Look::now().map_err(Error::Counters)?;
-    let mut meters = Meters::begin(changes.clone(), spec.script.has_commands(), used.as_deref(), before);
+    let mut meters =
+        Meters::begin(changes.clone(), spec.script.has_commands(), used.as_deref(), before);
     let total = spec.duration + spec.warm_up.unwrap_or_default();
     let begin_ns = monotonic_ns();
     let end_ns = begin_ns + nanos(total);

@@ -3,8 +3,8 @@
 use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
 
 use super::super::chart::{Chart, Line, Look, Mark, Points};
-use super::super::scale::Axis;
 use super::super::page::{picture_style, uppercased};
+use super::super::scale::Axis;
 use super::super::{plot, scale, svg, table::Table};
 use super::conditions::of_step;
 use super::limits;

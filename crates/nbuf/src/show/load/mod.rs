@@ -13,8 +13,8 @@ use nbuf::experiment::result::{
 
 use super::table::{Table, number, text};
 use super::text::{rate, wrap};
-use conditions::Conditions;
 pub(crate) use charts::pictures;
+use conditions::Conditions;
 pub(crate) use page::page;
 
 /// Three significant digits.

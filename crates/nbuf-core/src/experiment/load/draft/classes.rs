@@ -62,7 +62,8 @@ mod tests {
         let of = |costs: &[f64]| {
             let mut logarithms: Vec<f64> = costs.iter().map(|cost| cost.ln()).collect();
             logarithms.sort_by(f64::total_cmp);
-            heavy_from(&logarithms).map(|from| costs.iter().filter(|cost| cost.ln() >= from).count())
+            heavy_from(&logarithms)
+                .map(|from| costs.iter().filter(|cost| cost.ln() >= from).count())
         };
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[1.0]), None);

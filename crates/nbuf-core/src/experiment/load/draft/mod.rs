@@ -71,8 +71,7 @@ pub(super) fn draft(log: &str, server: &str) -> Result<Draft, DraftError> {
     }
     let first = log.lines().find(|line| !line.trim().is_empty()).ok_or_else(|| nothing(1))?;
     let is_nginx = nginx::turn(first).is_ok();
-    let Read { turns, problems } =
-        if is_nginx { nginx::read(log) } else { postgres::read(log) };
+    let Read { turns, problems } = if is_nginx { nginx::read(log) } else { postgres::read(log) };
     let unit = if is_nginx { Unit::Bytes } else { Unit::Seconds };
     if turns.is_empty() {
         return Err(problems.into_iter().next().map_or_else(

@@ -18,7 +18,10 @@ pub(super) fn script(classes: &[(Class, Summary)], unit: Unit, server: &str) -> 
             Unit::Seconds => "seconds of its answer",
         };
         let (heavy, light) = (amount(heavy.cost), amount(light.cost));
-        let _ = writeln!(out, "# A request of heavy users costs {heavy} {unit}, of light users {light}.");
+        let _ = writeln!(
+            out,
+            "# A request of heavy users costs {heavy} {unit}, of light users {light}."
+        );
     }
     for (name, summary) in classes {
         class(&mut out, *name, summary, server);
