@@ -122,6 +122,58 @@ fn faults_are_counted() {
 }
 
 #[test]
+fn each_line_of_output_has_its_cost() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let program = truth(&place);
+    let run = |lines: &str| -> RunDocument {
+        let options = ["run", "--json", "--per-line", "--", program.to_str().unwrap()];
+        let output = place.nbuf([&options[..], &["print", lines]].concat()).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        // What it wrote is passed on, whole and in its order.
+        let want = format!("{}waited ", "a line\n".repeat(lines.parse().unwrap()));
+        assert!(error.starts_with(&want), "{error}");
+        serde_json::from_slice(&output.stdout).expect(&error)
+    };
+    in_four_tries(|| {
+        let (none, some) = (run("0"), run("200"));
+        let (few, many) = (none.per_line.unwrap(), some.per_line.unwrap());
+        assert_eq!((few.lines, many.lines), (1, 201));
+        assert_eq!(many.bytes - few.bytes, 200 * 7);
+        // The time of a thread is a call on some machines.
+        let calls = many.calls.unwrap() - few.calls.unwrap();
+        let clocks = calls.checked_sub(200 * 4).unwrap();
+        assert!(clocks == 0 || clocks > 200, "{calls}");
+        let faults = some.faults_minor - none.faults_minor;
+        assert!(faults.abs_diff(200) < 20, "{faults}");
+        let each = many.user_seconds_per_line.unwrap() + many.system_seconds_per_line.unwrap();
+        let cpu = (some.user_seconds + some.system_seconds) / 201.0;
+        assert!((each - cpu).abs() < 1e-9 && (0.9e-3..3e-3).contains(&each), "{each}");
+        let per_line = many.calls_per_line.unwrap() * 201.0;
+        assert!((per_line - many.calls.unwrap() as f64).abs() < 1e-6);
+    });
+}
+
+#[test]
+fn lines_are_counted_on_their_way_to_a_terminal_and_to_a_closed_pipe() {
+    let Some(_lock) = requires(&[Need::Program("script")]) else { return };
+    let place = Place::new();
+    let nbuf = support::NBUF;
+    // At a terminal the command has one, too, of the same size.
+    let shell = "test -t 1 && stty size <&1; printf 'end'";
+    let line = format!("stty rows 33 cols 77; '{nbuf}' run --per-line -- sh -c \"{shell}\"");
+    let output = Command::new("script").args(["-qec", &line, "/dev/null"]).output().unwrap();
+    let screen = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(screen.contains("33 77\nend"), "{screen}");
+    assert!(screen.replace('\n', " ").contains("2 lines, each "), "{screen}");
+    // Who reads no more ends the command, as without us.
+    let line = format!("'{nbuf}' run --per-line -- yes | head -2; echo ${{PIPESTATUS[0]}}");
+    let output = Command::new("bash").args(["-c", &line]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "y\ny\n141\n", "{output:?}");
+    let _ = place;
+}
+
+#[test]
 fn the_figures_go_to_a_new_file_for_an_exporter() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let place = Place::new();

@@ -79,7 +79,7 @@ pub use ping::{
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
-pub use run::{RunCache, RunDocument, RunParts};
+pub use run::{RunCache, RunDocument, RunParts, RunPerLine};
 pub use run_comparison::{RunComparison, RunMoved, RunPartMoved, RunSide, RunUnit, RunVerdict};
 pub use run_meters::{RunMeter, RunMeterStep, RunMeters};
 pub use run_profile::{

@@ -116,6 +116,16 @@ int main(int count, char **words)
 	} else if (!strcmp(what, "calls")) {
 		for (int n = 0; n < (int)amount; n++)
 			getppid();
+	} else if (!strcmp(what, "print")) {
+		/* Each line takes a millisecond of a processor, three calls and the write, and the first touch of a page. */
+		char *memory = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		madvise(memory, 64 << 20, MADV_NOHUGEPAGE);
+		for (int n = 0; n < (int)amount; n++) {
+			compute(0.001);
+			for (int call = 0; call < 3; call++) getppid();
+			memory[4096LL * n] = 1;
+			write(1, "a line\n", 7);
+		}
 	} else if (!strcmp(what, "naps")) {
 		/* A millisecond each. */
 		for (int n = 0; n < (int)amount; n++) {

@@ -53,6 +53,9 @@ pub struct RunDocument {
     /// is shorter than the kernel's tick.
     #[serde(default)]
     pub others_share: Option<f64>,
+    /// What each line of standard output cost; nothing where that was not asked for.
+    #[serde(default)]
+    pub per_line: Option<RunPerLine>,
     /// How long each kind of event took; nothing where that was not asked for, or could not be seen.
     #[serde(default)]
     pub meters: Option<RunMeters>,
@@ -82,6 +85,29 @@ pub struct RunCache {
     pub hits: u64,
     /// Pages that were put into the cache, those read ahead among them.
     pub fills: u64,
+}
+
+/// The lines of a command's standard output, and what each cost on average: all that the command did, by its
+/// lines. Costs per line are nothing where there is no line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct RunPerLine {
+    /// Lines, a last one without an end among them.
+    pub lines: u64,
+    /// Bytes of all lines.
+    pub bytes: u64,
+    /// System calls of the whole command from its `execve` on; nothing without tracepoints.
+    pub calls: Option<u64>,
+    /// Time of processors in programs, for each line.
+    pub user_seconds_per_line: Option<f64>,
+    /// Time of processors in the kernel, for each line.
+    pub system_seconds_per_line: Option<f64>,
+    /// Page faults that waited for a disc, for each line.
+    pub faults_major_per_line: Option<f64>,
+    /// Other page faults, for each line.
+    pub faults_minor_per_line: Option<f64>,
+    /// System calls for each line; nothing without tracepoints.
+    pub calls_per_line: Option<f64>,
 }
 
 /// Time in parts, in the order of their precedence.

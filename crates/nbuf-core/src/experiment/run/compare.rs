@@ -120,9 +120,10 @@ fn refusals(a: &RunDocument, b: &RunDocument) -> Vec<CompareError> {
 type With = fn(&RunDocument) -> bool;
 
 /// Options that make a command slower.
-const OPTIONS: [(&str, With); 2] = [
+const OPTIONS: [(&str, With); 3] = [
     ("--meters", |of| of.samples().iter().any(|run| run.meters.is_some())),
     ("--profile", |of| of.profile.is_some()),
+    ("--per-line", |of| of.per_line.is_some()),
 ];
 
 fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {

@@ -13,6 +13,7 @@
 mod compare;
 mod error;
 mod generated;
+mod lines;
 mod meters;
 mod others;
 mod profile;
@@ -38,6 +39,7 @@ use crate::sys::process;
 use crate::units::Bytes;
 use crate::workload::command::{self, Command, Ended, Job};
 use crate::workload::observe::{Observed, Reach, Threads};
+use lines::Counting;
 
 /// The spec of a run. The default runs nothing: it takes a `command`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,8 @@ pub struct Spec {
     pub profile: bool,
     /// Whether the observer is given the timeline of the first run, as [`Interim::Timeline`].
     pub timeline: bool,
+    /// Whether lines of its standard output are counted, which goes through us then.
+    pub per_line: bool,
     /// How often the command runs; 0 counts as 1.
     pub runs: u16,
 }
@@ -84,15 +88,26 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         account: session.account.clone(),
         ..Command::default()
     };
-    let output = session.output.descriptor().map_err(Error::Output)?;
-    let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
     if spec.timeline {
         threads = threads.with_timeline();
     }
+    if spec.per_line {
+        threads = threads.with_calls();
+    }
+    let (mut counting, output) = if spec.per_line {
+        let stream = session.output.stream();
+        let on = Counting::on(&mut threads, stream.as_fd()).map_err(Error::Output)?;
+        (on.0, Some(on.1))
+    } else {
+        let output = session.output.descriptor().map_err(Error::Output)?;
+        (Counting::off(&mut threads), output)
+    };
+    let job = Job { until: spec.until, standard: [input, output, None], ..Job::default() };
     let before = others::Busy::now();
-    let ended = command::run(&command, job, &mut threads, signals);
+    let ended = command::run(&command, job, &mut counting, signals);
     let after = others::Busy::now();
+    let lines = counting.finish();
     let used_disc = ended.as_ref().is_ok_and(|ended| ended.bytes_read + ended.bytes_written > 0);
     let mut observed = threads.finish(used_disc);
     let ended = ended?;
@@ -105,8 +120,11 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
     }
     let others_share = before.zip(after).and_then(|(a, b)| others::share(a, b, ended.cpu_ns));
     let profiled = observed.profiled.as_ref();
-    let profile = profiled.and_then(|profiled| profile::profile(profiled, user_of(session)));
-    Ok(RunDocument { others_share, profile, ..document(spec, &ended, &observed) })
+    let mut document = document(spec, &ended, &observed);
+    document.profile = profiled.and_then(|profiled| profile::profile(profiled, user_of(session)));
+    document.per_line = lines.as_ref().map(|lines| lines.figures(&ended, observed.calls));
+    document.notes.extend(lines.and_then(|lines| lines.note()));
+    Ok(RunDocument { others_share, ..document })
 }
 
 fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
@@ -140,6 +158,7 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         thread_time: observed.split.map(|split| parts(&split.thread_time)),
         real_time: observed.split.map(|split| parts(&split.real_time)),
         others_share: None,
+        per_line: None,
         meters: observed.times.as_ref().map(meters::meters),
         profile: None,
         runs: Vec::new(),

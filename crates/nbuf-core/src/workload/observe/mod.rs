@@ -47,6 +47,8 @@ pub(crate) struct Observed {
     pub fills: Option<u64>,
     /// Look-ups in the page cache; nothing without tracepoints.
     pub lookups: Option<Lookups>,
+    /// System calls from `execve` on, where they were asked for; nothing without tracepoints.
+    pub calls: Option<u64>,
     /// How long each kind of event took, where that was asked for and could be seen.
     pub times: Option<BTreeMap<Kind, Times>>,
     /// Where the command ran, where that was asked for.
@@ -104,6 +106,12 @@ impl Threads {
         self
     }
 
+    /// Counts also its system calls.
+    pub(crate) fn with_calls(mut self) -> Self {
+        self.tracepoints.count_calls();
+        self
+    }
+
     /// After the command: the last events, and the sums. `used_disc` says whether the kernel counted bytes of a
     /// disc for it.
     pub(crate) fn finish(mut self, used_disc: bool) -> Observed {
@@ -124,6 +132,7 @@ impl Threads {
             processes: self.processes,
             fills: has_tracepoints.then_some(self.fills),
             lookups: self.tracepoints.lookups(),
+            calls: self.tracepoints.calls(),
             times: self.activity.filter(|_| has_tracepoints).map(Activity::finish),
             profiled: self.profiler.map(Profiler::finish),
             lost: self.tracepoints.lost(),

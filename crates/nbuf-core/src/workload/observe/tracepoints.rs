@@ -61,6 +61,9 @@ pub(super) struct Tracepoints {
     leaders: Vec<usize>,
     rings: Vec<Ring>,
     counters: Vec<Event>,
+    /// Where system calls are counted, too.
+    counts_calls: bool,
+    calls: Option<Event>,
     /// One of each processor: faults have rings of their own.
     faults: Vec<FaultEvents>,
     fault_rings: Vec<Ring>,
@@ -144,6 +147,7 @@ impl Tracepoints {
         self.events.clear();
         self.leaders.clear();
         self.counters.clear();
+        self.calls = None;
         self.faults.clear();
         self.fault_rings.clear();
     }
@@ -177,6 +181,10 @@ impl Tracepoints {
         }
         for &id in &self.counted {
             self.counters.push(perf::open_counter(id.into(), pid)?);
+        }
+        let enter = self.layouts.iter().find(|layout| layout.means == Means::Enter);
+        if let Some(enter) = enter.filter(|_| self.counts_calls) {
+            self.calls = Some(perf::open_counter(enter.id.into(), pid)?);
         }
         Ok(())
     }
@@ -220,6 +228,16 @@ impl Tracepoints {
         self.lost
     }
 
+    /// From now on: before a task is attached to.
+    pub(super) fn count_calls(&mut self) {
+        self.counts_calls = true;
+    }
+
+    /// System calls so far, where they are counted.
+    pub(super) fn calls(&self) -> Option<u64> {
+        Some(self.calls.as_ref()?.count().ok()?.hits)
+    }
+
     pub(super) fn lookups(&self) -> Option<Lookups> {
         let counts: Option<Vec<u64>> =
             self.counters.iter().map(|event| Some(event.count().ok()?.hits)).collect();
@@ -245,7 +263,7 @@ impl Tracepoints {
         self.rings.clear();
         self.fault_rings.clear();
         let faults = self.faults.into_iter().flat_map(FaultEvents::into_events);
-        let all = self.events.into_iter().chain(self.counters).chain(faults);
+        let all = self.events.into_iter().chain(self.counters).chain(self.calls).chain(faults);
         close_later(all.map(Event::into_descriptor).collect());
     }
 }

@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
     /// processor, interrupts
     #[arg(long)]
     pub(super) meters: bool,
+    /// Count the lines of the command's standard output, and print what each cost: processor time, page faults,
+    /// system calls
+    #[arg(long)]
+    pub(super) per_line: bool,
     /// Sample where the command runs: processor time by program, library and function, and page faults
     #[arg(long)]
     pub(super) profile: bool,
@@ -67,7 +71,7 @@ pub(crate) struct Arguments {
     pub(super) baseline: Option<PathBuf>,
     /// Compare two documents of --json; runs nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["command", "meters", "profile", "folded", "openmetrics", "perfetto", "runs", "baseline", "until"])]
+        conflicts_with_all = ["command", "meters", "per_line", "profile", "folded", "openmetrics", "perfetto", "runs", "baseline", "until"])]
     pub(super) compare: Option<Vec<PathBuf>>,
     /// With --baseline and --compare: compare also what differs in more than time, as different commands
     #[arg(long)]
@@ -90,6 +94,7 @@ impl Arguments {
             meters: self.meters,
             profile: self.profile,
             timeline: self.perfetto.is_some(),
+            per_line: self.per_line,
             runs: self.runs.unwrap_or(1),
         }
     }

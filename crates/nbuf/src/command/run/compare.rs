@@ -37,6 +37,7 @@ pub(super) fn baseline(arguments: &Arguments, path: &Path) -> Result<RunDocument
         command: arguments.spec().words(),
         exit_status: baseline.exit_status,
         meters: arguments.meters.then(Default::default),
+        per_line: arguments.per_line.then(Default::default),
         profile: arguments.profile.then(Default::default),
         ..RunDocument::default()
     };

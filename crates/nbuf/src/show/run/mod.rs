@@ -9,7 +9,7 @@ mod page;
 mod perfetto;
 mod profile;
 
-use nbuf::experiment::result::{RunDocument, RunParts, Spread};
+use nbuf::experiment::result::{RunDocument, RunParts, RunPerLine, Spread};
 use nbuf::units::{count, grouped};
 
 pub(crate) use compare::comparison;
@@ -40,6 +40,7 @@ pub(crate) fn line(ran: &RunDocument) -> String {
     }
     parts.push(format!("disc {} read", ran.device_read_bytes));
     parts.push(format!("peak memory {}", ran.memory_bytes_max));
+    parts.extend(ran.per_line.as_ref().map(per_line));
     if ran.exit_status != 0 {
         parts.push(format!("exit status {}", ran.exit_status));
     }
@@ -48,6 +49,24 @@ pub(crate) fn line(ran: &RunDocument) -> String {
         parts.push(format!("the middle of {} runs, {low} to {high}", spread.count));
     }
     parts.join("; ")
+}
+
+/// `11 lines, each 1.20 ms CPU, 0 major faults, 3.5 minor faults, 6.1 calls`.
+fn per_line(of: &RunPerLine) -> String {
+    let lines = count(of.lines, "line", "lines");
+    let (Some(user), Some(system)) = (of.user_seconds_per_line, of.system_seconds_per_line) else {
+        return lines;
+    };
+    let mut parts = vec![format!("{} CPU", seconds(user + system))];
+    let counts = [
+        ("major faults", of.faults_major_per_line),
+        ("minor faults", of.faults_minor_per_line),
+        ("calls", of.calls_per_line),
+    ];
+    parts.extend(
+        counts.iter().filter_map(|(name, each)| Some(format!("{} {name}", digits((*each)?)))),
+    );
+    format!("{lines}, each {}", parts.join(", "))
 }
 
 /// `real 1.00 s (on CPU 40 %, asleep 60 %)`: the parts of half a per cent and more.
@@ -62,6 +81,11 @@ fn split(name: &str, all: f64, parts: Option<&RunParts>) -> String {
     } else {
         format!("{name} {all} ({})", shown.join(", "))
     }
+}
+
+/// Two decimals where they say something.
+fn digits(number: f64) -> String {
+    if number >= 100.0 { format!("{number:.0}") } else { format!("{number:.2}") }
 }
 
 /// Three significant digits.
@@ -110,6 +134,23 @@ mod tests {
         expect!["real 1.00 s (on CPU 40 %, asleep 60 %); threads 1.10 s (on CPU 36 %, runnable 9 %, asleep 54 %); CPU 390 ms user, 10.1 ms system; faults 2 major, 1,234 minor; page cache 4,990 hits of 5,000, 1 page filled; disc 8.00 KiB read; peak memory 3.00 MiB; exit status 3"].assert_eq(&line(&ran));
         let ordinary = RunDocument { real_time: None, thread_time: None, cache: None, ..ran };
         expect!["real 1.00 s; CPU 390 ms user, 10.1 ms system; faults 2 major, 1,234 minor; disc 8.00 KiB read; peak memory 3.00 MiB; exit status 3"].assert_eq(&line(&ordinary));
+    }
+
+    #[test]
+    fn each_line_has_its_cost() {
+        let (user, system) = (Some(0.001), Some(0.0002));
+        let of = RunPerLine {
+            lines: 11,
+            user_seconds_per_line: user,
+            system_seconds_per_line: system,
+            faults_major_per_line: Some(0.0),
+            faults_minor_per_line: Some(3.5),
+            calls_per_line: Some(123.4),
+            ..RunPerLine::default()
+        };
+        expect!["11 lines, each 1.20 ms CPU, 0.00 major faults, 3.50 minor faults, 123 calls"]
+            .assert_eq(&per_line(&of));
+        expect!["0 lines"].assert_eq(&per_line(&RunPerLine::default()));
     }
 
     #[test]
