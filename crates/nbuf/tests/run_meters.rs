@@ -5,6 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters};
 use support::truth::{in_four_tries, truth};
@@ -85,11 +86,70 @@ fn faults_are_counted_and_the_steps_of_a_major_one_add_up() {
         assert!(fault.count <= ran.faults_major, "{ran:?}");
         assert!(fault.total_seconds < 1.02 * waited + 0.01, "{waited}: {fault:?}");
         assert!(fault.total_seconds > 0.8 * waited, "{waited}: {fault:?}");
-        let steps = of.events.iter().filter(|meter| meter.step_of.is_some());
+        let steps =
+            of.events.iter().filter(|meter| meter.step_of.as_deref() == Some("major fault"));
         let sum: f64 = steps.map(|step| step.total_seconds).sum();
         assert!((sum - fault.total_seconds).abs() < 0.01 * fault.total_seconds, "{sum}: {fault:?}");
         let device = find(&of.events, "device");
         assert!(device.count >= 390 && device.total_seconds > 0.0, "{device:?}");
+    });
+}
+
+#[test]
+fn files_are_touched_first_once() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    for n in 0..300 {
+        place.file(&format!("first{n}"), 4096);
+    }
+    in_four_tries(|| {
+        let touches = |count: &str| {
+            let (_, of, waited) = meters(&place, &["firsts", count]);
+            (find(&of.events, "first touch of a file").clone(), waited)
+        };
+        let ((none, _), (some, waited)) = (touches("0"), touches("300"));
+        assert_eq!(some.count - none.count, 300);
+        let seconds = some.total_seconds - none.total_seconds;
+        assert!(seconds > 0.0 && some.p50_seconds * 300.0 < waited, "{waited}: {some:?}");
+    });
+}
+
+/// The program counts the page faults before its `main`; one without a linker has none of its own.
+#[test]
+fn the_linker_has_what_comes_before_the_program() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let linked = |name: &str, options: &[&str]| {
+        let source = format!("{}/tests/run/linked.c", env!("CARGO_MANIFEST_DIR"));
+        let mut cc = Command::new("cc");
+        cc.args(["-O1", "-w", &source, "-o"]).arg(place.path(name)).args(options);
+        assert!(cc.status().unwrap().success());
+        let path = place.path(name);
+        let words = ["run", "--meters", "--json", "--", path.to_str().unwrap()];
+        let output = place.nbuf(words).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+        let faults = error.lines().find_map(|line| line.strip_prefix("faults ")?.parse().ok());
+        let faults: u64 = faults.expect(&error);
+        (ran.real_seconds, ran.meters.unwrap(), faults)
+    };
+    let step = |of: &RunMeters, name: &str| {
+        let is_it =
+            |meter: &&RunMeter| meter.name == name && meter.step_of.as_deref() == Some("linker");
+        of.events.iter().find(is_it).unwrap().count
+    };
+    in_four_tries(|| {
+        let (_, few, few_faults) = linked("few", &["-fPIE", "-pie", "-DPAGES=1"]);
+        let (real, many, many_faults) = linked("many", &["-fPIE", "-pie", "-DPAGES=1000"]);
+        let more = step(&many, "page fault") - step(&few, "page fault");
+        assert!(more >= 990 && more.abs_diff(many_faults - few_faults) < 20, "{more}");
+        let linker = find(&many.events, "linker");
+        assert!(linker.count == 1 && linker.total_seconds < real, "{real}: {linker:?}");
+        // The calls of `main` are not the linker's.
+        let calls = step(&many, "system call");
+        assert!(calls == step(&few, "system call") && (5..100).contains(&calls), "{calls}");
+        let (_, alone, _) = linked("static", &["-static"]);
+        assert!(!alone.events.iter().any(|meter| meter.name == "linker"), "{alone:?}");
     });
 }
 
@@ -147,7 +207,7 @@ fn who_may_not_see_it_is_answered_without_meters() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Program("setpriv")];
     let Some(_lock) = requires(&needs) else { return };
     let place = Place::open_to_all().unwrap();
-    let output = std::process::Command::new("setpriv")
+    let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(place.program())
         .args(["run", "--meters", "--json", "--", "true"])

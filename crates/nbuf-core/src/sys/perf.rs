@@ -52,6 +52,8 @@ pub(crate) struct Sampling {
     pub says_names: bool,
     /// Whether there are records of each time that a thread gets a processor, or leaves it.
     pub says_switches: bool,
+    /// Whether there are records of code that is mapped, each with task and time at its end.
+    pub says_code: bool,
     /// Whether samples end with [`registers::COUNT`] registers of the program.
     pub says_registers: bool,
     /// Whether it counts from now on, and not from `execve` on.
@@ -157,6 +159,8 @@ fn attributes(id: u64, sampling: Sampling) -> b::perf_event_attr {
     attr.set_task(u64::from(sampling.says_threads));
     attr.set_context_switch(u64::from(sampling.says_switches));
     attr.set_comm(u64::from(sampling.says_names));
+    attr.set_mmap(u64::from(sampling.says_code));
+    attr.set_mmap2(u64::from(sampling.says_code));
     // Records of switches and of names have no task and no time of their own.
     attr.set_sample_id_all(u64::from(sampling.says_switches || sampling.says_names));
     attr.set_use_clockid(1);

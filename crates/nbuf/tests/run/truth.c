@@ -141,6 +141,21 @@ int main(int count, char **words)
 	} else if (!strcmp(what, "opens")) {
 		for (int n = 0; n < (int)amount; n++)
 			close(open(words[3], O_RDONLY));
+	} else if (!strcmp(what, "firsts")) {
+		/* Of each file a read, and then a touch of a mapping: the read alone is the first look. */
+		for (int again = 0; again < 2; again++)
+			for (int n = 0; n < (int)amount; n++) {
+				char name[32], *page;
+				snprintf(name, sizeof name, "first%d", n);
+				int file = open(name, O_RDONLY);
+				double from = now(CLOCK_MONOTONIC);
+				if (read(file, &byte, 1) != 1) { perror(name); return 1; }
+				if (!again) waited += now(CLOCK_MONOTONIC) - from;
+				page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+				byte = *(volatile char *)page;
+				munmap(page, 4096);
+				close(file);
+			}
 	} else if (!strcmp(what, "major")) {
 		/* Touches pages of a cold file, each of which has to be read. */
 		int file = open(words[3], O_RDONLY);

@@ -74,6 +74,10 @@ fn named(kind: Kind) -> (String, Option<&'static str>) {
         Kind::Interrupt => ("interrupt", None),
         Kind::SoftInterrupt => ("soft interrupt", None),
         Kind::PathLookup => ("path look-up", None),
+        Kind::FileTouch => ("first touch of a file", None),
+        Kind::Linker => ("linker", None),
+        Kind::LinkerFault => ("page fault", Some("linker")),
+        Kind::LinkerCall => ("system call", Some("linker")),
         Kind::Call(number) => return (call_name(number), None),
     };
     (name.to_owned(), step_of)

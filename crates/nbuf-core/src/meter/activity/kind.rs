@@ -41,6 +41,14 @@ pub(crate) enum Kind {
     SoftInterrupt,
     /// A system call that looks up a path.
     PathLookup,
+    /// The first look for a page of a file: until its fault or system call ends.
+    FileTouch,
+    /// From the end of `execve` to the program's own first instruction.
+    Linker,
+    /// Of it: page faults.
+    LinkerFault,
+    /// Of it: system calls.
+    LinkerCall,
     /// The system call with this number.
     Call(u64),
 }

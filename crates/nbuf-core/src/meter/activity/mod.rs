@@ -5,20 +5,22 @@
 //!
 //! On some machines a processor's idle thread leaves no records, completions among them (docs/run.md). Where none
 //! was seen, a thread that waited for its request was woken by the completion.
-//! Cost: some 50 ns an event, 11 KiB a kind that was seen, and a few words a living thread.
+//! Cost: some 50 ns an event, 11 KiB a kind that was seen, a few words a living thread, and 24 bytes a touched file.
 //! Source: Saltzer, "Multics Performance", 1969: the meters of faults and of each primitive; docs/run.md.
 
 mod fault;
 mod kind;
+mod linking;
 mod requests;
 mod thread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::split::{Event, What};
 use super::times::Times;
 use crate::units::Nanos;
 pub(crate) use kind::Kind;
+pub(crate) use linking::Code;
 pub(crate) use requests::Sectors;
 use requests::{Requests, Served};
 use thread::Threads;
@@ -30,8 +32,19 @@ pub(crate) struct Mark {
     pub time_ns: u64,
     /// The thread that had the processor.
     pub thread: u32,
+    /// The instruction of the program at which it entered the kernel; 0 where that is unknown.
+    pub instruction: u64,
     /// What.
     pub act: Act,
+}
+
+/// A file, as the kernel's page cache has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct File {
+    /// The device of its file system.
+    pub device: u32,
+    /// Its inode there.
+    pub inode: u64,
 }
 
 /// The kinds of marks.
@@ -54,6 +67,10 @@ pub(crate) enum Act {
     Interrupts(bool),
     /// Work that an interrupt had put off began, or ended.
     Softirqs(bool),
+    /// It looked for a page of this file in the page cache.
+    LooksIn(File),
+    /// Code of a file was mapped for it.
+    Maps(Code),
     /// It sent a request to a disc.
     Queued(Sectors),
     /// A request was given to the device, for whatever thread.
@@ -81,6 +98,8 @@ pub(crate) struct Activity {
     times: BTreeMap<Kind, Times>,
     threads: Threads,
     requests: Requests,
+    /// Files that it has touched.
+    touched: HashSet<File>,
     /// The command has executed. What came before is the work of our own process.
     is_begun: bool,
 }
@@ -89,7 +108,7 @@ impl Activity {
     /// Takes what happened to a thread; `parent` is the thread that made it. In the order of times, as all marks.
     pub(crate) fn take_event(&mut self, event: &Event, parent: Option<u32>) {
         let Event { time_ns, thread, what } = *event;
-        let Self { threads, requests, times, is_begun } = self;
+        let Self { threads, requests, times, is_begun, .. } = self;
         let mut add = |kind, ns| {
             if *is_begun {
                 times.entry(kind).or_default().add(Nanos(ns));
@@ -118,8 +137,8 @@ impl Activity {
 
     /// Takes a mark.
     pub(crate) fn take(&mut self, mark: &Mark) {
-        let Mark { time_ns, thread, act } = *mark;
-        let Self { threads, requests, times, is_begun } = self;
+        let Mark { time_ns, thread, instruction, act } = *mark;
+        let Self { threads, requests, times, touched, is_begun } = self;
         if let Act::Leaves(0) = act
             && threads.is_executing(thread)
         {
@@ -131,9 +150,22 @@ impl Activity {
             }
         };
         match act {
-            Act::Enters(call, does) => threads.enters(thread, call, does, time_ns),
-            Act::Leaves(_) => threads.leaves(thread, time_ns, &mut add),
-            Act::Faults(address) => threads.faults(thread, address, time_ns),
+            Act::Enters(call, does) => {
+                threads.links_no_more(thread, instruction, true, time_ns, &mut add);
+                threads.enters(thread, call, does, time_ns);
+            }
+            Act::Leaves(result) => threads.leaves(thread, result, time_ns, &mut add),
+            Act::Faults(address) => {
+                threads.links_no_more(thread, instruction, false, time_ns, &mut add);
+                threads.faults(thread, address, time_ns);
+            }
+            Act::LooksIn(file) => {
+                let counts = *is_begun || threads.is_executing(thread);
+                if counts && touched.insert(file) {
+                    threads.first_touch(thread, time_ns, &mut add);
+                }
+            }
+            Act::Maps(code) => threads.maps(thread, code),
             Act::Faulted { address, is_major } => {
                 threads.faulted(thread, address, is_major, time_ns, &mut add);
             }

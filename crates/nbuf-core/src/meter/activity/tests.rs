@@ -8,7 +8,7 @@ const FORK: u64 = 57;
 const OPEN: u64 = 257;
 
 fn mark(time_ns: u64, thread: u32, act: Act) -> Mark {
-    Mark { time_ns, thread, act }
+    Mark { time_ns, thread, instruction: 0, act }
 }
 
 fn event(time_ns: u64, thread: u32, what: What) -> Event {
@@ -201,4 +201,69 @@ fn a_disc_may_answer_before_the_thread_has_gone_to_sleep() {
     for (kind, ns) in steps {
         assert_eq!(of(&times, kind), (1, ns), "{kind:?}");
     }
+}
+
+/// The program is at 0x1000, its linker at 0x8000, and a library at 0x20000.
+#[test]
+fn the_linker_works_until_the_program_runs() {
+    let code = |inode, start| Act::Maps(Code { inode, start, end: start + 0x1000 });
+    for (has_linker, by_call) in [(true, false), (true, true), (false, false)] {
+        let mut activity = begun();
+        let at = |time_ns, instruction, act| Mark { time_ns, thread: 7, instruction, act };
+        let faulted = |address| Act::Faulted { address, is_major: false };
+        let mut marks =
+            vec![at(200, 0x1, Act::Enters(EXECUTE, Does::Executes)), at(210, 0, code(1, 0x1000))];
+        if has_linker {
+            marks.push(at(220, 0, code(2, 0x8000)));
+        }
+        marks.extend([
+            at(300, 0, Act::Leaves(0)),
+            at(310, 0x8010, Act::Faults(0x8010)),
+            at(315, 0x8010, faulted(0x8010)),
+            at(320, 0x8020, Act::Enters(OPEN, Does::LooksUp)),
+            at(340, 0, Act::Leaves(3)),
+            // A library is mapped, and its resolver runs in the middle of the linker's work.
+            at(350, 0, code(3, 0x2_0000)),
+            at(360, 0x2_0010, Act::Faults(0x2_0010)),
+            at(367, 0x2_0010, faulted(0x2_0010)),
+        ]);
+        marks.push(if by_call {
+            at(400, 0x2_0010, Act::Enters(OPEN, Does::LooksUp))
+        } else {
+            at(400, 0x1010, Act::Faults(0x1010))
+        });
+        marks.extend([at(410, 0x1010, faulted(0x1010)), at(420, 0, Act::Leaves(3))]);
+        marks.iter().for_each(|mark| activity.take(mark));
+        let times = activity.finish();
+        let want = if has_linker { [(1, 100), (2, 12), (1, 20)] } else { [(0, 0); 3] };
+        let kinds = [Kind::Linker, Kind::LinkerFault, Kind::LinkerCall];
+        assert_eq!(kinds.map(|kind| of(&times, kind)), want, "{by_call}");
+    }
+}
+
+#[test]
+fn a_file_is_touched_first_once() {
+    let file = |inode| Act::LooksIn(File { device: 1, inode });
+    let mut activity = begun();
+    let acts = [
+        (100, Act::Enters(1, Does::Other)),
+        (110, file(5)),
+        (120, file(5)),
+        (150, Act::Leaves(0)),
+        (200, Act::Enters(1, Does::Other)),
+        (210, file(5)),
+        (250, Act::Leaves(0)),
+        // Two new ones in one call.
+        (300, Act::Enters(1, Does::Other)),
+        (310, file(6)),
+        (320, file(7)),
+        (350, Act::Leaves(0)),
+        (400, Act::Faults(0xabc)),
+        (410, file(8)),
+        (420, Act::Faulted { address: 0xabc, is_major: false }),
+    ];
+    for (time_ns, act) in acts {
+        activity.take(&mark(time_ns, 7, act));
+    }
+    assert_eq!(of(&activity.finish(), Kind::FileTouch), (4, 50 + 20 + 30 + 20));
 }

@@ -20,7 +20,7 @@ pub(crate) struct FaultEvents {
     identifiers: [u64; 3],
 }
 
-/// Opens them, enabled at once. Samples have the event's identifier, process and thread, the time
+/// Opens them, enabled at once. Samples have the event's identifier, the instruction, process and thread, the time
 /// (`CLOCK_MONOTONIC`), and the address, in that order.
 ///
 /// # Errors
@@ -28,7 +28,7 @@ pub(crate) struct FaultEvents {
 pub(crate) fn open_fault_pairs(pid: i32, cpu: i32, wakeup_bytes: u32) -> io::Result<FaultEvents> {
     let open = |which: u32| {
         let mut attr = fault_attributes(which, wakeup_bytes);
-        let place = b::PERF_SAMPLE_TID | b::PERF_SAMPLE_ADDR;
+        let place = b::PERF_SAMPLE_IP | b::PERF_SAMPLE_TID | b::PERF_SAMPLE_ADDR;
         attr.sample_type = u64::from(b::PERF_SAMPLE_IDENTIFIER | b::PERF_SAMPLE_TIME | place);
         open_known(attr, pid, cpu)
     };

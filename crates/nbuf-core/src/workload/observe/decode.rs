@@ -6,7 +6,7 @@ use perf_event_open_sys::bindings as b;
 
 use super::calls::{self, WAITS};
 use super::sources::{Layout, Means};
-use crate::meter::activity::{Act, Mark, Sectors};
+use crate::meter::activity::{Act, Code, File, Mark, Sectors};
 use crate::meter::split::{Event, Leaving, Place, State, Waker, What};
 use crate::sys::architecture::registers;
 
@@ -84,6 +84,7 @@ pub(super) fn decode(
             };
             Some(Seen::Thread(Event { time_ns: long(body, 8)?, thread: word(body, 4)?, what }))
         }
+        b::PERF_RECORD_MMAP2 => mapped(body),
         // Of all tasks of a processor: the thread on the other side of the switch comes first.
         b::PERF_RECORD_SWITCH_CPU_WIDE => {
             let leaves = u32::from(misc) & b::PERF_RECORD_MISC_SWITCH_OUT != 0;
@@ -103,7 +104,9 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
     let program = if layout.says_registers() { program(body, raw_end)? } else { None };
     let place = program.map_or_else(Place::default, place);
     let of = |thread, what| Some(Seen::Thread(Event { time_ns, thread, what }));
-    let marked = |act| Some(Seen::Mark(Mark { time_ns, thread, act }));
+    let instruction = place.instruction;
+    let mark = |act| Mark { time_ns, thread, instruction, act };
+    let marked = |act| Some(Seen::Mark(mark(act)));
     match layout.means {
         Means::Switch => {
             let state = state(layout.value(raw, 0)?);
@@ -122,7 +125,7 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
             let call = layout.value(raw, 0)?;
             let arguments = layout.fields.get(1)?.offset;
             let arguments = [long(raw, arguments)?, long(raw, arguments + 8)?];
-            let mark = Mark { time_ns, thread, act: Act::Enters(call, calls::does(call)) };
+            let mark = mark(Act::Enters(call, calls::does(call)));
             let known = WAITS.iter().find(|(known, _)| known.cast_unsigned() == call);
             let waits = known.and_then(|(_, meaning)| meaning(arguments));
             Some(match waits {
@@ -138,14 +141,16 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
         Means::Request => {
             let event = Event { time_ns, thread, what: What::Requests };
             Some(match sectors(layout, raw) {
-                Some(sectors) => {
-                    Seen::Both(event, Mark { time_ns, thread, act: Act::Queued(sectors) })
-                }
+                Some(sectors) => Seen::Both(event, mark(Act::Queued(sectors))),
                 None => Seen::Thread(event),
             })
         }
         Means::Issue => marked(Act::Issued(sectors(layout, raw)?)),
         Means::Complete => marked(Act::Completed(sectors(layout, raw)?)),
+        Means::Look => marked(Act::LooksIn(File {
+            device: u32::try_from(layout.value(raw, 1)?).ok()?,
+            inode: layout.value(raw, 0)?,
+        })),
         Means::Reclaim(begins) => of(thread, What::Reclaims(begins)),
         Means::Fill => {
             let order = layout.value(raw, 0).unwrap_or(0).min(32);
@@ -154,20 +159,31 @@ fn sample(layouts: &[Layout], body: &[u8]) -> Option<Seen> {
     }
 }
 
-/// Reads a fault of the ring of faults: its samples are of `IDENTIFIER | TID | TIME | ADDR`. `identifiers` has those
+/// Reads a fault of the ring of faults: its samples are of `IDENTIFIER | IP | TID | TIME | ADDR`. `identifiers` has those
 /// of all faults, of the ones that waited for no read, and of those that did.
 pub(super) fn decode_fault(identifiers: &[[u64; 3]], kind: u32, body: &[u8]) -> Option<Seen> {
     if kind != b::PERF_RECORD_SAMPLE {
         return None;
     }
-    let (identifier, thread) = (long(body, 0)?, word(body, 12)?);
-    let (time_ns, address) = (long(body, 16)?, long(body, 24)?);
+    let (identifier, instruction, thread) = (long(body, 0)?, long(body, 8)?, word(body, 20)?);
+    let (time_ns, address) = (long(body, 24)?, long(body, 32)?);
     let which = identifiers.iter().find_map(|of| of.iter().position(|&one| one == identifier))?;
     let act = match which {
         0 => Act::Faults(address),
         which => Act::Faulted { address, is_major: which == 2 },
     };
-    Some(Seen::Mark(Mark { time_ns, thread, act }))
+    Some(Seen::Mark(Mark { time_ns, thread, instruction, act }))
+}
+
+/// Code that is mapped of a file: what the kernel makes itself has a name in brackets. Behind the record are process,
+/// thread and time.
+fn mapped(body: &[u8]) -> Option<Seen> {
+    let time_ns = long(body, body.len().checked_sub(8)?)?;
+    let (thread, start, bytes) = (word(body, 4)?, long(body, 8)?, long(body, 16)?);
+    let is_file = body.get(64..)?.first() == Some(&b'/');
+    let code = Code { inode: long(body, 40)?, start, end: start.checked_add(bytes)? };
+    let mark = Mark { time_ns, thread, instruction: 0, act: Act::Maps(code) };
+    is_file.then_some(Seen::Mark(mark))
 }
 
 /// The part of a disc that a request is for. A flush and a discard have none.

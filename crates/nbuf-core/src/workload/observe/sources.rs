@@ -19,6 +19,7 @@ pub(super) enum Means {
     Complete,
     Reclaim(bool),
     Fill,
+    Look,
 }
 
 /// A tracepoint that is sampled.
@@ -45,7 +46,7 @@ pub(super) const SOURCES: [Source; 9] = [
 ];
 
 /// What only meters need.
-pub(super) const METER_SOURCES: [Source; 9] = [
+pub(super) const METER_SOURCES: [Source; 12] = [
     source("raw_syscalls/sys_exit", Means::Leave, &["ret"], false),
     source("irq/irq_handler_entry", Means::Interrupt(true), &[], false),
     source("irq/irq_handler_exit", Means::Interrupt(false), &[], false),
@@ -55,10 +56,15 @@ pub(super) const METER_SOURCES: [Source; 9] = [
     source("irq/softirq_exit", Means::Softirq(false), &[], false),
     source("block/block_rq_issue", Means::Issue, &REQUEST, false),
     source("block/block_rq_complete", Means::Complete, &REQUEST, false),
+    source("filemap/mm_filemap_get_pages", Means::Look, &LOOK, false),
+    source("filemap/mm_filemap_fault", Means::Look, &LOOK, false),
+    source("filemap/mm_filemap_map_pages", Means::Look, &LOOK, false),
 ];
 
 /// The last one says whether it is a read.
 const REQUEST: [&str; 4] = ["dev", "sector", "nr_sector", "rwbs"];
+
+const LOOK: [&str; 2] = ["i_ino", "s_dev"];
 
 const fn source(
     path: &'static str,
