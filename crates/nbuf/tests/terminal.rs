@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use support::truth::truth;
 use support::{NBUF, Need, Place, Recorded, requires, until, with_word};
 
 /// A command line at a terminal of its own.
@@ -223,4 +224,139 @@ fn every_run_is_given_the_same_file_to_read() {
     let sized = Recorded::of(child.wait_with_output().unwrap(), &place.path("none"));
     assert!(sized.stderr.contains("because a pipe cannot be read twice"), "{sized:?}");
     assert_eq!(fs::read_to_string(place.path("ran")).unwrap(), "file\n", "{sized:?}");
+}
+
+/// The next line of the hook.
+fn session_line(terminal: &mut Terminal) -> String {
+    terminal.wait_for("nbuf: real ");
+    let begin = terminal.seen;
+    terminal.wait_for("\n");
+    terminal.screen()[begin..terminal.seen].to_owned()
+}
+
+/// A time of the line, in seconds; the word before or after it names it.
+fn seconds(line: &str, before: &str) -> f64 {
+    let rest = line.split(before).nth(1).unwrap_or_else(|| panic!("no {before}: {line}"));
+    let mut words = rest.split([' ', ';', ',', '\n']).filter(|word| !word.is_empty());
+    let number: f64 = words.next().unwrap().parse().expect(line);
+    number * if words.next() == Some("ms") { 1e-3 } else { 1.0 }
+}
+
+/// Time of processors; the line divides a longer one.
+fn cpu(line: &str) -> f64 {
+    let system = if line.contains(" user, ") { seconds(line, " user, ") } else { 0.0 };
+    seconds(line, "CPU ") + system
+}
+
+/// Number and place of the helper, as the hook's variables have them.
+fn helper(terminal: &mut Terminal) -> (i32, String) {
+    terminal.press("echo 'is' at $__nbuf_helper $__nbuf_place;\n");
+    terminal.wait_for("\nis at ");
+    let begin = terminal.seen;
+    terminal.wait_for("\n");
+    let text = terminal.screen()[begin..terminal.seen].trim().to_owned();
+    let (pid, place) = text.split_once(' ').unwrap();
+    session_line(terminal);
+    (pid.parse().unwrap(), place.to_owned())
+}
+
+fn is_gone(pid: i32, place: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let is_over = status.is_empty() || status.contains(") Z ");
+    is_over && !std::path::Path::new(place).exists()
+}
+
+#[test]
+fn every_command_of_a_session_has_its_line() {
+    let needs = [Need::Program("script"), Need::Program("bash"), Need::Program("cc")];
+    let Some(_lock) = requires(&needs) else { return };
+    let place = Place::new();
+    truth(&place);
+    let mut terminal = Terminal::start(&place, "exec bash --rcfile rc --noediting -i");
+    terminal.wait_for("ready> ");
+    terminal.press("eval \"$(\"$NBUF\" run --shell bash)\"\n");
+    terminal.wait_for("ready> ");
+    let mut run = |line: &str| {
+        terminal.press(&format!("{line}\n"));
+        session_line(&mut terminal)
+    };
+    run("./truth compute 0.01");
+    let line = run("./truth compute 0.3 >/dev/null");
+    assert!((0.28..0.6).contains(&cpu(&line)), "{line}");
+    let line = run("./truth sleep 0.2");
+    assert!(seconds(&line, "") >= 0.2 && cpu(&line) < 0.1, "{line}");
+    // Both ends of a pipeline, and a page fault for each page.
+    let line = run("./truth compute 0.15 | ./truth compute 0.15");
+    assert!((0.28..0.7).contains(&cpu(&line)), "{line}");
+    let faults = |line: &str| -> u64 {
+        let (_, rest) = line.split_once(" major, ").unwrap();
+        rest.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+    };
+    let (few, many) = (faults(&run("./truth touch 0")), faults(&run("./truth touch 5000")));
+    assert!((many - few).abs_diff(5000) < 200, "{few} {many}");
+    // The status is the command's; an empty line has no message.
+    terminal.press("(exit 3)\n");
+    session_line(&mut terminal);
+    terminal.press("echo status $?;\n");
+    terminal.wait_for("\nstatus 3\n");
+    session_line(&mut terminal);
+    // A job in the background is named where the kernel lets us see it.
+    terminal.press("./truth compute 30 & sleep 0.5\n");
+    let line = session_line(&mut terminal);
+    if nbuf::experiment::start::is_root() {
+        assert!(line.contains("jobs in the background"), "{line}");
+    }
+    assert!(cpu(&line) < 0.3, "{line}");
+    terminal.press("kill %1; wait\n");
+    session_line(&mut terminal);
+    // A prompt costs under 5 ms; ten times that is no test of the machine.
+    terminal.press(
+        "t=${EPOCHREALTIME/./}; for i in {1..100}; do __nbuf_began=$t; __nbuf_prompt; done 2>/dev/null; \
+         echo 'each' took $(( (${EPOCHREALTIME/./} - t) / 100 )) us;\n",
+    );
+    terminal.wait_for("\neach took ");
+    let begin = terminal.seen;
+    terminal.wait_for(" us\n");
+    let each: u64 = terminal.screen()[begin..terminal.seen - 4].parse().unwrap();
+    assert!(each < 50_000, "{each} us");
+    let (pid, directory) = helper(&mut terminal);
+    assert!(!is_gone(pid, &directory));
+    // No end of a shell leaves its helper.
+    terminal.press("kill -9 $$\n");
+    terminal.end();
+    until("the helper has ended", || is_gone(pid, &directory));
+}
+
+#[test]
+fn other_shells_have_their_lines() {
+    let shells = [
+        ("zsh", "exec zsh -f -i", "eval \"$($NBUF run --shell zsh)\""),
+        ("fish", "exec fish --no-config -i", "$NBUF run --shell fish | source"),
+    ];
+    for (name, start, hook) in shells {
+        let needs = [Need::Program("script"), Need::Program(name), Need::Program("cc")];
+        let Some(_lock) = requires(&needs) else { continue };
+        let place = Place::new();
+        truth(&place);
+        let mut terminal = Terminal::start(&place, start);
+        terminal.press(&format!("{hook}\n"));
+        terminal.press("./truth compute 0.3; sh -c 'exit 3'\n");
+        // fish says the end of its own hook's line, too.
+        let mut line = session_line(&mut terminal);
+        if cpu(&line) < 0.2 {
+            line = session_line(&mut terminal);
+        }
+        assert!((0.28..0.7).contains(&cpu(&line)), "{name}: {line}");
+        let status = if name == "fish" { "$status" } else { "$?" };
+        terminal.press(&format!("echo 'it' was {status} by $__nbuf_helper $__nbuf_place\n"));
+        terminal.wait_for("it was 3 by ");
+        let begin = terminal.seen;
+        terminal.wait_for("\n");
+        let text = terminal.screen()[begin..terminal.seen].trim().to_owned();
+        let (pid, directory) = text.split_once(' ').unwrap();
+        let pid = pid.parse().unwrap();
+        terminal.press("exit\n");
+        terminal.end();
+        until("the helper has ended", || is_gone(pid, directory));
+    }
 }

@@ -74,6 +74,8 @@ mod self_sizing;
 pub mod serve;
 #[cfg(feature = "capture")]
 pub mod session;
+#[cfg(feature = "capture")]
+pub mod shell;
 pub mod size;
 #[cfg(feature = "capture")]
 pub mod start;

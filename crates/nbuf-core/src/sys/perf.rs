@@ -112,6 +112,38 @@ pub(crate) fn open_counter(id: u64, pid: i32) -> io::Result<Event> {
     open_known(attr, pid, -1)
 }
 
+/// What is counted of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Nanoseconds on a processor.
+    TaskClock,
+    /// A tracepoint, by its number.
+    Tracepoint(u64),
+}
+
+/// Counts for a process that runs already, and for all that it starts from now on. An ordinary user may count the
+/// time of his own processes where `perf_event_paranoid` is 2 or less.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_session_counter(counted: Counted, pid: i32) -> io::Result<Event> {
+    let sampling = Sampling { begins_now: true, ..Sampling::default() };
+    let mut attr = match counted {
+        Counted::Tracepoint(id) => attributes(id, sampling),
+        Counted::TaskClock => {
+            let mut attr = attributes(b::PERF_COUNT_SW_TASK_CLOCK.into(), sampling);
+            attr.type_ = b::PERF_TYPE_SOFTWARE;
+            // Its time is counted all the same.
+            attr.set_exclude_kernel(1);
+            attr.set_exclude_hv(1);
+            attr
+        }
+    };
+    attr.sample_type = 0;
+    attr.__bindgen_anon_1.sample_period = 0;
+    open_known(attr, pid, -1)
+}
+
 /// Opens the tracepoint as [`open`] does, for the calling thread without its children, enabled at
 /// once. Its samples are read with the samples of another event, and wake no reader.
 pub(crate) fn open_on_this_thread(id: u64, cpu: i32, says_task: bool) -> io::Result<Event> {

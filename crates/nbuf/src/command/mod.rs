@@ -40,6 +40,8 @@ pub(crate) enum Verb {
     DemoWork(demo::WorkArgs),
     Record(record::Arguments),
     Run(run::Arguments),
+    #[command(hide = true)]
+    ShellHelper(run::Helper),
     Watch(Box<watch::Arguments>),
     Load(Box<load::Arguments>),
     Curve(Box<curve::Args>),
@@ -68,7 +70,11 @@ impl Verb {
         match self {
             Self::Size(arguments) => arguments.needs(),
             Self::Watch(arguments) => arguments.needs(),
-            Self::Demo(_) | Self::Record(_) | Self::Run(_) | Self::Doctor(_) => Needs::Watching,
+            Self::ShellHelper(_)
+            | Self::Demo(_)
+            | Self::Record(_)
+            | Self::Run(_)
+            | Self::Doctor(_) => Needs::Watching,
             _ => Needs::Nothing,
         }
     }
@@ -86,6 +92,7 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::DemoWork(arguments) => demo::work(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Run(arguments) => run::run(arguments),
+        Verb::ShellHelper(arguments) => run::helper(arguments),
         Verb::Watch(arguments) => watch::run(arguments),
         Verb::Load(arguments) => load::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ArgGroup;
 use nbuf::experiment::run::Spec;
 
+use super::shell::Shell;
 use crate::command::capture::UntilArgument;
 
 const AFTER: &str = "\
@@ -16,6 +17,7 @@ Examples:
   sudo nbuf run --runs 10 --json -- ./job >before.json
   sudo nbuf run --baseline before.json -- ./job     # faster or slower now, and why
   nbuf run --compare before.json after.json
+  eval \"$(nbuf run --shell bash)\"                  # in ~/.bashrc
 
 Under sudo the command runs as the user who called sudo. Without the right to read tracepoints, waits
 are not told apart; the message names what is missing.
@@ -76,12 +78,15 @@ pub(crate) struct Arguments {
     /// With --baseline and --compare: compare also what differs in more than time, as different commands
     #[arg(long)]
     pub(super) force: bool,
+    /// Print a hook for a shell to evaluate: then a line follows every command of the session
+    #[arg(long, value_name = "SHELL", exclusive = true)]
+    pub(super) shell: Option<Shell>,
     /// Which process ends the run; descendants that still run are killed
     #[arg(long, value_name = "WHEN", default_value = "last")]
     until: UntilArgument,
     /// The command to run, and its arguments; the first word that is no option begins it, or the first
     /// after `--`
-    #[arg(trailing_var_arg = true, required_unless_present = "compare", value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required_unless_present_any = ["compare", "shell"], value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
 }
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod shell;
 
 use std::io;
 use std::path::Path;
@@ -22,8 +23,12 @@ use crate::show::terminal::Terminal;
 use crate::verbosity::note;
 
 pub(crate) use arguments::Arguments;
+pub(crate) use shell::{Helper, helper};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
+    if let Some(shell) = arguments.shell {
+        return shell::hook(shell);
+    }
     let files = [
         (&arguments.folded, "--folded"),
         (&arguments.html, "--html"),

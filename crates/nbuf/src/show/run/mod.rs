@@ -8,6 +8,7 @@ mod openmetrics;
 mod page;
 mod perfetto;
 mod profile;
+mod session;
 
 use nbuf::experiment::result::{RunDocument, RunParts, RunPerLine, Spread};
 use nbuf::units::{count, grouped};
@@ -19,6 +20,7 @@ pub(crate) use openmetrics::openmetrics;
 pub(crate) use page::page;
 pub(crate) use perfetto::perfetto;
 pub(crate) use profile::{folded, profile};
+pub(crate) use session::session_line;
 
 /// The line after a command.
 pub(crate) fn line(ran: &RunDocument) -> String {
