@@ -5,9 +5,10 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters};
+use nbuf::experiment::result::{RunDocument, RunMeter, RunMeters, RunMetersOf, RunSampleMeter};
 use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires};
 
@@ -151,6 +152,56 @@ fn the_linker_has_what_comes_before_the_program() {
         let (_, alone, _) = linked("static", &["-static"]);
         assert!(!alone.events.iter().any(|meter| meter.name == "linker"), "{alone:?}");
     });
+}
+
+#[test]
+fn each_process_thread_and_file_has_its_meters() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    let program = truth(&place);
+    for n in 0..20 {
+        place.file(&format!("first{n}"), 4096);
+    }
+    let run = |by: &str, words: &[&str]| {
+        let options = ["run", "--json", "--meters", "--by", by, "--", program.to_str().unwrap()];
+        let output = place.nbuf([&options[..], words].concat()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let ran: RunDocument = serde_json::from_slice(&output.stdout).expect(&error);
+        ran.meters.unwrap()
+    };
+    in_four_tries(|| {
+        let files = run("file", &["firsts", "20"]);
+        let by = files.by.as_ref().unwrap();
+        let count = |of: &RunMetersOf, name: &str| {
+            let found = of.meters.iter().find(|meter| meter.name == name);
+            found.map_or(0, |meter| meter.count)
+        };
+        for n in 0..20 {
+            let inode = fs::metadata(place.path(&format!("first{n}"))).unwrap().ino();
+            let of = by.each.iter().find(|of| of.number == Some(inode)).unwrap();
+            // Two reads, two touches of a mapping, the first of them first.
+            let faults = count(of, "minor fault") + count(of, "major fault");
+            let got = (count(of, "read"), faults, count(of, "first touch of a file"));
+            assert_eq!(got, (2, 2, 1), "{of:?}");
+        }
+        for (by, words, keys) in [("process", ["forks", "5"], 6), ("thread", ["beside", "0.01"], 2)]
+        {
+            let all = run(by, &words);
+            let by = all.by.as_ref().unwrap();
+            assert_eq!(by.each.len(), keys, "{by:?}");
+            assert!(by.others.is_empty());
+            // Nothing is lost: the sums of all are the meters of the command.
+            for meter in all.events.iter().chain(&all.calls) {
+                let same =
+                    |of: &&RunSampleMeter| of.name == meter.name && of.step_of == meter.step_of;
+                let each = by.each.iter().flat_map(|of| of.meters.iter().filter(same));
+                assert_eq!(each.map(|of| of.count).sum::<u64>(), meter.count, "{}", meter.name);
+            }
+        }
+    });
+    let output = place.nbuf(["run", "--meters", "--by", "process", "true"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("- execve") && error.contains("A total is of"), "{error}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub use replay::{
 };
 pub use run::{RunCache, RunDocument, RunParts, RunPerLine};
 pub use run_comparison::{RunComparison, RunMoved, RunPartMoved, RunSide, RunUnit, RunVerdict};
-pub use run_meters::{RunMeter, RunMeterStep, RunMeters};
+pub use run_meters::{RunBy, RunMeter, RunMeterStep, RunMeters, RunMetersBy, RunMetersOf};
 pub use run_profile::{
     RunFunction, RunProfile, RunProfileFile, RunSegment, RunSegmentKind, RunStack,
 };

@@ -52,7 +52,7 @@ fn meter(kind: Kind, times: &Times) -> RunMeter {
 }
 
 /// Its name, and the kind that it is a step of.
-fn named(kind: Kind) -> (String, Option<&'static str>) {
+pub(super) fn named(kind: Kind) -> (String, Option<&'static str>) {
     let step = |name| (name, Some("major fault"));
     let (name, step_of) = match kind {
         Kind::MajorFault => ("major fault", None),

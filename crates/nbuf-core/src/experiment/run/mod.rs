@@ -13,6 +13,7 @@
 mod compare;
 mod error;
 mod generated;
+mod keyed;
 mod lines;
 mod meters;
 mod others;
@@ -32,7 +33,7 @@ pub use error::{CommandError, CompareError, Error};
 pub use timeline::{Timeline, TimelineSlice, TimelineThread};
 
 use super::notice::Notice;
-use super::result::{RunCache, RunDocument, RunParts, Warning};
+use super::result::{RunBy, RunCache, RunDocument, RunMeters, RunParts, Warning};
 use super::session::{Interim, Session};
 use crate::meter::split::{Part, Times};
 use crate::sys::process;
@@ -44,6 +45,7 @@ use lines::Counting;
 /// The spec of a run. The default runs nothing: it takes a `command`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a meter of its own")]
 pub struct Spec {
     /// The command and its arguments.
     #[serde(with = "super::words")]
@@ -52,6 +54,8 @@ pub struct Spec {
     pub until: Until,
     /// Whether each kind of event is timed.
     pub meters: bool,
+    /// What has meters of its own, too.
+    pub by: Option<RunBy>,
     /// Whether what runs is sampled.
     pub profile: bool,
     /// Whether the observer is given the timeline of the first run, as [`Interim::Timeline`].
@@ -91,6 +95,9 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
     let mut threads = Threads::prepare(spec.meters, spec.profile);
     if spec.timeline {
         threads = threads.with_timeline();
+    }
+    if let Some(by) = spec.by {
+        threads = threads.with_keys(keyed::keys(by));
     }
     if spec.per_line {
         threads = threads.with_calls();
@@ -159,7 +166,10 @@ fn document(spec: &Spec, ended: &Ended, observed: &Observed) -> RunDocument {
         real_time: observed.split.map(|split| parts(&split.real_time)),
         others_share: None,
         per_line: None,
-        meters: observed.times.as_ref().map(meters::meters),
+        meters: observed.times.as_ref().map(|times| {
+            let by = observed.keys.as_ref().map(keyed::by);
+            RunMeters { by, ..meters::meters(times) }
+        }),
         profile: None,
         runs: Vec::new(),
         notes: notes(observed, spec.meters),

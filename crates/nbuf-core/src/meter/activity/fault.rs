@@ -1,8 +1,8 @@
 //! The steps of a page fault, as the notes of 1969 have them: find the page, get a frame, wait for the disc, and
 //! go on.
 
-use super::Kind;
 use super::requests::Served;
+use super::{File, Kind};
 
 /// A fault that is being served.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +15,8 @@ pub(super) struct Fault {
     pub(super) read: Option<Served>,
     /// Something woke the thread: what completes later is not what it waited for.
     pub(super) is_woken: bool,
+    /// The file whose pages it looked for.
+    pub(super) file: Option<File>,
     /// When the thread first left its processor, and when it last got one.
     pub(super) left_ns: Option<u64>,
     pub(super) runs_ns: Option<u64>,

@@ -9,6 +9,7 @@
 //! Source: Saltzer, "Multics Performance", 1969: the meters of faults and of each primitive; docs/run.md.
 
 mod fault;
+mod keyed;
 mod kind;
 mod linking;
 mod requests;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::split::{Event, What};
 use super::times::Times;
 use crate::units::Nanos;
+pub(crate) use keyed::{By, Key, Keyed, Sums};
 pub(crate) use kind::Kind;
 pub(crate) use linking::Code;
 pub(crate) use requests::Sectors;
@@ -100,18 +102,38 @@ pub(crate) struct Activity {
     requests: Requests,
     /// Files that it has touched.
     touched: HashSet<File>,
+    /// The same for each of something, where that was asked for.
+    keyed: Option<Keyed>,
     /// The command has executed. What came before is the work of our own process.
     is_begun: bool,
 }
 
 impl Activity {
+    /// Keeps the meters also for each of these.
+    pub(crate) fn by(by: By) -> Self {
+        Self { keyed: Some(Keyed::new(by)), ..Self::default() }
+    }
+
+    /// The meters of each so far.
+    pub(crate) fn keyed(&self) -> Option<&Keyed> {
+        self.keyed.as_ref()
+    }
+
+    /// A thread was created: before its event.
+    pub(crate) fn belongs(&mut self, thread: u32, parent: u32, is_process: bool) {
+        if let Some(keyed) = &mut self.keyed {
+            keyed.born(thread, parent, is_process);
+        }
+    }
+
     /// Takes what happened to a thread; `parent` is the thread that made it. In the order of times, as all marks.
     pub(crate) fn take_event(&mut self, event: &Event, parent: Option<u32>) {
         let Event { time_ns, thread, what } = *event;
-        let Self { threads, requests, times, is_begun, .. } = self;
+        let Self { threads, requests, times, keyed, is_begun, .. } = self;
+        let file = threads.file(thread);
         let mut add = |kind, ns| {
             if *is_begun {
-                times.entry(kind).or_default().add(Nanos(ns));
+                add_to(times, keyed.as_mut(), (thread, file), kind, ns);
             }
         };
         match what {
@@ -138,15 +160,30 @@ impl Activity {
     /// Takes a mark.
     pub(crate) fn take(&mut self, mark: &Mark) {
         let Mark { time_ns, thread, instruction, act } = *mark;
-        let Self { threads, requests, times, touched, is_begun } = self;
+        let Self { threads, requests, times, touched, keyed, is_begun } = self;
         if let Act::Leaves(0) = act
             && threads.is_executing(thread)
         {
             *is_begun = true;
         }
+        if let Act::Completed(sectors) = act {
+            requests.completed(sectors, time_ns, |served| {
+                let of = (served.thread, threads.file(served.thread));
+                let mut add = |kind, ns| {
+                    if *is_begun {
+                        add_to(times, keyed.as_mut(), of, kind, ns);
+                    }
+                };
+                add_served(&served, &mut add);
+                threads.served(served);
+            });
+            return;
+        }
+        // Before the act, which may end what is about the file.
+        let file = threads.file(thread);
         let mut add = |kind, ns| {
             if *is_begun {
-                times.entry(kind).or_default().add(Nanos(ns));
+                add_to(times, keyed.as_mut(), (thread, file), kind, ns);
             }
         };
         match act {
@@ -161,9 +198,11 @@ impl Activity {
             }
             Act::LooksIn(file) => {
                 let counts = *is_begun || threads.is_executing(thread);
-                if counts && touched.insert(file) {
+                let is_new = counts && touched.insert(file);
+                if is_new {
                     threads.first_touch(thread, time_ns, &mut add);
                 }
+                threads.is_about(thread, file, is_new);
             }
             Act::Maps(code) => threads.maps(thread, code),
             Act::Faulted { address, is_major } => {
@@ -177,16 +216,27 @@ impl Activity {
             }
             Act::Queued(sectors) => requests.queued(sectors, thread, time_ns),
             Act::Issued(sectors) => requests.issued(sectors, time_ns),
-            Act::Completed(sectors) => requests.completed(sectors, time_ns, |served| {
-                add_served(&served, &mut add);
-                threads.served(served);
-            }),
+            Act::Completed(_) => {}
         }
     }
 
     /// The histogram of each kind that was seen.
     pub(crate) fn finish(self) -> BTreeMap<Kind, Times> {
         self.times
+    }
+}
+
+/// Adds a time of this thread, about this file.
+fn add_to(
+    times: &mut BTreeMap<Kind, Times>,
+    keyed: Option<&mut Keyed>,
+    (thread, file): (u32, Option<File>),
+    kind: Kind,
+    ns: u64,
+) {
+    times.entry(kind).or_default().add(Nanos(ns));
+    if let Some(keyed) = keyed {
+        keyed.add(keyed.key(thread, file), kind, ns);
     }
 }
 

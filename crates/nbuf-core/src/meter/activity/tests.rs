@@ -233,7 +233,9 @@ fn the_linker_works_until_the_program_runs() {
             at(400, 0x1010, Act::Faults(0x1010))
         });
         marks.extend([at(410, 0x1010, faulted(0x1010)), at(420, 0, Act::Leaves(3))]);
-        marks.iter().for_each(|mark| activity.take(mark));
+        for mark in &marks {
+            activity.take(mark);
+        }
         let times = activity.finish();
         let want = if has_linker { [(1, 100), (2, 12), (1, 20)] } else { [(0, 0); 3] };
         let kinds = [Kind::Linker, Kind::LinkerFault, Kind::LinkerCall];

@@ -1,11 +1,13 @@
 //! What each thread is in the middle of.
 
+mod about;
+
 use std::collections::HashMap;
 
 use super::fault::Fault;
-use super::linking::{Code, Linking};
+use super::linking::Linking;
 use super::requests::Served;
-use super::{Does, Kind};
+use super::{Does, File, Kind};
 use crate::meter::split::State;
 
 /// A system call that it is in.
@@ -14,6 +16,7 @@ struct Call {
     number: u64,
     does: Does,
     began_ns: u64,
+    file: Option<File>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,15 +41,6 @@ struct Thread {
     /// Since when it is about a file that it never touched before.
     touches_ns: Option<u64>,
     linking: Option<Linking>,
-}
-
-impl Thread {
-    /// What it did about a new file is done.
-    fn touched(&mut self, time_ns: u64, add: &mut impl FnMut(Kind, u64)) {
-        if let Some(since_ns) = self.touches_ns.take() {
-            add(Kind::FileTouch, time_ns.saturating_sub(since_ns));
-        }
-    }
 }
 
 /// All threads that live. What threads do that nothing announced is passed over.
@@ -132,7 +126,7 @@ impl Threads {
 
     pub(super) fn enters(&mut self, thread: u32, number: u64, does: Does, began_ns: u64) {
         if let Some(known) = self.threads.get_mut(&thread) {
-            known.call = Some(Call { number, does, began_ns });
+            known.call = Some(Call { number, does, began_ns, file: None });
             // A fault that failed has no end.
             known.fault = None;
             if does == Does::Executes {
@@ -155,7 +149,7 @@ impl Threads {
         add: &mut impl FnMut(Kind, u64),
     ) {
         let Some(known) = self.threads.get_mut(&thread) else { return };
-        let Some(Call { number, does, began_ns }) = known.call.take() else { return };
+        let Some(Call { number, does, began_ns, .. }) = known.call.take() else { return };
         let ns = time_ns.saturating_sub(began_ns);
         add(Kind::Call(number), ns);
         known.touched(time_ns, add);
@@ -198,52 +192,6 @@ impl Threads {
         }
         if is_major {
             fault.steps(time_ns, add);
-        }
-    }
-
-    /// It looks for a page of a file that the command never touched before: from the beginning of its fault or
-    /// call on. Of two in one call the second begins where it is looked for, and ends the first.
-    pub(super) fn first_touch(
-        &mut self,
-        thread: u32,
-        time_ns: u64,
-        add: &mut impl FnMut(Kind, u64),
-    ) {
-        let Some(known) = self.threads.get_mut(&thread) else { return };
-        if known.touches_ns.is_some() {
-            known.touched(time_ns, add);
-            known.touches_ns = Some(time_ns);
-        } else {
-            let fault = known.fault.map(|fault| fault.began_ns);
-            known.touches_ns = fault.or(known.call.map(|call| call.began_ns));
-        }
-    }
-
-    pub(super) fn maps(&mut self, thread: u32, code: Code) {
-        if let Some(linking) =
-            self.threads.get_mut(&thread).and_then(|known| known.linking.as_mut())
-        {
-            linking.maps(code);
-        }
-    }
-
-    /// A call or a fault by this instruction may be the first that is not the linker's.
-    pub(super) fn links_no_more(
-        &mut self,
-        thread: u32,
-        instruction: u64,
-        by_call: bool,
-        time_ns: u64,
-        add: &mut impl FnMut(Kind, u64),
-    ) {
-        let Some(known) = self.threads.get_mut(&thread) else { return };
-        let Some(linking) = known.linking else { return };
-        let Some(began_ns) = linking.began_ns() else { return };
-        let ends =
-            linking.ends_with_fault(instruction) || by_call && linking.ends_with_call(instruction);
-        if ends {
-            known.linking = None;
-            add(Kind::Linker, time_ns.saturating_sub(began_ns));
         }
     }
 

@@ -9,6 +9,7 @@ mod calls;
 pub(crate) mod commands;
 mod decode;
 mod discs;
+mod keys;
 pub(crate) mod machine;
 pub(crate) mod profile;
 mod sources;
@@ -19,13 +20,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use crate::meter::activity::{Act, Activity, Kind, Mark};
+use crate::meter::activity::{Act, Activity, By, Kind, Mark};
 use crate::meter::split::{self, Event, Split, What};
 use crate::meter::times::Times;
 use crate::sys::process::monotonic_ns;
 use crate::workload::command::Watcher;
 use decode::Seen;
 use discs::Discs;
+pub(crate) use keys::Keys;
+use keys::Names;
 use profile::{Profiled, Profiler};
 pub(crate) use timeline::Timeline;
 use tracepoints::Tracepoints;
@@ -51,6 +54,8 @@ pub(crate) struct Observed {
     pub calls: Option<u64>,
     /// How long each kind of event took, where that was asked for and could be seen.
     pub times: Option<BTreeMap<Kind, Times>>,
+    /// The same for each process, thread or file.
+    pub keys: Option<Keys>,
     /// Where the command ran, where that was asked for.
     pub profiled: Option<Profiled>,
     /// What each thread did one after the other, where that was asked for.
@@ -71,6 +76,7 @@ pub(crate) struct Threads {
     activity: Option<Activity>,
     profiler: Option<Profiler>,
     timeline: Option<Timeline>,
+    names: Option<Names>,
     discs: Discs,
     /// When the command could begin.
     began_ns: Option<u64>,
@@ -90,6 +96,7 @@ impl Threads {
             activity: meters.then(Activity::default),
             profiler: profile.then(Profiler::prepare),
             timeline: None,
+            names: None,
             discs: Discs::default(),
             began_ns: None,
             processes: 0,
@@ -106,6 +113,13 @@ impl Threads {
         self
     }
 
+    /// Keeps the meters also for each process, thread or file.
+    pub(crate) fn with_keys(mut self, by: By) -> Self {
+        self.activity = self.activity.map(|_| Activity::by(by));
+        self.names = Some(Names::default());
+        self
+    }
+
     /// Counts also its system calls.
     pub(crate) fn with_calls(mut self) -> Self {
         self.tracepoints.count_calls();
@@ -118,6 +132,8 @@ impl Threads {
         self.take_all(u64::MAX);
         let reach = self.tracepoints.reach();
         let has_tracepoints = matches!(reach, Reach::Tracepoints);
+        let keyed = self.activity.as_ref().and_then(Activity::keyed).cloned();
+        let keys = keyed.zip(self.names.take()).map(|(keyed, names)| names.of(keyed));
         let slices = self.split.slices().map(|slices| slices.finish(self.last_ns));
         let observed = Observed {
             timeline: self.timeline.zip(slices).map(|(timeline, (slices, cut))| Timeline {
@@ -133,6 +149,7 @@ impl Threads {
             fills: has_tracepoints.then_some(self.fills),
             lookups: self.tracepoints.lookups(),
             calls: self.tracepoints.calls(),
+            keys: keys.filter(|_| has_tracepoints),
             times: self.activity.filter(|_| has_tracepoints).map(Activity::finish),
             profiled: self.profiler.map(Profiler::finish),
             lost: self.tracepoints.lost(),
@@ -155,6 +172,12 @@ impl Threads {
                 Seen::Thread(event) => self.take(&event, None),
                 Seen::Born { event, parent, is_process } => {
                     self.processes += u64::from(is_process);
+                    if let Some(names) = &mut self.names {
+                        names.born(event.thread, Some(parent), is_process);
+                    }
+                    if let Some(activity) = &mut self.activity {
+                        activity.belongs(event.thread, parent, is_process);
+                    }
                     if let Some(timeline) =
                         self.timeline.as_mut().filter(|it| it.threads.contains_key(&parent))
                     {
@@ -189,6 +212,9 @@ impl Threads {
         {
             sectors.disc = self.discs.whole(sectors.disc);
         }
+        if let (Act::LooksIn(file), Some(names)) = (mark.act, &mut self.names) {
+            names.looks(mark.thread, file);
+        }
         activity.take(&mark);
     }
 }
@@ -209,6 +235,9 @@ impl Watcher for Threads {
         if let Some(timeline) = &mut self.timeline {
             timeline.born(thread, None, true);
         }
+        if let Some(names) = &mut self.names {
+            names.born(thread, None, true);
+        }
         (self.began_ns, self.last_ns, self.processes) = (Some(time_ns), time_ns, 1);
         Ok(())
     }
@@ -223,6 +252,7 @@ impl Watcher for Threads {
             self.take_all(monotonic_ns().saturating_sub(SETTLED_NS));
             self.profiler.iter_mut().for_each(Profiler::tick);
             self.timeline.iter_mut().for_each(Timeline::look);
+            self.names.iter_mut().for_each(Names::look);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::ArgGroup;
+use nbuf::experiment::result::RunBy;
 use nbuf::experiment::run::Spec;
 
 use super::shell::Shell;
@@ -29,6 +30,27 @@ Exit status:
   126  the command cannot be executed
   127  the command was not found";
 
+/// What has meters of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum By {
+    /// Each process
+    Process,
+    /// Each thread
+    Thread,
+    /// Each file whose pages a page fault or a system call looks for
+    File,
+}
+
+impl From<By> for RunBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Process => Self::Process,
+            By::Thread => Self::Thread,
+            By::File => Self::File,
+        }
+    }
+}
+
 /// Where did a command's time go?
 ///
 /// Runs the command and prints one line after it: real time, processor time, page faults, page cache,
@@ -44,6 +66,9 @@ pub(crate) struct Arguments {
     /// processor, interrupts
     #[arg(long)]
     pub(super) meters: bool,
+    /// Keep the meters also for each process, thread or file, and print those that took the most time
+    #[arg(long, value_name = "WHAT", requires = "meters")]
+    pub(super) by: Option<By>,
     /// Count the lines of the command's standard output, and print what each cost: processor time, page faults,
     /// system calls
     #[arg(long)]
@@ -99,6 +124,7 @@ impl Arguments {
             meters: self.meters,
             profile: self.profile,
             timeline: self.perfetto.is_some(),
+            by: self.by.map(Into::into),
             per_line: self.per_line,
             runs: self.runs.unwrap_or(1),
         }

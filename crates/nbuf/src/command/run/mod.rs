@@ -126,6 +126,9 @@ fn lines(ran: &RunDocument) -> Result<()> {
     let width = Terminal::error_width().unwrap_or(100);
     if let Some(meters) = &ran.meters {
         print_error(shown::tables(meters, width).as_bytes())?;
+        if let Some(by) = &meters.by {
+            print_error(shown::keyed(by, width).as_bytes())?;
+        }
     }
     if let Some(profile) = &ran.profile {
         print_error(shown::profile(ran, profile, width).as_bytes())?;

@@ -121,6 +121,7 @@ mod tests {
         let meters = RunMeters {
             kernel_entries: 1234,
             events: vec![meter("major fault", 40, 1e-3), meter("device", 40, 9e-4)],
+            by: None,
             calls: (0..22).map(|at| meter(&format!("call {at}"), 9, 2e-6)).collect(),
         };
         let wide = tables(&meters, 100);

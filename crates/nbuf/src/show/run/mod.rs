@@ -3,6 +3,7 @@
 mod compare;
 mod compare_page;
 mod flame;
+mod keyed;
 mod meters;
 mod openmetrics;
 mod page;
@@ -15,6 +16,7 @@ use nbuf::units::{count, grouped};
 
 pub(crate) use compare::comparison;
 pub(crate) use compare_page::comparison_page;
+pub(crate) use keyed::keyed;
 pub(crate) use meters::tables;
 pub(crate) use openmetrics::openmetrics;
 pub(crate) use page::page;
