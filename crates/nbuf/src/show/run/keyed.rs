@@ -90,7 +90,20 @@ mod tests {
             one(None, None, None),
         ];
         let of = RunMetersBy { by: RunBy::File, each, others: Vec::new() };
-        expect![[r#""#]].assert_eq(&keyed(&of, 80));
+        expect![[r#"
+              File            count    total    mean
+              /srv/a                 3.00 ms
+              - read              4  2.00 ms  500 us
+              - minor fault       4  1.00 ms  250 us
+              inode 9 on 8:1         3.00 ms
+              - read              4  2.00 ms  500 us
+              - minor fault       4  1.00 ms  250 us
+              no file                3.00 ms
+              - read              4  2.00 ms  500 us
+              - minor fault       4  1.00 ms  250 us
+              A total is of system calls, page faults and interrupts.
+        "#]]
+        .assert_eq(&keyed(&of, 80));
         assert_eq!(name(&one(Some("cat"), None, Some(7))), "cat (7)");
         for width in [40, 60, 120] {
             let text = keyed(&of, width);
