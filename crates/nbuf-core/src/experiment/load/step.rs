@@ -79,22 +79,10 @@ pub(super) fn make(
     let total = spec.duration + spec.warm_up.unwrap_or_default();
     let begin_ns = monotonic_ns();
     let end_ns = begin_ns + nanos(total);
-    let shared = Arc::new(Shared {
-        script: Arc::new(spec.script.clone()),
-        thinks: !spec.certify,
-        account: session.account.clone(),
-        group: limited.map(|limited| limited.group.clone()),
-        changes,
-        stop: Stop::new().map_err(Error::Counters)?,
-        places: condition.table.map(Places::new),
-        processors: used.as_ref().map(|used| set(used)),
-        begin_ns,
-        end_ns,
-        arrivals: arrivals(spec, by_class.len(), begin_ns),
-        count: AtomicUsize::new(0),
-        answered: AtomicUsize::new(0),
-        failure: Mutex::new(None),
-    });
+    let around = (condition, limited, used.as_deref());
+    let ends = (changes, Stop::new().map_err(Error::Counters)?);
+    let times = (begin_ns, end_ns);
+    let shared = Arc::new(shared(spec, by_class.len(), around, times, ends, session));
     let killed_before = killed(&shared);
     let counted = shared.group.as_deref().map(Group::counts);
     let (threads, kept, refused) = start(&shared, &by_class);
@@ -125,10 +113,7 @@ pub(super) fn make(
         not_begun,
         busy,
         metered,
-        processors: used.map_or_else(
-            || looks.first().map_or(1, |look| look.counts.idle_by_processor.len()),
-            |used| used.len(),
-        ),
+        processors: looked_at(used.as_deref(), &looks),
         charged: charge::between(&charges, from_ns, to_ns),
         group: counted.zip(shared.group.as_deref()).map(|(from, group)| group.counts().since(from)),
         killed: killed(&shared) - killed_before,
@@ -138,6 +123,39 @@ pub(super) fn make(
         cut,
         is_whole: stopped_ns >= end_ns,
     })
+}
+
+/// What all users of a step share.
+fn shared(
+    spec: &Spec,
+    classes: usize,
+    (condition, limited, used): (Condition, Option<&Limited>, Option<&[usize]>),
+    (begin_ns, end_ns): (u64, u64),
+    (changes, stop): (Arc<Changes>, Stop),
+    session: &Session<'_>,
+) -> Shared {
+    Shared {
+        script: Arc::new(spec.script.clone()),
+        thinks: !spec.certify,
+        account: session.account.clone(),
+        group: limited.map(|limited| limited.group.clone()),
+        changes,
+        stop,
+        places: condition.table.map(Places::new),
+        processors: used.map(set),
+        begin_ns,
+        end_ns,
+        arrivals: arrivals(spec, classes, begin_ns),
+        count: AtomicUsize::new(0),
+        answered: AtomicUsize::new(0),
+        failure: Mutex::new(None),
+    }
+}
+
+/// How many processors idle time is of.
+fn looked_at(used: Option<&[usize]>, looks: &[Look]) -> usize {
+    let all = || looks.first().map_or(1, |look| look.counts.idle_by_processor.len());
+    used.map_or_else(all, <[usize]>::len)
 }
 
 /// Arrivals of open classes that no thread has begun to serve.
