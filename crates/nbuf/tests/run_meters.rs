@@ -144,8 +144,8 @@ fn the_linker_has_what_comes_before_the_program() {
         let (real, many, many_faults) = linked("many", &["-fPIE", "-pie", "-DPAGES=1000"]);
         let more = step(&many, "page fault") - step(&few, "page fault");
         assert!(more >= 990 && more.abs_diff(many_faults - few_faults) < 20, "{more}");
-        let linker = find(&many.events, "linker");
-        assert!(linker.count == 1 && linker.total_seconds < real, "{real}: {linker:?}");
+        let whole = find(&many.events, "linker");
+        assert!(whole.count == 1 && whole.total_seconds < real, "{real}: {whole:?}");
         // The calls of `main` are not the linker's.
         let calls = step(&many, "system call");
         assert!(calls == step(&few, "system call") && (5..100).contains(&calls), "{calls}");

@@ -355,8 +355,14 @@ fn other_shells_have_their_lines() {
         let text = terminal.screen()[begin..terminal.seen].trim().to_owned();
         let (pid, directory) = text.split_once(' ').unwrap();
         let pid = pid.parse().unwrap();
+        // Without its helper a shell goes on, and nothing is left.
+        nbuf::internal::sys::process::signal(pid, 9).unwrap();
+        terminal.press("true\n");
+        terminal.wait_for("the helper of this session has ended");
+        until("the directory is gone", || is_gone(pid, directory));
+        terminal.press("echo still 'here'\n");
+        terminal.wait_for("\nstill here\n");
         terminal.press("exit\n");
         terminal.end();
-        until("the helper has ended", || is_gone(pid, directory));
     }
 }

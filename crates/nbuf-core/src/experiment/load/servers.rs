@@ -5,20 +5,21 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::thread::CpuSet;
 
 use super::Error;
 use super::script::{Script, Server};
 use super::stop::Stop;
+use crate::clock::Stopwatch;
 use crate::experiment::session::Session;
 use crate::sys::cgroup::Group;
 use crate::sys::process::{Account, signal};
 use crate::workload::command::{self, Around, Brief, Command, brief};
 
 /// A server that has not begun to answer by then never will.
-const READY: Duration = Duration::from_secs(60);
+const READY: Duration = Duration::from_mins(1);
 /// A server that has not ended by then is killed.
 const END: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
@@ -69,7 +70,7 @@ impl Servers {
 
     /// Waits until the last server can be asked, or a signal ends the load.
     fn wait(&mut self, server: &Server, session: &Session<'_>) -> Result<(), Error> {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let name = || server.run.join(" ");
         while !session.is_over() {
             if let Some(thread) = self.running.last_mut().and_then(Running::take_ended) {
@@ -124,7 +125,7 @@ impl Drop for Servers {
                 let _ = signal(pid, SIGTERM);
             }
         }
-        let asked = Instant::now();
+        let asked = Stopwatch::start();
         while asked.elapsed() < END && !self.running.iter().all(Running::is_over) {
             thread::sleep(LOOK);
         }

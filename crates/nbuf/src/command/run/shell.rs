@@ -67,15 +67,11 @@ fn start(shell: i32, directory: &Path) -> Result<u32> {
     let mut helper = command.spawn().context("cannot start the helper of this session")?;
     let mut answer = [0; 6];
     let ready = helper.stdout.take().map(|mut output| output.read_exact(&mut answer));
-    match ready {
-        Some(Ok(())) => Ok(helper.id()),
-        _ => {
-            helper.wait()?;
-            bail!(
-                "the helper of this session did not begin; give it the number of a shell that runs"
-            )
-        }
+    if let Some(Ok(())) = ready {
+        return Ok(helper.id());
     }
+    helper.wait()?;
+    bail!("the helper of this session did not begin; give it the number of a shell that runs")
 }
 
 fn this() -> Result<PathBuf> {

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, running: Running) -> Result<u8> {
     if let Some(path) = &args.html {
         let page = page(&document);
         write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
-        note(&format!("the page is in {}", path.display()));
+        note(format!("the page is in {}", path.display()));
     }
     Ok(if document.lost > 0 { exit::NOT_HELD } else { 0 })
 }

@@ -1,5 +1,7 @@
 //! The two figures of 1969, and what a command costs, over memory: for terminal and page.
 
+use std::fmt::Write as _;
+
 use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
 
 use super::super::chart::{Chart, Line, Look, Mark, Points};
@@ -35,16 +37,13 @@ pub(crate) fn pictures(document: &LoadDocument) -> Option<String> {
     let mut charts = all(document);
     charts.extend(super::page::alone(document).filter(|_| charts.is_empty()));
     let height = HEIGHT * charts.len();
-    let drawn: String = charts
-        .iter()
-        .enumerate()
-        .map(|(at, chart)| {
-            // The style of the first holds for all.
-            let style = if at == 0 { picture_style() } else { String::new() };
-            let picture = svg::picture(chart, &uppercased(&chart.title), &style);
-            format!("<g transform=\"translate(0 {})\">{picture}</g>\n", HEIGHT * at)
-        })
-        .collect();
+    let mut drawn = String::new();
+    for (at, chart) in charts.iter().enumerate() {
+        // The style of the first holds for all.
+        let style = if at == 0 { picture_style() } else { String::new() };
+        let picture = svg::picture(chart, &uppercased(&chart.title), &style);
+        let _ = writeln!(drawn, "<g transform=\"translate(0 {})\">{picture}</g>", HEIGHT * at);
+    }
     (height > 0).then(|| {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \

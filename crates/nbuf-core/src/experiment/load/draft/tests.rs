@@ -1,5 +1,7 @@
 //! Drafts from logs of real servers, and from constructed lines.
 
+use std::fmt::Write as _;
+
 use super::super::script::{Script, Think, What};
 use super::*;
 
@@ -70,8 +72,9 @@ fn heavy_and_light_users_are_classes_with_their_own_think_times() {
         for turn in 0..4 {
             // A line has the end of a statement.
             let seconds = f64::from(turn * pause) + f64::from(ms * (turn + 1)) / 1000.0;
-            log += &format!(
-                "2026-11-25 21:31:{seconds:06.3} UTC [7] {user}.1 LOG:  duration: {ms}.000 ms  statement: {query}\n"
+            let _ = writeln!(
+                log,
+                "2026-11-25 21:31:{seconds:06.3} UTC [7] {user}.1 LOG:  duration: {ms}.000 ms  statement: {query}"
             );
         }
     }

@@ -3,6 +3,8 @@ __nbuf_off() {
   PS0=${PS0//"$__nbuf_ps0"/}
   __nbuf_prompt() { return $?; }
   { exec {__nbuf_to}>&- {__nbuf_from}<&-; } 2>/dev/null
+  command rm -f -- "$__nbuf_place/to" "$__nbuf_place/from"
+  command rmdir -- "$__nbuf_place" 2>/dev/null
 }
 __nbuf_prompt() {
   local status=$? line now=${EPOCHREALTIME//[^0-9]/}

@@ -1,12 +1,21 @@
 # The ready message of nbuf after every command: nbuf run --shell fish | source
 if status is-interactive; and not set -q __nbuf_helper
     @NBUF@ shell-helper $fish_pid | read -g __nbuf_helper __nbuf_place
+    # Without the helper, both FIFOs would wait for it.
+    function __nbuf_lives
+        test -d /proc/$__nbuf_helper; and return 0
+        echo 'nbuf: the helper of this session has ended; start a new session for another' >&2
+        functions -e __nbuf_preexec __nbuf_postexec
+        command rm -f -- $__nbuf_place/to $__nbuf_place/from
+        command rmdir -- $__nbuf_place 2>/dev/null
+        return 1
+    end
     function __nbuf_preexec --on-event fish_preexec
-        test -p $__nbuf_place/to; and echo b >$__nbuf_place/to
+        __nbuf_lives; and echo b >$__nbuf_place/to
     end
     function __nbuf_postexec --on-event fish_postexec
         set -l code $status
-        if test -p $__nbuf_place/to
+        if __nbuf_lives
             echo p (math -s0 "$CMD_DURATION * 1000") >$__nbuf_place/to
             read -l line <$__nbuf_place/from
             echo $line >&2

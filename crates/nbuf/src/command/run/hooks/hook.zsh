@@ -13,6 +13,8 @@ __nbuf_precmd() {
       print -r -u 2 -- 'nbuf: the helper of this session has ended; evaluate the hook again to start one'
       add-zsh-hook -d preexec __nbuf_preexec
       add-zsh-hook -d precmd __nbuf_precmd
+      command rm -f -- $__nbuf_place/to $__nbuf_place/from
+      command rmdir -- $__nbuf_place 2>/dev/null
     fi
     __nbuf_began=
   fi
