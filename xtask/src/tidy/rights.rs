@@ -64,6 +64,7 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/sys/tracefs.rs",
     "nbuf-core/src/workload/command/",
     "nbuf-core/src/workload/observe/discs.rs",
+    "nbuf-core/src/workload/observe/keys.rs",
     "nbuf-core/src/workload/observe/timeline.rs",
     "nbuf-core/src/workload/record/",
     "nbuf/src/permission.rs",
@@ -78,8 +79,10 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/experiment/course.rs",
     "nbuf-core/src/experiment/demo.rs",
     "nbuf-core/src/experiment/ping/",
+    "nbuf-core/src/experiment/shell/",
     "nbuf-core/src/path/",
     "nbuf/src/command/demo.rs",
+    "nbuf/src/command/run/shell.rs",
 ];
 
 /// Only modules of the table reach out, and the document has each of them.

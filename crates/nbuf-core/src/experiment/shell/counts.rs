@@ -33,7 +33,7 @@ pub struct Figures {
     pub device_read: Option<Bytes>,
     /// Pages put into the page cache, also by jobs in the background; nothing without tracepoints.
     pub fills: Option<u64>,
-    /// Time of processors of jobs in the background meanwhile; nothing where it cannot be told apart.
+    /// Time of processors of jobs in the background meanwhile; nothing where it is not counted apart.
     pub background_ns: Option<u64>,
     /// A job of the background ended: page faults and bytes of its whole life are in these figures.
     pub background_ended: bool,

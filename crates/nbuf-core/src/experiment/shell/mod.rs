@@ -23,7 +23,7 @@ pub use counts::Figures;
 const REQUESTS: &str = "to";
 const ANSWERS: &str = "from";
 
-/// Makes a directory for a session, which nobody else may enter, with its two FIFOs: in `XDG_RUNTIME_DIR`, or where
+/// Makes a directory for a session, which no other user may enter, with its two FIFOs: in `XDG_RUNTIME_DIR`, or where
 /// temporary files are.
 ///
 /// # Errors
