@@ -59,7 +59,8 @@ impl Reading {
         let more = |now: Option<u64>, before: Option<u64>| Some(less(now?, before?));
         let (user, system) = (less(self.user, before.user), less(self.system, before.system));
         let waited_ns = (user + system) * self.tick_ns;
-        let room_ns = TICKS * self.tick_ns;
+        // The counter has interrupts and stolen time in it, which the ticks leave out.
+        let room_ns = (TICKS * self.tick_ns).max(waited_ns / 10);
         let task_ns = more(self.task_ns, before.task_ns);
         let (mut cpu_ns, mut background_ns, mut background_ended) = (waited_ns, None, false);
         if let Some(task_ns) = task_ns {
@@ -180,5 +181,6 @@ mod tests {
         check(10, 97, (97, Some(0), false));
         check(10, 300, (100, Some(200), false));
         check(30, 50, (50, Some(0), true));
+        check(250, 2558, (2558, Some(0), false));
     }
 }

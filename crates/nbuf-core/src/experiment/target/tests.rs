@@ -207,7 +207,15 @@ fn where_nothing_was_touched_nothing_is_chosen() {
 
 #[test]
 fn a_target_is_read_or_refused_with_its_grammar() {
-    for text in ["hit=0.95", "hit=1", "slowdown=1", "slowdown=1.1", "stall=0.01", "price=3.5,0.4"] {
+    for text in [
+        "hit=0.95",
+        "hit=1",
+        "slowdown=1",
+        "slowdown=1.1",
+        "stall=0.01",
+        "fills=100/s",
+        "price=3.5,0.4",
+    ] {
         assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
     }
     assert_eq!("stall=1%".parse::<Target>(), Ok(Target::Stall(0.01)));
@@ -217,13 +225,16 @@ fn a_target_is_read_or_refused_with_its_grammar() {
         assert!(!error.contains('\n'), "{error}");
     };
     for text in ["", "hit", "=", "speed=3", "0.95"] {
-        refused(text, "write hit=0.95, slowdown=1.1, stall=1%, or price=3.5,0.4");
+        refused(text, "write hit=0.95, slowdown=1.1, stall=1%, fills=100/s, or price=3.5,0.4");
     }
     for text in ["hit=", "hit=0", "hit=95", "hit=95%", "hit=-1", "hit=NaN", "hit=x"] {
         refused(text, "is not a share");
     }
     for text in ["stall=", "stall=0", "stall=100%", "stall=-1%", "stall=x"] {
         refused(text, "write stall=1%");
+    }
+    for text in ["fills=", "fills=-1/s", "fills=x/s", "fills=1/m"] {
+        refused(text, "write fills=100/s");
     }
     for text in ["slowdown=", "slowdown=0.9", "slowdown=inf", "slowdown=10%"] {
         refused(text, "is not a slowdown");

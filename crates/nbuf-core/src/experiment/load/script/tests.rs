@@ -91,7 +91,7 @@ fn errors_have_their_place_and_what_was_meant() {
     let errors = texts.map(|text| Script::parse(&text).unwrap_err().to_string());
     expect![[r#"
         line 1, column 1: a script has no class of users: add one, which begins with `[[class]]`
-        line 1, column 3: a script has no key `clas`: did you mean `class`? Known are `seed`, `class`
+        line 1, column 3: a script has no key `clas`: did you mean `class`? Known are `seed`, `class`, `server`
         line 3, column 1: a class has no key `thinks`: did you mean `think`? Known are `name`, `share`, `think`, `arrivals`, `rate_per_second`, `command`, `request`
         line 2, column 8: `name` is a number: write a text in quotes
         line 2, column 11: this is no TOML: unexpected key or value, expected newline, `#`
