@@ -3,7 +3,10 @@ if status is-interactive; and not set -q __nbuf_helper
     @NBUF@ shell-helper $fish_pid | read -g __nbuf_helper __nbuf_place
     # Without the helper, both FIFOs would wait for it.
     function __nbuf_lives
-        test -d /proc/$__nbuf_helper; and return 0
+        # One that has ended and waits for its parent has no words.
+        set -l words
+        test -d /proc/$__nbuf_helper; and read -z words </proc/$__nbuf_helper/cmdline
+        test -n "$words"; and return 0
         echo 'nbuf: the helper of this session has ended; start a new session for another' >&2
         functions -e __nbuf_preexec __nbuf_postexec
         command rm -f -- $__nbuf_place/to $__nbuf_place/from
