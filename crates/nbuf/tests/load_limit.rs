@@ -138,11 +138,21 @@ fn a_server_is_below_the_limit_with_its_clients() {
     }
     assert_eq!(fs::read_to_string(place.path("ended")).unwrap(), "xx");
     for (run_it, want, said) in [
-        (&["true"][..], 125, "nbuf: the server `true` ended before it was ready"),
+        (&["true"][..], 125, "nbuf: the server `true` ended at once"),
         (&["no-such-server"], 127, "nbuf: no-such-server: command not found"),
     ] {
         let (status, _, wrong) = run(&place, &with(run_it, "never"), &["--limit", "64MiB"]);
         assert!(status == want && wrong.starts_with(said), "{status}: {wrong}");
+    }
+    // Something else may answer in the place of a server that has ended.
+    for (seconds, said) in [
+        ("0", "the server `sleep 0` ended at once"),
+        ("0.7", "`sleep 0.7` ended before the last step"),
+    ] {
+        let server = format!("[[server]]\nrun = ['sleep', '{seconds}']\nready = ['true']\n");
+        let script = format!("{}\n{server}", script(&["true"]));
+        let (status, _, wrong) = run(&place, &script, &["--limit", "64MiB", "--duration", "2s"]);
+        assert!(status == 125 && wrong.contains(said), "{status}: {wrong}");
     }
 }
 

@@ -71,9 +71,15 @@ pub enum Error {
     },
     /// A server ended before users could ask it.
     #[error(
-        "the server `{0}` ended before it was ready: run it by hand to see why; it must stay in the foreground"
+        "the server `{0}` ended at once: run it by hand to see why; it must stay in the foreground, and no other may have its address"
     )]
     ServerEnded(String),
+    /// A server ended between its steps.
+    #[error(
+        "the server `{0}` ended before the last step: what its users measured since is wrong; a higher limit, or its \
+         own log, may say why"
+    )]
+    ServerGone(String),
     /// A server cannot be asked.
     #[error(
         "the server `{server}` was not ready after {} s: `{ready}` must succeed once it can be asked",

@@ -143,6 +143,10 @@ impl Made {
                 }
             };
             self.under_condition(spec, (condition, limited), session)?;
+            if let Some(server) = servers.ended().filter(|_| !session.is_over()) {
+                self.stopped
+                    .get_or_insert_with(|| Error::ServerGone(server.to_owned()).to_string());
+            }
             drop(servers);
         }
         Ok(())

@@ -36,6 +36,8 @@ type Ran = JoinHandle<Result<Option<Brief>, command::Error>>;
 
 #[derive(Debug)]
 struct Running {
+    /// Its command, for messages.
+    name: String,
     /// The process, once it may execute.
     pid: Arc<AtomicI32>,
     thread: Option<Ran>,
@@ -72,26 +74,35 @@ impl Servers {
     fn wait(&mut self, server: &Server, session: &Session<'_>) -> Result<(), Error> {
         let began = Stopwatch::start();
         let name = || server.run.join(" ");
+        let mut is_ready = false;
         while !session.is_over() {
             if let Some(thread) = self.running.last_mut().and_then(Running::take_ended) {
                 // A program that is not there is an error of its own.
                 thread.join().unwrap_or(Ok(None))?;
                 return Err(Error::ServerEnded(name()));
             }
-            // Outside of the group: this is not the work of users.
-            let place = Where { account: session.account.clone(), ..Where::default() };
-            if run(&server.ready, &place, &self.stop, &|_| {})?
-                .is_some_and(|ran| ran.exit_status == 0)
-            {
+            if is_ready {
                 return Ok(());
             }
-            if began.elapsed() > READY {
+            // Outside of the group: this is not the work of users.
+            let place = Where { account: session.account.clone(), ..Where::default() };
+            // It may be another server that answers, which has kept ours from its address: then ours ends at once.
+            is_ready = run(&server.ready, &place, &self.stop, &|_| {})?
+                .is_some_and(|ran| ran.exit_status == 0);
+            if !is_ready && began.elapsed() > READY {
                 let ready = server.ready.join(" ");
                 return Err(Error::ServerNotReady { server: name(), ready, after: READY });
             }
             thread::sleep(LOOK);
         }
         Ok(())
+    }
+}
+
+impl Servers {
+    /// A server that has ended before it was asked to.
+    pub(super) fn ended(&self) -> Option<&str> {
+        self.running.iter().find(|running| running.is_over()).map(|running| &*running.name)
     }
 }
 
@@ -104,7 +115,7 @@ impl Running {
         let failed = |cause: io::Error| Error::Thread { user: 1, cause };
         let thread =
             thread::Builder::new().name("server".into()).spawn(of_server).map_err(failed)?;
-        Ok(Self { pid, thread: Some(thread) })
+        Ok(Self { name: server.run.join(" "), pid, thread: Some(thread) })
     }
 
     fn is_over(&self) -> bool {

@@ -140,7 +140,7 @@ impl Commands {
             match seen {
                 Seen::Thread(event) | Seen::Both(event, _) => self.splits.take(&event, None),
                 Seen::Born { event, parent, .. } => self.splits.take(&event, Some(parent)),
-                Seen::Mark(_) | Seen::Fill { .. } => {}
+                Seen::Mark(_) | Seen::Fill { .. } | Seen::Named { .. } => {}
             }
         }
         done.extend(changes.filter_map(|change| self.splits.change(change)));

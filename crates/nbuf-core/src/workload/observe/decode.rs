@@ -24,6 +24,15 @@ pub(crate) enum Seen {
         /// It is the first of its process.
         is_process: bool,
     },
+    /// A thread has another name.
+    Named {
+        /// When.
+        time_ns: u64,
+        /// The thread.
+        thread: u32,
+        /// The name, up to the first 0.
+        name: Comm,
+    },
     /// Something that only meters need.
     Mark(Mark),
     /// Both.
@@ -43,10 +52,13 @@ impl Seen {
         match self {
             Self::Thread(event) | Self::Born { event, .. } | Self::Both(event, _) => event.time_ns,
             Self::Mark(mark) => mark.time_ns,
-            Self::Fill { time_ns, .. } => *time_ns,
+            Self::Fill { time_ns, .. } | Self::Named { time_ns, .. } => *time_ns,
         }
     }
 }
+
+/// A name as the kernel keeps it (`TASK_COMM_LEN`).
+pub(crate) type Comm = [u8; 16];
 
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` in `common_flags`.
 const IN_INTERRUPT: u64 = 0x08 | 0x10;
@@ -70,6 +82,18 @@ pub(super) fn decode(
             }
             let (event, is_process) = (of(What::Born)?, process == thread);
             Some(Seen::Born { event, parent, is_process })
+        }
+        // Process, thread, the name with zeroes behind it; task and time at the end.
+        b::PERF_RECORD_COMM => {
+            let (rest, time_ns) = body.split_last_chunk()?;
+            let text = rest.get(8..rest.len().checked_sub(8)?)?;
+            let mut name = Comm::default();
+            name.iter_mut().zip(text).for_each(|(to, &byte)| *to = byte);
+            Some(Seen::Named {
+                time_ns: u64::from_ne_bytes(*time_ns),
+                thread: word(body, 4)?,
+                name,
+            })
         }
         b::PERF_RECORD_SWITCH => {
             let misc = u32::from(misc);

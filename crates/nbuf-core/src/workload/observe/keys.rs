@@ -1,7 +1,7 @@
 //! Names of what has meters of its own: processes, threads and files.
 //!
-//! A name is looked up while its process lives, so that what ends sooner than the next look has its parent's name, and
-//! a file only its inode.
+//! The kernel says the names of threads. A file is looked up while a process has it open, so that one which is closed
+//! sooner than the next look has only its inode.
 //! Cost: every 20 ms a look at the newest threads, and at the open and mapped files of those that touched a file
 //! without a name: at most [`LOOKS_MAX`] of them.
 
@@ -52,6 +52,10 @@ pub(crate) struct Names {
 impl Names {
     pub(super) fn of(self, keyed: Keyed) -> Keys {
         Keys { keyed, names: self }
+    }
+
+    pub(super) fn named(&mut self, thread: u32, name: &[u8]) {
+        self.threads.named(thread, name);
     }
 
     pub(super) fn born(&mut self, thread: u32, parent: Option<u32>, is_process: bool) {

@@ -185,6 +185,10 @@ impl Threads {
                     }
                     self.take(&event, Some(parent));
                 }
+                Seen::Named { thread, name, .. } => {
+                    self.names.iter_mut().for_each(|names| names.named(thread, &name));
+                    self.timeline.iter_mut().for_each(|it| it.named(thread, &name));
+                }
                 Seen::Mark(mark) => self.mark(mark),
                 Seen::Both(event, mark) => {
                     self.take(&event, None);

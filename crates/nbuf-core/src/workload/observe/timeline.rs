@@ -47,6 +47,13 @@ impl Timeline {
         self.threads.insert(thread, Named { process, name });
     }
 
+    /// A thread has another name.
+    pub(super) fn named(&mut self, thread: u32, name: &[u8]) {
+        let Some(named) = self.threads.get_mut(&thread) else { return };
+        let text = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        named.name = String::from_utf8_lossy(text).into_owned();
+    }
+
     /// Looks up the names of the newest threads. An ended one keeps its last name.
     pub(super) fn look(&mut self) {
         for (thread, named) in self.threads.iter_mut().rev().take(LOOKS_MAX) {

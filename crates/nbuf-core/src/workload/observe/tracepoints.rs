@@ -159,8 +159,9 @@ impl Tracepoints {
             Sampling { wakeup_bytes, says_task: true, begins_now: true, ..Sampling::default() };
         for processor in machine::processors_online()? {
             let leader = self.events.len();
-            let says_code = self.has_meters;
-            let sampling = Sampling { says_threads: true, says_switches, says_code, ..base };
+            let (says_code, says_names) = (self.has_meters, pid > 0);
+            let sampling =
+                Sampling { says_threads: true, says_switches, says_code, says_names, ..base };
             let event = perf::open_silent(pid, processor, sampling)?;
             self.rings.push(Ring::map(event.descriptor(), ring_bytes)?);
             self.leaders.push(leader);

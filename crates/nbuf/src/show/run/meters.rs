@@ -70,7 +70,7 @@ fn sheet<'a>(title: &str, meters: impl Iterator<Item = &'a RunMeter>) -> Table {
     Table::new(title, columns).with(rows)
 }
 
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     Nanos::from_seconds(seconds).to_string()
 }
 

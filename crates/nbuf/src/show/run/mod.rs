@@ -61,7 +61,7 @@ fn per_line(of: &RunPerLine) -> String {
     let (Some(user), Some(system)) = (of.user_seconds_per_line, of.system_seconds_per_line) else {
         return lines;
     };
-    let mut parts = vec![format!("{} CPU", seconds(user + system))];
+    let mut parts = vec![format!("{} CPU", meters::time(user + system))];
     let counts = [
         ("major faults", of.faults_major_per_line),
         ("minor faults", of.faults_minor_per_line),

@@ -95,6 +95,19 @@ fn the_states_of_the_kernel() {
 }
 
 #[test]
+fn a_name_is_what_stands_before_the_zeroes() {
+    // Process, thread, name, process, thread, time.
+    let mut body = [7_u32.to_ne_bytes(), 9_u32.to_ne_bytes()].concat();
+    body.extend(b"sort\0\0\0\0");
+    body.extend([7_u32.to_ne_bytes(), 9_u32.to_ne_bytes()].concat());
+    body.extend(55_u64.to_ne_bytes());
+    let mut name = [0; 16];
+    name[..4].copy_from_slice(b"sort");
+    let want = Seen::Named { time_ns: 55, thread: 9, name };
+    assert_eq!(decode(&[], b::PERF_RECORD_COMM, 0, &body, true), Some(want));
+}
+
+#[test]
 fn a_poll_of_no_descriptor_is_a_sleep() {
     for (count, call) in [(0_u64, Some(Call::Sleep)), (1, None)] {
         let id = libc::SYS_ppoll.to_ne_bytes();
