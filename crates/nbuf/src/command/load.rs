@@ -49,10 +49,11 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "from")]
     script: Option<PathBuf>,
     /// Draft a script from this log of nginx or Postgres, and print it
-    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "users", "certify", "duration", "warmup", "limit",
+        "system_table", "cpus", "cold", "price", "seed", "history", "label", "json", "html", "svg"])]
     from: Option<PathBuf>,
     /// Send the requests of a draft to this server
-    #[arg(long, value_name = "URL", requires = "from", default_value = "http://127.0.0.1", value_parser = server)]
+    #[arg(long, value_name = "URL", conflicts_with = "script", default_value = "http://127.0.0.1", value_parser = server)]
     server: String,
     /// The numbers of users, a step each: 1,2,4,8 or 1..8 or 1..64:9
     #[arg(long, value_name = "N,...", default_value = "1,2,4,8", conflicts_with = "certify")]
@@ -145,6 +146,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         cold: arguments.cold.clone(),
         price: arguments.price,
     };
+    if arguments.svg.is_some() && spec.steps() < 2 {
+        let text =
+            "--svg: there is no chart of one step; give two numbers of --users, or two of --limit";
+        return Err(UsageError(text.to_owned()).into());
+    }
     let console = Console::plain();
     let mut session = console.session();
     let document = load::run(&spec, &mut session).map_err(|error| match error {
@@ -157,10 +163,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let runs = match &arguments.history {
         // What was broken off is no run to compare with.
         Some(path) if document.is_complete => {
-            history::append(path, &document, arguments.label.as_deref())?
+            history::append(path, &document, arguments.label.as_deref())
         }
-        Some(path) => history::read(path)?,
-        None => Vec::new(),
+        Some(path) => history::read(path),
+        None => Ok(Vec::new()),
+    };
+    // The table is not lost with the history.
+    let (runs, kept) = match runs {
+        Ok(runs) => (runs, Ok(())),
+        Err(error) => (Vec::new(), Err(error.into())),
     };
     let text = if arguments.json {
         document::write(&document)?
@@ -169,12 +180,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         shown::table(&document, &runs, terminal.width, terminal.colour)
     };
     let page = |path: &PathBuf| keep(path, "--html", shown::page(&document, &runs).as_bytes());
-    let kept = arguments.html.as_ref().map_or(Ok(()), page);
+    let kept = arguments.html.as_ref().map_or(Ok(()), page).and(kept);
     let kept = kept.and_then(|()| match (&arguments.svg, shown::pictures(&document)) {
         (Some(path), Some(drawn)) => keep(path, "--svg", drawn.as_bytes()),
-        (Some(_), None) => Err(anyhow::anyhow!(
-            "--svg: there is no chart of one step; give two numbers of --users, or two of --limit"
-        )),
+        (Some(_), None) => {
+            Err(anyhow::anyhow!("--svg: there is no chart, as fewer than two steps were made"))
+        }
         (None, _) => Ok(()),
     });
     kept.and(print(text.as_bytes()))?;

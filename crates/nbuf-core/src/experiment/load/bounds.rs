@@ -12,6 +12,18 @@ pub(super) fn own_share(step: &LoadStep, processors: u32) -> Option<f64> {
     Some(each * step.throughput_per_second / f64::from(processors.max(1)))
 }
 
+/// Whether the commands of a step used a disc, as far as that is known: its busy share is of the whole machine.
+fn uses_disc(step: &LoadStep) -> bool {
+    /// Shorter waits are no reads.
+    const WAIT_SECONDS: f64 = 1e-6;
+    let Some(split) = &step.split else { return true };
+    let has_waited = split.disc_seconds > WAIT_SECONDS;
+    has_waited
+        || step.used.is_some_and(|used| {
+            used.fills_each > 0.0 || used.disc_operations.is_none_or(|count| count > 0)
+        })
+}
+
 /// N* of closed users, by the demands in all steps.
 pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
     let first = steps.first()?;
@@ -30,7 +42,8 @@ pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
     // Own processor time where it is known: the machine may do other work, too.
     let cpu = mean(&|step| step.cpu_seconds_per_interaction)
         .or_else(|| mean(&|step| Some(processors * by_use(step.processors_busy, step)?)))?;
-    let disc = mean(&|step| by_use(step.disc_busy, step)).unwrap_or(0.0);
+    let disc = mean(&|step| if uses_disc(step) { by_use(step.disc_busy, step) } else { Some(0.0) });
+    let disc = disc.unwrap_or(0.0);
     let think_seconds = mean(&|step| step.think_seconds).unwrap_or(0.0);
     let best = steps.iter().map(|step| step.throughput_per_second).fold(0.0, f64::max);
     let is_elsewhere =
@@ -67,7 +80,7 @@ pub(super) fn knee(steps: &[LoadStep], processors: u32) -> Option<LoadKnee> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::result::LoadTimes;
+    use crate::experiment::result::{LoadSplit, LoadTimes};
 
     fn step(users: u32, throughput: f64, response: f64, cpu: f64, disc: f64) -> LoadStep {
         LoadStep {
@@ -97,6 +110,11 @@ mod tests {
         assert_eq!(found.bottleneck, LoadBottleneck::Elsewhere);
         assert!((found.users - 3.0).abs() < 1e-9, "{found:?}");
         assert_eq!(knee(&[], 2), None);
+        // Others keep the disc busy: commands that never wait for it have no demand there.
+        let mut steps = [step(1, 0.8, 0.25, 0.08, 0.9)];
+        assert_eq!(knee(&steps, 2).unwrap().bottleneck, LoadBottleneck::Disc);
+        steps[0].split = Some(LoadSplit { on_cpu_seconds: 0.2, ..LoadSplit::default() });
+        assert_eq!(knee(&steps, 2).unwrap().bottleneck, LoadBottleneck::Processors);
         // Two places, each taken for the half second of a service: four interactions a second at most.
         let mut steps = [step(1, 0.66, 0.5, 0.0, 0.0)];
         steps[0].table = Some(2);

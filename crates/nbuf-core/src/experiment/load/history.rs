@@ -80,7 +80,12 @@ pub fn append(
     let failed = |cause| HistoryError::Io { path: path.to_owned(), cause };
     let text = serde_json::to_string(&run).map_err(|error| failed(error.into()))? + "\n";
     let mut file = open_to_append(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    let before = file.metadata().map_err(failed)?.len();
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        // Half a line would spoil the file.
+        let _ = file.set_len(before);
+        return Err(failed(error));
+    }
     runs.push(run);
     Ok(runs)
 }

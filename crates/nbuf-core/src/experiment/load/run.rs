@@ -51,7 +51,7 @@ pub struct Spec {
 
 impl Spec {
     /// How many steps there are to make.
-    fn steps(&self) -> usize {
+    pub fn steps(&self) -> usize {
         let varied = [self.limits.len(), self.tables.len(), self.cpus.len()];
         varied.into_iter().fold(self.users.len(), |steps, of| steps.saturating_mul(of.max(1)))
     }

@@ -132,7 +132,7 @@ fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {
         let text = "where the time went is missing in one of the two: run nbuf by sudo for both";
         notes.push(Warning::Text(text.to_owned()));
     }
-    let sides = [("A", a), ("B", b)];
+    let sides = [("before (A)", a), ("now (B)", b)];
     for (side, of) in sides {
         if let Some(share) = others(of) {
             let text = format!(

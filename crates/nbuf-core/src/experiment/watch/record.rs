@@ -14,7 +14,10 @@ use crate::sys::files::{self, Place};
 /// A recording under way. What a killed nbuf leaves behind can be replayed.
 #[derive(Debug)]
 pub struct Recording {
+    place: Place,
     file: File,
+    /// Bytes of whole intervals.
+    bytes: u64,
 }
 
 impl Recording {
@@ -28,7 +31,7 @@ impl Recording {
         let mode = Mode::from_raw_mode(0o600);
         let file = files::open(place.directory(), Path::new(place.name()), flags, mode);
         match file {
-            Ok(file) => Ok(Self { file: file.into() }),
+            Ok(file) => Ok(Self { place, file: file.into(), bytes: 0 }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(OutputError::Lost { path: path.to_owned(), option })
             }
@@ -36,9 +39,18 @@ impl Recording {
         }
     }
 
-    /// Appends an interval.
+    /// Appends an interval. Where that fails, whole intervals stay, and without one there is no file.
     pub fn add(&mut self, interval: &WatchDocument) -> io::Result<()> {
-        self.file.write_all(document::write_line(interval)?.as_bytes())
+        let line = document::write_line(interval)?;
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            let _ = match self.bytes {
+                0 => self.place.remove(&self.file),
+                bytes => self.file.set_len(bytes),
+            };
+            return Err(error);
+        }
+        self.bytes += line.len() as u64;
+        Ok(())
     }
 }
 

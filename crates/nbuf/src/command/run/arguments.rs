@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) meters: bool,
     /// Keep the meters also for each process, thread or file, and print those that took the most time
-    #[arg(long, value_name = "WHAT", requires = "meters")]
+    #[arg(long, value_name = "WHAT", requires = "meters", conflicts_with = "compare")]
     pub(super) by: Option<By>,
     /// Count the lines of the command's standard output, and print what each cost: processor time, page faults,
     /// system calls
@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) profile: bool,
     /// Write the profile's stacks as lines for flame graphs to a new file
-    #[arg(long, value_name = "FILE", requires = "profile")]
+    #[arg(long, value_name = "FILE", requires = "profile", conflicts_with_all = ["runs", "baseline", "compare"])]
     pub(super) folded: Option<PathBuf>,
     /// Write the profile with a flame graph, or the comparison, as one page to a new file
     #[arg(long, value_name = "FILE", requires = "paged")]
@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     pub(super) baseline: Option<PathBuf>,
     /// Compare two documents of --json; runs nothing
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"],
-        conflicts_with_all = ["command", "meters", "per_line", "profile", "folded", "openmetrics", "perfetto", "runs", "baseline", "until"])]
+        conflicts_with_all = ["command", "meters", "by", "per_line", "profile", "folded", "openmetrics", "perfetto", "runs", "baseline", "until"])]
     pub(super) compare: Option<Vec<PathBuf>>,
     /// With --baseline and --compare: compare also what differs in more than time, as different commands
     #[arg(long)]

@@ -95,7 +95,14 @@ fn put(path: &Path, option: &'static str, text: &str) -> bool {
 
 fn missing(error: Error, path: &Path, option: &str) -> bool {
     let name = path.display();
-    say(chain(&error.context(format!("there is no {name} (another place: {option})"))));
+    let text = chain(&error);
+    // Most errors of files have the advice already.
+    let advice = if text.contains("another place") {
+        ""
+    } else {
+        &*format!("; give another place with {option}")
+    };
+    say(format!("there is no {name}: {text}{advice}"));
     false
 }
 

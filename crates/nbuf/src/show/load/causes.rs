@@ -64,7 +64,8 @@ fn brief(value: f64) -> String {
 
 /// A line for each step that has evidence: its label, and what crossed what.
 pub(super) fn lines(document: &LoadDocument) -> Vec<String> {
-    let shown = document.steps.iter().filter(|step| !step.evidence.is_empty());
+    let has_label = |step: &&LoadStep| step.interactions > 0 && !step.evidence.is_empty();
+    let shown = document.steps.iter().filter(has_label);
     shown.map(|step| line(document, step)).collect()
 }
 

@@ -99,11 +99,15 @@ pub(super) fn cheapest(document: &LoadDocument) -> Option<String> {
     let fills =
         |limit: &&LoadLimit| limit.used.as_ref().map_or(f64::INFINITY, |used| used.fills_each);
     let least = document.limits.iter().min_by(|a, b| fills(a).total_cmp(&fills(b)))?;
-    let note = if fills(&best) <= fills(&least) {
-        "; it also has the least fills".to_owned()
-    } else {
-        format!("; the least fills are under {}", least.limit_bytes)
+    let is_alone = document.limits.len() < 2;
+    let most = document.limits.iter().map(|limit| fills(&limit)).fold(0.0, f64::max);
+    let note = match () {
+        () if is_alone => String::new(),
+        () if fills(&least) >= most => "; all have the same fills".to_owned(),
+        () if fills(&best) <= fills(&least) => "; it also has the least fills".to_owned(),
+        () => format!("; the least fills are under {}", least.limit_bytes),
     };
     let limit = best.limit_bytes;
-    Some(format!("1,000 commands cost least under {limit}: {}{note}", amount(price)))
+    let cost = if is_alone { "cost" } else { "cost least" };
+    Some(format!("1,000 commands {cost} under {limit}: {}{note}", amount(price)))
 }

@@ -11,6 +11,8 @@ use nbuf::experiment::result::{
     LoadBottleneck, LoadCurve, LoadDocument, LoadHistory, LoadKnee, LoadLabel, LoadStep, LoadTimes,
 };
 
+use nbuf::units::count;
+
 use super::table::{Table, number, text};
 use super::text::{rate, wrap};
 pub(crate) use charts::pictures;
@@ -114,9 +116,12 @@ fn answer(document: &LoadDocument) -> String {
     let Some(last) = document.steps.last() else { return "nothing was measured".to_owned() };
     match &document.knee {
         Some(knee) if document.thinks => knee_line(knee, last.users),
+        _ if last.interactions == 0 => {
+            format!("{}: no interaction was answered", count(last.users.into(), "user", "users"))
+        }
         _ => format!(
-            "{} users: {} interactions a second",
-            last.users,
+            "{}: {} interactions a second",
+            count(last.users.into(), "user", "users"),
             rate(last.throughput_per_second)
         ),
     }

@@ -28,7 +28,7 @@ pub(super) fn headline(report: &SizeReport) -> String {
     let Some(recommend) = &report.recommend else { return unanswered(report) };
     let limit = recommend.limit_bytes;
     let nothing = if recommend.kind == Advice::NothingToGain { " Cache buys nothing." } else { "" };
-    let proof = proof(report);
+    let proof = proof(report, recommend);
     match contrast(report, recommend) {
         Some(contrast) => format!("{limit}.{nothing} {proof}: {contrast}."),
         None => format!("{limit}.{nothing} {proof}."),
@@ -46,10 +46,16 @@ fn unanswered(report: &SizeReport) -> String {
     )
 }
 
-fn proof(report: &SizeReport) -> String {
+fn proof(report: &SizeReport, recommend: &Recommend) -> String {
+    /// One part in this many of the limit is worth a word.
+    const RAISED_LEAST: u64 = 50;
     let verified: usize = report.verify.iter().map(|run| run.samples.len().max(1)).sum();
     let runs = |number: usize| count(number as u64, "run", "runs");
     match report.verdict {
+        // Other memory differed between runs: the number has room for the most of it.
+        Verdict::Proved if recommend.spread_bytes.0 * RAISED_LEAST > recommend.limit_bytes.0 => {
+            format!("Proved with {} in {}, and raised", recommend.tried_bytes(), runs(verified))
+        }
         Verdict::Proved => format!("Proved in {}", runs(verified)),
         Verdict::LowerBound => format!("A lower bound, which held in {}", runs(verified)),
         Verdict::Measured => {

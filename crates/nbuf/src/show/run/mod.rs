@@ -45,8 +45,11 @@ pub(crate) fn line(ran: &RunDocument) -> String {
     parts.push(format!("disc {} read", ran.device_read_bytes));
     parts.push(format!("peak memory {}", ran.memory_bytes_max));
     parts.extend(ran.per_line.as_ref().map(per_line));
-    if ran.exit_status != 0 {
-        parts.push(format!("exit status {}", ran.exit_status));
+    match ran.interrupted {
+        // What the command ended with is our doing.
+        Some(signal) => parts.push(format!("interrupted by signal {signal}")),
+        None if ran.exit_status != 0 => parts.push(format!("exit status {}", ran.exit_status)),
+        None => {}
     }
     if let Some(spread) = Spread::of(ran.runs.iter().map(|run| run.real_seconds)) {
         let (low, high) = (seconds(spread.low), seconds(spread.high));
