@@ -30,7 +30,7 @@ fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     fs::write(place.path("there.parquet"), "").unwrap();
-    let cases: [(&[&str], i32, &str); 20] = [
+    let cases: [(&[&str], i32, &str); 24] = [
         (&["size", "--trace-out", "there.parquet", "--"], 125, "exists; move it away"),
         (&["size", "--svg", "no/such/place.svg", "--"], 125, "give another place with --svg"),
         (&["size", "--html", "a/", "--"], 125, "is the name of a directory"),
@@ -49,6 +49,15 @@ fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
         (&["size", "--verify-at", "five", "--"], 2, "--verify-at"),
         (&["size", "--target", "hit=2", "--"], 2, "hit=2"),
         (&["size"], 2, "<COMMAND>"),
+        // An option that is not obeyed is refused.
+        (
+            &["run", "--runs", "2", "--folded", "f", "--"],
+            2,
+            "'--folded <FILE>' cannot be used with",
+        ),
+        (&["run", "--compare", "a", "b", "--by", "process"], 2, "cannot be used with"),
+        (&["load", "s", "--server", "http://x"], 2, "cannot be used with"),
+        (&["load", "--from", "s", "--json"], 2, "cannot be used with"),
         (&["size", "--jsom", "touch", "ran"], 2, "'--json'"),
         (&["size", "touch ran"], 127, "has spaces: leave out the quotes, or let a shell run it"),
     ];
