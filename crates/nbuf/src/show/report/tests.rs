@@ -447,9 +447,8 @@ fn one_of_each_and_nothing_to_gain() {
               other memory: 9.00 MiB anonymous, 0 B
                 shared, 1.00 MiB kernel
               shared text: 2.00 MiB stayed in memory
-                for other programs; every limit
-                includes it, and the runs had it
-                taken off
+                for other programs; a limit has to
+                include it
 
         "#]],
     );
@@ -478,8 +477,8 @@ fn one_of_each_and_nothing_to_gain() {
               1 event, none lost
               1 page access to 1 distinct page (4.00 KiB); 0.0 % mapped
               other memory: 9.00 MiB anonymous, 0 B shared, 1.00 MiB kernel
-              shared text: 2.00 MiB stayed in memory for other programs; every limit
-                includes it, and the runs had it taken off
+              shared text: 2.00 MiB stayed in memory for other programs; a limit has to
+                include it
 
         "#]],
     );

@@ -47,7 +47,7 @@ pub enum WriteError {
     )]
     Facts(#[from] serde_json::Error),
     /// The output failed, or its coder.
-    #[error("the trace could not be written: {0}; make room or give another place with -o")]
+    #[error("the trace could not be written: {0}")]
     Output(#[from] ParquetError),
 }
 
