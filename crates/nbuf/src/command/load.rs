@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use nbuf::experiment::load::{self, Error, Spec, history};
-use nbuf::experiment::result::LoadPrice;
+use nbuf::experiment::result::{LoadDocument, LoadHistory, LoadPrice};
 use nbuf::experiment::{document, load::USERS_MAX};
 
 use crate::console::Console;
@@ -116,6 +116,22 @@ fn draft(log: &Path, server: &str) -> Result<u8> {
     Ok(0)
 }
 
+/// All runs of the history, this one among them. Where it cannot be written, the table is not lost with it.
+fn earlier(arguments: &Arguments, document: &LoadDocument) -> (Vec<LoadHistory>, Result<()>) {
+    let runs = match &arguments.history {
+        // What was broken off is no run to compare with.
+        Some(path) if document.is_complete => {
+            history::append(path, document, arguments.label.as_deref())
+        }
+        Some(path) => history::read(path),
+        None => Ok(Vec::new()),
+    };
+    match runs {
+        Ok(runs) => (runs, Ok(())),
+        Err(error) => (Vec::new(), Err(error.into())),
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let script = match (&arguments.script, &arguments.from) {
         (_, Some(log)) => return draft(log, &arguments.server),
@@ -160,19 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         Error::Command(error) => error.into(),
         other => anyhow::Error::from(other),
     })?;
-    let runs = match &arguments.history {
-        // What was broken off is no run to compare with.
-        Some(path) if document.is_complete => {
-            history::append(path, &document, arguments.label.as_deref())
-        }
-        Some(path) => history::read(path),
-        None => Ok(Vec::new()),
-    };
-    // The table is not lost with the history.
-    let (runs, kept) = match runs {
-        Ok(runs) => (runs, Ok(())),
-        Err(error) => (Vec::new(), Err(error.into())),
-    };
+    let (runs, kept) = earlier(arguments, &document);
     let text = if arguments.json {
         document::write(&document)?
     } else {
