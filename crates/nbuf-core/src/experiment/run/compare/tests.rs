@@ -128,7 +128,10 @@ fn a_busy_machine_is_named() {
     };
     assert_eq!(cautions(&quiet, &quiet), Vec::<String>::new());
     let found = cautions(&quiet, &busy);
-    assert!(found.len() == 1 && found[0].starts_with("B: other programs had 42 %"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].starts_with("now (B): other programs had 42 %"),
+        "{found:?}"
+    );
 
     // What others can make is no verdict; what they cannot is one.
     let verdict = |real: f64, share: f64| {
