@@ -16,7 +16,10 @@ pub(super) fn own_share(step: &LoadStep, processors: u32) -> Option<f64> {
 fn uses_disc(step: &LoadStep) -> bool {
     /// Shorter waits are no reads.
     const WAIT_SECONDS: f64 = 1e-6;
-    let Some(split) = &step.split else { return true };
+    // What servers outside of a group do is not known.
+    let (Some(split), Some(_)) = (&step.split, step.cpu_seconds_per_interaction) else {
+        return true;
+    };
     let has_waited = split.disc_seconds > WAIT_SECONDS;
     has_waited
         || step.used.is_some_and(|used| {
@@ -114,6 +117,12 @@ mod tests {
         let mut steps = [step(1, 0.8, 0.25, 0.08, 0.9)];
         assert_eq!(knee(&steps, 2).unwrap().bottleneck, LoadBottleneck::Disc);
         steps[0].split = Some(LoadSplit { on_cpu_seconds: 0.2, ..LoadSplit::default() });
+        assert_eq!(
+            knee(&steps, 2).unwrap().bottleneck,
+            LoadBottleneck::Disc,
+            "by servers, perhaps"
+        );
+        steps[0].cpu_seconds_per_interaction = Some(0.2);
         assert_eq!(knee(&steps, 2).unwrap().bottleneck, LoadBottleneck::Processors);
         // Two places, each taken for the half second of a service: four interactions a second at most.
         let mut steps = [step(1, 0.66, 0.5, 0.0, 0.0)];

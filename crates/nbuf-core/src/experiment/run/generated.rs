@@ -1,7 +1,7 @@
 //! Names of functions that a process's own compiler made, from the list that it writes: `/tmp/perf-PID.map`.
 //!
 //! Each line has an address, a length, and the name (`tools/perf/Documentation/jit-interface.txt` of Linux). Java,
-//! Node, .NET and Python write it when asked to. The list has what there was at some time: where code was moved
+//! Node and others write it when asked to. The list has what there was at some time: where code was moved
 //! since, a name may be wrong.
 //! Cost: the list is read once, whole.
 

@@ -33,6 +33,43 @@ pub(crate) fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i3
     Instruction { code, registers: to | from << 4, offset, immediate }
 }
 
+/// Runs `body` for each address at the beginning of the memory with this number, up to the first 0 or to `count` of them.
+/// Register 9 points to the address then, and register 1 to its place: places have `1 << shift` bytes, and begin at
+/// `places`. Registers 6 to 8 are the loop's own.
+pub(crate) fn for_each(
+    number: i32,
+    count: i32,
+    (places, shift): (i32, u8),
+    body: &[Instruction],
+) -> Vec<Instruction> {
+    let [all, behind] = address(7, number);
+    let beyond = i16::try_from(body.len()).unwrap_or(i16::MAX);
+    let mut code = vec![
+        instruction(MOVE_NUMBER, 6, 0, 0, 0),
+        all,
+        behind,
+        instruction(MOVE, 8, 6, 0, 0),
+        instruction(SHIFT_LEFT, 8, 0, 0, 3),
+        instruction(MOVE, 9, 7, 0, 0),
+        instruction(ADD, 9, 8, 0, 0),
+        instruction(LOAD, 1, 9, 0, 0),
+        instruction(JUMP_IF_EQUAL, 1, 0, beyond + 7, 0),
+        instruction(MOVE, 8, 6, 0, 0),
+        instruction(SHIFT_LEFT, 8, 0, 0, shift.into()),
+        instruction(MOVE, 1, 7, 0, 0),
+        instruction(ADD, 1, 8, 0, 0),
+        instruction(ADD_NUMBER, 1, 0, 0, places),
+    ];
+    code.extend_from_slice(body);
+    code.extend([
+        instruction(ADD_NUMBER, 6, 0, 0, 1),
+        instruction(JUMP_IF_LESS, 6, 0, -(beyond + 15), count),
+        instruction(MOVE_NUMBER, 0, 0, 0, 0),
+        instruction(EXIT, 0, 0, 0, 0),
+    ]);
+    code
+}
+
 /// The address of memory with this number: two instructions long.
 pub(crate) fn address(to: u8, number: i32) -> [Instruction; 2] {
     [instruction(LOAD_ADDRESS, to, OF_MAP_VALUE, 0, number), instruction(0, 0, 0, 0, 0)]

@@ -62,7 +62,7 @@ pub(super) fn keep(args: &Args, trace: &Trace) -> bool {
     let Some(path) = &args.trace_out else { return true };
     match write_trace(trace, path, "--trace-out") {
         Ok(()) => note(format_args!("the trace is {}", path.display())),
-        Err(error) => return missing(&unwrapped(error), path, "--trace-out"),
+        Err(error) => return missing(&unwrapped(error), path),
     }
     true
 }
@@ -88,21 +88,14 @@ fn put(path: &Path, option: &'static str, text: &str) -> bool {
         write_new(path, option, Readers::Owner, |mut file| file.write_all(text.as_bytes()));
     match written {
         Ok(()) => detail(format_args!("{} has {} bytes", path.display(), text.len())),
-        Err(error) => return missing(&error, path, option),
+        Err(error) => return missing(&error, path),
     }
     true
 }
 
-fn missing(error: &Error, path: &Path, option: &str) -> bool {
-    let name = path.display();
-    let text = chain(error);
-    // Most errors of files have the advice already.
-    let advice = if text.contains("another place") {
-        ""
-    } else {
-        &*format!("; give another place with {option}")
-    };
-    say(format!("there is no {name}: {text}{advice}"));
+/// The error names the option that gives another place.
+fn missing(error: &Error, path: &Path) -> bool {
+    say(format!("there is no {}: {}", path.display(), chain(error)));
     false
 }
 

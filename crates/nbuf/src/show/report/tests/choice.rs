@@ -1,5 +1,8 @@
 //! Targets, samples and other windows, as they look.
 
+use nbuf::experiment::result::Verdict;
+
+use super::super::answer::headline;
 use super::*;
 
 /// With a target that is met, two or three samples a limit, and three windows.
@@ -111,4 +114,16 @@ fn a_target_that_cannot_be_met_leaves_the_knee_where_it_is() {
     report.recommend = None;
     assert!(answer(&report, 100).contains("--target hit=0.95 is not met"));
     assert_eq!(readahead(&report, 100), "");
+}
+
+#[test]
+fn a_number_above_the_limit_that_was_run_says_so() {
+    let mut report = full();
+    report.verdict = Verdict::Proved;
+    assert!(headline(&report).contains(" Proved in "));
+    let recommend = report.recommend.as_mut().unwrap();
+    recommend.spread_bytes = Bytes(recommend.limit_bytes.0 / 10);
+    let want = format!(" Proved with {} in ", recommend.tried_bytes());
+    let said = headline(&report);
+    assert!(said.contains(&want) && said.contains(", and raised"), "{said}");
 }
