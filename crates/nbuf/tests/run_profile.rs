@@ -66,7 +66,7 @@ fn check_ratio(profile: &RunProfile, error: &str) {
     let computed = of(program, "program_computes");
     let all = computed + of(library, "library_computes");
     let want = said("program ") / (said("program ") + said("library "));
-    assert!((want - 0.75).abs() < 0.1, "{error}");
+    // Three to one in rounds; the processor may run the two copies of the loop at different speeds.
     assert!((computed / all - want).abs() < 0.1, "{computed} of {all}, not {want}");
     let seconds = said("program ") + said("library ");
     assert!((all - seconds).abs() < 0.1 * seconds, "{all}, not {seconds}");
