@@ -11,13 +11,13 @@ const CHILDREN: usize = 4;
 
 /// Pages with their keys.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heap {
-    nodes: Vec<(u64, u32)>,
+pub(super) struct Heap<K = u64> {
+    nodes: Vec<(K, u32)>,
     /// Where a page is among the nodes, from 1; 0 is nowhere.
     places: Table<u32>,
 }
 
-impl Heap {
+impl<K: Copy + Ord> Heap<K> {
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.nodes.len()).expect("no more pages than numbers")
     }
@@ -28,7 +28,7 @@ impl Heap {
     }
 
     /// Gives a page a key, whether it had one or not.
-    pub(super) fn set(&mut self, page: u32, key: u64) {
+    pub(super) fn set(&mut self, page: u32, key: K) {
         let place = self.places.get(page) as usize;
         if place == 0 {
             self.nodes.push((key, page));
@@ -57,10 +57,7 @@ impl Heap {
     }
 
     /// Takes out the first page in the order of keys that pleases; its key comes with it.
-    pub(super) fn take_first(
-        &mut self,
-        mut pleases: impl FnMut(u32) -> bool,
-    ) -> Option<(u32, u64)> {
+    pub(super) fn take_first(&mut self, mut pleases: impl FnMut(u32) -> bool) -> Option<(u32, K)> {
         let mut refused = Vec::new();
         let mut found = None;
         while let Some(&(key, page)) = self.nodes.first() {
@@ -131,7 +128,7 @@ impl Heap {
         self.put(at, node);
     }
 
-    fn put(&mut self, at: usize, node: (u64, u32)) {
+    fn put(&mut self, at: usize, node: (K, u32)) {
         self.nodes[at] = node;
         *self.places.at(node.1) = u32::try_from(at + 1).expect("no more pages than numbers");
     }
@@ -148,7 +145,7 @@ mod tests {
     proptest! {
         #[test]
         fn equals_a_sorted_map(steps in prop::collection::vec((0..4_u8, 0..20_u32, 0..9_u64), 0..300)) {
-            let mut heap = Heap::default();
+            let mut heap = Heap::<u64>::default();
             let mut model = BTreeMap::new();
             for (kind, page, key) in steps {
                 match kind {

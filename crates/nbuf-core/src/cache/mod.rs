@@ -13,6 +13,7 @@ pub(crate) mod interner;
 pub(crate) mod kernel;
 pub mod layer;
 pub(crate) mod max_iv;
+pub(crate) mod objects;
 pub mod policy;
 mod queue;
 mod table;

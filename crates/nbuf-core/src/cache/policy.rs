@@ -14,6 +14,7 @@ mod choice;
 mod clock;
 mod clock_pro;
 mod fifo;
+mod gdsf;
 mod lfu;
 mod lirs;
 mod lru;
@@ -38,6 +39,7 @@ pub use choice::{Choice, ChoiceError, Parameter};
 pub(crate) use clock::Clock;
 pub(crate) use clock_pro::ClockPro;
 pub(crate) use fifo::Fifo;
+pub(crate) use gdsf::Gdsf;
 pub(crate) use lfu::{Lfu, LfuDa};
 pub(crate) use lirs::Lirs;
 pub(crate) use lru::{Lru, Mru};
@@ -54,7 +56,7 @@ pub(crate) use two_queue::TwoQueue;
 pub(crate) use v1::V1;
 pub(crate) use w_tiny_lfu::WTinyLfu;
 
-use super::engine;
+use super::{engine, objects};
 
 /// A demand for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,18 +158,22 @@ pub const POLICIES: &[Row] = &[
     Row {
         engine: engine::stack,
         once_bytes: 16,
+        objects: Some(objects::objects::<Lru>),
         ..Row::of::<Lru>("lru", "evicts the page used longest ago", "Mattson et al. 1970", 0)
     },
     Row {
         engine: engine::fifo,
+        objects: Some(objects::objects::<Fifo>),
         ..Row::of::<Fifo>("fifo", "evicts the page filled longest ago", "Belady 1966", 9)
     },
     Row {
         engine: engine::clock,
+        objects: Some(objects::objects::<Clock>),
         ..Row::of::<Clock>("clock", "FIFO that spares pages used since", "Corbató 1968", 9)
     },
     Row {
         engine: engine::sieve,
+        objects: Some(objects::objects::<Sieve>),
         ..Row::of::<Sieve>(
             "sieve",
             "FIFO with a hand; spared pages keep their place",
@@ -175,10 +181,36 @@ pub const POLICIES: &[Row] = &[
             9,
         )
     },
-    Row::of::<Random>("random", "evicts any page", "Belady 1966", 4),
-    Row::of::<Mru>("mru", "evicts the page used last", "Chou and DeWitt 1985", 8),
-    Row::of::<Lfu>("lfu", "evicts the page used least often", "folklore; Arlitt et al. 2000", 8),
-    Row::of::<LfuDa>("lfu-da", "LFU with dynamic ageing", "Arlitt et al. 2000", 8),
+    Row {
+        objects: Some(objects::objects::<Random>),
+        ..Row::of::<Random>("random", "evicts any page", "Belady 1966", 4)
+    },
+    Row {
+        objects: Some(objects::objects::<Mru>),
+        ..Row::of::<Mru>("mru", "evicts the page used last", "Chou and DeWitt 1985", 8)
+    },
+    Row {
+        objects: Some(objects::objects::<Lfu>),
+        ..Row::of::<Lfu>(
+            "lfu",
+            "evicts the page used least often",
+            "folklore; Arlitt et al. 2000",
+            8,
+        )
+    },
+    Row {
+        objects: Some(objects::objects::<LfuDa>),
+        ..Row::of::<LfuDa>("lfu-da", "LFU with dynamic ageing", "Arlitt et al. 2000", 8)
+    },
+    Row {
+        objects: Some(objects::objects::<Gdsf>),
+        ..Row::of::<Gdsf>(
+            "gdsf",
+            "LFU-DA that counts uses for each byte of an object",
+            "Cherkasova 1998",
+            16,
+        )
+    },
     Row::of::<Slru>("slru", "protects pages used twice", "Karedla et al. 1994", 9),
     Row::of::<S4lru>(
         "s4lru",
@@ -192,7 +224,10 @@ pub const POLICIES: &[Row] = &[
         "Johnson and Shasha 1994",
         9,
     ),
-    Row::of::<LruK>("lru-2", "evicts by the second last use", "O'Neil et al. 1993", 20),
+    Row {
+        objects: Some(objects::objects::<LruK>),
+        ..Row::of::<LruK>("lru-2", "evicts by the second last use", "O'Neil et al. 1993", 20)
+    },
     Row::of::<Arc>("arc", "balances recency and frequency by itself", "Megiddo and Modha 2003", 9),
     Row::of::<Car>("car", "ARC on clocks", "Bansal and Modha 2004", 10),
     Row::of::<Lirs>(

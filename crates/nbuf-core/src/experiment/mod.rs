@@ -53,6 +53,8 @@ pub(crate) mod need;
 #[cfg(feature = "capture")]
 pub mod notice;
 #[cfg(feature = "capture")]
+mod objects;
+#[cfg(feature = "capture")]
 pub mod output;
 #[cfg(all(feature = "capture", feature = "paths"))]
 pub mod ping;

@@ -61,7 +61,7 @@ pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
 pub use curve::{Curve, Point};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
-    PolicyCurve, SampleFacts, TraceSummary,
+    ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
 };
 pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};

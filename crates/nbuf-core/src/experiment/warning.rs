@@ -124,6 +124,11 @@ pub enum Warning {
         /// Requests of the first and the last reading, where the trace changed.
         changed: Option<(u64, u64)>,
     },
+    /// Policies that cannot be counted over objects with sizes.
+    PoliciesOfPages {
+        /// Their names.
+        policies: Vec<String>,
+    },
     /// A sample cannot look for a size.
     TargetLeftOut,
     /// A sample is too thin for any size.

@@ -5,6 +5,8 @@ pub(crate) mod activity;
 #[cfg(feature = "capture")]
 pub(crate) mod between_faults;
 pub(crate) mod bins;
+pub(crate) mod byte_depths;
+pub(crate) mod byte_distance;
 mod depths;
 pub(crate) mod distance;
 #[cfg(feature = "capture")]

@@ -52,6 +52,9 @@ pub enum SizeListError {
     /// The list has bytes, but the keys of the trace have none.
     #[error("keys and whole requests have no bytes here: write a number of them, or 10%")]
     NoBytes,
+    /// The list has a number without a unit, but the caches are in bytes.
+    #[error("caches of objects are in bytes, and `{0}` has no unit: write {0}B, 64MiB or 10%")]
+    NoUnit(u64),
     /// The list has shares, but the trace can be read only once.
     #[error(
         "a share such as 10% is known when the trace was read, and a pipe is read once: write pages \
@@ -154,7 +157,9 @@ fn item(text: &str) -> Result<Item, SizeListError> {
     let item = Item::Range { from, to, step };
     // Sizes that do not depend on the trace can be refused before it is read.
     if !sizes_of(item).any(CacheSize::is_relative) {
-        expand(item, 4096, 0, &mut Vec::new()).map_err(|error| match error {
+        let is_bytes = sizes_of(item).all(|size| matches!(size, CacheSize::Bytes(_)));
+        let unit_bytes = if is_bytes { 1 } else { 4096 };
+        expand(item, unit_bytes, 0, &mut Vec::new()).map_err(|error| match error {
             SizeListError::Empty(_) => SizeListError::Empty(text.trim().to_owned()),
             other => other,
         })?;
@@ -208,6 +213,25 @@ impl SizeList {
     /// Whether some size is a share of the trace, whose distinct pages must then be counted first.
     pub fn is_relative(&self) -> bool {
         self.0.iter().any(|&item| sizes_of(item).any(CacheSize::is_relative))
+    }
+
+    /// Whether some size is in bytes.
+    pub fn has_bytes(&self) -> bool {
+        let is_bytes = |size| matches!(size, CacheSize::Bytes(_));
+        self.0.iter().any(|&item| sizes_of(item).any(is_bytes))
+    }
+
+    /// The sizes in bytes, ascending and distinct, for a trace of objects of this many bytes. A number of
+    /// pages is an error, because objects have no common size.
+    pub fn bytes(&self, distinct_bytes: u64) -> Result<Vec<u64>, SizeListError> {
+        let pages = |size| match size {
+            CacheSize::Pages(pages) => Some(pages),
+            CacheSize::Bytes(_) | CacheSize::Percent(_) => None,
+        };
+        match self.0.iter().flat_map(|&item| sizes_of(item)).find_map(pages) {
+            Some(pages) => Err(SizeListError::NoUnit(pages)),
+            None => self.pages(1, distinct_bytes),
+        }
     }
 
     /// The sizes in pages, ascending and distinct. `page_bytes` is 0 if pages have no bytes.
@@ -321,6 +345,21 @@ mod tests {
         let list = |text: &str| text.parse::<SizeList>().unwrap().pages(0, 50);
         assert_eq!(list("10,10%"), Ok(vec![5, 10]));
         assert_eq!(list("1..5,64MiB"), Err(SizeListError::NoBytes));
+    }
+
+    #[test]
+    fn caches_of_objects_are_in_bytes() {
+        let check = |text: &str, want: Result<&[u64], SizeListError>| {
+            let list = text.parse::<SizeList>().unwrap();
+            assert_eq!(list.bytes(1000).as_deref(), want.as_deref(), "{text}");
+        };
+        check("1KiB,7B,10%", Ok(&[7, 100, 1024]));
+        check("1KiB..2KiB:512B", Ok(&[1024, 1536, 2048]));
+        check("1KiB,70", Err(SizeListError::NoUnit(70)));
+        check("10..90,5%", Err(SizeListError::NoUnit(10)));
+        check("0.01%", Err(SizeListError::Zero));
+        let has_bytes = |text: &str| text.parse::<SizeList>().unwrap().has_bytes();
+        assert!(has_bytes("10,1B..2KiB") && !has_bytes("10p,10%,1..9:2"));
     }
 
     #[test]

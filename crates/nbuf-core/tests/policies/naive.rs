@@ -390,7 +390,8 @@ fn twin(name: &str, capacity: usize) -> Twin {
         "clock" => clock(capacity),
         "sieve" => sieve(capacity),
         "lfu" => frequency(capacity, false),
-        "lfu-da" => frequency(capacity, true),
+        // Pages have one size.
+        "lfu-da" | "gdsf" => frequency(capacity, true),
         "slru" => segments(capacity, vec![capacity, capacity * 4 / 5]),
         "s4lru" => segments(capacity, vec![capacity / 4; 4]),
         "2q" => two_queue(capacity),

@@ -2,6 +2,7 @@
 
 use super::{AnyPolicy, Parameter, Policy};
 use crate::cache::engine::{self, Engine};
+use crate::cache::objects::ObjectEngine;
 
 /// A row of the table of policies.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,9 @@ pub struct Row {
     pub build: fn(capacity: u32, seed: u64) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes, fed in one pass; see [`engine::engine`].
     pub(in crate::cache) engine: fn(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine>,
+    /// The same over objects with sizes. None where the policy divides its cache by a number of pages,
+    /// so that no rule says what its parts are in bytes.
+    pub(crate) objects: Option<fn(sizes_bytes: &[u64], seed: u64) -> Box<dyn ObjectEngine>>,
 }
 
 impl Row {
@@ -93,6 +97,7 @@ impl Row {
             parameter: None,
             build: |capacity, seed| Box::new(P::new(capacity, seed)),
             engine: engine::plain::<P>,
+            objects: None,
         }
     }
 }

@@ -46,6 +46,9 @@ pub trait Simple {
 
     /// Starts to load what a touch of this page will look at; changes nothing.
     fn prefetch(&self, _page: u32) {}
+
+    /// Where pages are objects with sizes: the bytes of this one, before it is touched or taken in.
+    fn weigh(&mut self, _page: u32, _bytes: u64) {}
 }
 
 impl<P: Simple> Policy for P {

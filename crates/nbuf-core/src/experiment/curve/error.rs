@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::experiment::objects::CannotWeigh;
 use crate::units::count;
 use crate::units::{SizeListError, TooLarge};
 use crate::workload::source::SourceError;
@@ -31,6 +32,26 @@ pub enum Error {
     /// It takes too much memory.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
+    /// The trace has no sizes.
+    #[error(
+        "the keys of {name} have no bytes here, because {format} gives no sizes: write a number of \
+         them such as --size 10000, or 10%"
+    )]
+    NoSizes {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// A policy has no rule for objects.
+    #[error(transparent)]
+    CannotWeigh(CannotWeigh),
+    /// Only whole traces of objects are counted.
+    #[error(
+        "--sample, --window and --by count pages or keys, not bytes of objects: leave them out, or \
+         write sizes without a unit such as --size 10000"
+    )]
+    PartsOfObjects,
     /// The sizes cannot be used.
     #[error(transparent)]
     Sizes(#[from] SizeListError),
@@ -100,6 +121,12 @@ pub enum Error {
 impl Error {
     /// Whether the spec contradicts itself, whatever the trace.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru)
+        matches!(
+            self,
+            Self::SampleOfOthers
+                | Self::SplitWithoutLru
+                | Self::PartsOfObjects
+                | Self::CannotWeigh(_)
+        )
     }
 }

@@ -11,6 +11,7 @@
 //! ```
 
 mod error;
+mod objects;
 mod parts;
 mod policies;
 mod reading;
@@ -18,6 +19,7 @@ mod sampled;
 mod spec;
 mod warmup;
 
+pub use super::objects::CannotWeigh;
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
 pub use crate::workload::format::Parameters;
 pub use crate::workload::pages::{Whole, Writes};
@@ -62,12 +64,20 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Erro
 
 fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
     let mut reading = Reading::open(spec, session)?;
+    let is_objects = objects::are_asked_for(spec, &reading)?;
     let warmup = warmup::requests(spec, &mut reading)?;
     let drawn = match spec.sample {
+        _ if is_objects => objects::draw(spec, &mut reading, warmup)?,
         Some(rate) => sample(spec, &mut reading, rate, warmup)?,
         None => exact(spec, &mut reading, warmup)?,
     };
-    Ok(document(spec, &reading, drawn, warmup))
+    let unit = match (reading.source.detected().unit, spec.whole) {
+        _ if is_objects => "object",
+        (Unit::Keys, _) => "key",
+        (Unit::Bytes, Whole::Yes) => "request",
+        (Unit::Bytes, Whole::No) => "page",
+    };
+    Ok(document(spec, &reading, drawn, (unit, warmup)))
 }
 
 /// Counts every cell of the grid, in one reading or two.
@@ -153,7 +163,12 @@ fn pages(spec: &Spec, reading: &Reading<'_>) -> Vec<u64> {
     if has_pages { spec.page_bytes.clone() } else { vec![0] }
 }
 
-fn document(spec: &Spec, reading: &Reading<'_>, drawn: Drawn, warmup: u64) -> CurveDocument {
+fn document(
+    spec: &Spec,
+    reading: &Reading<'_>,
+    drawn: Drawn,
+    (unit, warmup): (&str, u64),
+) -> CurveDocument {
     let Drawn { curves, tally, span_ns, left_out } = drawn;
     let detected = reading.source.detected();
     let mut cautions = reading.cautions();
@@ -161,11 +176,6 @@ fn document(spec: &Spec, reading: &Reading<'_>, drawn: Drawn, warmup: u64) -> Cu
     if tally.unplaced > 0 {
         cautions.push(Warning::Unplaced { requests: tally.unplaced });
     }
-    let unit = match (detected.unit, spec.whole) {
-        (Unit::Keys, _) => "key",
-        (Unit::Bytes, Whole::Yes) => "request",
-        (Unit::Bytes, Whole::No) => "page",
-    };
     let writes_do = match spec.writes {
         Writes::Allocate => "allocate",
         Writes::Around => "around",

@@ -31,6 +31,11 @@ pub struct Spec {
     pub page_bytes: Vec<u64>,
     /// Whether requests are kept whole.
     pub whole: Whole,
+    /// Whether the caches are of objects with sizes: a key, or a whole request. They also are where a size
+    /// is in bytes and an access is to one of these.
+    pub is_objects: bool,
+    /// What each object takes in addition to its bytes; more than 0 asks for caches of objects.
+    pub overhead_bytes: u64,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -82,6 +87,8 @@ impl Default for Spec {
             sizes: None,
             page_bytes: vec![PAGE_BYTES],
             whole: Whole::default(),
+            is_objects: false,
+            overhead_bytes: 0,
             writes: Writes::default(),
             warmup: None,
             sample: None,

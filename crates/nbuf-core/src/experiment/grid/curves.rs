@@ -30,7 +30,7 @@ pub struct Names<'a> {
 }
 
 /// Sizes in equal ratios up to the one that holds everything, on edges of histograms.
-pub(super) fn sizes(distinct: u64) -> Vec<u64> {
+pub(in crate::experiment) fn even_sizes(distinct: u64) -> Vec<u64> {
     let most = distinct.max(1);
     let least = (most / SPAN).max(1);
     let on_edge: Vec<u64> = edges(most).collect();
@@ -82,7 +82,8 @@ impl Grid {
     }
 }
 
-fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
+/// The curve of a policy that ran at these sizes.
+pub(in crate::experiment) fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
     let mut points: Vec<CurvePoint> = counts
         .iter()
         .map(|count| CurvePoint {
@@ -115,8 +116,14 @@ fn counted(counts: &[Count], distinct: u64, blind: bool) -> PolicyCurve {
 pub(super) fn lru_corners(stacked: &Stacked) -> Option<CurveCorners> {
     let misses = &stacked.misses;
     let changes = misses.changes().filter(|&(pages, _)| pages > 1);
-    let points = std::iter::once((1, misses.at(1))).chain(changes);
-    corners_of(&MissCurve::from_steps(points.map(|(pages, left)| (Bytes(pages), left))))
+    corners_of_steps(std::iter::once((1, misses.at(1))).chain(changes))
+}
+
+/// Where a curve bends that falls at these sizes, the first of them where it begins.
+pub(in crate::experiment) fn corners_of_steps(
+    steps: impl Iterator<Item = (u64, u64)> + Clone,
+) -> Option<CurveCorners> {
+    corners_of(&MissCurve::from_steps(steps.map(|(size, left)| (Bytes(size), left))))
 }
 
 fn lru_curve(stacked: &Stacked, sizes: &[u64], by: Option<By>, names: &Names<'_>) -> PolicyCurve {

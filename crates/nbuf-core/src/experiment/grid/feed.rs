@@ -93,7 +93,7 @@ impl Grid {
 }
 
 /// Makes a span hold the times of these requests.
-fn widen(span: &mut Option<(i64, i64)>, requests: &[Request]) {
+pub(in crate::experiment) fn widen(span: &mut Option<(i64, i64)>, requests: &[Request]) {
     if let (Some(first), Some(last)) = (requests.first(), requests.last()) {
         let (from, to) = span.unwrap_or((first.time_ns, first.time_ns));
         *span = Some((from.min(first.time_ns), to.max(last.time_ns)));

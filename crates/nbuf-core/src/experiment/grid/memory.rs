@@ -79,7 +79,7 @@ impl Grid {
     pub(super) fn expected(&self) -> u64 {
         let sizes = match &self.plan.sizes {
             Some(list) => list.pages(self.plan.page_bytes, 1 << 20).map_or(1, |sizes| sizes.len()),
-            None if self.plan.again => curves::sizes(1 << 20).len(),
+            None if self.plan.again => super::even_sizes(1 << 20).len(),
             None => curves::blind_sizes().len(),
         };
         let others =

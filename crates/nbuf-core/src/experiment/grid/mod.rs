@@ -23,9 +23,12 @@ use crate::units::{PAGE_BYTES, SizeList, SizeListError};
 use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
 
 pub use curves::Names;
+pub(in crate::experiment) use curves::{corners_of_steps, counted, even_sizes};
+pub(in crate::experiment) use feed::widen;
 pub use sampled::{sampled_curve, sampled_sizes};
 pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
+pub(in crate::experiment) use target::target;
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
@@ -228,7 +231,7 @@ impl Grid {
         if let Some(list) = &self.plan.sizes {
             return list.pages(self.plan.page_bytes, distinct);
         }
-        let mut sizes = curves::sizes(distinct);
+        let mut sizes = even_sizes(distinct);
         // The knee is what people ask for: every policy is shown there. Parts are exact a little
         // above it, and what they are parts of is shown where they are.
         let corners = self.stacked.as_ref().and_then(curves::lru_corners);

@@ -5,7 +5,7 @@
 //! either, for nineteen of twenty samples that might have been drawn.
 
 use super::LRU;
-use super::curves::{corners, sizes};
+use super::curves::{corners, even_sizes};
 use crate::experiment::result::{
     CornersBetween, CurveCorners, CurvePoint, PolicyCurve, SampleFacts,
 };
@@ -26,7 +26,7 @@ pub fn sampled_sizes(
     let distinct = whole(estimate.distinct());
     match list {
         Some(list) => list.pages(page_bytes, distinct),
-        None => Ok(sizes(distinct)),
+        None => Ok(even_sizes(distinct)),
     }
 }
 

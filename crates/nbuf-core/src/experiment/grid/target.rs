@@ -8,7 +8,7 @@ const MONTH_NS: f64 = 730.0 * 3600.0 * 1e9;
 
 /// The size for a target, on the points of a curve; where the misses at every size are known
 /// (`exact`), between its points too.
-pub(super) fn target(
+pub(in crate::experiment) fn target(
     wanted: Target,
     curve: &PolicyCurve,
     span_ns: u64,

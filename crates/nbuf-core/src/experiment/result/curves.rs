@@ -77,6 +77,10 @@ pub struct PolicyCurve {
     /// Accesses that miss at every size, because they are the first to their page.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cold_misses: Option<u64>,
+    /// What the objects are, where the caches are of objects with sizes. A page is then one byte: sizes in
+    /// pages are bytes, and an access is a request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub objects: Option<ObjectFacts>,
     /// How the keys were sampled, if they were.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<SampleFacts>,
@@ -124,6 +128,12 @@ pub struct CurvePoint {
     /// The upper edge.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misses_high: Option<u64>,
+    /// Bytes that were asked for; absent unless the caches are of objects.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bytes: Option<u64>,
+    /// Those of the misses.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub miss_bytes: Option<u64>,
 }
 
 impl CurvePoint {
@@ -143,10 +153,36 @@ impl CurvePoint {
         let (requests, misses) = (self.requests?, self.request_misses?);
         Some(share(requests.saturating_sub(misses), requests))
     }
+
+    /// Bytes of the requests that hit, as a share of the bytes of all; nothing unless the caches are of
+    /// objects.
+    pub fn byte_hit_ratio(&self) -> Option<f64> {
+        let (bytes, misses) = (self.bytes?, self.miss_bytes?);
+        Some(share(bytes.saturating_sub(misses), bytes))
+    }
 }
 
 fn share(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+/// The objects of a trace, for caches in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ObjectFacts {
+    /// Distinct objects that were accessed. `distinct_pages` is what all take together, each at its largest.
+    pub distinct: u64,
+    /// What the largest takes, with the overhead.
+    pub largest_bytes: u64,
+    /// What each object takes in addition to its bytes.
+    pub overhead_bytes: u64,
+    /// Accesses that found another size than the access to the object before.
+    pub size_changes: u64,
+    /// Objects that were removed, by a delete or by a write around the cache.
+    pub removals: u64,
+    /// The size from which on the policy was counted at all sizes at once; absent where it ran at each.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub exact_from_bytes: Option<u64>,
 }
 
 /// Where a curve bends: sizes in pages.

@@ -61,6 +61,11 @@ impl Display for Warning {
                 )
             }
             Self::PoliciesLeftOut { policies, changed } => left_out(f, policies, *changed),
+            Self::PoliciesOfPages { policies } => write!(
+                f,
+                "left out: {}, which divide their caches by a number of pages",
+                policies.join(", ")
+            ),
             Self::TargetLeftOut => f.write_str(TARGET_LEFT_OUT),
             Self::SampleTooThin => f.write_str(SAMPLE_TOO_THIN),
             Self::Unplaced { requests } => write!(

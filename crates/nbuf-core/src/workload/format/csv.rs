@@ -36,7 +36,8 @@ struct Csv(Layout);
 fn make(parameters: &Parameters, head: Head) -> Result<Made, ParameterError> {
     let layout = Layout::new(parameters, trial::first_line(head).unwrap_or_default())?;
     let unit = if layout.is_keys { Unit::Keys } else { Unit::Bytes };
-    Ok(Made { parser: Box::new(Csv(layout)), unit })
+    let has_sizes = layout.columns.contains(&Column::Size);
+    Ok(Made { parser: Box::new(Csv(layout)), unit, has_sizes })
 }
 
 impl Csv {

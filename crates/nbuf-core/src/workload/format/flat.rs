@@ -53,7 +53,7 @@ fn make<const SIZE: usize, const KIND: u8>(
     _head: Head,
 ) -> Result<Made, ParameterError> {
     parameters.only(&[])?;
-    Ok(Made::keys(Flat::<SIZE, KIND>))
+    Ok(Made::bare_keys(Flat::<SIZE, KIND>))
 }
 
 #[inline]

@@ -28,7 +28,7 @@ struct Keys;
 
 fn make(parameters: &Parameters, _head: Head) -> Result<Made, ParameterError> {
     parameters.only(&[])?;
-    Ok(Made::keys(Keys))
+    Ok(Made::bare_keys(Keys))
 }
 
 impl Parser for Keys {

@@ -27,7 +27,7 @@ struct Lirs;
 
 fn make(parameters: &Parameters, _head: Head) -> Result<Made, ParameterError> {
     parameters.only(&[])?;
-    Ok(Made::keys(Lirs))
+    Ok(Made::bare_keys(Lirs))
 }
 
 impl Parser for Lirs {

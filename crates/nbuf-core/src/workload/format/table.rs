@@ -43,17 +43,24 @@ pub struct Made {
     pub parser: Box<dyn Parser>,
     /// What its offsets count.
     pub unit: Unit,
+    /// Whether its requests have lengths, or its keys sizes.
+    pub has_sizes: bool,
 }
 
 impl Made {
     /// A parser whose offsets are bytes.
     pub(super) fn bytes(parser: impl Parser + 'static) -> Self {
-        Self { parser: Box::new(parser), unit: Unit::Bytes }
+        Self { parser: Box::new(parser), unit: Unit::Bytes, has_sizes: true }
     }
 
-    /// A parser whose offsets are keys.
+    /// A parser whose offsets are keys of objects with sizes.
     pub(super) fn keys(parser: impl Parser + 'static) -> Self {
-        Self { parser: Box::new(parser), unit: Unit::Keys }
+        Self { parser: Box::new(parser), unit: Unit::Keys, has_sizes: true }
+    }
+
+    /// A parser whose offsets are keys without sizes.
+    pub(super) fn bare_keys(parser: impl Parser + 'static) -> Self {
+        Self { has_sizes: false, ..Self::keys(parser) }
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Detected {
     pub packing: Packing,
     /// What the offsets count.
     pub unit: Unit,
+    /// Whether its requests have lengths, or its keys sizes.
+    pub has_sizes: bool,
     /// How sure that is; `None` when the format was named.
     pub likeness: Option<Likeness>,
     /// Other formats that are as likely.

@@ -40,8 +40,8 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
     };
     let likeness = guess.as_ref().map(|guess| guess.likeness);
     let also = guess.map_or_else(Vec::new, |guess| guess.also);
-    let mut detected =
-        Detected { format, packing: input.packing, unit: format.unit, likeness, also };
+    let (unit, packing) = (format.unit, input.packing);
+    let mut detected = Detected { format, packing, unit, has_sizes: true, likeness, also };
     let (make, is_lines) = match format.reading {
         Reading::Native => {
             let Trace { records, files, facts } = read_native(input, options.memory)?;
@@ -60,7 +60,7 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
     let path = input.path.clone();
     let wrong = |source| SourceError::Parameter { path, source };
     let first = make(parameters, head).map_err(wrong)?;
-    detected.unit = first.unit;
+    (detected.unit, detected.has_sizes) = (first.unit, first.has_sizes);
     let stream = stream(input, first.parser, is_lines, parameters, make);
     Ok(Opened {
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,

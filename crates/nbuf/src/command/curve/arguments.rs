@@ -34,7 +34,7 @@ pub(crate) struct Args {
     pub(super) policy: Vec<Asked>,
 
     /// Cache sizes: pages (10000), 64MiB, 10% of the distinct pages, ranges 1000..500000 (sixteen
-    /// in equal ratios) or 64MiB..1GiB:64MiB
+    /// in equal ratios) or 64MiB..1GiB:64MiB; of objects bytes, as 64MiB or 10% of the distinct bytes
     #[arg(long, short, value_name = "SIZE,...")]
     pub(super) size: Option<SizeList>,
 
@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// What is one access
     #[arg(long, value_name = "WHAT", default_value = "page")]
     pub(super) unit: AccessUnit,
+
+    /// Bytes that each object takes in addition to its own; caches are then of objects
+    #[arg(long, value_name = "BYTES", value_parser = overhead)]
+    pub(super) overhead: Option<u64>,
 
     /// What a write does
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
@@ -119,6 +123,8 @@ pub(super) enum AccessUnit {
     Page,
     /// A whole request, known by where it starts
     Request,
+    /// A key or a whole request with its size; caches are in bytes, as with --size 64MiB for keys
+    Object,
 }
 
 /// What a write does.
@@ -161,6 +167,8 @@ impl Args {
             sizes: self.size.clone(),
             page_bytes: self.page.clone(),
             whole: self.unit.into(),
+            is_objects: self.unit == AccessUnit::Object,
+            overhead_bytes: self.overhead.unwrap_or(0),
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,
@@ -180,6 +188,7 @@ Examples:
   nbuf curve --policy all --size 1%..100% trace.csv.zst
   nbuf curve --policy lru,v1:busy=0,v1:busy=3 --page 512 --size 1..8:1 trace.parquet
   nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
+  nbuf curve --size 64MiB..4GiB --overhead 56 --policy lru,gdsf objects.oracleGeneral.zst
   nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
   nbuf curve --warmup 10% --policy lru,arc trace.csv.zst
   nbuf curve --target hit=0.95 --json trace.parquet > curve.json
@@ -195,7 +204,7 @@ impl From<AccessUnit> for Whole {
     fn from(unit: AccessUnit) -> Self {
         match unit {
             AccessUnit::Page => Self::No,
-            AccessUnit::Request => Self::Yes,
+            AccessUnit::Request | AccessUnit::Object => Self::Yes,
         }
     }
 }
@@ -227,6 +236,14 @@ fn page(text: &str) -> Result<u64, String> {
             Ok(bytes)
         }
         _ => Err("write a power of two up to 1GiB, such as 4KiB".into()),
+    }
+}
+
+/// Bytes of an overhead: anything that is no share.
+fn overhead(text: &str) -> Result<u64, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(Bytes(bytes))) if bytes <= 1 << 30 => Ok(bytes),
+        _ => Err("write bytes up to 1GiB, such as 56".into()),
     }
 }
 

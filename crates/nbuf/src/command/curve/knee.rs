@@ -47,6 +47,7 @@ fn known_from(curve: &PolicyCurve) -> String {
 fn size(curve: &PolicyCurve, pages: u64) -> String {
     match curve.page_bytes {
         0 => pages.to_string(),
+        _ if curve.objects.is_some() => format!("{pages}B ({})", Bytes(pages)),
         bytes => format!("{pages}p ({})", Bytes(pages.saturating_mul(bytes))),
     }
 }

@@ -14,7 +14,11 @@ pub(super) fn sentences(family: &Family<'_>) -> Vec<String> {
 
 /// How much is enough.
 fn need(curve: &PolicyCurve, unit: Unit) -> String {
-    let accesses = if unit.has_bytes() { "page accesses" } else { "accesses" };
+    let accesses = match (unit.is_objects, unit.has_bytes()) {
+        (true, _) => "requests",
+        (false, true) => "page accesses",
+        (false, false) => "accesses",
+    };
     let Some(last) = curve.points.last() else {
         return match &curve.sample {
             Some(_) => "The sample is too small to judge any size.".into(),
@@ -41,7 +45,7 @@ fn need(curve: &PolicyCurve, unit: Unit) -> String {
     let name = spoken_name(curve);
     let hits = knee_hits(curve).map_or_else(
         || "saves most of the misses that can be saved".into(),
-        |hits| format!("hits {hits} of {accesses}"),
+        |hits| format!("hits {hits} of {accesses}{}", knee_byte_hits(curve)),
     );
     let more = if unit.brief(knee) == unit.brief(ceiling) {
         "more saves nothing".to_owned()
@@ -65,6 +69,13 @@ pub(super) fn knee_hits(curve: &PolicyCurve) -> Option<String> {
     let band = band.map_or(String::new(), |band| format!(" (band {band})"));
     let about = if curve.sample.is_some() && band.is_empty() { "about " } else { "" };
     Some(format!("{about}{} %{band}", percent(hits)))
+}
+
+/// The hits in bytes at the knee of objects, where it is one of the sizes that are shown.
+fn knee_byte_hits(curve: &PolicyCurve) -> String {
+    let point = curve.corners.and_then(|corners| at(&curve.points, corners.knee_pages));
+    let hits = point.and_then(CurvePoint::byte_hit_ratio);
+    hits.map_or(String::new(), |hits| format!(" and {} % of bytes", percent(hits)))
 }
 
 /// The article that is spoken before a name.

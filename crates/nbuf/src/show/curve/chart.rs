@@ -69,10 +69,29 @@ fn title(family: &Family<'_>, several: bool) -> String {
         _ => String::new(),
     };
     match family.unit.has_bytes() {
+        true if several && family.unit.is_objects => {
+            format!("{policy}requests that hit, in % of all, by cache size")
+        }
         true if several => format!("{policy}hit %, {}", family.unit.title()),
         true => format!("{policy}hit % by cache size"),
         false => format!("{policy}hit % by cache size in keys"),
     }
+}
+
+/// The hits of objects by bytes, for a page; nothing for pages and keys.
+pub(super) fn bytes(family: &Family<'_>) -> Option<Chart> {
+    let x = axis(family).filter(|_| family.unit.is_objects && has_accesses(family))?;
+    let share = |point: &CurvePoint| point.byte_hit_ratio().unwrap_or_default();
+    let percents = family.curves.iter().flat_map(|curve| &curve.points);
+    let y = Axis::shares("bytes that hit, %", percents.map(|point| 100.0 * share(point)), STEPS);
+    let mut chart = Chart::new("bytes that hit, in % of all, by cache size", x, y);
+    chart.lines.extend(family.curves.iter().enumerate().map(|(number, curve)| {
+        let points = points(family.unit, &curve.points, share);
+        Line::new(policy_name(curve), Look::Nth(number), points)
+    }));
+    chart.at = family.sizes().into_iter().map(|pages| size(family.unit, pages)).collect();
+    chart.table = sizes(family, usize::MAX);
+    Some(chart)
 }
 
 /// All curves, for a page; nothing where nothing is hit or missed.
@@ -82,7 +101,7 @@ pub(super) fn page(family: &Family<'_>) -> Option<Chart> {
     let shares = requests.iter().flat_map(|curve| &curve.points);
     let shares = shares.filter_map(CurvePoint::request_hit_ratio).map(|share| 100.0 * share);
     let percents = family.curves.iter().flat_map(|curve| seen(curve)).chain(shares);
-    let name = if family.unit.has_bytes() { "page hits, %" } else { "hits, %" };
+    let name = if family.unit.has_pages() { "page hits, %" } else { "hits, %" };
     let y = Axis::shares(name, percents, STEPS);
     let mut chart = Chart::new(title(family, true), x, y);
     chart.bands.extend(head_room(family));

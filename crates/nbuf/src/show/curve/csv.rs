@@ -2,7 +2,8 @@
 //!
 //! Fields are empty where there is nothing to say. The rows of windows and groups follow those of
 //! their policy; `part` says which they are and `name` which of them: a window has the time of its
-//! first request in nanoseconds. A name keeps to its line: what would act on a terminal is `?`.
+//! first request in nanoseconds. Objects with sizes have two more fields, the bytes of their requests and of
+//! the misses. A name keeps to its line: what would act on a terminal is `?`.
 
 use std::fmt::Write as _;
 
@@ -11,11 +12,12 @@ use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 use super::super::text::field;
 
 const HEADER: &str = "policy,page_bytes,pages,cache_bytes,accesses,misses,requests,request_misses,\
-                      misses_low,misses_high,part,name\n";
+                      misses_low,misses_high,part,name";
 
 /// All rows, under one line of names.
 pub(crate) fn csv(document: &CurveDocument) -> String {
-    let mut out = String::from(HEADER);
+    let has_objects = document.curves.iter().any(|curve| curve.objects.is_some());
+    let mut out = String::from(HEADER) + if has_objects { ",bytes,miss_bytes\n" } else { "\n" };
     for curve in &document.curves {
         for point in &curve.points {
             row(&mut out, curve, point, "", "");
@@ -40,7 +42,7 @@ fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, na
     let absent = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
     let page_bytes = (curve.page_bytes > 0).then_some(curve.page_bytes);
     let cache_bytes = page_bytes.map(|bytes| point.pages.saturating_mul(bytes));
-    let _ = writeln!(
+    let _ = write!(
         out,
         "{},{},{},{},{},{},{},{},{},{},{part},{}",
         field(&curve.policy),
@@ -55,4 +57,8 @@ fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, na
         absent(point.misses_high),
         field(name)
     );
+    if curve.objects.is_some() {
+        let _ = write!(out, ",{},{}", absent(point.bytes), absent(point.miss_bytes));
+    }
+    out.push('\n');
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{CurveDocument, PolicyCurve, SampleFacts, TraceSummary};
+use nbuf::experiment::result::{
+    CurveDocument, ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
+};
 use nbuf::units::Bytes;
 
 use super::super::scale::round_size;
@@ -98,9 +100,13 @@ pub(super) fn accesses(family: &Family<'_>) -> String {
     };
     let about = if curve.sample.is_some() { "about " } else { "" };
     let distinct = curve.distinct_pages;
-    let _ = write!(text, "{about}{}", unit.distinct(distinct));
-    if let Some(bytes) = unit.bytes(distinct) {
-        let _ = write!(text, " of {} ({bytes})", round_size(unit.page_bytes as f64));
+    if let Some(facts) = &curve.objects {
+        text += &objects(curve, facts);
+    } else {
+        let _ = write!(text, "{about}{}", unit.distinct(distinct));
+        if let Some(bytes) = unit.bytes(distinct) {
+            let _ = write!(text, " of {} ({bytes})", round_size(unit.page_bytes as f64));
+        }
     }
     if let Some(cold) = curve.cold_misses
         && accesses > 0
@@ -109,6 +115,33 @@ pub(super) fn accesses(family: &Family<'_>) -> String {
         let _ = write!(text, "; {share} % are first accesses, which miss in any cache");
     }
     text
+}
+
+/// `143,542 distinct objects, 33.5 MiB with 56 B of overhead each, the largest 1.20 KiB`
+fn objects(curve: &PolicyCurve, facts: &ObjectFacts) -> String {
+    let objects = count(facts.distinct, "distinct object", "distinct objects");
+    let overhead = match facts.overhead_bytes {
+        0 => String::new(),
+        some => format!(" with {} of overhead each", Bytes(some)),
+    };
+    let (all, largest) = (Bytes(curve.distinct_pages), Bytes(facts.largest_bytes));
+    format!("{objects}, {all}{overhead}, the largest {largest}")
+}
+
+/// Why LRU was not counted at all sizes at once, if it was not because of the objects.
+fn inconstant(curve: &PolicyCurve) -> Option<String> {
+    let facts = curve.objects?;
+    let changes = (facts.size_changes, "access changes", "accesses change");
+    let removals = (facts.removals, "object is removed", "objects are removed");
+    let reasons: Vec<String> = [changes, removals]
+        .into_iter()
+        .filter(|&(number, ..)| number > 0)
+        .map(|(number, one, many)| count(number, one, many))
+        .collect();
+    let sizes =
+        if facts.size_changes > 0 && facts.removals == 0 { " the size of an object" } else { "" };
+    (!reasons.is_empty())
+        .then(|| format!("{}{sizes}: every policy runs at each size", listed(&reasons)))
 }
 
 /// What a write does, where there are any.
@@ -171,5 +204,6 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(left_out(trace));
     lines.extend(writes(trace).map(str::to_owned));
     lines.extend(family.map(accesses));
+    lines.extend(family.and_then(|family| inconstant(family.main())));
     lines
 }

@@ -20,7 +20,8 @@ pub(super) struct Family<'a> {
 pub(super) fn families(document: &CurveDocument) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for curve in &document.curves {
-        let unit = Unit { page_bytes: curve.page_bytes };
+        let is_objects = curve.objects.is_some();
+        let unit = Unit { page_bytes: curve.page_bytes, is_objects };
         match families.iter_mut().find(|family| family.unit == unit) {
             Some(family) => family.curves.push(curve),
             None => families.push(Family { unit, curves: vec![curve] }),

@@ -8,11 +8,12 @@ use super::super::text::grouped;
 use super::answer::{knee_hits, sentences, target};
 use super::family::{Family, at, families, is_opt, knee_size, policy_name, requests_differ};
 use super::parts::{accesses, hits, knee, share, windows_title};
+use super::table::byte_hits;
 use super::words::{Unit, percent};
 use super::{chart, facts, times};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 8] = [
     ("hit", "an access to a page that the cache has kept"),
     ("miss", "an access to a page that the cache does not have, the first to it among them"),
     (
@@ -21,6 +22,10 @@ const WORDS: [(&str, &str); 7] = [
          above which nothing more is gained",
     ),
     ("requests, %", "requests of which every page hits"),
+    (
+        "bytes, %",
+        "bytes of the requests that hit, of caches of objects, in percent of the bytes of all",
+    ),
     ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
     (
         "95 % band",
@@ -75,6 +80,9 @@ fn sections(all: &mut Vec<(String, Vec<Part>)>, family: &Family<'_>, of: &str) {
     let chart = chart::page(family).map(Part::Chart).into_iter();
     let chart = chart.chain(Part::notes(notes(family))).collect();
     all.push((format!("Hits against cache size{of}"), chart));
+    if let Some(chart) = chart::bytes(family) {
+        all.push((format!("Hits in bytes against cache size{of}"), vec![Part::Chart(chart)]));
+    }
     if let Some(pages) = family.contest().filter(|_| family.curves.len() > 1) {
         let title = format!("Policies at {}{of}", family.unit.size(pages));
         all.push((title.clone(), vec![Part::Table(policies(family, pages, title))]));
@@ -130,6 +138,8 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
     let has_requests = at_size.iter().any(|(_, point)| requests_differ(point));
     let mut columns = vec![text("policy"), number("hits, %")];
     columns.extend(has_requests.then(|| number("requests, %")));
+    let is_objects = family.unit.is_objects;
+    columns.extend(is_objects.then(|| number("bytes, %")));
     columns.extend(["misses", "floor", "knee", "ceiling"].map(number));
     Table::new(title, columns).with(at_size.into_iter().map(|(curve, point)| {
         let bound = if is_opt(curve) { ", the bound" } else { "" };
@@ -137,6 +147,7 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
         if has_requests {
             row.push(point.request_hit_ratio().map_or(String::new(), percent));
         }
+        row.extend(is_objects.then(|| byte_hits(point)));
         row.push(grouped(point.misses));
         row.extend(three(curve, family.unit));
         row

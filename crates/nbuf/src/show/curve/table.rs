@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{CurveDocument, PolicyCurve};
+use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
+use nbuf::units::Bytes;
 
 use super::super::report::cautions;
 use super::super::table::{Cell, Table, number, text};
@@ -96,51 +97,81 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
     let mut columns = vec![number(unit.plural())];
     if unit.has_bytes() {
         columns = vec![number(unit.plural()).rank(2), number("size")];
+        columns.drain(..usize::from(unit.is_objects));
     }
     columns.push(number("hit %"));
+    columns.extend(unit.is_objects.then(|| number("byte hit %")));
     columns.extend(has_band.then(|| number("95 % band")));
     columns.extend(has_requests.then(|| number("requests %").rank(1)));
     columns.push(number("misses").rank(3));
+    columns.extend(unit.is_objects.then(|| number("missed").rank(2)));
     Table::new(policy_name(curve), columns).with(curve.points.iter().map(|point| {
-        let mut row = vec![grouped(point.pages)];
+        let mut row = Vec::new();
+        row.extend((!unit.is_objects).then(|| grouped(point.pages)));
         row.extend(unit.has_bytes().then(|| unit.brief(point.pages)));
         row.push(percent(point.hit_ratio()));
+        row.extend(unit.is_objects.then(|| byte_hits(point)));
         row.extend(has_band.then(|| band(point).unwrap_or_default()));
         row.extend(has_requests.then(|| point.request_hit_ratio().map_or(String::new(), percent)));
         row.push(grouped(point.misses));
+        row.extend(unit.is_objects.then(|| missed(point)));
         row
     }))
+}
+
+/// The hits of objects in percent of bytes.
+pub(super) fn byte_hits(point: &CurvePoint) -> String {
+    point.byte_hit_ratio().map_or(String::new(), percent)
+}
+
+/// The bytes of objects that miss.
+pub(super) fn missed(point: &CurvePoint) -> String {
+    point.miss_bytes.map_or(String::new(), |bytes| Bytes(bytes).to_string())
 }
 
 /// Several policies: a row for each size, a column for each policy.
 fn together(family: &Family<'_>, width: usize) -> Table {
     let unit = family.unit;
-    let has_pages = !unit.has_bytes() || width >= WIDE;
+    let has_pages = has_count(family, width);
     let mut columns = Vec::new();
     columns.extend(has_pages.then(|| number(unit.plural())));
     columns.extend(unit.has_bytes().then(|| number("size")));
-    columns.extend(family.curves.iter().map(|curve| number(policy_name(curve) + " ")));
+    columns.extend(family.curves.iter().flat_map(|curve| {
+        let bytes = unit.is_objects.then(|| number("bytes"));
+        std::iter::once(number(policy_name(curve) + " ")).chain(bytes)
+    }));
     Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
         let mut row: Vec<Cell> = Vec::new();
         row.extend(has_pages.then(|| grouped(pages).into()));
         row.extend(unit.has_bytes().then(|| unit.brief(pages).into()));
         let best = family.best_at(pages);
-        row.extend(family.curves.iter().map(|curve| {
-            let Some(point) = at(&curve.points, pages) else { return Cell::default() };
-            let hits = percent(point.hit_ratio());
-            if !is_opt(curve) && best.as_ref() == Some(&hits) {
-                Cell::class(hits + "*", "strong")
-            } else {
-                (hits + " ").into()
-            }
-        }));
+        for curve in &family.curves {
+            let point = at(&curve.points, pages);
+            row.push(point.map_or_else(Cell::default, |point| {
+                let hits = percent(point.hit_ratio());
+                if !is_opt(curve) && best.as_ref() == Some(&hits) {
+                    Cell::class(hits + "*", "strong")
+                } else {
+                    (hits + " ").into()
+                }
+            }));
+            row.extend(unit.is_objects.then(|| point.map_or(String::new(), byte_hits).into()));
+        }
         row
     }))
+}
+
+/// Whether a table of policies has a column with numbers of pages or keys.
+fn has_count(family: &Family<'_>, width: usize) -> bool {
+    !family.unit.has_bytes() || family.unit.has_pages() && width >= WIDE
 }
 
 fn caption(family: &Family<'_>) -> String {
     let has_opt = family.curves.iter().any(|curve| is_opt(curve));
     let aside = if has_opt { ", opt aside" } else { "" };
+    if family.unit.is_objects {
+        return format!("Hits in % of requests, and of their bytes; * the most of a row{aside}");
+    }
     format!("Hits in % of accesses; * the most of a row{aside}")
 }
 
@@ -148,8 +179,7 @@ fn caption(family: &Family<'_>) -> String {
 fn side_by_side(family: &Family<'_>, width: usize) -> String {
     let mut out = String::new();
     wrap(&mut out, &caption(family), width);
-    let keys = usize::from(family.unit.has_bytes())
-        + usize::from(!family.unit.has_bytes() || width >= WIDE);
+    let keys = usize::from(family.unit.has_bytes()) + usize::from(has_count(family, width));
     out.trim_start().to_owned() + &together(family, width).blocks(keys, width)
 }
 
@@ -172,12 +202,12 @@ fn corners(family: &Family<'_>, width: usize) -> String {
     ];
     let (unit, has_range) = (family.unit, between.is_some());
     let mut columns = vec![text(""), number("")];
-    columns.extend(unit.has_bytes().then(|| number("").rank(1)));
+    columns.extend(unit.has_pages().then(|| number("").rank(1)));
     columns.extend(has_range.then(|| text("")));
     columns.push(text("").rank(2));
     let rows = sizes.into_iter().map(|(name, pages, between, reason)| {
         let mut row = vec![name.to_owned(), unit.size(pages)];
-        row.extend(unit.has_bytes().then(|| unit.count(pages)));
+        row.extend(unit.has_pages().then(|| unit.count(pages)));
         row.extend(has_range.then(|| between.and_then(|p| unit.range(p)).unwrap_or_default()));
         row.push(reason.to_owned());
         row

@@ -16,10 +16,12 @@ const TIMES: [(&str, f64, f64); 5] = [
     ("ms", 1e6, 0.0),
 ];
 
-/// The unit of a cache: pages of `page_bytes`, or keys, which have no size.
+/// The unit of a cache: pages of `page_bytes`, keys, which have no size, or bytes of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
     pub(super) page_bytes: u64,
+    /// Whether the cache holds objects of any size; a page is then a byte.
+    pub(super) is_objects: bool,
 }
 
 impl Unit {
@@ -27,13 +29,25 @@ impl Unit {
         self.page_bytes > 0
     }
 
-    /// `pages` or `keys`.
-    pub(super) fn plural(self) -> &'static str {
-        if self.has_bytes() { "pages" } else { "keys" }
+    /// Whether sizes are numbers of pages of some bytes, so that both are worth a column.
+    pub(super) fn has_pages(self) -> bool {
+        self.has_bytes() && !self.is_objects
     }
 
-    /// `16,384 pages`
+    /// `pages`, `keys` or `objects`.
+    pub(super) fn plural(self) -> &'static str {
+        match (self.is_objects, self.has_bytes()) {
+            (true, _) => "objects",
+            (false, true) => "pages",
+            (false, false) => "keys",
+        }
+    }
+
+    /// `16,384 pages`, or `64.0 MiB` of objects.
     pub(super) fn count(self, number: u64) -> String {
+        if self.is_objects {
+            return Bytes(number).to_string();
+        }
         let one = if self.has_bytes() { "page" } else { "key" };
         count(number, one, self.plural())
     }
@@ -65,6 +79,9 @@ impl Unit {
     /// `64.0 MiB (16,384 pages)`, or `16,384 keys`.
     pub(super) fn full(self, pages: u64) -> String {
         let count = self.count(pages);
+        if self.is_objects {
+            return count;
+        }
         self.bytes(pages).map_or_else(|| count.clone(), |bytes| format!("{bytes} ({count})"))
     }
 
@@ -77,6 +94,7 @@ impl Unit {
     /// Returns the target of an access, a title that distinguishes sections of several sizes.
     pub(super) fn title(self) -> String {
         match self.page_bytes {
+            _ if self.is_objects => "objects".to_owned(),
             0 => "keys".to_owned(),
             bytes => format!("pages of {}", round_size(bytes as f64)),
         }
@@ -152,11 +170,13 @@ mod tests {
 
     #[test]
     fn sizes_have_bytes_where_pages_have() {
-        let unit = Unit { page_bytes: 4096 };
+        let unit = Unit { page_bytes: 4096, is_objects: false };
         assert_eq!(unit.full(16_384), "64.0 MiB (16,384 pages)");
         assert_eq!(unit.title(), "pages of 4 KiB");
-        assert_eq!(Unit { page_bytes: 0 }.full(1), "1 key");
-        assert_eq!(Unit { page_bytes: 0 }.brief(1234), "1,234");
+        let keys = Unit { page_bytes: 0, is_objects: false };
+        assert_eq!((keys.full(1), keys.brief(1234)), ("1 key".into(), "1,234".into()));
+        let objects = Unit { page_bytes: 1, is_objects: true };
+        assert_eq!((objects.full(1 << 26), objects.title()), ("64.0 MiB".into(), "objects".into()));
     }
 
     #[test]

@@ -1,0 +1,94 @@
+//! Curves over objects with sizes: whether they are asked for, and how they are read.
+
+use super::policies::{all, policies};
+use super::reading::{Reading, named};
+use super::{Drawn, Error, Spec, warmup};
+use crate::cache::policy::Choice;
+use crate::experiment::notice::Notice;
+use crate::experiment::objects::{Objects, Plan, Refused, can_weigh};
+use crate::experiment::result::Warning;
+use crate::trace::request::Unit;
+use crate::units::SizeList;
+use crate::workload::pages::Whole;
+use crate::workload::within::take_within;
+
+/// What grows with a trace.
+const OBJECTS: &str = "the distinct objects of this trace";
+
+/// Whether the caches are of objects: because the spec says so, or because its sizes are in bytes and an
+/// access is to a key or a whole request. Fails where the trace has no sizes, or the spec asks for parts or
+/// samples of objects.
+pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, Error> {
+    let is_whole = reading.source.detected().unit == Unit::Keys || spec.whole == Whole::Yes;
+    let has_bytes = is_whole && spec.sizes.as_ref().is_some_and(SizeList::has_bytes);
+    if !(spec.is_objects || spec.overhead_bytes > 0 || has_bytes) {
+        return Ok(false);
+    }
+    if !reading.source.detected().has_sizes {
+        return Err(no_sizes(spec, reading));
+    }
+    if spec.sample.is_some() || spec.every.is_some() || spec.by.is_some() {
+        return Err(Error::PartsOfObjects);
+    }
+    Ok(true)
+}
+
+fn no_sizes(spec: &Spec, reading: &Reading<'_>) -> Error {
+    Error::NoSizes { name: named(spec), format: reading.source.detected().format.name }
+}
+
+/// Counts every policy, in one reading or two.
+pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
+    let (policies, mut left_out) = weighed(spec);
+    let plan = Plan {
+        policies,
+        sizes: spec.sizes.clone(),
+        overhead_bytes: spec.overhead_bytes,
+        unit: reading.source.detected().unit,
+        writes: spec.writes,
+        all_sizes: spec.all_sizes || spec.target.is_some(),
+        warmup_requests: warmup,
+        seed: reading.session.seed,
+        again: reading.again(),
+        parallel: !spec.is_serial,
+    };
+    let mut objects = Objects::new(plan).map_err(|refused| match refused {
+        Refused::Policy(error) => Error::CannotWeigh(error),
+        Refused::Sizes(error) => Error::Sizes(error),
+    })?;
+    let (bytes, allowed) = (objects.object_bytes(), reading.bound().allowed);
+    reading.notice(&Notice::MemoryPer { bytes, what: "object", allowed });
+    reading.read(|requests, bound| take_within(&mut objects, requests, OBJECTS, bound))?;
+    warmup::must_leave_some(spec, reading, warmup)?;
+    let tally = objects.tally();
+    if tally.read_bytes == 0 && tally.written_bytes == 0 && objects.distinct() > 0 {
+        return Err(no_sizes(spec, reading));
+    }
+    if objects.again()? {
+        reading.read(|requests, bound| take_within(&mut objects, requests, OBJECTS, bound))?;
+        let policies = objects.drop_unequal();
+        if !policies.is_empty() {
+            left_out.push(Warning::PoliciesLeftOut { policies, changed: reading.changed() });
+        }
+    }
+    let span_ns = objects.span_ns();
+    reading.notice(&Notice::Distinct { count: objects.distinct(), what: "object" });
+    Ok(Drawn { curves: objects.finish(spec.target)?, tally, span_ns, left_out })
+}
+
+/// The policies of the spec; of all that there are, those that can be counted over objects.
+fn weighed(spec: &Spec) -> (Vec<Choice>, Vec<Warning>) {
+    if spec.policies.is_empty() {
+        let default = ["lru", "gdsf"].iter().filter_map(|name| name.parse().ok());
+        return (default.collect(), Vec::new());
+    }
+    let policies = policies(spec);
+    let is_in =
+        |choice: &Choice| policies.iter().any(|other| other.row().name == choice.row().name);
+    if !all().iter().all(is_in) {
+        return (policies, Vec::new());
+    }
+    let (can, cannot): (Vec<Choice>, Vec<Choice>) = policies.into_iter().partition(can_weigh);
+    let policies = cannot.iter().map(ToString::to_string).collect();
+    (can, vec![Warning::PoliciesOfPages { policies }])
+}

@@ -1,0 +1,61 @@
+//! What the policies take, said before they are fed.
+
+use super::{Objects, curves};
+use crate::trace::request::Request;
+use crate::workload::within::Growing;
+
+/// What an object costs at the most: its number, and what is known of it in a vector that has grown.
+const KNOWN_BYTES: u64 = 20 + 32;
+/// What its place among the byte distances costs, while their moments are given again.
+const DISTANCE_BYTES: u64 = 64;
+/// What its size costs each policy, in a vector that has grown.
+const CHARGE_BYTES: u64 = 16;
+
+/// What an access of a batch takes: its key, its number and its sizes.
+const ACCESS_BYTES: u64 = 64;
+/// What a distance takes while the list of them is sorted, and how many are kept at the most.
+const DEPTH_BYTES: u64 = 60;
+const DEPTHS: u64 = 1 << 22;
+
+impl Growing for Objects {
+    fn most(&self, requests: &[Request]) -> u64 {
+        let more = requests.len() as u64;
+        let objects = self.distinct().saturating_add(more);
+        let depths = self.accesses.saturating_add(more).min(DEPTHS);
+        let depths = if self.distances.is_some() { DEPTH_BYTES * depths } else { 0 };
+        let each = self.object_bytes.saturating_mul(objects);
+        each.saturating_add(ACCESS_BYTES * more + depths + self.pages.bytes(more))
+    }
+
+    fn least(&self, requests: &[Request]) -> u64 {
+        let distinct = self.pages.distinct(requests).max(self.distinct());
+        distinct.saturating_mul(self.object_bytes)
+    }
+
+    fn take(&mut self, requests: &[Request]) {
+        self.take_requests(requests);
+    }
+}
+
+impl Objects {
+    /// Memory that a distinct object takes in all, at the most: the larger of both readings, if there are
+    /// two.
+    pub(in crate::experiment) fn object_bytes(&self) -> u64 {
+        self.object_bytes
+    }
+
+    /// The same, before anything was read.
+    pub(super) fn expected(&self) -> u64 {
+        let sizes = match &self.plan.sizes {
+            Some(list) => list.bytes(1 << 40).map_or(1, |sizes| sizes.len()),
+            None if self.plan.again => curves::sizes(1 << 40).len() + 1,
+            None => curves::blind_sizes().len(),
+        };
+        let engines = self.cells.iter().map(|cell| {
+            let each = cell.choice.row().page_bytes.max(8);
+            CHARGE_BYTES + each.saturating_mul(sizes as u64)
+        });
+        let distances = if self.has_distances { DISTANCE_BYTES } else { 0 };
+        KNOWN_BYTES + distances + engines.sum::<u64>()
+    }
+}

@@ -1,0 +1,317 @@
+//! Hits of policies over objects with sizes, in caches of bytes: every policy is fed by one reading of a
+//! trace, and some by a second.
+//!
+//! An access is to a key, or to a whole request by its start; it takes its length and an overhead. The
+//! byte distances give exact LRU at all sizes from the largest object up, while no object changes its
+//! size or is removed. Smaller sizes, LRU in other traces and all other policies run at each size. Sizes
+//! that follow from the trace, and the largest object, are known at its end, so these wait for a second
+//! reading. A pipe has none: there every policy runs at sizes that are known beforehand.
+//!
+//! Invariant: no count is an estimate. Cost: at most 72 bytes a distinct object for LRU at all sizes and
+//! what is known of the object, and what each policy takes at each size.
+
+mod curves;
+mod feed;
+mod memory;
+
+use crate::cache::interner::Interner;
+use crate::cache::objects::{Object, ObjectCount, ObjectEngine};
+use crate::cache::policy::{Choice, POLICIES};
+use crate::meter::byte_distance::{ByteDistances, ByteMisses};
+use crate::trace::request::Unit;
+use crate::units::{SizeList, SizeListError};
+use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+
+/// The policy that is exact at every size.
+const LRU: &str = "lru";
+/// Sizes at which running LRU one by one costs less than its distances.
+const FEW_SIZES: usize = 2;
+
+/// What is to be counted.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// The policies, in the order of the report.
+    pub(super) policies: Vec<Choice>,
+    /// The sizes; some sixteen of equal ratios where there are none.
+    pub(super) sizes: Option<SizeList>,
+    /// What each object takes in addition to its bytes.
+    pub(super) overhead_bytes: u64,
+    /// What the offsets of the trace are.
+    pub(super) unit: Unit,
+    /// What writes do.
+    pub(super) writes: Writes,
+    /// Whether LRU is wanted at all sizes, however few are shown.
+    pub(super) all_sizes: bool,
+    /// Requests at the beginning that fill the caches and are not counted.
+    pub(super) warmup_requests: u64,
+    /// For policies that play with chance.
+    pub(super) seed: u64,
+    /// Whether the trace can be read a second time.
+    pub(super) again: bool,
+    /// Whether several processors may be used.
+    pub(super) parallel: bool,
+}
+
+/// Why policies cannot be counted over objects.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{policy} divides its cache by a number of pages, so no rule says what it does with objects: \
+     take {can}, or count keys with sizes without a unit, such as --size 10000"
+)]
+pub struct CannotWeigh {
+    /// The policy.
+    pub policy: String,
+    /// Those that can.
+    pub can: String,
+}
+
+/// Whether a policy can be counted over objects.
+pub(super) fn can_weigh(choice: &Choice) -> bool {
+    choice.row().objects.is_some()
+}
+
+fn must_weigh(choice: &Choice) -> Result<(), CannotWeigh> {
+    if can_weigh(choice) {
+        return Ok(());
+    }
+    let can = POLICIES.iter().filter(|row| row.objects.is_some()).map(|row| row.name);
+    let (policy, can) = (choice.to_string(), can.collect::<Vec<_>>().join(", "));
+    Err(CannotWeigh { policy, can })
+}
+
+/// One policy and what it needs.
+struct Cell {
+    choice: Choice,
+    engine: Option<Box<dyn ObjectEngine>>,
+    counts: Vec<ObjectCount>,
+}
+
+impl Cell {
+    fn is_lru(&self) -> bool {
+        self.choice.row().name == LRU
+    }
+}
+
+/// What is known of the objects of a trace.
+#[derive(Debug, Default)]
+struct Known {
+    /// The bytes that each took last, and the most that it took.
+    charges: Vec<(u64, u64)>,
+    /// The most that each took, added up.
+    distinct_bytes: u64,
+    largest_bytes: u64,
+    /// Accesses to an object that had another size before.
+    size_changes: u64,
+    /// Objects that were removed.
+    removals: u64,
+}
+
+impl Known {
+    fn access(&mut self, object: &Object) {
+        let (index, charge) = (object.number as usize, object.charge);
+        self.largest_bytes = self.largest_bytes.max(charge);
+        let Some((last, most)) = self.charges.get_mut(index) else {
+            self.charges.push((charge, charge));
+            self.distinct_bytes += charge;
+            return;
+        };
+        self.size_changes += u64::from(*last != charge);
+        *last = charge;
+        self.distinct_bytes += charge.saturating_sub(*most);
+        *most = charge.max(*most);
+    }
+
+    /// Whether byte distances hold.
+    fn is_constant(&self) -> bool {
+        self.size_changes == 0 && self.removals == 0
+    }
+}
+
+/// The policies while they are fed.
+pub(super) struct Objects {
+    plan: Plan,
+    pages: Pages,
+    interner: Interner,
+    known: Known,
+    /// Whether LRU is counted by distances, or was before they ceased to hold.
+    has_distances: bool,
+    distances: Option<ByteDistances>,
+    misses: Option<ByteMisses>,
+    cells: Vec<Cell>,
+    accesses: u64,
+    /// Accesses of the first reading, when there is a second.
+    first: Option<u64>,
+    tally: Option<Tally>,
+    span: Option<(i64, i64)>,
+    counted_span: Option<(i64, i64)>,
+    /// Requests of the warm-up that are still to come.
+    warming: u64,
+    step: Step,
+    numbers: Vec<u32>,
+    batch: Vec<Object>,
+    object_bytes: u64,
+}
+
+/// Why nothing can be counted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refused {
+    #[error(transparent)]
+    Policy(#[from] CannotWeigh),
+    #[error(transparent)]
+    Sizes(#[from] SizeListError),
+}
+
+impl Objects {
+    /// Ready for the first reading.
+    pub(super) fn new(plan: Plan) -> Result<Self, Refused> {
+        plan.policies.iter().try_for_each(must_weigh)?;
+        let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
+        if relative && !plan.again {
+            return Err(SizeListError::Once.into());
+        }
+        let given = match &plan.sizes {
+            // What is wrong with a list is known before the trace is read.
+            Some(list) if relative => list.bytes(u64::MAX >> 1).map(|_| None)?,
+            Some(list) => Some(list.bytes(0)?),
+            None if !plan.again => Some(curves::blind_sizes()),
+            None => None,
+        };
+        let cell = |&choice| Cell { choice, engine: None, counts: Vec::new() };
+        let mut objects = Self {
+            pages: Pages::new(plan.unit, 1, plan.writes, Whole::Yes),
+            interner: Interner::new(),
+            known: Known::default(),
+            has_distances: false,
+            distances: None,
+            misses: None,
+            cells: plan.policies.iter().map(cell).collect(),
+            accesses: 0,
+            first: None,
+            tally: None,
+            span: None,
+            counted_span: None,
+            warming: plan.warmup_requests,
+            step: Step::default(),
+            numbers: Vec::new(),
+            batch: Vec::new(),
+            object_bytes: 0,
+            plan,
+        };
+        let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
+        let has_lru = objects.cells.iter().any(Cell::is_lru);
+        if has_lru && objects.plan.again && (objects.plan.all_sizes || !few) {
+            objects.has_distances = true;
+            objects.distances = Some(ByteDistances::new(given.as_deref().unwrap_or_default()));
+        }
+        if let Some(sizes) = given {
+            let has_distances = objects.has_distances;
+            objects.start(&sizes, |cell| !(has_distances && cell.is_lru()));
+        }
+        objects.object_bytes = objects.expected();
+        Ok(objects)
+    }
+
+    /// After the first reading: whether a second is wanted, from the beginning.
+    pub(super) fn again(&mut self) -> Result<bool, SizeListError> {
+        if self.tally.is_some() {
+            return Ok(false);
+        }
+        self.tally = Some(self.pages.tally());
+        // What is removed last of all ends them too.
+        let distances = self.distances.take().filter(|_| self.known.is_constant());
+        self.misses = distances.map(ByteDistances::finish);
+        let had_distances = self.has_distances;
+        if self.accesses == 0 || !self.plan.again {
+            return Ok(false);
+        }
+        let sizes = self.sizes()?;
+        let below = sizes.partition_point(|&size| size < self.known.largest_bytes);
+        let of_lru = if self.misses.is_some() { &sizes[..below] } else { &sizes[..] };
+        let waiting: Vec<bool> = self.cells.iter().map(|cell| cell.engine.is_none()).collect();
+        self.finish_engines();
+        if had_distances && !of_lru.is_empty() {
+            self.start(of_lru, |cell| cell.is_lru());
+        }
+        let mut waiting = waiting.into_iter();
+        self.start(&sizes, |cell| {
+            waiting.next() == Some(true) && !(had_distances && cell.is_lru())
+        });
+        let wanted = self.cells.iter().any(|cell| cell.engine.is_some());
+        if wanted {
+            self.warming = self.plan.warmup_requests;
+            self.first = Some(self.accesses);
+            self.accesses = 0;
+        }
+        Ok(wanted)
+    }
+
+    /// After the second reading: if it differed from the first, drops what needed it, and returns the
+    /// names of these policies.
+    pub(super) fn drop_unequal(&mut self) -> Vec<String> {
+        if self.first.is_none_or(|accesses| accesses == self.accesses) {
+            return Vec::new();
+        }
+        let has_misses = self.misses.is_some();
+        let mut dropped = Vec::new();
+        self.cells.retain_mut(|cell| {
+            if cell.engine.take().is_none() {
+                return true;
+            }
+            dropped.push(cell.choice.to_string());
+            has_misses && cell.is_lru()
+        });
+        dropped
+    }
+
+    /// Distinct objects so far.
+    pub(super) fn distinct(&self) -> u64 {
+        self.known.charges.len() as u64
+    }
+
+    /// Bytes that were asked for on the first reading: none where the trace has no sizes.
+    pub(super) fn tally(&self) -> Tally {
+        self.tally.unwrap_or_else(|| self.pages.tally())
+    }
+
+    /// Nanoseconds from the first request to the last.
+    pub(super) fn span_ns(&self) -> u64 {
+        self.span.map_or(0, |(from, to)| to.abs_diff(from))
+    }
+
+    /// The sizes asked for, or some of equal ratios, in bytes.
+    fn sizes(&self) -> Result<Vec<u64>, SizeListError> {
+        if let Some(list) = &self.plan.sizes {
+            return list.bytes(self.known.distinct_bytes);
+        }
+        let mut sizes = curves::sizes(self.known.distinct_bytes);
+        // The knee is what people ask for: every policy is shown there.
+        sizes.extend(self.lru_corners().map(|corners| corners.knee_pages));
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(sizes)
+    }
+
+    /// Gives an engine to these policies.
+    fn start(&mut self, sizes: &[u64], mut which: impl FnMut(&Cell) -> bool) {
+        for cell in &mut self.cells {
+            if which(cell)
+                && cell.engine.is_none()
+                && let Some(engine) = cell.choice.row().objects
+            {
+                cell.engine = Some(engine(sizes, self.plan.seed));
+            }
+        }
+    }
+
+    /// Takes the counts of the policies that have an engine.
+    fn finish_engines(&mut self) {
+        for cell in &mut self.cells {
+            if let Some(engine) = cell.engine.take() {
+                cell.counts = engine.finish();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
