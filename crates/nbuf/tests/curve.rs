@@ -1,5 +1,7 @@
 //! `nbuf curve`: what it draws, and what it says to those who ask for what cannot be.
 
+#[path = "curves/objects.rs"]
+mod objects;
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
@@ -61,7 +63,9 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     )
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
-    let cases: [(&[&str], i32, &str); 32] = [
+    fs::write(place.path("sized.csv"), "key,size\n1,2\n3,4\n").unwrap();
+    fs::write(place.path("nothing.csv"), "key,size\n1,0\n3,0\n").unwrap();
+    let cases: [(&[&str], i32, &str); 38] = [
         (&["missing"], 125, "cannot open missing"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),
@@ -78,8 +82,14 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
         (
             &["--size", "64MiB", "--from", "keys", "keys.txt"],
             125,
-            "keys and whole requests have no bytes",
+            "the keys of keys.txt have no bytes here, because keys gives no sizes",
         ),
+        (&["--overhead", "10%", "keys.txt"], 2, "write bytes up to 1GiB, such as 56"),
+        (&["--unit", "object", "--from", "keys", "keys.txt"], 125, "gives no sizes"),
+        (&["--size", "1MiB,7", "sized.csv"], 125, "`7` has no unit: write 7B, 64MiB or 10%"),
+        (&["--size", "1MiB", "--policy", "arc", "sized.csv"], 125, "take lru, fifo, clock, sieve"),
+        (&["--overhead", "8", "--by", "op", "sized.csv"], 125, "count pages or keys, not bytes"),
+        (&["--size", "1MiB", "nothing.csv"], 125, "the keys of nothing.csv have no bytes here"),
         (&["--policy", "best", "keys.txt"], 2, "'--policy <POLICY,...>': write one of lru, fifo,"),
         (
             &["--policy", "S3-FIF", "keys.txt"],

@@ -55,6 +55,9 @@ pub(crate) trait ObjectEngine: Send {
     fn finish(self: Box<Self>) -> Vec<ObjectCount>;
 }
 
+/// An engine for these sizes, any of them at least one.
+pub(crate) type MakeObjectEngine = fn(sizes_bytes: &[u64], seed: u64) -> Box<dyn ObjectEngine>;
+
 /// A policy at one size.
 struct Cache<P> {
     policy: P,

@@ -155,13 +155,10 @@ impl ByteMisses {
     /// of the grain and was not given has those of the next smaller multiple.
     pub(crate) fn at(&self, cache_bytes: u64) -> (u64, u64) {
         let given = self.given.binary_search_by_key(&cache_bytes, |size| size.distance);
-        let hits = match given {
-            Ok(at) => Some(&self.given[at]),
-            Err(_) => {
-                let count = self.depths.partition_point(|depth| depth.distance <= cache_bytes);
-                count.checked_sub(1).map(|last| &self.depths[last])
-            }
-        };
+        let last =
+            || self.depths.partition_point(|depth| depth.distance <= cache_bytes).checked_sub(1);
+        let hits =
+            given.map_or_else(|_| last().map(|at| &self.depths[at]), |at| self.given.get(at));
         let hits = hits.copied().unwrap_or_default();
         (self.requests - hits.requests, self.bytes - hits.bytes)
     }

@@ -2,7 +2,7 @@
 
 use super::{AnyPolicy, Parameter, Policy};
 use crate::cache::engine::{self, Engine};
-use crate::cache::objects::ObjectEngine;
+use crate::cache::objects::MakeObjectEngine;
 
 /// A row of the table of policies.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct Row {
     pub(in crate::cache) engine: fn(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine>,
     /// The same over objects with sizes. None where the policy divides its cache by a number of pages,
     /// so that no rule says what its parts are in bytes.
-    pub(crate) objects: Option<fn(sizes_bytes: &[u64], seed: u64) -> Box<dyn ObjectEngine>>,
+    pub(crate) objects: Option<MakeObjectEngine>,
 }
 
 impl Row {

@@ -121,12 +121,6 @@ pub enum Error {
 impl Error {
     /// Whether the spec contradicts itself, whatever the trace.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::SampleOfOthers
-                | Self::SplitWithoutLru
-                | Self::PartsOfObjects
-                | Self::CannotWeigh(_)
-        )
+        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru)
     }
 }

@@ -1,6 +1,6 @@
 //! Curves over objects with sizes: whether they are asked for, and how they are read.
 
-use super::policies::{all, policies};
+use super::policies::{OF_OBJECTS, all, policies};
 use super::reading::{Reading, named};
 use super::{Drawn, Error, Spec, warmup};
 use crate::cache::policy::Choice;
@@ -79,7 +79,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
 /// The policies of the spec; of all that there are, those that can be counted over objects.
 fn weighed(spec: &Spec) -> (Vec<Choice>, Vec<Warning>) {
     if spec.policies.is_empty() {
-        let default = ["lru", "gdsf"].iter().filter_map(|name| name.parse().ok());
+        let default = ["lru", OF_OBJECTS].iter().filter_map(|name| name.parse().ok());
         return (default.collect(), Vec::new());
     }
     let policies = policies(spec);
@@ -88,7 +88,10 @@ fn weighed(spec: &Spec) -> (Vec<Choice>, Vec<Warning>) {
     if !all().iter().all(is_in) {
         return (policies, Vec::new());
     }
-    let (can, cannot): (Vec<Choice>, Vec<Choice>) = policies.into_iter().partition(can_weigh);
+    let (mut can, cannot): (Vec<Choice>, Vec<Choice>) = policies.into_iter().partition(can_weigh);
+    if can.iter().all(|choice| choice.row().name != OF_OBJECTS) {
+        can.extend(OF_OBJECTS.parse::<Choice>());
+    }
     let policies = cannot.iter().map(ToString::to_string).collect();
     (can, vec![Warning::PoliciesOfPages { policies }])
 }

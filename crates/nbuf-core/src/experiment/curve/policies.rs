@@ -3,9 +3,12 @@
 use super::Spec;
 use crate::cache::policy::{Choice, POLICIES};
 
-/// Every policy of the table.
+/// The policy that differs from another one only over objects: over pages it is LFU-DA.
+pub(super) const OF_OBJECTS: &str = "gdsf";
+
+/// Every policy of the table that is one of its own over pages.
 pub fn all() -> Vec<Choice> {
-    POLICIES.iter().map(Choice::from).collect()
+    POLICIES.iter().filter(|row| row.name != OF_OBJECTS).map(Choice::from).collect()
 }
 
 /// The policies of the spec, each once, in the order in which they are first named. By default LRU,

@@ -65,10 +65,14 @@ impl Objects {
             if size < self.known.largest_bytes {
                 return below.iter().find(|count| count.cache_bytes == size).map(point);
             }
-            let (missed, miss_bytes) = misses.at(size);
-            let (requests, bytes) = (misses.requests, misses.bytes);
-            let count =
-                ObjectCount { cache_bytes: size, requests, misses: missed, bytes, miss_bytes };
+            let (left, left_bytes) = misses.at(size);
+            let count = ObjectCount {
+                cache_bytes: size,
+                requests: misses.requests,
+                misses: left,
+                bytes: misses.bytes,
+                miss_bytes: left_bytes,
+            };
             Some(point(&count))
         });
         let corners = self.lru_corners();

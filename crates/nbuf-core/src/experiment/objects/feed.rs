@@ -8,6 +8,10 @@ use crate::experiment::grid::widen;
 use crate::trace::request::Request;
 use crate::workload::pages::{KeyRange, Step};
 
+/// The largest object: as large as the longest request that is taken in pages. All sums
+/// then stay within 64 bits.
+const OBJECT_BYTES_MAX: u64 = 1 << 34;
+
 impl Objects {
     /// Requests, in order.
     pub(super) fn take_requests(&mut self, requests: &[Request]) {
@@ -35,7 +39,20 @@ impl Objects {
         }
     }
 
+    /// Leaves out and counts what is too large to be an object: that is damage.
     fn feed(&mut self, requests: &[Request]) {
+        let fits = |request: &Request| request.length_bytes <= OBJECT_BYTES_MAX;
+        if requests.iter().all(fits) {
+            return self.feed_fitting(requests);
+        }
+        let fitting: Vec<Request> = requests.iter().copied().filter(fits).collect();
+        if self.first.is_none() {
+            self.oversized += (requests.len() - fitting.len()) as u64;
+        }
+        self.feed_fitting(&fitting);
+    }
+
+    fn feed_fitting(&mut self, requests: &[Request]) {
         let mut rest = requests;
         while !rest.is_empty() {
             let mut step = std::mem::take(&mut self.step);

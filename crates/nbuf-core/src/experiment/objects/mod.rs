@@ -141,6 +141,8 @@ pub(super) struct Objects {
     accesses: u64,
     /// Accesses of the first reading, when there is a second.
     first: Option<u64>,
+    /// Requests that were left out, because they are too large for objects.
+    oversized: u64,
     tally: Option<Tally>,
     span: Option<(i64, i64)>,
     counted_span: Option<(i64, i64)>,
@@ -187,6 +189,7 @@ impl Objects {
             cells: plan.policies.iter().map(cell).collect(),
             accesses: 0,
             first: None,
+            oversized: 0,
             tally: None,
             span: None,
             counted_span: None,
@@ -230,7 +233,7 @@ impl Objects {
         let waiting: Vec<bool> = self.cells.iter().map(|cell| cell.engine.is_none()).collect();
         self.finish_engines();
         if had_distances && !of_lru.is_empty() {
-            self.start(of_lru, |cell| cell.is_lru());
+            self.start(of_lru, Cell::is_lru);
         }
         let mut waiting = waiting.into_iter();
         self.start(&sizes, |cell| {
@@ -270,7 +273,8 @@ impl Objects {
 
     /// Bytes that were asked for on the first reading: none where the trace has no sizes.
     pub(super) fn tally(&self) -> Tally {
-        self.tally.unwrap_or_else(|| self.pages.tally())
+        let tally = self.tally.unwrap_or_else(|| self.pages.tally());
+        Tally { unplaced: tally.unplaced + self.oversized, ..tally }
     }
 
     /// Nanoseconds from the first request to the last.

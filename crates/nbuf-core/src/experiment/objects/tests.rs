@@ -171,3 +171,11 @@ fn a_pipe_is_read_once_and_counted_at_each_size() {
     let arc = Plan { policies: vec!["arc".parse().unwrap()], ..plan(None, 0) };
     assert!(Objects::new(arc).is_err_and(|error| error.to_string().contains("gdsf")));
 }
+
+#[test]
+fn what_is_too_large_for_an_object_is_left_out_and_counted() {
+    let requests = [read(1, 1 << 34), read(2, (1 << 34) + 1), read(3, u64::MAX), read(1, 1 << 34)];
+    let mut objects = Objects::new(plan(Some("16GiB"), 0)).unwrap();
+    objects.take_requests(&requests);
+    assert_eq!((objects.tally().unplaced, objects.distinct()), (2, 1));
+}
