@@ -63,9 +63,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     )
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
-    fs::write(place.path("sized.csv"), "key,size\n1,2\n3,4\n").unwrap();
-    fs::write(place.path("nothing.csv"), "key,size\n1,0\n3,0\n").unwrap();
-    let cases: [(&[&str], i32, &str); 38] = [
+    let cases: [(&[&str], i32, &str); 33] = [
         (&["missing"], 125, "cannot open missing"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),
@@ -85,11 +83,6 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
             "the keys of keys.txt have no bytes here, because keys gives no sizes",
         ),
         (&["--overhead", "10%", "keys.txt"], 2, "write bytes up to 1GiB, such as 56"),
-        (&["--unit", "object", "--from", "keys", "keys.txt"], 125, "gives no sizes"),
-        (&["--size", "1MiB,7", "sized.csv"], 125, "`7` has no unit: write 7B, 64MiB or 10%"),
-        (&["--size", "1MiB", "--policy", "arc", "sized.csv"], 125, "take lru, fifo, clock, sieve"),
-        (&["--overhead", "8", "--by", "op", "sized.csv"], 125, "count pages or keys, not bytes"),
-        (&["--size", "1MiB", "nothing.csv"], 125, "the keys of nothing.csv have no bytes here"),
         (&["--policy", "best", "keys.txt"], 2, "'--policy <POLICY,...>': write one of lru, fifo,"),
         (
             &["--policy", "S3-FIF", "keys.txt"],

@@ -124,7 +124,7 @@ impl ByteDepths {
     }
 }
 
-/// Makes each depth that of all up to it.
+/// Adds to each depth all that come before it.
 fn sum(depths: &mut [Depth]) {
     let mut all = Depth::default();
     for depth in depths {

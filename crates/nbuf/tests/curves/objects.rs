@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::support::Place;
-use super::{curve, document, stderr};
+use super::{curve, document, keys, refused, stderr};
 
 /// Keys and sizes. A key keeps its size unless sizes change.
 fn objects(changes: bool) -> Vec<(u64, u64)> {
@@ -105,4 +105,20 @@ fn a_target_and_all_policies_take_objects_too() {
     let rows = String::from_utf8_lossy(&output.stdout);
     assert!(rows.lines().all(|row| row.split(',').count() == 14), "{rows}");
     assert!(rows.contains("\ngdsf,1,4096,4096,3000,"), "{rows}");
+}
+
+#[test]
+fn what_objects_cannot_be_counted_by_is_refused() {
+    let place = Place::new();
+    keys(&place);
+    fs::write(place.path("sized.csv"), "key,size\n1,2\n3,4\n").unwrap();
+    fs::write(place.path("nothing.csv"), "key,size\n1,0\n3,0\n").unwrap();
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&["--unit", "object", "--from", "keys", "keys.txt"], 125, "gives no sizes"),
+        (&["--size", "1MiB,7", "sized.csv"], 125, "`7` has no unit: write 7B, 64MiB or 10%"),
+        (&["--size", "1MiB", "--policy", "arc", "sized.csv"], 125, "take lru, fifo, clock, sieve"),
+        (&["--overhead", "8", "--by", "op", "sized.csv"], 125, "count pages or keys, not bytes"),
+        (&["--size", "1MiB", "nothing.csv"], 125, "the keys of nothing.csv have no bytes here"),
+    ];
+    refused(&place, &cases);
 }

@@ -12,6 +12,7 @@
 
 mod curves;
 mod feed;
+mod known;
 mod memory;
 
 use crate::cache::interner::Interner;
@@ -21,6 +22,7 @@ use crate::meter::byte_distance::{ByteDistances, ByteMisses};
 use crate::trace::request::Unit;
 use crate::units::{SizeList, SizeListError};
 use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+use known::Known;
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
@@ -89,41 +91,6 @@ struct Cell {
 impl Cell {
     fn is_lru(&self) -> bool {
         self.choice.row().name == LRU
-    }
-}
-
-/// What is known of the objects of a trace.
-#[derive(Debug, Default)]
-struct Known {
-    /// The bytes that each took last, and the most that it took.
-    charges: Vec<(u64, u64)>,
-    /// The most that each took, added up.
-    distinct_bytes: u64,
-    largest_bytes: u64,
-    /// Accesses to an object that had another size before.
-    size_changes: u64,
-    /// Objects that were removed.
-    removals: u64,
-}
-
-impl Known {
-    fn access(&mut self, object: &Object) {
-        let (index, charge) = (object.number as usize, object.charge);
-        self.largest_bytes = self.largest_bytes.max(charge);
-        let Some((last, most)) = self.charges.get_mut(index) else {
-            self.charges.push((charge, charge));
-            self.distinct_bytes += charge;
-            return;
-        };
-        self.size_changes += u64::from(*last != charge);
-        *last = charge;
-        self.distinct_bytes += charge.saturating_sub(*most);
-        *most = charge.max(*most);
-    }
-
-    /// Whether byte distances hold.
-    fn is_constant(&self) -> bool {
-        self.size_changes == 0 && self.removals == 0
     }
 }
 

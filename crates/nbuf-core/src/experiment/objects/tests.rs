@@ -87,7 +87,7 @@ fn check(requests: &[Request], overhead: u64, is_constant: bool) {
     }
 }
 
-/// A size beyond that of all objects.
+/// A size beyond what all objects take.
 fn curves_end(curve: &PolicyCurve) -> u64 {
     curve.distinct_pages.max(1) + 2
 }

@@ -61,11 +61,7 @@ impl Display for Warning {
                 )
             }
             Self::PoliciesLeftOut { policies, changed } => left_out(f, policies, *changed),
-            Self::PoliciesOfPages { policies } => write!(
-                f,
-                "left out: {}, which divide their caches by a number of pages",
-                policies.join(", ")
-            ),
+            Self::PoliciesOfPages { policies } => of_pages(f, policies),
             Self::TargetLeftOut => f.write_str(TARGET_LEFT_OUT),
             Self::SampleTooThin => f.write_str(SAMPLE_TOO_THIN),
             Self::Unplaced { requests } => write!(
@@ -152,6 +148,12 @@ fn unopened(f: &mut Formatter<'_>, share: f64) -> fmt::Result {
          predicted (inside, --capture calls has their names; outside, --prepare can drop them)",
         share * 100.0
     )
+}
+
+/// Policies that have no rule for objects.
+fn of_pages(f: &mut Formatter<'_>, policies: &[String]) -> fmt::Result {
+    let policies = policies.join(", ");
+    write!(f, "left out: {policies}, which divide their caches by a number of pages")
 }
 
 fn left_out(

@@ -39,6 +39,13 @@ pub(super) fn is_opt(curve: &PolicyCurve) -> bool {
     name.eq_ignore_ascii_case(OPT)
 }
 
+/// Whether the floor is only the end of what was looked at: LRU over objects is counted at all sizes from the
+/// largest object up, and the true floor may be below.
+pub(super) fn is_floor_at_most(curve: &PolicyCurve) -> bool {
+    let from = curve.objects.and_then(|objects| objects.exact_from_bytes);
+    curve.corners.zip(from).is_some_and(|(corners, from)| corners.floor_pages < from)
+}
+
 /// The name of a policy as it is asked for.
 pub(super) fn policy_name(curve: &PolicyCurve) -> String {
     clean(&curve.policy)

@@ -6,7 +6,9 @@ use super::super::page::{Answer, Mood, Page, Part, Tile, sentence, shortened};
 use super::super::table::{Cell, Table, number, text};
 use super::super::text::grouped;
 use super::answer::{knee_hits, sentences, target};
-use super::family::{Family, at, families, is_opt, knee_size, policy_name, requests_differ};
+use super::family::{
+    Family, at, families, is_floor_at_most, is_opt, knee_size, policy_name, requests_differ,
+};
 use super::parts::{accesses, hits, knee, share, windows_title};
 use super::table::byte_hits;
 use super::words::{Unit, percent};
@@ -115,7 +117,12 @@ fn tiles(family: &Family<'_>) -> Vec<Tile> {
         let range = range.and_then(|range| unit.range(range));
         range.map_or_else(|| note.to_owned(), |range| format!("{range}; {note}"))
     };
-    let floor = known("less cache saves nothing", between.map(|between| between.floor_pages));
+    let less = if is_floor_at_most(curve) {
+        "or less: sizes below the largest object were not searched"
+    } else {
+        "less cache saves nothing"
+    };
+    let floor = known(less, between.map(|between| between.floor_pages));
     let knee = known(&knee, between.map(|between| between.knee_pages));
     let ceiling = known("more cache gains nothing", between.map(|between| between.ceiling_pages));
     let tile = |(name, pages, note)| Tile { name, value: unit.size(pages), note };

@@ -13,7 +13,9 @@ use super::super::table::{Cell, Table, number, text};
 use super::super::text::{grouped, tail, wrap};
 use super::answer::{sentences, target};
 use super::facts;
-use super::family::{Family, at, band, families, is_opt, policy_name, requests_differ};
+use super::family::{
+    Family, at, band, families, is_floor_at_most, is_opt, policy_name, requests_differ,
+};
 use super::parts::{groups, windows};
 use super::words::{Unit, percent};
 
@@ -195,8 +197,13 @@ fn corners(family: &Family<'_>, width: usize) -> String {
     let floor = between.map(|between| between.floor_pages);
     let knee = between.map(|between| between.knee_pages);
     let ceiling = between.map(|between| between.ceiling_pages);
+    let below = if is_floor_at_most(curve) {
+        "or less: no size below the largest object was searched"
+    } else {
+        "below it a cache is useless"
+    };
     let sizes = [
-        ("floor", corners.floor_pages, floor, "below it a cache is useless"),
+        ("floor", corners.floor_pages, floor, below),
         ("knee", corners.knee_pages, knee, "most of what can be saved is saved"),
         ("ceiling", corners.ceiling_pages, ceiling, "above it nothing more is gained"),
     ];
