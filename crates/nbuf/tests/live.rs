@@ -3,93 +3,20 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+#[path = "live/service.rs"]
+mod service;
+#[path = "live/several.rs"]
+mod several;
+
 use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::trace::CacheEvent;
+use service::{Group, Service};
 use support::{NBUF, Need, Place, is_alive, requires, skip, until, with_word};
-
-/// Reads or touches pages of a file at random, each as often as any other: a warm LRU cache of a share of the
-/// file hits that share of the accesses. `late` makes a thread and a process for it after a second.
-const SERVICE: &str = "
-import mmap, os, random, sys, threading, time
-path, how, when = sys.argv[1:]
-f = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
-n = os.fstat(f).st_size // 4096
-m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
-m.madvise(mmap.MADV_RANDOM)
-for page in range(n): os.pread(f, 4096, page * 4096)
-if how == 'mapped':
-    for page in range(n): m[page * 4096]
-def work(seed):
-    r = random.Random(seed)
-    while True:
-        for _ in range(2 if how == 'mapped' else 20):
-            page = r.randrange(n)
-            if how == 'mapped': m[page * 4096]
-            else: os.pread(f, 4096, page * 4096)
-        time.sleep(0.005)
-print('ready', flush=True)
-if when == 'late':
-    time.sleep(1.5)
-    threading.Thread(target=work, args=(2,), daemon=True).start()
-    if os.fork() == 0: work(3)
-work(1)
-";
-
-/// A service that runs, until it is dropped.
-struct Service(Child);
-
-impl Service {
-    fn start(path: &Path, how: &str, when: &str) -> Self {
-        let mut python = Command::new("setsid");
-        python.args(["python3", "-c", SERVICE]).arg(path).args([how, when]);
-        let mut child = python.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        Self(child)
-    }
-
-    /// The same in this group of version 1, which has charge of its cache.
-    fn start_in(group: &Path, path: &Path) -> Self {
-        let script = "echo $$ >$0/cgroup.procs && exec setsid python3 -c \"$@\"";
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]).arg(group).arg(SERVICE).arg(path).args(["read", "now"]);
-        let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        Self(child)
-    }
-
-    fn pid(&self) -> String {
-        self.0.id().to_string()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It and what it made are a session of their own.
-        for pid in std::iter::once(self.0.id().cast_signed()).chain(children(self.0.id())) {
-            let pid = rustix::process::Pid::from_raw(pid).unwrap();
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-        let _ = self.0.wait();
-    }
-}
-
-fn children(pid: u32) -> Vec<i32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    let text = text.unwrap_or_default();
-    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
-}
 
 const PAGES: usize = 3000;
 
@@ -156,15 +83,6 @@ fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
     }
 }
 
-/// A group below ours, gone with this value.
-struct Group(PathBuf);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        until("the group is empty", || std::fs::remove_dir(&self.0).is_ok());
-    }
-}
-
 /// Misses a second at a size between two points.
 fn misses_at(live: &LiveDocument, bytes: f64) -> f64 {
     let after = live.points.iter().position(|point| point.cache_bytes.0 as f64 >= bytes);
@@ -181,8 +99,7 @@ fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to limit a group of our own");
     };
-    let group = Group(parent.join(format!("test-nbuf-live-{}", std::process::id())));
-    std::fs::create_dir(&group.0).unwrap();
+    let group = Group::make(&parent, "live");
     let place = Place::new();
     let path = place.file("data", PAGES * 4096);
     // Its pages are to be charged to the service.

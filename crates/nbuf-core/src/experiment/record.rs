@@ -39,7 +39,7 @@ use crate::sys::signal::Signals;
 use crate::trace::Trace;
 use crate::workload::command::engine::{followed, group_for};
 use crate::workload::command::{Command, Ended};
-pub use crate::workload::record::running::{NameError, Named, Running, RunningError};
+pub use crate::workload::record::running::{NameError, Named, Running, RunningError, is_pattern};
 use crate::workload::record::{self, Backend, Options, running};
 use log::Log;
 use target::Target;

@@ -21,6 +21,7 @@ mod doctor;
 mod figures;
 mod files;
 mod live;
+mod live_machine;
 mod load;
 mod load_cause;
 mod ping;
@@ -67,6 +68,7 @@ pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
+pub use live_machine::{LiveMachine, LiveTarget};
 pub use load::{
     LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,
     LoadStep, LoadTimes, LoadUse,

@@ -3,56 +3,98 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nbuf::experiment::record::{NameError, Named, Running};
+use anyhow::Result;
+use nbuf::experiment::live::Target;
+use nbuf::experiment::record::{Named, Running, is_pattern};
 
 use super::size::some_time;
+use crate::fail::UsageError;
 
 /// What to attach to.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "running", multiple = true)]
 pub(crate) struct Attach {
-    /// Attach to this process, which runs already, and to what it starts from now on. Repeat it for
-    /// several.
-    #[arg(long, value_name = "PID")]
-    pub(crate) pid: Vec<u32>,
-    /// Attach to the processes of this cgroup and of the groups below it.
+    /// Attach to this process, which runs already, and to what it starts from now on. With commas, as 12,34,
+    /// they count as one program.
+    #[arg(long, value_name = "PID", value_parser = processes)]
+    pub(crate) pid: Vec<Processes>,
+    /// Attach to the processes of this cgroup and of the groups below it: its directory, or its path below
+    /// the mount of the memory controller. `*`, `?` and `**` stand for several groups.
     #[arg(long, value_name = "DIRECTORY")]
-    pub(crate) cgroup: Option<PathBuf>,
+    pub(crate) cgroup: Vec<PathBuf>,
     /// Attach to this container of docker, podman, containerd or LXC: its name, or 12 digits or more of its
     /// number.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["cgroup", "unit", "pod"])]
-    pub(crate) container: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) container: Vec<String>,
     /// Attach to this unit of systemd; without a suffix it is a service.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["cgroup", "pod"])]
-    pub(crate) unit: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unit: Vec<String>,
     /// Attach to this pod of Kubernetes, on its node: NAME, NAMESPACE/NAME, or its number.
-    #[arg(long, value_name = "NAME", conflicts_with = "cgroup")]
-    pub(crate) pod: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pod: Vec<String>,
     /// For how long to watch what runs already, as 60s or 5m; Ctrl-C ends it earlier [default: 60s for
     /// `size`, until it ends for `record`].
     #[arg(long = "for", value_name = "TIME", value_parser = some_time)]
     pub(crate) duration: Option<Duration>,
 }
 
+/// Processes that count as one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Processes(Vec<u32>);
+
+/// `12`, or `12,34`.
+fn processes(text: &str) -> Result<Processes, String> {
+    let numbers = text.split(',').map(|number| number.trim().parse());
+    let numbers: Result<_, _> = numbers.collect();
+    numbers.map(Processes).map_err(|_| "write the number of a process, as `ps -e` lists it".into())
+}
+
 impl Attach {
     /// Whether something that runs already is named.
     pub(crate) fn is_given(&self) -> bool {
-        !self.pid.is_empty() || self.cgroup.is_some() || self.named().is_some()
+        !self.pid.is_empty() || !self.cgroup.is_empty() || self.named().next().is_some()
     }
 
-    /// What runs already, if that is named.
-    pub(crate) fn running(&self) -> Result<Option<Running>, NameError> {
-        let cgroup = match self.named() {
-            Some(named) => Some(named.cgroup()?),
-            None => self.cgroup.clone(),
-        };
-        let processes = self.pid.clone();
-        Ok(self.is_given().then_some(Running { processes, cgroup }))
+    /// Whether the answer is a table: of several, or of what a pattern finds, however many.
+    pub(crate) fn are_several(&self) -> bool {
+        let count = self.pid.len() + self.cgroup.len() + self.named().count();
+        count > 1 || self.cgroup.iter().any(|path| is_pattern(path))
     }
 
-    fn named(&self) -> Option<Named> {
-        let container = self.container.clone().map(Named::Container);
-        let unit = || self.unit.clone().map(Named::Unit);
-        container.or_else(unit).or_else(|| self.pod.clone().map(Named::Pod))
+    /// All that is named.
+    pub(crate) fn targets(&self) -> Result<Vec<Target>> {
+        let mut targets: Vec<Target> = Vec::new();
+        for Processes(numbers) in &self.pid {
+            let names: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let running = Running { processes: numbers.clone(), cgroup: None };
+            targets.push(Target { name: names.join(","), running });
+        }
+        for path in &self.cgroup {
+            targets.extend(Target::groups(path)?);
+        }
+        for named in self.named() {
+            targets.push(Target::named(&named)?);
+        }
+        Ok(targets)
+    }
+
+    /// What runs already as one program, if that is named.
+    pub(crate) fn running(&self) -> Result<Option<Running>> {
+        let mut all = Running::default();
+        for Running { processes, cgroup } in self.targets()?.into_iter().map(|it| it.running) {
+            all.processes.extend(processes);
+            if all.cgroup.is_some() && cgroup.is_some() {
+                let only = "one trace is of one cgroup; give one, or the cgroup around them";
+                return Err(UsageError(only.to_owned()).into());
+            }
+            all.cgroup = all.cgroup.or(cgroup);
+        }
+        Ok(self.is_given().then_some(all))
+    }
+
+    fn named(&self) -> impl Iterator<Item = Named> {
+        let containers = self.container.iter().cloned().map(Named::Container);
+        let units = self.unit.iter().cloned().map(Named::Unit);
+        containers.chain(units).chain(self.pod.iter().cloned().map(Named::Pod))
     }
 }

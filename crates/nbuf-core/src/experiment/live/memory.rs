@@ -44,6 +44,7 @@ fn of_process(text: &str) -> LiveMemory {
         shared_bytes: bytes("Pss_Shmem"),
         cache_bytes: bytes("Pss_File"),
         kernel_bytes: Bytes(0),
+        is_charged: false,
     }
 }
 
@@ -74,6 +75,7 @@ fn of_group(text: &str, kernel_v1: Option<u64>) -> LiveMemory {
         shared_bytes: Bytes(shared),
         kernel_bytes: Bytes(kernel_v1.unwrap_or_else(|| of("", "kernel"))),
         cache_bytes: Bytes(cache),
+        is_charged: true,
     }
 }
 
@@ -88,11 +90,13 @@ mod tests {
             shared_bytes: Bytes(30),
             kernel_bytes: Bytes(7),
             cache_bytes: Bytes(20),
+            is_charged: true,
         };
         let v1 = "cache 1\nrss 2\ntotal_cache 50\ntotal_rss 100\ntotal_shmem 30\n";
         assert_eq!(of_group(v1, Some(7)), want);
         assert_eq!(of_group("anon 100\nfile 50\nshmem 30\nkernel 7\n", None), want);
-        assert_eq!(of_group("broken\nanon x\n", None), LiveMemory::default());
+        let none = LiveMemory { is_charged: true, ..LiveMemory::default() };
+        assert_eq!(of_group("broken\nanon x\n", None), none);
     }
 
     #[test]

@@ -19,31 +19,23 @@
 //! ```
 
 mod memory;
+mod several;
+mod window;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use super::record::{CaptureError, Running, RunningError};
-use super::result::{LiveDocument, LiveMemory, LivePoint};
+use super::result::{LiveDocument, LiveMemory};
 use super::session::Session;
 use super::warning::Warning;
-use super::warnings::{recorded, sizing_themselves};
-use crate::clock::Random;
-use crate::meter::distance::Distances;
-use crate::meter::warm::Warm;
-use crate::trace::{CacheEvent, Capture, Record, Trace};
-use crate::units::{Bytes, PAGE_BYTES};
-use crate::workload::record::running::{Options, record_running};
+use crate::workload::command::Ended;
+use crate::workload::record::running::{Options, Stop, record_until};
 use crate::workload::record::spool::{Spool, SpoolError};
+pub use several::{Several, TARGETS_MAX, Target, several};
+use window::analyse;
 
-/// Sizes in each doubling.
-const SIZES_PER_DOUBLING: u32 = 4;
-/// The smallest size: below it a program rereads what it has just read.
-const SIZE_MIN_PAGES: u64 = 64;
-/// Slower than this, no curve is drawn.
-const ACCESSES_MIN: u64 = 2_000;
 /// A program that hits so much wants no more, unless it says so.
 const HIT_DEFAULT: f64 = 0.99;
 
@@ -95,6 +87,11 @@ pub enum Error {
     /// What was recorded cannot be read again.
     #[error("the recording cannot be read: {0}; make room in the spool directory, and try again")]
     Spool(#[from] SpoolError),
+    /// More than can be watched in the same window.
+    #[error(
+        "{0} programs at once are too many; give at most {TARGETS_MAX}, in several calls of nbuf"
+    )]
+    TooMany(usize),
 }
 
 /// Watches, and draws the curve.
@@ -104,159 +101,44 @@ pub enum Error {
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveDocument, Error> {
     let session = &*session;
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
-    spec.running.check(session.caller())?;
-    let options = Options {
-        running: &spec.running,
-        caller: session.caller(),
-        duration: spec.duration,
-        ring_bytes: spec.ring_bytes,
-    };
-    let spool = Spool::new(session.spool.clone());
-    let (ended, spool) = record_running(&options, spool, signals)?;
-    let memory = memory::of(&spec.running);
-    let trace = spool.trace()?;
-    let mut document = analyse(spec, &trace, memory);
-    document.interrupted = ended.interrupted;
-    document.processes = spec.running.threads().len() as u64;
-    if document.processes == 0 {
-        document.warnings.push(Warning::Text("the programs ended within the window".into()));
-    }
-    Ok(document)
+    let stop = || signals.next().map(|signal| Stop::Signal(signal.number));
+    let log = Spool::new(session.spool.clone());
+    watch(spec, session.caller(), log, &|| {}, &stop)?.document(spec)
 }
 
-/// The curve of a window. `memory` is what the programs had besides.
-fn analyse(spec: &Spec, trace: &Trace, memory: LiveMemory) -> LiveDocument {
-    let window_ns = trace.facts.elapsed_ns.max(1);
-    let seconds = window_ns as f64 / 1e9;
-    let mut window = Window::new(window_ns);
-    trace.records.iter().for_each(|record| window.push(&record));
-    let warm = &window.warm;
-    let mut random = Random::new(spec.seed);
-    let sizes = sizes(warm.distinct());
-    let rate = warm.accesses() as f64 / seconds;
-    let point = |size: u64, (low, best, high): (f64, f64, f64)| LivePoint {
-        cache_bytes: Bytes(size * PAGE_BYTES),
-        limit_bytes: Bytes(size * PAGE_BYTES + memory.other_bytes().0),
-        hit_ratio: 1.0 - best,
-        misses_per_second: best * rate,
-        misses_per_second_low: low * rate,
-        misses_per_second_high: high * rate,
-    };
-    let enough = warm.accesses() >= ACCESSES_MIN;
-    let known = if enough { warm.at(&sizes, &mut random) } else { Vec::new() };
-    let points: Vec<LivePoint> = sizes
-        .iter()
-        .zip(known)
-        .filter_map(|(&size, ratio)| Some(point(size, ratio.map(|r| (r.low, r.best, r.high))?)))
-        .collect();
-    let meets = |point: &&LivePoint| match spec.fills_per_second {
-        Some(most) => point.misses_per_second <= most,
-        None => point.hit_ratio >= spec.hit,
-    };
-    let answer = points.iter().find(meets).copied();
-    let mut warnings = recorded(&trace.facts);
-    warnings.extend(sizing_themselves(&trace.files));
-    warnings.extend(unseen_touches(&trace.facts.capture).map(Warning::Text));
-    LiveDocument {
-        schema: LiveDocument::SCHEMA.to_owned(),
-        command: trace.facts.command.clone(),
-        seconds,
-        events: trace.facts.capture.events,
-        lost: trace.facts.capture.lost,
-        accesses_per_second: rate,
-        mapped_share: window.mapped as f64 / warm.accesses().max(1) as f64,
-        fills_per_second: window.fills as f64 / seconds,
-        touched_bytes: Bytes(warm.distinct() * PAGE_BYTES),
-        memory,
-        is_steady: !enough || warm.is_steady(&sizes, &mut random),
-        points,
-        hit_target: spec.hit,
-        fills_target: spec.fills_per_second,
-        answer,
-        warnings,
-        ..LiveDocument::default()
-    }
+/// A window that is over.
+struct Watched {
+    ended: Ended,
+    log: Spool,
+    memory: LiveMemory,
+    processes: u64,
 }
 
-/// What of mapped files could not be watched.
-fn unseen_touches(capture: &Capture) -> Option<String> {
-    let Some(looks) = capture.looks else {
-        return Some(
-            "touches of mapped files are not seen here; `nbuf doctor` says why".to_owned(),
-        );
-    };
-    let unseen = Bytes(looks.unseen_pages * PAGE_BYTES);
-    (unseen.0 > 0).then(|| {
-        format!(
-            "{unseen} of mapped files are in large pages, whose touches are not seen: more misses than these \
-             are likely"
-        )
-    })
+/// Records a window, as [`record_until`] does.
+fn watch(
+    spec: &Spec,
+    caller: u32,
+    log: Spool,
+    attached: &dyn Fn(),
+    stop: &dyn Fn() -> Option<Stop>,
+) -> Result<Watched, Error> {
+    spec.running.check(caller)?;
+    let Spec { running, duration, ring_bytes, .. } = spec;
+    let options = Options { running, caller, duration: *duration, ring_bytes: *ring_bytes };
+    let (ended, log) = record_until(&options, log, attached, stop)?;
+    let memory = memory::of(running);
+    Ok(Watched { ended, log, memory, processes: running.threads().len() as u64 })
 }
 
-/// Sizes of caches, up to what was touched.
-fn sizes(distinct: u64) -> Vec<u64> {
-    let mut sizes: Vec<u64> = (0..60 * SIZES_PER_DOUBLING)
-        .map(|step| {
-            let factor = f64::from(step) / f64::from(SIZES_PER_DOUBLING);
-            crate::units::whole(SIZE_MIN_PAGES as f64 * factor.exp2())
-        })
-        .take_while(|&size| size < distinct)
-        .collect();
-    sizes.push(distinct.max(1));
-    sizes
-}
-
-/// The accesses of a window, as pages.
-struct Window {
-    warm: Warm,
-    distances: Distances,
-    pages: HashMap<(u32, u64), u32>,
-    /// Numbers are not given twice.
-    next: u32,
-    mapped: u64,
-    fills: u64,
-}
-
-impl Window {
-    fn new(window_ns: u64) -> Self {
-        Self {
-            warm: Warm::new(window_ns),
-            distances: Distances::new(),
-            pages: HashMap::new(),
-            next: 0,
-            mapped: 0,
-            fills: 0,
+impl Watched {
+    /// The curve of the window. The trace is in memory meanwhile.
+    fn document(self, spec: &Spec) -> Result<LiveDocument, Error> {
+        let mut document = analyse(spec, &self.log.trace()?, self.memory);
+        document.interrupted = self.ended.interrupted;
+        document.processes = self.processes;
+        if document.processes == 0 {
+            document.warnings.push(Warning::Text("the programs ended within the window".into()));
         }
-    }
-
-    fn push(&mut self, record: &Record) {
-        let first = record.offset_bytes / PAGE_BYTES;
-        let last = (record.offset_bytes + u64::from(record.length_bytes.max(1)) - 1) / PAGE_BYTES;
-        match record.op {
-            CacheEvent::Fill | CacheEvent::Readahead => self.fills += last - first + 1,
-            // One page of the window was wanted: the fault that follows, or a touch, has it.
-            CacheEvent::Map => {}
-            CacheEvent::Evict => {
-                for page in first..=last {
-                    if let Some(number) = self.pages.remove(&(record.file.0, page)) {
-                        self.distances.remove(number);
-                    }
-                }
-            }
-            op if op.is_demand() => {
-                let time_ns = u64::try_from(record.time_ns).unwrap_or(0);
-                for page in first..=last {
-                    let next = &mut self.next;
-                    let number = *self.pages.entry((record.file.0, page)).or_insert_with(|| {
-                        *next += 1;
-                        *next - 1
-                    });
-                    self.warm.push(time_ns, self.distances.access(number));
-                    self.mapped += u64::from(op.is_mapped());
-                }
-            }
-            _ => {}
-        }
+        Ok(document)
     }
 }

@@ -65,6 +65,9 @@ pub struct LiveMemory {
     pub kernel_bytes: Bytes,
     /// The page cache that is charged to the group, or mapped by the processes.
     pub cache_bytes: Bytes,
+    /// Whether it is an account of the kernel for a group: `cache_bytes` is all of the cache then.
+    #[serde(default)]
+    pub is_charged: bool,
 }
 
 impl LiveMemory {

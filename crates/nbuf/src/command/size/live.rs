@@ -1,12 +1,11 @@
-//! `nbuf size --pid`, `--cgroup`, `--container`, `--unit` and `--pod`: programs that run already.
+//! `nbuf size --pid`, `--cgroup`, `--container`, `--unit` and `--pod`: one program that runs already, or several.
 
 use std::io::Write as _;
 
 use anyhow::{Error, Result};
 use nbuf::experiment::document;
-use nbuf::experiment::live::{self, Spec};
+use nbuf::experiment::live::{self, Several, Spec, Target as Program};
 use nbuf::experiment::output::Readers;
-use nbuf::experiment::record::Running;
 use nbuf::experiment::target::Target;
 
 use super::arguments::Args;
@@ -14,13 +13,32 @@ use super::outputs;
 use crate::console::Console;
 use crate::fail::UsageError;
 use crate::output::{print, write_new};
-use crate::show::live::{page, report};
+use crate::show::live::{machine, page, report};
 use crate::show::terminal::Terminal;
 use crate::verbosity::note;
 use crate::{exit, permission};
 
 /// Watches them, and shows what they need.
-pub(super) fn run(args: &Args, running: Running) -> Result<u8> {
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let spec = spec(args)?;
+    outputs::check(args)?;
+    let are_several = args.running.are_several();
+    if are_several && args.html.is_some() {
+        let only = "--html is a page of one program; give one, or --json for all";
+        return Err(UsageError(only.to_owned()).into());
+    }
+    let mut targets = args.running.targets()?;
+    match targets.pop() {
+        Some(target) if !are_several => one(args, Spec { running: target.running, ..spec }),
+        last => {
+            targets.extend(last);
+            several(args, targets, spec)
+        }
+    }
+}
+
+/// What is asked, without the programs.
+fn spec(args: &Args) -> Result<Spec> {
     let defaults = Spec::default();
     let (hit, fills_per_second) = match args.target {
         None => (defaults.hit, None),
@@ -32,15 +50,13 @@ pub(super) fn run(args: &Args, running: Running) -> Result<u8> {
             return Err(UsageError(only.to_owned()).into());
         }
     };
-    outputs::check(args)?;
     let duration = args.running.duration.or(defaults.duration);
-    let spec = Spec { running, hit, fills_per_second, duration, ..defaults };
+    Ok(Spec { hit, fills_per_second, duration, ..defaults })
+}
+
+fn one(args: &Args, spec: Spec) -> Result<u8> {
     let console = Console::plain();
-    let mut session = console.session();
-    let document = live::run(&spec, &mut session).map_err(|error| match error {
-        live::Error::Record(error) => permission::explain(error),
-        other => Error::from(other),
-    })?;
+    let document = live::run(&spec, &mut console.session()).map_err(explain)?;
     if args.json {
         print(document::write(&document)?.as_bytes())?;
     } else {
@@ -51,5 +67,30 @@ pub(super) fn run(args: &Args, running: Running) -> Result<u8> {
         write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
         note(format!("the page is in {}", path.display()));
     }
-    Ok(if document.lost > 0 { exit::NOT_HELD } else { 0 })
+    Ok(status(document.lost))
+}
+
+fn several(args: &Args, targets: Vec<Program>, each: Spec) -> Result<u8> {
+    let console = Console::plain();
+    let spec = Several { targets, each };
+    let document = live::several(&spec, &mut console.session()).map_err(explain)?;
+    if args.json {
+        print(document::write(&document)?.as_bytes())?;
+    } else {
+        print(machine(&document, Terminal::of_output().width).as_bytes())?;
+    }
+    let seen = document.targets.iter().filter_map(|target| target.live.as_ref());
+    let lost = seen.clone().map(|live| live.lost).sum();
+    Ok(if seen.count() == 0 { exit::INTERNAL_ERROR } else { status(lost) })
+}
+
+fn status(lost: u64) -> u8 {
+    if lost > 0 { exit::NOT_HELD } else { 0 }
+}
+
+fn explain(error: live::Error) -> Error {
+    match error {
+        live::Error::Record(error) => permission::explain(error),
+        other => Error::from(other),
+    }
 }

@@ -28,8 +28,8 @@ pub(in crate::command) use values::some_time;
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
-    if let Some(running) = args.running.running()? {
-        return live::run(args, running);
+    if args.running.is_given() {
+        return live::run(args);
     }
     if matches!(args.target, Some(Target::Fills(_))) {
         let only = "--target fills=100/s is for programs that run already, with --pid or --cgroup; \

@@ -1,10 +1,12 @@
 //! What running programs need, for people: the answer, what to paste, the rates.
 
+mod machine;
 mod page;
 
 use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::units::Bytes;
 
+pub(crate) use machine::machine;
 pub(crate) use page::page;
 
 use super::table::{Table, number};

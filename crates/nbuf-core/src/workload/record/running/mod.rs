@@ -4,11 +4,11 @@
 //! those that enter a group, are found within a second.
 
 mod named;
+mod pattern;
 mod target;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::Error;
 use super::recorder::{Recorder, Subject};
 pub use named::{Error as NameError, Named};
+pub use pattern::{groups, is_pattern, name_of};
 pub(crate) use target::members;
 pub use target::{Error as RunningError, Running};
 
@@ -42,6 +43,15 @@ pub struct Options<'a> {
     pub ring_bytes: Option<usize>,
 }
 
+/// What ends a recording of programs that run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A signal.
+    Signal(i32),
+    /// The window is over.
+    Over,
+}
+
 /// Writes what running programs do to `out` as a framed log, until the time is up, a signal comes or all of
 /// them have ended.
 ///
@@ -51,6 +61,21 @@ pub fn record_running<W: Write>(
     options: &Options<'_>,
     out: W,
     signals: &Signals,
+) -> Result<(Ended, W), Error> {
+    let stop = || signals.next().map(|signal| Stop::Signal(signal.number));
+    record_until(options, out, &|| {}, &stop)
+}
+
+/// The same for one of several threads: `attached` is called when all is attached, and `stop` is asked fifty times a
+/// second.
+///
+/// # Errors
+/// As [`record_running`].
+pub fn record_until<W: Write>(
+    options: &Options<'_>,
+    out: W,
+    attached: &dyn Fn(),
+    stop: &dyn Fn() -> Option<Stop>,
 ) -> Result<(Ended, W), Error> {
     if rustix::param::page_size() as u64 != PAGE_BYTES {
         return Err(Error::PageSize(Bytes(rustix::param::page_size() as u64)));
@@ -67,7 +92,8 @@ pub fn record_running<W: Write>(
     };
     let began_ns = monotonic_ns();
     watch.attach().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
-    let ended = watch.until(options.duration, signals);
+    attached();
+    let ended = watch.until(options.duration, stop);
     let ended = ended.and_then(|ended| watch.recorder.stop().map(|()| ended));
     match ended {
         Ok(mut ended) => {
@@ -117,15 +143,23 @@ impl<W: Write> Watch<'_, W> {
         Err(io::ErrorKind::PermissionDenied.into())
     }
 
-    fn until(&mut self, duration: Option<Duration>, signals: &Signals) -> io::Result<Ended> {
+    fn until(
+        &mut self,
+        duration: Option<Duration>,
+        stop: &dyn Fn() -> Option<Stop>,
+    ) -> io::Result<Ended> {
         let mut ended = Ended::default();
         let began_ns = monotonic_ns();
         loop {
-            self.wait(signals)?;
+            self.wait()?;
             self.recorder.tick()?;
-            if let Some(signal) = signals.next() {
-                ended.interrupted = Some(signal.number);
-                return Ok(ended);
+            match stop() {
+                Some(Stop::Signal(number)) => {
+                    ended.interrupted = Some(number);
+                    return Ok(ended);
+                }
+                Some(Stop::Over) => return Ok(ended),
+                None => {}
             }
             let now_ns = monotonic_ns();
             let passed = Duration::from_nanos(now_ns - began_ns);
@@ -143,10 +177,8 @@ impl<W: Write> Watch<'_, W> {
         }
     }
 
-    fn wait(&self, signals: &Signals) -> io::Result<()> {
-        let ours = [signals.descriptor().as_fd()];
-        let others = self.recorder.descriptors();
-        let all = ours.into_iter().chain(others);
+    fn wait(&self) -> io::Result<()> {
+        let all = self.recorder.descriptors().into_iter();
         let mut waiting: Vec<PollFd<'_>> =
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let tick = Timespec::try_from(TICK).map_err(io::Error::other)?;

@@ -42,6 +42,16 @@ pub enum Error {
         /// Where to look.
         remedy: &'static str,
     },
+    /// No group matches a pattern.
+    #[error("no cgroup matches `{pattern}`: {}", offered(.place, .near))]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+        /// The directory where nothing matched.
+        place: PathBuf,
+        /// Names there, the most alike first.
+        near: Vec<String>,
+    },
     /// Several have it.
     #[error("`{name}` names {} cgroups; give one of them with --cgroup:{}", .found.len(), listed(.found))]
     Several {
@@ -54,6 +64,17 @@ pub enum Error {
 
 fn listed(found: &[PathBuf]) -> String {
     found.iter().fold(String::new(), |all, path| all + "\n  " + &path.to_string_lossy())
+}
+
+fn offered(place: &Path, near: &[String]) -> String {
+    let (is_there, place) = (place.is_dir(), place.display());
+    match near {
+        [] if !is_there => {
+            format!("{place} cannot be read; `systemd-cgls` lists the groups")
+        }
+        [] => format!("there is no group below {place}"),
+        near => format!("in {place} there are {}; write one of them", near.join(", ")),
+    }
 }
 
 impl Named {
@@ -89,7 +110,8 @@ impl Named {
         }
     }
 
-    fn name(&self) -> &str {
+    /// The name.
+    pub fn name(&self) -> &str {
         let (Self::Container(name) | Self::Unit(name) | Self::Pod(name)) = self;
         name
     }

@@ -65,6 +65,11 @@ pub enum Error {
 }
 
 impl Running {
+    /// The processes of a cgroup, by its directory.
+    pub fn group(directory: PathBuf) -> Self {
+        Self { processes: Vec::new(), cgroup: Some(directory) }
+    }
+
     /// Checks that it runs, and that the caller with this number may trace it.
     ///
     /// # Errors
