@@ -82,8 +82,9 @@ fn each_group_of_a_pattern_has_its_own_answer() {
     // The unused file can be freed, so that its group comes first.
     let first = &machine.targets[0];
     let free = first.frees_bytes.map_or(0, |bytes| bytes.0 / 4096);
+    let unused = UNUSED_PAGES as u64;
     assert!(first.name.ends_with("a.service"), "{machine:?}");
-    assert!(free as usize > UNUSED_PAGES / 2, "{free}: {first:?}");
+    assert!(free > unused / 2, "{free}: {first:?}");
     assert_eq!(live(&machine, &ends_pid).processes, 0);
     let reason = |end: &str| {
         let row = machine.targets.iter().find(|row| row.name.ends_with(end)).unwrap();
@@ -108,7 +109,9 @@ fn a_pattern_without_a_match_names_what_is_near() {
         let output = place.nbuf([&["size", "--for", "1s"], words].concat()).output().unwrap();
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert_eq!(output.status.code(), Some(status), "{words:?}: {text}");
-        want.iter().for_each(|part| assert!(text.contains(part), "{words:?}: {part}: {text}"));
+        for part in want {
+            assert!(text.contains(part), "{words:?}: {part}: {text}");
+        }
     };
     let below = |name: &str| outer.0.join(name).display().to_string();
     check(

@@ -46,7 +46,7 @@ fn find(pattern: &Path, mount: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let start = if is_as_given { Some(fixed.clone()) } else { below_mount() };
     let start = start.ok_or(Error::NoHierarchy)?;
     if fixed_count == parts.len() {
-        // Whoever attaches says what is wrong with it.
+        // The error of attaching says what is wrong with it.
         return Ok(vec![if start.is_dir() { start } else { pattern.to_owned() }]);
     }
     let rest = parts[fixed_count..].iter().map(|part| part.as_os_str().to_string_lossy());
@@ -77,7 +77,9 @@ impl Search {
         let names = names_in(directory);
         if part == "**" {
             self.below(directory, parts, at + 1);
-            names.iter().for_each(|name| self.below(&directory.join(name), parts, at));
+            for name in &names {
+                self.below(&directory.join(name), parts, at);
+            }
             return;
         }
         let mut is_stuck = true;
@@ -196,7 +198,9 @@ mod tests {
         let place = tree();
         let check = |pattern: &str, want: &[&str]| {
             let error = find(Path::new(pattern), Some(place.path())).unwrap_err().to_string();
-            want.iter().for_each(|part| assert!(error.contains(part), "{pattern}: {error}"));
+            for part in want {
+                assert!(error.contains(part), "{pattern}: {error}");
+            }
         };
         check(
             "/a.slice/*.servise",
