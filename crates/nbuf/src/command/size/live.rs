@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let mut targets = args.running.targets()?;
     match targets.pop() {
-        Some(target) if !are_several => one(args, Spec { running: target.running, ..spec }),
+        Some(target) if !are_several => one(args, &Spec { running: target.running, ..spec }),
         last => {
             targets.extend(last);
             several(args, targets, spec)
@@ -54,9 +54,9 @@ fn spec(args: &Args) -> Result<Spec> {
     Ok(Spec { hit, fills_per_second, duration, ..defaults })
 }
 
-fn one(args: &Args, spec: Spec) -> Result<u8> {
+fn one(args: &Args, spec: &Spec) -> Result<u8> {
     let console = Console::plain();
-    let document = live::run(&spec, &mut console.session()).map_err(explain)?;
+    let document = live::run(spec, &mut console.session()).map_err(explain)?;
     if args.json {
         print(document::write(&document)?.as_bytes())?;
     } else {
