@@ -12,10 +12,9 @@ const NAME_WIDTH: usize = 40;
 
 /// The whole report.
 pub(crate) fn machine(machine: &LiveMachine, width: usize) -> String {
-    let mut out = summary(machine) + "\n";
-    let mut wrapped = String::new();
-    wrap(&mut wrapped, &out, width);
-    out = wrapped.trim_start().to_owned() + "\n";
+    let mut answer = String::new();
+    wrap(&mut answer, &summary(machine), width);
+    let mut out = answer.trim_start().to_owned() + "\n";
     let table = sheet(machine);
     if !table.is_empty() {
         out += &table.draw(width);
