@@ -15,6 +15,8 @@ Exit status:
   that of the command; 128+n when signal n killed it; 0 for `size`
   1    a prediction of `size` did not hold
   2    usage error
+  3    the command that `size` runs is not repeatable
+  4    runs of `size` disagree whether a prediction held
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found";

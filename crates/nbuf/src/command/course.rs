@@ -37,7 +37,12 @@ struct Common {
 #[command(after_help = "Examples:
   nbuf writer -b 512              # w04-block
   nbuf writer -b 4096 -y 1        # w02-syncblock4096
-  nbuf writer -S 1                # w05-stdiobyte")]
+  nbuf writer -S 1                # w05-stdiobyte
+
+Exit status:
+  0    done
+  2    usage error
+  125  nbuf failed; standard error says why")]
 pub(crate) struct Writer {
     #[command(flatten)]
     common: Common,
@@ -60,7 +65,12 @@ pub(crate) struct Writer {
 #[command(after_help = "Examples:
   nbuf reader -b 4096             # r02-block4096
   nbuf reader -S 1                # r04-stdiobyte
-  nbuf reader -s 1048576 -b 512   # r07-strideblock")]
+  nbuf reader -s 1048576 -b 512   # r07-strideblock
+
+Exit status:
+  0    done
+  2    usage error
+  125  nbuf failed; standard error says why")]
 pub(crate) struct Reader {
     #[command(flatten)]
     common: Common,
@@ -76,7 +86,12 @@ pub(crate) struct Reader {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   nbuf memreader -b 4096          # r12-mmapblock4096
-  nbuf memreader -s 1048576       # r13-mmapstridebyte")]
+  nbuf memreader -s 1048576       # r13-mmapstridebyte
+
+Exit status:
+  0    done
+  2    usage error
+  125  nbuf failed; standard error says why")]
 pub(crate) struct Memreader {
     #[command(flatten)]
     common: Common,

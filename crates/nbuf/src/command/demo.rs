@@ -40,6 +40,8 @@ const TIME_MAX: Duration = Duration::from_mins(2);
 
 Exit status:
   0    the workload is sized
+  2    usage error
+  125  nbuf failed; standard error says why
   130  interrupted by Ctrl-C")]
 pub(crate) struct Args {}
 

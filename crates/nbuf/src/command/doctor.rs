@@ -8,8 +8,10 @@ use crate::show::doctor as shown;
 
 const AFTER: &str = "\
 Exit status:
-  0  `nbuf size` can do everything here
-  1  it can do a part";
+  0    `nbuf size` can do everything here
+  1    it can do a part
+  2    usage error
+  125  nbuf failed; standard error says why";
 
 /// List what works on this machine, what does not, why, and how to change that.
 ///

@@ -30,6 +30,8 @@ use crate::show::terminal::Terminal;
 
 Exit status:
   0    every row has a number, or a reason for none
+  2    usage error
+  125  nbuf failed; standard error says why
   130  interrupted by Ctrl-C; prints what was measured so far")]
 pub(crate) struct Args {
     /// Only these mechanisms; see `--list`

@@ -16,9 +16,9 @@ Examples:
   nbuf bench --compare a.json b.json            # two documents side by side
   nbuf bench advise --pattern '512 B, stride 1 MiB, hot'
 
-Reads and writes unnamed files in --dir, and leaves nothing behind. Needs no privileges. Excludes and
-counts samples in which another program had the processor. Compares each row's label with the kernel's
-counters. Differences below the run's noise floor are not called differences.
+Reads and writes unnamed files in --dir, and leaves nothing behind. Needs no privileges. \
+Excludes and counts samples in which another program had the processor. Compares each row's label \
+with the kernel's counters. Differences below the run's noise floor are not called differences.
 
 Exit status:
   0    measured all rows that the machine allows, or that --quick has time for

@@ -28,6 +28,11 @@ use crate::verbosity::note;
 /// Convert, inspect and generate traces.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
+#[command(after_help = "Exit status:
+  0    success
+  2    usage error
+  125  nbuf failed, or a trace cannot be read; standard error says why
+  130  interrupted by Ctrl-C")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,

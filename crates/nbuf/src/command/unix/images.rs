@@ -18,6 +18,7 @@ Images:
 
 Exit status:
   0    success
+  2    usage error
   125  images are missing or wrong, or the guest crashed or failed
   130  interrupted by Ctrl-C; prints what was measured so far";
 
