@@ -3,6 +3,8 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+#[path = "live/follow.rs"]
+mod follow;
 #[path = "live/service.rs"]
 mod service;
 #[path = "live/several.rs"]

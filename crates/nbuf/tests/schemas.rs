@@ -7,9 +7,9 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
-    RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead,
-    TraceMade, WatchDocument,
+    LiveFollow, LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument,
+    ReplayDocument, RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -43,6 +43,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<CurveDocument>(),
         generated::<DoctorDocument>(),
         generated::<LiveDocument>(),
+        generated::<LiveFollow>(),
         generated::<LiveMachine>(),
         generated::<LoadDocument>(),
         generated::<LoadHistory>(),

@@ -23,9 +23,9 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
-    RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument, TraceDocument, TraceHead,
-    TraceMade, WatchDocument,
+    LiveFollow, LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument,
+    ReplayDocument, RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -49,6 +49,7 @@ documents!(
     CurveDocument,
     DoctorDocument,
     LiveDocument,
+    LiveFollow,
     LiveMachine,
     LoadDocument,
     LoadHistory,

@@ -21,6 +21,7 @@ mod doctor;
 mod figures;
 mod files;
 mod live;
+mod live_follow;
 mod live_machine;
 mod load;
 mod load_cause;
@@ -68,6 +69,7 @@ pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
+pub use live_follow::LiveFollow;
 pub use live_machine::{LiveMachine, LiveTarget};
 pub use load::{
     LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,

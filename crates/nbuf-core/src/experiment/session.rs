@@ -37,7 +37,7 @@ use std::process::Command;
 #[cfg(feature = "paths")]
 use super::course::Moved;
 use super::notice::{Notice, Question};
-use super::result::{BenchSampleLine, PingSampleLine, SizeReport, WatchDocument};
+use super::result::{BenchSampleLine, LiveFollow, PingSampleLine, SizeReport, WatchDocument};
 use super::run::Timeline;
 #[cfg(feature = "paths")]
 use super::serve::Serving;
@@ -286,6 +286,8 @@ pub enum Interim<'a> {
     Watch(&'a WatchDocument),
     /// `watch` goes on: called ten times a second, for those who look at keys meanwhile.
     Watching,
+    /// A window of a program that is followed.
+    LiveFollow(&'a LiveFollow),
     /// What a program of the course has moved so far.
     #[cfg(feature = "paths")]
     Moved(&'a Moved),

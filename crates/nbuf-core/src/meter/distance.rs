@@ -134,6 +134,20 @@ impl Distances {
         self.peak
     }
 
+    /// Pages and holes in the stack now.
+    pub(crate) fn depth(&self) -> u32 {
+        self.marks.live()
+    }
+
+    /// The stack from its bottom to its top: pages by their numbers, and holes.
+    pub(crate) fn oldest_first(&self) -> Vec<Option<u32>> {
+        let stamps = (0..).zip(&self.stamp_of).filter(|&(_, &stamp)| stamp != NOWHERE);
+        let pages = stamps.map(|(page, &stamp)| (stamp, Some(page)));
+        let mut all: Vec<_> = pages.chain(self.holes.iter().map(|&hole| (hole, None))).collect();
+        all.sort_unstable_by_key(|&(stamp, _)| stamp);
+        all.into_iter().map(|(_, page)| page).collect()
+    }
+
     /// The misses at every size.
     pub fn finish(self) -> Misses {
         self.depths.finish(self.peak.into())

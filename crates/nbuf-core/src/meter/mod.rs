@@ -12,6 +12,8 @@ pub(crate) mod distance;
 #[cfg(feature = "capture")]
 pub(crate) mod idle_split;
 pub(crate) mod lists;
+#[cfg(feature = "capture")]
+pub(crate) mod long_stack;
 pub(crate) mod map;
 pub(crate) mod periods;
 #[cfg(feature = "system")]

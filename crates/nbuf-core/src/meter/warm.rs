@@ -11,7 +11,11 @@
 //! bursts and scans, so that the formula of Greenwood, which takes them for independent, is too narrow.
 //!
 //! Known up to the number of pages of the window, and no further. Not for a trace that begins with an empty
-//! cache: there the first accesses are misses, and [`super::distance`] is exact. Cost: 22 KiB a block.
+//! cache: there the first accesses are misses, and [`super::distance`] is exact. Cost: 11 KiB a block.
+
+mod decayed;
+
+pub(crate) use decayed::Decayed;
 
 use super::bins::{BINS, bin, edge};
 use crate::clock::Random;
@@ -41,7 +45,11 @@ struct Block {
     known: Vec<u32>,
     /// First accesses by the pages that were accessed before them.
     first: Vec<u32>,
+    accesses: u64,
 }
+
+/// A block that may be drawn, and the weight of its accesses.
+type Part<'a> = (&'a Block, f64);
 
 /// A miss ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,22 +65,29 @@ pub(crate) struct MissRatio {
 impl Warm {
     /// A window of this length.
     pub(crate) fn new(window_ns: u64) -> Self {
-        let block = Block { known: vec![0; BINS], first: vec![0; BINS] };
+        let block = Block { known: vec![0; BINS], first: vec![0; BINS], accesses: 0 };
         Self { blocks: vec![block; BLOCKS], window_ns, accesses: 0, distinct: 0 }
     }
 
     /// An access at a time from the start of the window; `depth` is the place of its page on the LRU stack,
     /// from 1, and `None` for a page that was not accessed before.
+    #[cfg(test)]
     pub(crate) fn push(&mut self, time_ns: u64, depth: Option<u32>) {
+        self.push_behind(time_ns, depth, self.distinct);
+    }
+
+    /// The same where the stack had this number of pages before.
+    pub(crate) fn push_behind(&mut self, time_ns: u64, depth: Option<u32>, pages: u64) {
         let share = u128::from(time_ns) * BLOCKS as u128 / u128::from(self.window_ns.max(1));
         let block = usize::try_from(share).unwrap_or(BLOCKS).min(BLOCKS - 1);
         let block = &mut self.blocks[block];
+        block.accesses += 1;
         self.accesses += 1;
         if let Some(depth) = depth {
             block.known[bin(f64::from(depth))] += 1;
         } else {
             // No page before it: any distance is possible.
-            block.first[bin(self.distinct as f64 + 1.0)] += 1;
+            block.first[bin(pages as f64 + 1.0)] += 1;
             self.distinct += 1;
         }
     }
@@ -88,86 +103,100 @@ impl Warm {
     }
 
     /// The miss ratio at each size, which must rise; `None` beyond what the window shows.
+    #[cfg(test)]
     pub(crate) fn at(&self, sizes_pages: &[u64], random: &mut Random) -> Vec<Option<MissRatio>> {
-        let all: Vec<usize> = (0..BLOCKS).collect();
-        self.bands(&all, sizes_pages, random)
+        bands(&parts(&self.blocks, 1.0), sizes_pages, random)
     }
 
     /// Whether the miss ratios of the two halves agree within their bands and a twentieth, at each size that
     /// both know.
     pub(crate) fn is_steady(&self, sizes_pages: &[u64], random: &mut Random) -> bool {
-        let halves: Vec<usize> = (0..BLOCKS).collect();
-        let (first, second) = halves.split_at(BLOCKS / 2);
-        let first = self.bands(first, sizes_pages, random);
-        let second = self.bands(second, sizes_pages, random);
-        first.iter().zip(&second).all(|pair| match pair {
-            (Some(a), Some(b)) => {
-                // Halves of ten blocks each have narrow bands, and there are many sizes.
-                let slack = STEADY * a.best.max(b.best) + STEADY / 10.0;
-                a.low <= b.high + slack && b.low <= a.high + slack
-            }
-            _ => true,
+        let (first, second) = self.blocks.split_at(BLOCKS / 2);
+        agree(&parts(first, 1.0), &parts(second, 1.0), sizes_pages, random)
+    }
+}
+
+/// Blocks that have accesses, with this weight.
+fn parts(blocks: &[Block], weight: f64) -> Vec<Part<'_>> {
+    blocks.iter().filter(|block| block.accesses > 0).map(|block| (block, weight)).collect()
+}
+
+/// Whether the miss ratios of both agree within their bands and a twentieth, at each size that both know.
+fn agree(
+    first: &[Part<'_>],
+    second: &[Part<'_>],
+    sizes_pages: &[u64],
+    random: &mut Random,
+) -> bool {
+    let first = bands(first, sizes_pages, random);
+    let second = bands(second, sizes_pages, random);
+    first.iter().zip(&second).all(|pair| match pair {
+        (Some(a), Some(b)) => {
+            // Halves of ten blocks each have narrow bands, and there are many sizes.
+            let slack = STEADY * a.best.max(b.best) + STEADY / 10.0;
+            a.low <= b.high + slack && b.low <= a.high + slack
+        }
+        _ => true,
+    })
+}
+
+fn bands(parts: &[Part<'_>], sizes_pages: &[u64], random: &mut Random) -> Vec<Option<MissRatio>> {
+    let best = survival(parts, sizes_pages);
+    let mut drawn: Vec<Vec<f64>> = vec![Vec::with_capacity(DRAWS); sizes_pages.len()];
+    for _ in 0..DRAWS {
+        let again: Vec<Part<'_>> =
+            (0..parts.len()).map(|_| parts[drawn_at(random, parts.len())]).collect();
+        for (all, (ratio, _)) in drawn.iter_mut().zip(survival(&again, sizes_pages)) {
+            all.push(ratio);
+        }
+    }
+    best.into_iter()
+        .zip(drawn)
+        .map(|((best, at_risk), mut drawn)| {
+            drawn.sort_by(f64::total_cmp);
+            let (low, high) = (drawn[DRAWS / 40], drawn[DRAWS - 1 - DRAWS / 40]);
+            let known = at_risk >= AT_RISK_MIN;
+            known.then(|| MissRatio { low: low.min(best), best, high: high.max(best) })
         })
-    }
+        .collect()
+}
 
-    fn bands(
-        &self,
-        blocks: &[usize],
-        sizes_pages: &[u64],
-        random: &mut Random,
-    ) -> Vec<Option<MissRatio>> {
-        let best = self.survival(blocks, sizes_pages);
-        let mut drawn: Vec<Vec<f64>> = vec![Vec::with_capacity(DRAWS); sizes_pages.len()];
-        for _ in 0..DRAWS {
-            let again: Vec<usize> =
-                (0..blocks.len()).map(|_| blocks[drawn_at(random, blocks.len())]).collect();
-            for (all, (ratio, _)) in drawn.iter_mut().zip(self.survival(&again, sizes_pages)) {
-                all.push(ratio);
+/// These blocks together: the share of accesses whose distance is above each size, and how many are at risk
+/// there.
+fn survival(parts: &[Part<'_>], sizes_pages: &[u64]) -> Vec<(f64, f64)> {
+    // No bin beyond the largest size counts.
+    let until = sizes_pages.last().map_or(0, |&size| bin(size.max(1) as f64) + 2).min(BINS);
+    let (mut known, mut first) = (vec![0.0; until], vec![0.0; until]);
+    let mut at_risk = 0.0;
+    for (block, weight) in parts {
+        at_risk += block.accesses as f64 * weight;
+        let add = |sums: &mut [f64], counts: &[u32]| {
+            for (sum, &count) in sums.iter_mut().zip(counts) {
+                *sum += f64::from(count) * weight;
             }
-        }
-        best.into_iter()
-            .zip(drawn)
-            .map(|((best, at_risk), mut drawn)| {
-                drawn.sort_by(f64::total_cmp);
-                let (low, high) = (drawn[DRAWS / 40], drawn[DRAWS - 1 - DRAWS / 40]);
-                let known = at_risk >= AT_RISK_MIN;
-                known.then(|| MissRatio { low: low.min(best), best, high: high.max(best) })
-            })
-            .collect()
-    }
-
-    /// Of these blocks together: the share of accesses whose distance is above each size, and how many are at
-    /// risk there.
-    fn survival(&self, blocks: &[usize], sizes_pages: &[u64]) -> Vec<(f64, f64)> {
-        let sum = |of: fn(&Block) -> &Vec<u32>, bin: usize| -> f64 {
-            blocks.iter().map(|&block| f64::from(of(&self.blocks[block])[bin])).sum()
         };
-        let counts = |block: &usize| {
-            let Block { known, first } = &self.blocks[*block];
-            known.iter().chain(first).map(|&count| f64::from(count)).sum::<f64>()
-        };
-        let mut at_risk: f64 = blocks.iter().map(counts).sum();
-        let (mut ratio, mut sizes) = (1.0, sizes_pages.iter().peekable());
-        let mut found = Vec::with_capacity(sizes_pages.len());
-        let mut before = (0.0, ratio);
-        for bin in 0..BINS {
-            let at = edge(bin) as f64;
-            while let Some(&size) = sizes.next_if(|&&size| size <= edge(bin)) {
-                // The distances of a bin are taken to be spread evenly.
-                let share = (size as f64 - before.0) / (at - before.0).max(1.0);
-                found.push((before.1 + (ratio - before.1) * share, at_risk));
-            }
-            before = (at, ratio);
-            let (known, first) = (sum(|block| &block.known, bin), sum(|block| &block.first, bin));
-            if at_risk > 0.0 {
-                // First accesses of the bin are at risk for half of it.
-                ratio *= 1.0 - known / (at_risk - first / 2.0).max(known).max(1.0);
-            }
-            at_risk -= known + first;
-        }
-        found.extend(sizes.map(|_| (ratio, at_risk)));
-        found
+        add(&mut known, &block.known);
+        add(&mut first, &block.first);
     }
+    let (mut ratio, mut sizes) = (1.0, sizes_pages.iter().peekable());
+    let mut found = Vec::with_capacity(sizes_pages.len());
+    let mut before = (0.0, ratio);
+    for (bin, (known, first)) in known.into_iter().zip(first).enumerate() {
+        let at = edge(bin) as f64;
+        while let Some(&size) = sizes.next_if(|&&size| size <= edge(bin)) {
+            // The distances of a bin are taken to be spread evenly.
+            let share = (size as f64 - before.0) / (at - before.0).max(1.0);
+            found.push((before.1 + (ratio - before.1) * share, at_risk));
+        }
+        before = (at, ratio);
+        if at_risk > 0.0 {
+            // First accesses of the bin are at risk for half of it.
+            ratio *= 1.0 - known / (at_risk - first / 2.0).max(known).max(1.0);
+        }
+        at_risk -= known + first;
+    }
+    found.extend(sizes.map(|_| (ratio, at_risk)));
+    found
 }
 
 /// A place below `length`.
@@ -238,7 +267,7 @@ mod tests {
         let warm = window((0..100_000).map(|at| at % 1_000), 100_000);
         let got = warm.at(&[990, 1_024], &mut Random::new(1));
         assert!(got[0].is_some_and(|ratio| ratio.best > 0.99), "{got:?}");
-        let beyond = warm.survival(&(0..BLOCKS).collect::<Vec<_>>(), &[1_024])[0];
+        let beyond = survival(&parts(&warm.blocks, 1.0), &[1_024])[0];
         assert!(beyond.0 < 0.01, "{beyond:?}");
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use nbuf::experiment::live::Target;
+use nbuf::experiment::live::{Target, Wanted};
 use nbuf::experiment::record::{Named, Running, is_pattern};
 
 use super::size::some_time;
@@ -76,6 +76,13 @@ impl Attach {
             targets.push(Target::named(&named)?);
         }
         Ok(targets)
+    }
+
+    /// All that is named, to be looked for again and again.
+    pub(crate) fn wanted(&self) -> Vec<Wanted> {
+        let processes = self.pid.iter().map(|Processes(all)| Wanted::Processes(all.clone()));
+        let groups = self.cgroup.iter().cloned().map(Wanted::Cgroup);
+        processes.chain(groups).chain(self.named().map(Wanted::Named)).collect()
     }
 
     /// What runs already as one program, if that is named.

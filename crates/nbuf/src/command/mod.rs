@@ -17,6 +17,7 @@ mod policy;
 mod record;
 mod replay;
 mod run;
+mod scrapes;
 mod serve;
 mod size;
 mod sweep;

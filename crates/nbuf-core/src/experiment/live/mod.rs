@@ -18,6 +18,8 @@
 //! # Ok::<(), live::Error>(())
 //! ```
 
+mod follow;
+mod followed;
 mod memory;
 mod several;
 mod window;
@@ -26,6 +28,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::record::NameError;
 pub use super::record::{CaptureError, Running, RunningError};
 use super::result::{LiveDocument, LiveMemory};
 use super::session::Session;
@@ -33,6 +36,7 @@ use super::warning::Warning;
 use crate::workload::command::Ended;
 use crate::workload::record::running::{Options, Stop, record_until};
 use crate::workload::record::spool::{Spool, SpoolError};
+pub use follow::{Follow, Wanted, follow};
 pub use several::{Several, TARGETS_MAX, Target, several};
 use window::analyse;
 
@@ -92,6 +96,12 @@ pub enum Error {
         "{0} programs at once are too many; give at most {TARGETS_MAX}, in several calls of nbuf"
     )]
     TooMany(usize),
+    /// A name means nothing that can be watched.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The observer could not take a window.
+    #[error(transparent)]
+    Observer(std::io::Error),
 }
 
 /// Watches, and draws the curve.

@@ -24,9 +24,9 @@ use crate::workload::record::spool::Spool;
 /// How many can be watched at once.
 pub const TARGETS_MAX: usize = 32;
 /// Of all logs in memory, and of all rings of a processor.
-const LOGS_BYTES: usize = 256 << 20;
-const RINGS_BYTES: usize = 32 << 20;
-const RING_BYTES_MAX: usize = 8 << 20;
+pub(super) const LOGS_BYTES: usize = 256 << 20;
+pub(super) const RINGS_BYTES: usize = 32 << 20;
+pub(super) const RING_BYTES_MAX: usize = 8 << 20;
 
 /// One of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ fn once(targets: &[Target]) -> Vec<(Target, Option<String>)> {
 }
 
 /// Does the work for each in a thread of its own.
-fn side_by_side<T: Sync, R: Send>(
+pub(super) fn side_by_side<T: Sync, R: Send>(
     all: &[T],
     work: &(dyn Fn(&T) -> Result<R, String> + Sync),
 ) -> Vec<Result<R, String>> {
@@ -171,7 +171,7 @@ fn judged(watched: Watched, spec: &Spec) -> Result<super::LiveDocument, String> 
 }
 
 /// An error with its causes, on a line.
-fn reason(error: &dyn std::error::Error) -> String {
+pub(super) fn reason(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     for cause in causes.map(ToString::to_string) {

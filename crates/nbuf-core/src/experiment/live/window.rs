@@ -1,14 +1,16 @@
-//! The accesses of a window of a program that runs, and its curve.
+//! The accesses of windows of a program that runs, and its curve: of one window, or of many with less weight for the
+//! older ones.
 
 use std::collections::HashMap;
+use std::mem;
 
 use super::super::result::{LiveDocument, LiveMemory, LivePoint};
 use super::super::warning::Warning;
 use super::super::warnings::{recorded, sizing_themselves};
 use super::Spec;
 use crate::clock::Random;
-use crate::meter::distance::Distances;
-use crate::meter::warm::Warm;
+use crate::meter::long_stack::LongStack;
+use crate::meter::warm::{Decayed, MissRatio, Warm};
 use crate::trace::{CacheEvent, Capture, Record, Trace};
 use crate::units::{Bytes, PAGE_BYTES};
 
@@ -17,59 +19,196 @@ const SIZES_PER_DOUBLING: u32 = 4;
 /// The smallest size: below it a program rereads what it has just read.
 const SIZE_MIN_PAGES: u64 = 64;
 /// Slower than this, no curve is drawn.
-const ACCESSES_MIN: u64 = 2_000;
+const ACCESSES_MIN: f64 = 2_000.0;
+/// Names of files that are kept before those without pages are forgotten.
+const FILES_MAX: usize = 4_096;
 
-/// The curve of a window. `memory` is what the programs had besides.
+/// The curve of one window. `memory` is what the programs had besides.
 pub(super) fn analyse(spec: &Spec, trace: &Trace, memory: LiveMemory) -> LiveDocument {
-    let window_ns = trace.facts.elapsed_ns.max(1);
-    let seconds = window_ns as f64 / 1e9;
-    let mut window = Window::new(window_ns);
-    trace.records.iter().for_each(|record| window.push(&record));
-    let warm = &window.warm;
-    let mut random = Random::new(spec.seed);
-    let sizes = sizes(warm.distinct());
-    let rate = warm.accesses() as f64 / seconds;
-    let point = |size: u64, (low, best, high): (f64, f64, f64)| LivePoint {
-        cache_bytes: Bytes(size * PAGE_BYTES),
-        limit_bytes: Bytes(size * PAGE_BYTES + memory.other_bytes().0),
-        hit_ratio: 1.0 - best,
-        misses_per_second: best * rate,
-        misses_per_second_low: low * rate,
-        misses_per_second_high: high * rate,
-    };
-    let enough = warm.accesses() >= ACCESSES_MIN;
-    let known = if enough { warm.at(&sizes, &mut random) } else { Vec::new() };
-    let points: Vec<LivePoint> = sizes
-        .iter()
-        .zip(known)
-        .filter_map(|(&size, ratio)| Some(point(size, ratio.map(|r| (r.low, r.best, r.high))?)))
-        .collect();
-    let meets = |point: &&LivePoint| match spec.fills_per_second {
-        Some(most) => point.misses_per_second <= most,
-        None => point.hit_ratio >= spec.hit,
-    };
-    let answer = points.iter().find(meets).copied();
-    let mut warnings = recorded(&trace.facts);
-    warnings.extend(sizing_themselves(&trace.files));
-    warnings.extend(unseen_touches(&trace.facts.capture).map(Warning::Text));
-    LiveDocument {
-        schema: LiveDocument::SCHEMA.to_owned(),
-        command: trace.facts.command.clone(),
-        seconds,
-        events: trace.facts.capture.events,
-        lost: trace.facts.capture.lost,
-        accesses_per_second: rate,
-        mapped_share: window.mapped as f64 / warm.accesses().max(1) as f64,
-        fills_per_second: window.fills as f64 / seconds,
-        touched_bytes: Bytes(warm.distinct() * PAGE_BYTES),
-        memory,
-        is_steady: !enough || warm.is_steady(&sizes, &mut random),
-        points,
-        hit_target: spec.hit,
-        fills_target: spec.fills_per_second,
-        answer,
-        warnings,
-        ..LiveDocument::default()
+    let mut watched = Rolling::new(trace.facts.elapsed_ns.max(1), u32::MAX);
+    watched.take(trace, 0);
+    watched.close(spec, memory)
+}
+
+/// Windows with one LRU stack for all of them.
+pub(super) struct Rolling {
+    stack: LongStack,
+    /// Files that have pages on the stack, and more that had.
+    files: HashMap<String, u64>,
+    /// Numbers of files are not given twice.
+    next_file: u64,
+    decayed: Decayed,
+    window_ns: u64,
+    window: Window,
+}
+
+/// The window under way.
+struct Window {
+    warm: Warm,
+    mapped: u64,
+    fills: u64,
+    /// How long the programs were recorded in it.
+    seconds: f64,
+    events: u64,
+    lost: u64,
+    command: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+impl Window {
+    fn new(window_ns: u64) -> Self {
+        Self {
+            warm: Warm::new(window_ns),
+            mapped: 0,
+            fills: 0,
+            seconds: 0.0,
+            events: 0,
+            lost: 0,
+            command: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+impl Rolling {
+    /// Windows of this length, with about this number of pages on the stack at most.
+    pub(super) fn new(window_ns: u64, pages_max: u32) -> Self {
+        Self {
+            stack: LongStack::new(pages_max),
+            files: HashMap::new(),
+            next_file: 0,
+            decayed: Decayed::default(),
+            window_ns,
+            window: Window::new(window_ns),
+        }
+    }
+
+    /// Adds a recording that began this long after the window.
+    pub(super) fn take(&mut self, trace: &Trace, from_ns: u64) {
+        let next = &mut self.next_file;
+        let files: Vec<u64> = trace
+            .files
+            .iter()
+            .map(|name| {
+                *self.files.entry(name.clone()).or_insert_with(|| {
+                    *next += 1;
+                    *next
+                })
+            })
+            .collect();
+        trace.records.iter().for_each(|record| {
+            let file = files.get(record.file.0 as usize).copied().unwrap_or(0);
+            self.push(&record, file, from_ns);
+        });
+        let window = &mut self.window;
+        window.seconds += trace.facts.elapsed_ns as f64 / 1e9;
+        window.events += trace.facts.capture.events;
+        window.lost += trace.facts.capture.lost;
+        window.command.clone_from(&trace.facts.command);
+        recorded(&trace.facts).into_iter().for_each(|warning| window.warn(warning));
+        sizing_themselves(&trace.files).into_iter().for_each(|warning| window.warn(warning));
+        let unseen = unseen_touches(&trace.facts.capture).map(Warning::Text);
+        unseen.into_iter().for_each(|warning| window.warn(warning));
+    }
+
+    /// Ends the window: the curve of all so far. A window without a recording counts, too.
+    pub(super) fn close(&mut self, spec: &Spec, memory: LiveMemory) -> LiveDocument {
+        let document = self.next();
+        self.document(spec, memory, document)
+    }
+
+    /// Ends the window, and forgets files without pages. The figures of it alone.
+    fn next(&mut self) -> LiveDocument {
+        let window = mem::replace(&mut self.window, Window::new(self.window_ns));
+        let touched = window.warm.distinct().max(self.stack.depth().into());
+        let document = LiveDocument {
+            schema: LiveDocument::SCHEMA.to_owned(),
+            command: window.command,
+            seconds: window.seconds,
+            events: window.events,
+            lost: window.lost,
+            fills_per_second: window.fills as f64 / window.seconds.max(1e-9),
+            touched_bytes: Bytes(touched * PAGE_BYTES),
+            warnings: window.warnings,
+            ..LiveDocument::default()
+        };
+        self.decayed.push(window.warm, window.mapped, window.seconds);
+        if self.files.len() > FILES_MAX {
+            let live = self.stack.files();
+            self.files.retain(|_, file| live.contains(file));
+        }
+        document
+    }
+
+    /// Adds what all windows show.
+    fn document(&self, spec: &Spec, memory: LiveMemory, window: LiveDocument) -> LiveDocument {
+        let mut random = Random::new(spec.seed);
+        let sizes = sizes(window.touched_bytes.0 / PAGE_BYTES);
+        let rate = self.decayed.rate();
+        let point = |size: u64, ratio: MissRatio| LivePoint {
+            cache_bytes: Bytes(size * PAGE_BYTES),
+            limit_bytes: Bytes(size * PAGE_BYTES + memory.other_bytes().0),
+            hit_ratio: 1.0 - ratio.best,
+            misses_per_second: ratio.best * rate,
+            misses_per_second_low: ratio.low * rate,
+            misses_per_second_high: ratio.high * rate,
+        };
+        let enough = self.decayed.accesses() >= ACCESSES_MIN;
+        let known = if enough { self.decayed.at(&sizes, &mut random) } else { Vec::new() };
+        let points: Vec<LivePoint> = sizes
+            .iter()
+            .zip(known)
+            .filter_map(|(&size, ratio)| Some(point(size, ratio?)))
+            .collect();
+        let meets = |point: &&LivePoint| match spec.fills_per_second {
+            Some(most) => point.misses_per_second <= most,
+            None => point.hit_ratio >= spec.hit,
+        };
+        LiveDocument {
+            accesses_per_second: rate,
+            mapped_share: self.decayed.mapped_share(),
+            memory,
+            is_steady: !enough || self.decayed.is_steady(&sizes, &mut random),
+            answer: points.iter().find(meets).copied(),
+            points,
+            hit_target: spec.hit,
+            fills_target: spec.fills_per_second,
+            ..window
+        }
+    }
+
+    /// Windows that the curve is made of.
+    pub(super) fn windows(&self) -> u64 {
+        self.decayed.windows()
+    }
+
+    fn push(&mut self, record: &Record, file: u64, from_ns: u64) {
+        let first = record.offset_bytes / PAGE_BYTES;
+        let last = (record.offset_bytes + u64::from(record.length_bytes.max(1)) - 1) / PAGE_BYTES;
+        let window = &mut self.window;
+        match record.op {
+            CacheEvent::Fill | CacheEvent::Readahead => window.fills += last - first + 1,
+            // One page of the window was wanted: the fault that follows, or a touch, has it.
+            CacheEvent::Map => {}
+            CacheEvent::Evict => {
+                (first..=last).for_each(|page| self.stack.remove((file, page)));
+            }
+            op if op.is_demand() => {
+                let time_ns = from_ns + u64::try_from(record.time_ns).unwrap_or(0);
+                for page in first..=last {
+                    let (depth, before) = self.stack.access((file, page));
+                    window.warm.push_behind(time_ns, depth, before.into());
+                    window.mapped += u64::from(op.is_mapped());
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -102,56 +241,71 @@ fn sizes(distinct: u64) -> Vec<u64> {
     sizes
 }
 
-/// The accesses of a window, as pages.
-struct Window {
-    warm: Warm,
-    distances: Distances,
-    pages: HashMap<(u32, u64), u32>,
-    /// Numbers are not given twice.
-    next: u32,
-    mapped: u64,
-    fills: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::FileId;
 
-impl Window {
-    fn new(window_ns: u64) -> Self {
-        Self {
-            warm: Warm::new(window_ns),
-            distances: Distances::new(),
-            pages: HashMap::new(),
-            next: 0,
-            mapped: 0,
-            fills: 0,
+    const PAGES_MAX: u32 = 5_000;
+    /// What is read at random all day, in one file.
+    const HOT: u64 = 1_000;
+    const ACCESSES: i64 = 500;
+
+    /// A minute: a third of the accesses is hot, the others go through files that are new, some of them deleted.
+    fn minute(number: u64, random: &mut Random) -> Trace {
+        let mut trace = Trace::default();
+        trace.files = vec!["/hot".to_owned()];
+        trace.files.extend((0..40).map(|file| format!("/log/{number}/{file}")));
+        trace.facts.elapsed_ns = 60_000_000_000;
+        for at in 0..ACCESSES {
+            let (file, page, op) = match at % 3 {
+                0 => (0, random.below(HOT), CacheEvent::Read),
+                _ => (1 + at as u64 % 40, at as u64, CacheEvent::Write),
+            };
+            let op = if at % 50 == 49 { CacheEvent::Evict } else { op };
+            trace.records.push(Record {
+                time_ns: at * 60_000_000_000 / ACCESSES,
+                offset_bytes: page * PAGE_BYTES,
+                file_bytes: 0,
+                length_bytes: 4096,
+                file: FileId(u32::try_from(file).unwrap()),
+                task: 1,
+                request: 0,
+                op,
+            });
         }
+        trace
     }
 
-    fn push(&mut self, record: &Record) {
-        let first = record.offset_bytes / PAGE_BYTES;
-        let last = (record.offset_bytes + u64::from(record.length_bytes.max(1)) - 1) / PAGE_BYTES;
-        match record.op {
-            CacheEvent::Fill | CacheEvent::Readahead => self.fills += last - first + 1,
-            // One page of the window was wanted: the fault that follows, or a touch, has it.
-            CacheEvent::Map => {}
-            CacheEvent::Evict => {
-                for page in first..=last {
-                    if let Some(number) = self.pages.remove(&(record.file.0, page)) {
-                        self.distances.remove(number);
-                    }
-                }
+    #[test]
+    fn a_day_needs_no_more_memory_than_an_hour() {
+        let spec = Spec { hit: 0.2, ..Spec::default() };
+        let mut random = Random::new(9);
+        let mut rolling = Rolling::new(60_000_000_000, PAGES_MAX);
+        let (mut pages, mut files) = (0, 0);
+        for number in 0..24 * 60 {
+            rolling.take(&minute(number, &mut random), 0);
+            let window = rolling.next();
+            pages = pages.max(rolling.stack.depth());
+            files = files.max(rolling.files.len());
+            if number % 720 == 719 {
+                let live = rolling.document(&spec, LiveMemory::default(), window);
+                // A hot page comes back after 3,000 accesses in the mean, of which two thirds are to new pages: 4,500
+                // pages are about 5,300 accesses.
+                let at = |pages: u64| {
+                    let known = live.points.iter().find(|point| point.cache_bytes.0 >= pages << 12);
+                    known.unwrap_or_else(|| panic!("{pages}: {live:?}")).hit_ratio
+                };
+                assert!(at(500) < 0.15 && live.is_steady, "{live:?}");
+                assert!(
+                    (at(4_500) - (1.0 - (-5_300.0_f64 / 3_000.0).exp()) / 3.0).abs() < 0.03,
+                    "{live:?}"
+                );
+                assert!(live.answer.is_some(), "{live:?}");
             }
-            op if op.is_demand() => {
-                let time_ns = u64::try_from(record.time_ns).unwrap_or(0);
-                for page in first..=last {
-                    let next = &mut self.next;
-                    let number = *self.pages.entry((record.file.0, page)).or_insert_with(|| {
-                        *next += 1;
-                        *next - 1
-                    });
-                    self.warm.push(time_ns, self.distances.access(number));
-                    self.mapped += u64::from(op.is_mapped());
-                }
-            }
-            _ => {}
         }
+        assert!(pages <= PAGES_MAX * 5 / 4, "{pages}");
+        assert!(files <= FILES_MAX + 41, "{files}");
+        assert_eq!(rolling.windows(), 15);
     }
 }

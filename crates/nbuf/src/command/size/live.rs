@@ -22,6 +22,9 @@ use crate::{exit, permission};
 pub(super) fn run(args: &Args) -> Result<u8> {
     let spec = spec(args)?;
     outputs::check(args)?;
+    if args.follow {
+        return super::follow::run(args, spec);
+    }
     let are_several = args.running.are_several();
     if are_several && args.html.is_some() {
         let only = "--html is a page of one program; give one, or --json for all";
@@ -88,7 +91,7 @@ fn status(lost: u64) -> u8 {
     if lost > 0 { exit::NOT_HELD } else { 0 }
 }
 
-fn explain(error: live::Error) -> Error {
+pub(super) fn explain(error: live::Error) -> Error {
     match error {
         live::Error::Record(error) => permission::explain(error),
         other => Error::from(other),

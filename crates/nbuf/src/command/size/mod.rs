@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod follow;
 mod live;
 mod outputs;
 mod page;

@@ -42,6 +42,15 @@ pub(in crate::command) fn some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The length of a window of `--follow`.
+pub(super) fn window_time(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if (Duration::from_secs(1)..=Duration::from_hours(1)).contains(&time) {
+        return Ok(time);
+    }
+    Err("give a time from 1s to 1h".into())
+}
+
 /// A readahead window: whole pages, none of anything, and as many as a device can have.
 pub(super) fn window(text: &str) -> Result<Bytes, String> {
     match text.parse::<Size>() {

@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     pub(super) record: Option<PathBuf>,
 
     /// Serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
-    #[arg(long, value_name = "ADDRESS", value_parser = super::scrapes::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = crate::command::scrapes::address)]
     pub(super) metrics: Option<std::net::SocketAddr>,
 
     /// Show the intervals of a recording instead of this machine

@@ -2,12 +2,10 @@
 
 mod arguments;
 mod live;
-mod scrapes;
 
 use std::io::{self, IsTerminal};
-use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,13 +16,14 @@ use nbuf::experiment::{document, watch::Error};
 
 pub(crate) use arguments::Arguments;
 use live::Live;
-use scrapes::Scrapes;
 
+use super::scrapes::{Text, serve};
 use crate::console::Console;
 use crate::fail::say;
 use crate::output::{as_io, must_be_possible, print};
 use crate::show::terminal::Terminal;
 use crate::show::watch as shown;
+use crate::show::watch::metrics::Metrics;
 
 /// How long a key of a replay may wait while a signal comes.
 const KEYS: Duration = Duration::from_millis(100);
@@ -44,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     }
     let recording = Mutex::new(None);
     let live = Mutex::new(None);
-    let scrapes = OnceLock::new();
+    let metrics = Arc::new(Mutex::new(Metrics::default()));
     let take = |interim: Interim<'_>| {
         if let Some(path) = &arguments.record {
             let recording = &mut *recording.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,9 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
             return obey(live, Duration::ZERO);
         }
         let Interim::Watch(interval) = interim else { return Ok(()) };
-        if let Some(scrapes) = scrapes.get() {
-            Scrapes::take(scrapes, interval);
-        }
+        metrics.lock().unwrap_or_else(PoisonError::into_inner).take(interval);
         match live {
             Some(live) => live.take(interval),
             None if arguments.metrics.is_some() && !arguments.json => Ok(()),
@@ -69,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     // Before the terminal is taken: a signal must not find it without a listener.
     session.cancellation.listen().context("cannot listen for signals")?;
     if let Some(address) = arguments.metrics {
-        let _ = scrapes.set(serve(address)?);
+        serve(address, Arc::clone(&metrics) as Arc<dyn Text>)?;
     }
     if displays(arguments) {
         let mut begun = begin(false)?;
@@ -88,11 +85,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     }
 }
 
-fn serve(address: SocketAddr) -> Result<Scrapes> {
-    let scrapes = Scrapes::begin(address)
-        .with_context(|| format!("cannot listen at {address}; give another port or address"))?;
-    say(format!("metrics at http://{}/metrics", scrapes.address()));
-    Ok(scrapes)
+impl Text for Mutex<Metrics> {
+    fn text(&self) -> String {
+        self.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
 }
 
 fn replay(arguments: &Arguments, intervals: &[WatchDocument]) -> Result<u8> {

@@ -1,5 +1,6 @@
 //! What running programs need, for people: the answer, what to paste, the rates.
 
+pub(crate) mod follow;
 mod machine;
 mod page;
 

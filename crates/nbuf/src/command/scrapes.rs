@@ -1,58 +1,49 @@
-//! Answers scrapes of `nbuf watch --metrics` by HTTP.
+//! Answers scrapes of `--metrics` by HTTP.
 //!
 //! A user who can connect can read. Without another address that is this machine alone.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use nbuf::experiment::result::WatchDocument;
+use anyhow::{Context, Result};
 use tiny_http::{Header, Method, Request, Response, Server};
 
-use crate::show::watch::metrics::Metrics;
+use crate::fail::say;
 
 /// The type of the answer, in the words of the `OpenMetrics` specification.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A server in a thread of its own, until the program ends.
-#[derive(Debug)]
-pub(super) struct Scrapes {
-    metrics: Arc<Mutex<Metrics>>,
-    address: SocketAddr,
+/// Makes the text that is scraped.
+pub(super) trait Text: Send + Sync + 'static {
+    /// The text of this moment.
+    fn text(&self) -> String;
 }
 
-impl Scrapes {
-    /// Listens. Signals must be blocked before, or its threads take them.
-    pub(super) fn begin(address: SocketAddr) -> io::Result<Self> {
-        let server =
-            Server::http(address).map_err(|error| match error.downcast::<io::Error>() {
-                Ok(error) => *error,
-                Err(error) => io::Error::other(error),
-            })?;
-        let address = server.server_addr().to_ip().unwrap_or(address);
-        let metrics = Arc::new(Mutex::new(Metrics::default()));
-        let shared = Arc::clone(&metrics);
-        std::thread::Builder::new().name("scrapes".to_owned()).spawn(move || {
-            for request in server.incoming_requests() {
-                // A client that went away is no one's error.
-                let _ = answer(request, &shared);
-            }
-        })?;
-        Ok(Self { metrics, address })
-    }
-
-    /// Where it listens: the port is known only now if 0 was asked for.
-    pub(super) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Takes another interval.
-    pub(super) fn take(&self, interval: &WatchDocument) {
-        self.metrics.lock().unwrap_or_else(PoisonError::into_inner).take(interval);
-    }
+/// Serves the text in a thread of its own until the program ends, and says where. Signals must be blocked before, or
+/// its threads take them.
+pub(super) fn serve(address: SocketAddr, metrics: Arc<dyn Text>) -> Result<()> {
+    let server = Server::http(address)
+        .map_err(|error| match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        })
+        .with_context(|| format!("cannot listen at {address}; give another port or address"))?;
+    // The port is known only now if 0 was asked for.
+    let address = server.server_addr().to_ip().unwrap_or(address);
+    let thread = std::thread::Builder::new().name("scrapes".to_owned());
+    let begun = thread.spawn(move || {
+        for request in server.incoming_requests() {
+            // A client that went away is no one's error.
+            let _ = answer(request, &*metrics);
+        }
+    });
+    begun.context("cannot start a thread for the metrics")?;
+    say(format!("metrics at http://{address}/metrics"));
+    Ok(())
 }
 
-fn answer(request: Request, metrics: &Mutex<Metrics>) -> io::Result<()> {
+fn answer(request: Request, metrics: &dyn Text) -> io::Result<()> {
     if !matches!(request.method(), Method::Get | Method::Head) {
         return request
             .respond(Response::from_string("only GET is answered\n").with_status_code(405));
@@ -61,8 +52,7 @@ fn answer(request: Request, metrics: &Mutex<Metrics>) -> io::Result<()> {
         let text = "the metrics are at /metrics\n";
         return request.respond(Response::from_string(text).with_status_code(404));
     }
-    let text = metrics.lock().unwrap_or_else(PoisonError::into_inner).text();
-    let mut response = Response::from_string(text);
+    let mut response = Response::from_string(metrics.text());
     if let Ok(kind) = Header::from_bytes("Content-Type", KIND) {
         response.add_header(kind);
     }
