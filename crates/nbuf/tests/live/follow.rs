@@ -107,14 +107,15 @@ fn names_of_the_dashboard() -> Vec<String> {
 fn check_curve(live: &LiveDocument, hot_bytes: f64) {
     let file = (PAGES * 4096) as f64;
     let share = |point: &LivePoint| (point.cache_bytes.0 as f64 - hot_bytes) / file;
-    let judged = live.points.iter().filter(|point| (0.1..=0.9).contains(&share(point)));
+    // Below, touches of the interpreter count, whose order within an interval is not known.
+    let judged = live.points.iter().filter(|point| (0.3..=0.9).contains(&share(point)));
     let judged: Vec<&LivePoint> = judged.collect();
     assert!(judged.len() >= 3, "{live:?}");
     let (first, rest) = judged.split_first().unwrap();
     for point in rest {
         let want = (1.0 - share(point)) / (1.0 - share(first));
         let got = point.misses_per_second / first.misses_per_second;
-        assert!((got - want).abs() < 0.1, "{got}, not {want}: {point:?}");
+        assert!((got - want).abs() < 0.1, "{got}, not {want}, hot {hot_bytes}: {point:?} {live:?}");
     }
 }
 
@@ -129,14 +130,14 @@ fn a_service_is_followed_through_its_restarts() {
     let path = place.file("data", PAGES * 4096);
     File::open(&path).unwrap().sync_all().unwrap();
     let name = group.0.display().to_string();
-    let words = ["--cgroup", &name, "--every", "2s", "--metrics", "0", "--target", "hit=0.5"];
+    let words = ["--cgroup", &name, "--every", "1s", "--metrics", "0", "--target", "hit=0.5"];
     let service = Service::start_in(&group.0, &path);
     let mut following = Following::start(&place, &words);
     let address = following.address();
     assert!(address.starts_with("127.0.0.1:"), "{address}");
-    let line = std::iter::repeat_with(|| following.line()).take(3).last().unwrap();
+    let line = std::iter::repeat_with(|| following.line()).take(4).last().unwrap();
     let old = service.pid().parse::<u32>().unwrap();
-    assert_eq!((&line.processes[..], &line.absent, line.window), (&[old][..], &None, 3));
+    assert_eq!((&line.processes[..], &line.absent, line.window), (&[old][..], &None, 4));
     let live = line.live.expect("it was watched");
     assert!(live.memory.is_charged && live.lost == 0 && live.answer.is_some(), "{live:?}");
     let hot_bytes = live.touched_bytes.0 as f64 - (PAGES * 4096) as f64;
@@ -151,12 +152,13 @@ fn a_service_is_followed_through_its_restarts() {
     assert_eq!(asked(&address, "/").0, 404);
 
     drop(service);
+    // Long enough that nbuf finds the group empty.
+    std::thread::sleep(std::time::Duration::from_millis(1300));
     let service = Service::start_in(&group.0, &path);
     let new = service.pid().parse::<u32>().unwrap();
-    let lines: Vec<LiveFollow> = std::iter::repeat_with(|| following.line()).take(5).collect();
-    // The window of the restart has both of them.
-    let both = lines.iter().find(|line| line.attached > 1).expect("it was attached to again");
-    assert!(both.processes.contains(&new), "{lines:?}");
+    let lines: Vec<LiveFollow> = std::iter::repeat_with(|| following.line()).take(7).collect();
+    let has_restart = |line: &LiveFollow| line.attached > 1 || line.absent.is_some();
+    assert!(lines.iter().any(has_restart), "{lines:?}");
     let last = lines.last().unwrap();
     assert_eq!((&last.processes[..], last.attached), (&[new][..], 1), "{last:?}");
     check_curve(last.live.as_ref().unwrap(), hot_bytes);
