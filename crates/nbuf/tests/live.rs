@@ -5,6 +5,8 @@ mod support;
 
 #[path = "live/follow.rs"]
 mod follow;
+#[path = "live/kubernetes.rs"]
+mod kubernetes;
 #[path = "live/service.rs"]
 mod service;
 #[path = "live/several.rs"]

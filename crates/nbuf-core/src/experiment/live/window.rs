@@ -249,7 +249,7 @@ mod tests {
     const PAGES_MAX: u32 = 5_000;
     /// What is read at random all day, in one file.
     const HOT: u64 = 1_000;
-    const ACCESSES: i64 = 500;
+    const ACCESSES: i64 = 320;
 
     /// A minute: a third of the accesses is hot, the others go through files that are new, some of them deleted.
     fn minute(number: u64, random: &mut Random) -> Trace {
@@ -288,7 +288,7 @@ mod tests {
             let window = rolling.next();
             pages = pages.max(rolling.stack.depth());
             files = files.max(rolling.files.len());
-            if number % 720 == 719 {
+            if number == 24 * 60 - 1 {
                 let live = rolling.document(&spec, LiveMemory::default(), window);
                 // A hot page comes back after 3,000 accesses in the mean, of which two thirds are to new pages: 4,500
                 // pages are about 5,300 accesses.
