@@ -75,7 +75,9 @@ impl LongStack {
                 None => holes.push(number),
             }
         }
-        holes.into_iter().for_each(|hole| distances.remove(hole));
+        for hole in holes {
+            distances.remove(hole);
+        }
         distances.start_counting();
         self.numbers.retain(|_, number| {
             *number = renamed[*number as usize];

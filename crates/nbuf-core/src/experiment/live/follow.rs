@@ -56,12 +56,10 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
     for number in 1.. {
         let missing = add_groups(spec, every, &mut all, number)?;
         let began_ns = monotonic_ns();
-        let stop = || match session.cancellation.signal() {
-            Some(signal) => Some(Stop::Signal(signal)),
-            None => {
-                let passed = Duration::from_nanos(monotonic_ns().saturating_sub(began_ns));
-                (passed >= every).then_some(Stop::Over)
-            }
+        let stop = || {
+            let passed = Duration::from_nanos(monotonic_ns().saturating_sub(began_ns));
+            let is_over = (passed >= every).then_some(Stop::Over);
+            session.cancellation.signal().map(Stop::Signal).or(is_over)
         };
         let share = |bytes: usize| bytes / all.len().max(1);
         let rings = share(RINGS_BYTES).min(RING_BYTES_MAX);

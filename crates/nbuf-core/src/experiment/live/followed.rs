@@ -1,7 +1,6 @@
 //! A program that is followed: found again by its name, recorded while it runs, and its windows.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -14,7 +13,9 @@ use super::several::reason;
 use super::window::Rolling;
 use super::{Error, Spec, watch};
 use crate::sys::process::monotonic_ns;
-use crate::workload::record::running::{Stop, groups, is_pattern, name_of};
+use crate::workload::record::running::{
+    Stop, began, children, groups, is_pattern, may_trace, name_of,
+};
 use crate::workload::record::spool::Spool;
 
 /// Pages on the stack of a program: 8 GiB of cache, in about 150 MiB.
@@ -193,7 +194,7 @@ impl Followed {
             let new = children(all[at]).into_iter().filter(|child| {
                 !all.contains(child)
                     && began(*child).is_some_and(|began| began >= first)
-                    && crate::workload::record::running::may_trace(*child, caller)
+                    && may_trace(*child, caller)
             });
             let new: Vec<u32> = new.collect();
             all.extend(new);
@@ -254,25 +255,6 @@ fn pause(round: &Round<'_>, times: u32) {
     while (round.stop)().is_none() && monotonic_ns() < until_ns {
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// When a process began, in ticks since the machine did (`proc_pid_stat(5)`).
-fn began(process: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Its name may have blanks and brackets.
-    let (_, rest) = text.rsplit_once(')')?;
-    let mut words = rest.split_whitespace();
-    if words.next()? == "Z" {
-        return None;
-    }
-    words.nth(18)?.parse().ok()
-}
-
-fn children(process: u32) -> Vec<u32> {
-    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let texts = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let texts: Vec<String> = texts.collect();
-    texts.iter().flat_map(|text| text.split_whitespace()).filter_map(|it| it.parse().ok()).collect()
 }
 
 #[cfg(test)]

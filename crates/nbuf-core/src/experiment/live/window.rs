@@ -111,10 +111,11 @@ impl Rolling {
         window.events += trace.facts.capture.events;
         window.lost += trace.facts.capture.lost;
         window.command.clone_from(&trace.facts.command);
-        recorded(&trace.facts).into_iter().for_each(|warning| window.warn(warning));
-        sizing_themselves(&trace.files).into_iter().for_each(|warning| window.warn(warning));
         let unseen = unseen_touches(&trace.facts.capture).map(Warning::Text);
-        unseen.into_iter().for_each(|warning| window.warn(warning));
+        let all = recorded(&trace.facts).into_iter().chain(sizing_themselves(&trace.files));
+        for warning in all.chain(unseen) {
+            window.warn(warning);
+        }
     }
 
     /// Ends the window: the curve of all so far. A window without a recording counts, too.
@@ -253,14 +254,14 @@ mod tests {
 
     /// A minute: a third of the accesses is hot, the others go through files that are new, some of them deleted.
     fn minute(number: u64, random: &mut Random) -> Trace {
-        let mut trace = Trace::default();
-        trace.files = vec!["/hot".to_owned()];
+        let files = vec!["/hot".to_owned()];
+        let mut trace = Trace { files, ..Trace::default() };
         trace.files.extend((0..40).map(|file| format!("/log/{number}/{file}")));
         trace.facts.elapsed_ns = 60_000_000_000;
         for at in 0..ACCESSES {
             let (file, page, op) = match at % 3 {
                 0 => (0, random.below(HOT), CacheEvent::Read),
-                _ => (1 + at as u64 % 40, at as u64, CacheEvent::Write),
+                _ => (1 + at.cast_unsigned() % 40, at.cast_unsigned(), CacheEvent::Write),
             };
             let op = if at % 50 == 49 { CacheEvent::Evict } else { op };
             trace.records.push(Record {

@@ -84,7 +84,7 @@ mod tests {
     /// Two loops, over this number of pages and over many.
     fn looped(pages: u32) -> Warm {
         let mut warm = Warm::new(10_000);
-        let depth = |time: u64| if time % 2 == 0 { pages } else { 5_000 };
+        let depth = |time: u64| if time.is_multiple_of(2) { pages } else { 5_000 };
         (0..10_000).for_each(|time| warm.push_behind(time, Some(depth(time)), 5_000));
         warm
     }

@@ -8,7 +8,8 @@ use nbuf::experiment::size::{self, PrivateDisc, Rate, Spec};
 use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, Size};
 
-use super::values::{Budget, budget, duration, rate, some_time, window, window_time};
+use super::follow::Following;
+use super::values::{Budget, budget, duration, rate, some_time, window};
 use crate::caller::Needs;
 use crate::command::attach::Attach;
 use crate::command::capture::Capture;
@@ -175,19 +176,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) running: Attach,
 
-    /// Watch what runs already without end, and renew the answer after each window; older windows count less.
-    /// Prints a line of JSON a window, or a sentence on a terminal
-    #[arg(long, requires = "running", conflicts_with_all = ["duration", "html", "compare"])]
-    pub(super) follow: bool,
-
-    /// With --follow: the length of a window, from 1s to 1h (30s, 5m) [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = window_time, requires = "follow")]
-    pub(super) every: Option<Duration>,
-
-    /// With --follow: serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
-    #[arg(long, value_name = "ADDRESS", value_parser = crate::command::scrapes::address,
-        requires = "follow")]
-    pub(super) metrics: Option<std::net::SocketAddr>,
+    #[command(flatten)]
+    pub(super) following: Following,
 
     /// The command and its arguments; the first word that is no option begins it, or the first after `--`
     #[arg(trailing_var_arg = true, conflicts_with = "running",

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nbuf::experiment::document;
@@ -11,14 +13,33 @@ use nbuf::experiment::session::Interim;
 
 use super::arguments::Args;
 use super::live::explain;
+use super::values::window_time;
 use crate::command::scrapes::{Text, serve};
 use crate::console::Console;
 use crate::output::{as_io, print};
 use crate::show::live::follow::{Metrics, line};
 
+/// How what runs already is followed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Following {
+    /// Watch what runs already without end, and renew the answer after each window; older windows count less.
+    /// Prints a line of JSON a window, or a sentence on a terminal
+    #[arg(long, requires = "running", conflicts_with_all = ["duration", "html", "compare"])]
+    pub(super) follow: bool,
+
+    /// With --follow: the length of a window, from 1s to 1h (30s, 5m) [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = window_time, requires = "follow")]
+    every: Option<Duration>,
+
+    /// With --follow: serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDRESS", value_parser = crate::command::scrapes::address,
+        requires = "follow")]
+    metrics: Option<SocketAddr>,
+}
+
 /// Watches until a signal comes or no process reads on.
 pub(super) fn run(args: &Args, each: Spec) -> Result<u8> {
-    let each = Spec { duration: args.every, ..each };
+    let each = Spec { duration: args.following.every, ..each };
     let spec = Follow { wanted: args.running.wanted(), each };
     let for_people = io::stdout().is_terminal() && !args.json;
     let metrics = Arc::new(Mutex::new(Metrics::default()));
@@ -31,7 +52,7 @@ pub(super) fn run(args: &Args, each: Spec) -> Result<u8> {
     let console = Console::new(false, &take);
     let mut session = console.session();
     session.cancellation.listen().context("cannot listen for signals")?;
-    if let Some(address) = args.metrics {
+    if let Some(address) = args.following.metrics {
         serve(address, Arc::clone(&metrics) as Arc<dyn Text>)?;
     }
     match follow(&spec, &mut session) {

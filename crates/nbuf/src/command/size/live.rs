@@ -22,7 +22,7 @@ use crate::{exit, permission};
 pub(super) fn run(args: &Args) -> Result<u8> {
     let spec = spec(args)?;
     outputs::check(args)?;
-    if args.follow {
+    if args.following.follow {
         return super::follow::run(args, spec);
     }
     let are_several = args.running.are_several();

@@ -183,6 +183,26 @@ fn add_members(group: BorrowedFd<'_>, found: &mut Vec<u32>) -> io::Result<()> {
     Ok(())
 }
 
+/// When a process began, in ticks since the machine did (`proc_pid_stat(5)`).
+pub(crate) fn began(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Its name may have blanks and brackets.
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut words = rest.split_whitespace();
+    if words.next()? == "Z" {
+        return None;
+    }
+    words.nth(18)?.parse().ok()
+}
+
+/// Processes that its threads have started and that have not ended.
+pub(crate) fn children(process: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let texts = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let texts: Vec<String> = texts.collect();
+    texts.iter().flat_map(|text| text.split_whitespace()).filter_map(|it| it.parse().ok()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
