@@ -135,10 +135,10 @@ fn a_service_is_followed_through_its_restarts() {
     let mut following = Following::start(&place, &words);
     let address = following.address();
     assert!(address.starts_with("127.0.0.1:"), "{address}");
-    let line = std::iter::repeat_with(|| following.line()).take(4).last().unwrap();
+    let fourth = std::iter::repeat_with(|| following.line()).take(4).last().unwrap();
     let old = service.pid().parse::<u32>().unwrap();
-    assert_eq!((&line.processes[..], &line.absent, line.window), (&[old][..], &None, 4));
-    let live = line.live.expect("it was watched");
+    assert_eq!((&fourth.processes[..], &fourth.absent, fourth.window), (&[old][..], &None, 4));
+    let live = fourth.live.expect("it was watched");
     assert!(live.memory.is_charged && live.lost == 0 && live.answer.is_some(), "{live:?}");
     let hot_bytes = live.touched_bytes.0 as f64 - (PAGES * 4096) as f64;
     check_curve(&live, hot_bytes);
