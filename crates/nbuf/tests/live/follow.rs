@@ -170,8 +170,8 @@ fn a_service_is_followed_through_its_restarts() {
     following.signal(rustix::process::Signal::TERM);
     let (rest, status) = following.end();
     assert_eq!(status, Some(0), "{rest}");
-    let line: LiveFollow = document::read(rest.lines().last().unwrap().as_bytes()).unwrap();
-    assert_eq!(line.live.unwrap().interrupted, Some(15));
+    let ended: LiveFollow = document::read(rest.lines().last().unwrap().as_bytes()).unwrap();
+    assert_eq!(ended.live.unwrap().interrupted, Some(15));
     assert!(is_alive(&service.pid()));
 }
 
