@@ -10,6 +10,8 @@ use super::super::queue::Queues;
 
 /// No frame, or no read under way.
 pub(super) const NONE: u32 = u32::MAX;
+/// A read that has no number yet.
+pub(super) const STARTING: u32 = u32::MAX - 1;
 
 /// Why a known page is not in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reads: hits at once, misses once.
 
 use super::arrive::Part;
-use super::ids::{Absence, NONE};
+use super::ids::{Absence, NONE, STARTING};
 use super::{Cached, Flight, Job};
 use crate::cache::policy::AnyPolicy;
 use crate::disc::{Disc, DiscError};
@@ -174,7 +174,13 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let page_bytes = u64::from(self.settings.page_bytes);
         let from = first * page_bytes;
         let length_bytes = (count * page_bytes).min(self.size_bytes - from);
-        let ids: Vec<u32> = (first..first + count).map(|page| self.number(page)).collect();
+        let mut ids = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        for page in first..first + count {
+            let id = self.number(page);
+            // When nearly all numbers are in use, the next page would take this one.
+            self.ids.set_flight(id, STARTING);
+            ids.push(id);
+        }
         let stale = (first..).zip(&ids).map(|(page, &id)| self.stale_from_start(page, id));
         let waiters = (first..first + count).map(|page| (pending, page)).collect();
         let is_demand = self.is_demand(pending);

@@ -59,7 +59,8 @@ fn cut_everywhere(events: &[crate::disc::Event], work: &mut Work) -> u64 {
 
 #[test]
 fn a_power_cut_takes_nothing_that_was_flushed() {
-    let seeds = 40 * scale();
+    // A hundred times as many are a million power cuts.
+    let seeds = 41 * scale();
     let cuts: u64 = (seed()..seed() + seeds).map(run).sum();
     assert!(cuts > 100 * seeds);
     report("power cuts", cuts);

@@ -76,6 +76,24 @@ fn hits_complete_while_misses_are_out_and_a_page_is_fetched_once() {
 }
 
 #[test]
+fn a_page_is_fetched_once_also_when_all_numbers_of_pages_are_in_use() {
+    let ram = Ram::zeroed(64 << 10);
+    let disc = Delayed::new(ram, Nanos(5_000_000), Nanos(5_000_000), 1);
+    let lru = POLICIES.iter().find(|row| row.name == "lru").unwrap();
+    let settings =
+        Settings { request_bytes_max: 8192, ids_min: 0, ..Settings::new(1, Writes::Back) };
+    let mut cache = Cached::new(disc, (lru.build)(1, 0), settings);
+    // Four pages are known at the most; these are all under way.
+    for page in [6, 8, 10, 12] {
+        cache.submit(Nanos(0), Request::new(Op::Read, page * PAGE, 512), vec![0; 512]);
+    }
+    cache.submit(Nanos(0), Request::new(Op::Read, 0, 8192), vec![0; 8192]);
+    cache.submit(Nanos(0), Request::new(Op::Read, 0, 512), vec![0; 512]);
+    cache.submit(Nanos(0), Request::new(Op::Read, PAGE, 512), vec![0; 512]);
+    assert_eq!((cache.counts().disc_reads, cache.counts().joined), (5, 2));
+}
+
+#[test]
 fn a_write_is_on_the_disc_when_its_way_says() {
     for (writes, at_once, is_kept) in
         [(Writes::Back, false, true), (Writes::Through, true, true), (Writes::Around, true, false)]
