@@ -322,17 +322,65 @@ mod tests {
         assert_eq!(kinds(&out), [&refused[..], &rest, &go].concat());
     }
 
+    /// The same answer in one part as in two, and a bounded one; what the fuzz target checks too.
+    fn check(bytes: &[u8], cut: usize) {
+        let mut whole = Vec::new();
+        let (taken, step) = Handshake::default().take(&export(), bytes, &mut whole);
+        assert!(taken <= bytes.len() && whole.len() <= 256 * (bytes.len() + 1));
+        let (first, _) = bytes.split_at(cut.min(bytes.len()));
+        let (mut handshake, mut parts) = (Handshake::default(), Vec::new());
+        let (early, early_step) = handshake.take(&export(), first, &mut parts);
+        if early_step == Step::More {
+            let (late, late_step) = handshake.take(&export(), &bytes[early..], &mut parts);
+            assert_eq!((early + late, late_step), (taken, step));
+            assert_eq!(parts, whole);
+        }
+    }
+
+    /// Data of an option: noise, or texts and counts as options have them.
+    fn data() -> impl Strategy<Value = Vec<u8>> {
+        let text = prop::sample::select(vec![
+            "",
+            "disc",
+            "base:",
+            "base:allocation",
+            "nbuf:",
+            "nbuf:dirty",
+        ]);
+        let part = prop_oneof![
+            text.prop_map(|text| prefixed(text.as_bytes())),
+            (0..4_u32).prop_map(|count| count.to_be_bytes().to_vec()),
+            any::<u16>().prop_map(|number| number.to_be_bytes().to_vec()),
+            prop::collection::vec(any::<u8>(), 0..20),
+        ];
+        prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
+    }
+
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic_or_keep_much(input in prop::collection::vec(any::<u8>(), 0..300), kind in 0..12_u32) {
-            let mut bytes = 3_u32.to_be_bytes().to_vec();
-            bytes.extend(option(option::STRUCTURED_REPLY, b""));
-            bytes.extend(option(kind, &input));
-            let (mut handshake, mut out) = (Handshake::default(), Vec::new());
-            let (taken, _) = handshake.take(&export(), &bytes, &mut out);
-            prop_assert!(taken <= bytes.len() && out.len() < 2000);
-            let (taken, _) = Handshake::default().take(&export(), &input, &mut out);
-            prop_assert!(taken <= input.len());
+        fn no_options_make_it_panic_or_keep_much(
+            flags in prop_oneof![4 => 0..4_u32, 1 => any::<u32>()],
+            options in prop::collection::vec((0..12_u32, data()), 0..6),
+            noise in prop::collection::vec(any::<u8>(), 0..30),
+            changed in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+            cut in 0..400_usize,
+        ) {
+            let mut bytes = flags.to_be_bytes().to_vec();
+            bytes.extend(options.iter().flat_map(|(kind, data)| option(*kind, data)));
+            if let Some((at, value)) = changed {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            bytes.extend(noise);
+            check(&bytes, cut);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic_or_keep_much(
+            input in prop::collection::vec(any::<u8>(), 0..300),
+            cut in 0..300_usize,
+        ) {
+            check(&input, cut);
         }
     }
 }

@@ -114,6 +114,18 @@ fn errors_have_their_place_and_what_was_meant() {
         line 1, column 8: `seed` must be a whole number of 0 or more"#]].assert_eq(&errors.join("\n"));
 }
 
+/// A script with classes, or an error with a place in the text; what the fuzz target checks too.
+fn check_any(text: &str) -> Result<(), TestCaseError> {
+    match Script::parse(text) {
+        Ok(script) => prop_assert!(!script.classes.is_empty()),
+        Err(error) => {
+            prop_assert!(error.line >= 1 && error.column >= 1);
+            prop_assert!(error.line <= text.matches('\n').count() + 1, "{error}");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     /// Any text, and any change of a good one, is a script or an error with a place in it.
     #[test]
@@ -121,10 +133,29 @@ proptest! {
         let mut changed = GOOD.to_owned();
         changed.replace_range(at..=at, &put);
         for text in [&text, &changed] {
-            if let Err(error) = Script::parse(text) {
-                prop_assert!(error.line >= 1 && error.column >= 1);
-                prop_assert!(error.line <= text.matches('\n').count() + 1, "{error}");
+            check_any(text)?;
+        }
+    }
+
+    /// The same with lines left out, repeated and exchanged, and with words of other lines.
+    #[test]
+    fn nothing_panics_when_lines_move(
+        moves in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4), 1..8),
+    ) {
+        let mut lines: Vec<String> = GOOD.lines().map(str::to_owned).collect();
+        for (from, to, kind) in moves {
+            let (from, to) = (from.index(lines.len()), to.index(lines.len()));
+            match kind {
+                0 if lines.len() > 1 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from].clone()),
+                2 => lines.swap(from, to),
+                _ => {
+                    let value = lines[from].split_once('=').map_or("", |(_, value)| value).to_owned();
+                    let key = lines[to].split_once('=').map_or("x", |(key, _)| key).to_owned();
+                    lines[to] = format!("{key}={value}");
+                }
             }
         }
+        check_any(&lines.join("\n"))?;
     }
 }
