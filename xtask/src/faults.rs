@@ -11,7 +11,6 @@ use anyhow::Context;
 /// time of all is printed at the end.
 #[expect(clippy::disallowed_methods, reason = "the time is shown, nothing depends on it")]
 pub fn run(repository: &Path, times: u64, seed: Option<u64>) -> anyhow::Result<ExitCode> {
-    let begun = Instant::now();
     let cargo = |arguments: &[&str]| {
         let mut command = Command::new("cargo");
         command.current_dir(repository).args(["test", "--release"]).args(arguments);
@@ -22,6 +21,11 @@ pub fn run(repository: &Path, times: u64, seed: Option<u64>) -> anyhow::Result<E
         }
         command.status().context("cannot run cargo test")
     };
+    // The time is that of the tests: an optimised build takes longer than a small run.
+    let built = cargo(&["-p", "nbuf-core", "--lib", "--no-run"])?;
+    let built_server = cargo(&["-p", "nbuf", "--test", "serve", "--no-run"])?;
+    anyhow::ensure!(built.success() && built_server.success(), "the tests cannot be built");
+    let begun = Instant::now();
     let cached = cargo(&["-p", "nbuf-core", "--lib", "cache::cached", "--", "--nocapture"])?;
     let kill = "a_killed_server_has_lost_nothing_that_was_flushed";
     let killed = cargo(&["-p", "nbuf", "--test", "serve", kill])?;
