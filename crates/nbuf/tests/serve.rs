@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serving::{Client, FUA, Nbdkit, READ, Server, WRITE};
+use serving::{Client, Nbdkit, READ, Server, WRITE};
 use support::{Need, Place, missing, skip};
 
 const MIB: usize = 1 << 20;
@@ -66,106 +66,6 @@ fn the_clients_of_others_are_served() {
     assert_eq!(server.end().0, 0);
     let after = fs::read(place.path("disc.img")).unwrap();
     assert!(after[..4096] == [0; 4096] && after[4096..8192] == [7; 4096]);
-}
-
-/// What the cache of another server was seen to lose; the same probes for both.
-fn lost_bytes(uri: &str, disc: &std::path::Path, end: impl FnOnce()) -> (usize, usize) {
-    let mut write = vec!["-t".to_owned(), "none".into(), "-f".into(), "raw".into()];
-    let mut read = write.clone();
-    for at in 0..64 {
-        write.extend(["-c".to_owned(), format!("write -P 0x41 {at}M 1M")]);
-        read.extend(["-c".to_owned(), format!("read -P 0x41 {at}M 1M")]);
-    }
-    write.extend(["-c".to_owned(), "flush".to_owned(), uri.to_owned()]);
-    let mut both = write.clone();
-    both.pop();
-    both.extend(read.into_iter().skip(4));
-    both.push(uri.to_owned());
-    let said = Command::new("qemu-io").args(&both).output().unwrap();
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert_eq!(said.matches("wrote 1048576").count(), 64, "{said}");
-    let wrong = said.matches("verification failed").count();
-    end();
-    let bytes = fs::read(disc).unwrap();
-    let there = bytes.into_iter().filter(|&byte| byte == 0x41).count();
-    (wrong, 64 * MIB - there)
-}
-
-#[test]
-fn flushed_bytes_are_on_the_disc_whatever_was_evicted() {
-    if !has(&["qemu-io"]) {
-        return;
-    }
-    let place = Place::new();
-    let disc = place.path("disc.img");
-    fs::File::create(&disc).unwrap().set_len(64 << 20).unwrap();
-    let name = format!("file:{}", disc.display());
-    let server = Server::start(&place, &name, &["--size", "8MiB", "--write", "back"]);
-    let uri = server.uri();
-    let lost = lost_bytes(&uri, &disc, || assert_eq!(server.end().0, 0));
-    assert_eq!(lost, (0, 0), "MiB that were read back wrong, bytes that are not on the disc");
-    if has(&["nbdkit"]) {
-        let other = place.path("other.img");
-        fs::File::create(&other).unwrap().set_len(64 << 20).unwrap();
-        let file = other.to_str().unwrap();
-        let arguments = ["--filter=cache", "file", file, "cache=writeback", "cache-max-size=8M"];
-        let nbdkit = Nbdkit::start(place.path("nbdkit"), &arguments);
-        let uri = nbdkit.uri();
-        let (wrong, missing) = lost_bytes(&uri, &other, || drop(nbdkit));
-        note(&format!(
-            "nbdkit's cache: {wrong} of 64 MiB read back wrong, {missing} bytes not on the disc"
-        ));
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "what another program does is no assertion of ours")]
-fn note(text: &str) {
-    eprintln!("{text}");
-}
-
-/// Whether a page is as the disc has it after the disc refused a write to it.
-fn serves_what_the_disc_has(socket: &std::path::Path, refuse: &std::path::Path) -> bool {
-    let mut client = Client::connect(socket);
-    assert_eq!(client.read(0, 4096).unwrap(), vec![0; 4096]);
-    fs::write(refuse, "").unwrap();
-    let refused = client.write(FUA, 0, &[9; 4096]);
-    fs::remove_file(refuse).unwrap();
-    assert_ne!(refused, Some(0), "the disc refuses");
-    client.read(0, 4096).is_ok_and(|data| data == [0; 4096])
-}
-
-#[test]
-fn what_the_disc_refused_is_not_served() {
-    if !has(&["nbdkit"]) {
-        return;
-    }
-    for write in ["through", "back", "around"] {
-        let place = Place::new();
-        let disc = place.path("slow.img");
-        fs::write(&disc, vec![0; 4 * MIB]).unwrap();
-        let refuse = place.path("refuse");
-        let rule = format!("error-pwrite-file={}", refuse.display());
-        let file = disc.to_str().unwrap();
-        let errors = ["error-pwrite=EIO", "error-pwrite-rate=100%", &rule];
-        let arguments = [&["--filter=error", "file", file][..], &errors].concat();
-        let nbdkit = Nbdkit::start(place.path("behind"), &arguments);
-        let name = format!("nbd:unix:{}", nbdkit.socket.display());
-        let server = Server::start(&place, &name, &["--size", "1MiB", "--write", write]);
-        assert!(serves_what_the_disc_has(&server.socket, &refuse), "--write {write}");
-        assert_eq!(server.end().0, 0);
-        let mode = match write {
-            "through" => "cache=writethrough",
-            "back" => "cache=writeback",
-            _ => continue,
-        };
-        let filters =
-            ["--filter=cache", "--filter=error", "file", file, mode, "cache-on-read=true"];
-        let arguments = [&filters[..], &errors].concat();
-        fs::write(&disc, vec![0; 4 * MIB]).unwrap();
-        let other = Nbdkit::start(place.path("other"), &arguments);
-        let is_right = serves_what_the_disc_has(&other.socket, &refuse);
-        note(&format!("nbdkit's cache, {mode}: serves what the disc has: {is_right}"));
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a refusal has a deadline")]
@@ -323,10 +223,19 @@ fn a_server_answers_about_itself() {
     assert_eq!(stats["misses"]["never_seen"], 2);
     let text = String::from_utf8(ask(&["stats", &socket]).stdout).unwrap();
     assert!(text.contains("hit ratio 50.0 %"), "{text}");
+    assert!(text.contains("hit ratio 50.0 % with 2.00 MiB and s3-fifo"), "{text}");
+    let twice = &stats["other_sizes"][1];
+    assert_eq!((&twice["cache_bytes"], &twice["hit_ratio"]), (&(2 << 20).into(), &0.5.into()));
+    assert!(ask(&["policy", &socket, "lru"]).status.success());
+    let refused = ask(&["policy", &socket, "opt"]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(125) && error.contains("needs the future"), "{error}");
     assert!(ask(&["resize", &socket, "64KiB"]).status.success());
     let stats = ask(&["stats", &socket, "--json"]);
     let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
     assert_eq!((&stats["cache_bytes"], &stats["owed_bytes"]), (&65536.into(), &0.into()));
+    assert_eq!(stats["policy"], "lru");
+    assert_eq!(stats["other_sizes"], serde_json::json!([]), "nothing was read since");
     assert!(client.read(12288, 4096).unwrap() == data[12288..16384]);
     assert_eq!(client.write(0, 16384, &[2; 4096]), Some(0));
     assert!(ask(&["drain", &socket]).status.success());

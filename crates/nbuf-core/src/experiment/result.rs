@@ -91,7 +91,7 @@ pub use run_profile::{
 };
 pub use run_sample::{RunSample, RunSampleMeter};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
-pub use serve::{ServeDocument, ServeMisses};
+pub use serve::{ServeDocument, ServeMisses, ServeSize};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};

@@ -167,8 +167,11 @@ fn open(spec: &Spec, clock: Stopwatch) -> Result<Behind, Error> {
     }
 }
 
-/// The control socket: next to the first Unix socket, or where a default socket would be.
+/// The control socket: the given one, next to the first Unix socket, or where a default socket would be.
 fn control(spec: &Spec, listen: &[Address]) -> Result<PathBuf, Error> {
+    if let Some(path) = &spec.control {
+        return Ok(path.clone());
+    }
     let unix = listen.iter().find_map(|address| match address {
         Address::Unix(path) => Some(path.clone()),
         Address::Tcp(_) => None,
@@ -224,9 +227,14 @@ pub fn resize(socket: &Path, size: crate::units::Bytes) -> Result<(), Error> {
     ask(socket, &format!("resize {}", size.0)).map(drop)
 }
 
+/// Gives the cache of a running server another policy, when all that is dirty is written.
+pub fn change_policy(socket: &Path, policy: Choice) -> Result<(), Error> {
+    ask(socket, &format!("policy {policy}")).map(drop)
+}
+
 fn ask(socket: &Path, line: &str) -> Result<String, Error> {
-    let is_control = socket.extension().is_some_and(|extension| extension == "ctl");
-    let control = if is_control { socket.to_owned() } else { nbd::control_path(socket) };
+    let beside = nbd::control_path(socket);
+    let control = if beside.exists() { beside } else { socket.to_owned() };
     let failed = |error| Error::NoServer { control: control.display().to_string(), error };
     let answer = nbd::ask(&control, line).map_err(failed)?;
     match serde_json::from_str::<serde_json::Value>(&answer) {

@@ -29,6 +29,7 @@ use crate::show::serve as shown;
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
   nbuf serve stats /run/disc.sock           # what it has done so far
   nbuf serve resize /run/disc.sock 512MiB
+  nbuf serve policy /run/disc.sock lru
   nbuf serve drain /run/disc.sock           # writes what is dirty, and ends
 
 Exit status:
@@ -55,6 +56,10 @@ pub(crate) struct Args {
     /// Listen at this Unix socket [default: one in a directory of the user's own]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+
+    /// Answer about the server at this Unix socket [default: the first socket with .ctl]
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
 
     /// Listen at this address too, such as 127.0.0.1:10809
     #[arg(long, value_name = "ADDRESS")]
@@ -100,7 +105,7 @@ pub(crate) struct Args {
 enum Ask {
     /// Print what a server has done so far
     Stats {
-        /// Its socket
+        /// Its socket, or its control socket
         socket: PathBuf,
         /// Print one JSON document
         #[arg(long)]
@@ -113,6 +118,13 @@ enum Ask {
         /// The new size
         #[arg(value_parser = bytes)]
         size: Bytes,
+    },
+    /// Give the cache of a server another policy
+    Policy {
+        /// Its socket
+        socket: PathBuf,
+        /// The new policy; see docs/policies.md
+        policy: Choice,
     },
     /// Let a server write what is dirty, and end
     Drain {
@@ -133,6 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     match &args.ask {
         Some(Ask::Stats { socket, json }) => tell(&serve::stats(socket)?, *json)?,
         Some(Ask::Resize { socket, size }) => serve::resize(socket, *size)?,
+        Some(Ask::Policy { socket, policy }) => serve::change_policy(socket, *policy)?,
         Some(Ask::Drain { socket }) => serve::drain(socket)?,
         None => return serve(args),
     }
@@ -182,11 +195,13 @@ impl Args {
         let size = self.size.context("how large a cache? give --size")?;
         let sockets = self.socket.iter().map(|path| std::path::absolute(path).map(Address::Unix));
         let sockets: Vec<Address> = sockets.collect::<Result<_, _>>().context("--socket")?;
+        let control = self.control.as_ref().map(std::path::absolute).transpose();
         let listen =
             sockets.into_iter().chain(self.listen.iter().copied().map(Address::Tcp)).collect();
         Ok(Spec {
             writes: self.write,
             listen,
+            control: control.context("--control")?,
             allows_anyone: self.allow_anyone,
             policy: self.policy,
             is_read_only: self.read_only,

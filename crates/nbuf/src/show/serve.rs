@@ -29,8 +29,8 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
             serving.size_bytes
         );
     }
-    let socket = serving.control.with_extension("");
-    let _ = writeln!(text, "  to see what it does:        nbuf serve stats {}", socket.display());
+    let control = serving.control.display();
+    let _ = writeln!(text, "  to see what it does:        nbuf serve stats {control}");
     text
 }
 
@@ -57,10 +57,22 @@ pub(crate) fn summary(document: &ServeDocument) -> String {
     line(
         "misses",
         format!(
-            "{} never seen, {} evicted, {} invalidated, {} bypassed, {} written around",
-            m.never_seen, m.evicted, m.invalidated, m.bypassed, m.written
+            "{} never seen, {} evicted ({} of them would hit at twice the size), {} invalidated, {} bypassed, {} written around",
+            m.never_seen,
+            m.evicted,
+            m.evicted_would_hit_at_twice,
+            m.invalidated,
+            m.bypassed,
+            m.written
         ),
     );
+    for other in &d.other_sizes {
+        let [best, low, high] =
+            [other.hit_ratio, other.hit_ratio_low, other.hit_ratio_high].map(|hit| hit * 100.0);
+        let (size, policy) = (bytes(other.cache_bytes), &other.policy);
+        let band = if low < high { format!(" ({low:.1} to {high:.1})") } else { String::new() };
+        line("would be", format!("hit ratio {best:.1} %{band} with {size} and {policy}"));
+    }
     line(
         "writes",
         format!("{} of {}, {} waited for room", d.writes, bytes(d.write_bytes), d.writes_throttled),

@@ -1,5 +1,7 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod probes;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

@@ -74,6 +74,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let is_admitted =
                 is_there || is_whole && part.covered == part.all && self.admit(id, Cause::Demand);
             if is_admitted {
+                if let Some(others) = &mut self.others {
+                    others.write(page);
+                }
                 self.copy_in(request.offset, page, &part, data);
                 self.on_disc(id, &part);
             }
@@ -141,6 +144,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// A page leaves, and the policy forgets it. It owes nothing.
     fn drop_page(&mut self, id: u32, absence: Absence) {
         self.decider.remove(id);
+        if let Some(others) = &mut self.others {
+            others.remove(self.ids.slot(id).page);
+        }
         let frame = self.ids.slot(id).frame;
         if frame != NONE {
             self.frames.give(frame);

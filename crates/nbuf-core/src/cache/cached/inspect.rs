@@ -2,7 +2,7 @@
 
 use super::frames::SECTOR_BYTES;
 use super::ids::NONE;
-use super::{Cached, Counts, Settings, State};
+use super::{Cached, Counts, OtherSize, Settings, State};
 use crate::cache::policy::AnyPolicy;
 use crate::disc::{Disc, DiscError};
 
@@ -10,6 +10,16 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// What other sizes and policies would have given, if they were followed and anything was read.
+    pub fn other_sizes(&self) -> Vec<OtherSize> {
+        self.others.as_ref().map_or_else(Vec::new, |others| others.sizes(&self.counts))
+    }
+
+    /// Misses of pages that had been evicted, and that twice the size would have had; an estimate from a sample.
+    pub fn would_hit_at_twice(&self) -> u64 {
+        self.others.as_ref().map_or(0, |others| others.would_hit_at_twice(&self.counts))
     }
 
     /// How it was set.

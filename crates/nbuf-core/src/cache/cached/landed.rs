@@ -100,6 +100,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     /// Asks the policy to take a page in. If it does, the page has a frame without valid bytes.
     pub(super) fn admit(&mut self, id: u32, cause: Cause) -> bool {
+        if cause == Cause::Readahead
+            && let Some(others) = &mut self.others
+        {
+            others.fetch(self.ids.slot(id).page);
+        }
         let (ids, frames) = (&self.ids, &self.frames);
         let outcome = self.decider.fill(id, cause, |page| {
             let frame = ids.slot(page).frame;

@@ -23,6 +23,7 @@ mod frames;
 mod ids;
 mod inspect;
 mod landed;
+mod others;
 mod read;
 mod renew;
 mod settings;
@@ -33,6 +34,7 @@ mod write;
 
 pub use counts::Counts;
 pub use decisions::{Decision, Log, first_difference};
+pub use others::{OtherSize, Others};
 pub use settings::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, Writes};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -145,6 +147,8 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     now: Nanos,
     counts: Counts,
     missing: Vec<u64>,
+    /// Small caches that tell what another size would give.
+    others: Option<Others>,
 }
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
@@ -184,12 +188,18 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             now: Nanos::ZERO,
             counts: Counts::default(),
             missing: Vec::new(),
+            others: None,
         }
     }
 
     /// Sends every decision of the policy to a log from now on.
     pub fn log_to(&mut self, log: Log) {
         self.decider.log = Some(log);
+    }
+
+    /// Follows what other sizes and policies would give from now on.
+    pub fn compare_with(&mut self, others: Others) {
+        self.others = Some(others);
     }
 
     /// Begins to write all that is dirty now, though it is little; failed pages are tried again. For a

@@ -26,6 +26,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 return false;
             }
             self.decider.touch(id);
+            self.compare_read(first, false);
             out.extend_from_slice(&self.frames.bytes(frame)[place(&part)]);
         } else {
             let is_there = |page| {
@@ -41,6 +42,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 let part = self.part(request.offset, request.length_bytes, page);
                 let id = self.ids.find(page).unwrap_or(NONE);
                 self.decider.touch(id);
+                self.compare_read(page, false);
                 out.extend_from_slice(&self.frames.bytes(self.ids.slot(id).frame)[place(&part)]);
             }
         }
@@ -79,6 +81,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let is_there = self.decider.touch(id);
         let part = self.part(request.offset, request.length_bytes, page);
         let slot = *self.ids.slot(id);
+        self.compare_read(page, !is_there && slot.absence == Absence::Evicted);
         if is_there && part.touched & !self.frames.get(slot.frame).valid == 0 {
             let from = self.within(request, page, &part);
             let bytes = &self.frames.bytes(slot.frame)[place(&part)];
@@ -88,6 +91,13 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.counts.miss(if is_there { Absence::Invalidated } else { slot.absence });
         self.counts.joined += u64::from(slot.flight != NONE);
         false
+    }
+
+    #[inline]
+    fn compare_read(&mut self, page: u64, was_evicted: bool) {
+        if let Some(others) = &mut self.others {
+            others.read(page, was_evicted);
+        }
     }
 
     /// Where a part of a request is in its data.

@@ -8,12 +8,14 @@ use crate::disc::Disc;
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Goes on with another policy, new and of this many pages. Pages stay as far as it takes them; its memory
-    /// of their use begins again. Refused while a page is owed: flush before. A log does not go on.
+    /// of their use begins again. Refused while a page is owed: flush before. A log and a
+    /// comparison do not go on.
     pub fn renew(&mut self, policy: Box<P>, pages: u32) -> bool {
         if self.owed_pages > 0 || pages == 0 {
             return false;
         }
         self.decider.log = None;
+        self.others = None;
         self.decider.policy = policy;
         self.settings = super::Settings {
             dirty_low_pages: pages / 10,

@@ -5,6 +5,7 @@ mod bytes;
 mod cuts;
 mod errors;
 mod history;
+mod others;
 mod rules;
 mod same;
 mod work;

@@ -96,6 +96,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 return false;
             }
         }
+        if let Some(others) = &mut self.others {
+            others.write(page);
+        }
         self.copy_in(request.offset, page, &part, data);
         let frame = self.ids.slot(id).frame;
         self.frames.get_mut(frame).valid |= part.covered;

@@ -44,6 +44,10 @@ pub struct ServeDocument {
     pub hit_ratio: Option<f64>,
     /// The other pages, by cause.
     pub misses: ServeMisses,
+    /// What other sizes and policies would have given since the start, or since the last change of either.
+    /// Nothing before the first read.
+    #[serde(default)]
+    pub other_sizes: Vec<ServeSize>,
     /// Pages that the policy evicted.
     pub evictions: u64,
     /// Writes by clients, with discards and zeros.
@@ -77,6 +81,22 @@ impl ServeDocument {
     pub const SCHEMA: &'static str = "nbuf.serve/1";
 }
 
+/// What another size or policy would have given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ServeSize {
+    /// The policy.
+    pub policy: String,
+    /// The size of the cache.
+    pub cache_bytes: u64,
+    /// The share of pages that would have been in the cache.
+    pub hit_ratio: f64,
+    /// The lower edge of a 95 % band, which has the chance of the sample alone.
+    pub hit_ratio_low: f64,
+    /// Its upper edge.
+    pub hit_ratio_high: f64,
+}
+
 /// Pages that a read did not find in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -85,6 +105,10 @@ pub struct ServeMisses {
     pub never_seen: u64,
     /// The policy had evicted them.
     pub evicted: u64,
+    /// Pages of these that a cache of twice the size would have had. An estimate from a sample; it begins again when
+    /// the size or the policy changes.
+    #[serde(default)]
+    pub evicted_would_hit_at_twice: u64,
     /// A write, a discard or a failure had made their bytes invalid.
     pub invalidated: u64,
     /// They had been refused, by the policy or because all else was dirty.

@@ -1,7 +1,8 @@
 //! The document of a server: what was asked, and what was counted.
 
 use super::Spec;
-use crate::experiment::result::{ServeDocument, ServeMisses};
+use crate::cache::cached::OtherSize;
+use crate::experiment::result::{ServeDocument, ServeMisses, ServeSize};
 use crate::path::nbd::Snapshot;
 
 pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocument {
@@ -14,7 +15,7 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
         disc_bytes: size_bytes,
         cache_bytes: u64::from(snapshot.settings.pages) * page_bytes,
         page_bytes,
-        policy: spec.policy.to_string(),
+        policy: snapshot.policy.to_string(),
         write: spec.writes.to_string(),
         seconds: snapshot.up.seconds(),
         clients: snapshot.clients,
@@ -30,11 +31,13 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
         misses: ServeMisses {
             never_seen: counts.misses_new,
             evicted: counts.misses_evicted,
+            evicted_would_hit_at_twice: snapshot.would_hit_at_twice,
             invalidated: counts.misses_invalidated,
             bypassed: counts.misses_bypassed,
             written: counts.misses_written,
             joined: counts.joined,
         },
+        other_sizes: snapshot.others.iter().map(|other| size(other, page_bytes)).collect(),
         evictions: counts.evictions,
         writes: counts.writes,
         write_bytes: counts.write_bytes,
@@ -48,5 +51,15 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
         disc_flushes: counts.disc_flushes,
         disc_errors: counts.disc_errors,
         error: None,
+    }
+}
+
+fn size(other: &OtherSize, page_bytes: u64) -> ServeSize {
+    ServeSize {
+        policy: other.policy.clone(),
+        cache_bytes: other.pages * page_bytes,
+        hit_ratio: other.hit_ratio,
+        hit_ratio_low: other.low,
+        hit_ratio_high: other.high,
     }
 }

@@ -54,6 +54,8 @@ pub struct Spec {
     pub writes: Writes,
     /// Where clients connect; where there is none, at a socket of the user's own.
     pub listen: Vec<Address>,
+    /// Where the server answers about itself; by default next to the first Unix socket.
+    pub control: Option<PathBuf>,
     /// Whether an address that is not loopback may be listened at. Clients are not asked who they are.
     pub allows_anyone: bool,
     /// What is evicted.
@@ -78,6 +80,7 @@ impl Spec {
             size,
             writes: Writes::Through,
             listen: Vec::new(),
+            control: None,
             allows_anyone: false,
             policy: "s3-fifo".parse().expect("a row of the table"),
             is_read_only: false,

@@ -1,7 +1,7 @@
 //! The socket at which a server answers about itself: a line asks, a line of JSON answers.
 //!
 //! `stats` answers with what was counted. `drain` ends the server as a signal does. `resize BYTES` changes the
-//! size of the cache, when all that is dirty is written. Only the user who started the server may connect.
+//! size of the cache and `policy NAME` its policy, when all that is dirty is written. Only the user who started the server may connect.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -17,11 +17,12 @@ const LINE_BYTES_MAX: usize = 256;
 const PATIENCE: Nanos = Nanos(5_000_000_000);
 
 /// What a caller asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Stats,
     Drain,
     Resize(u64),
+    Policy(String),
 }
 
 /// The control socket of a server at this socket.
@@ -65,8 +66,14 @@ impl Caller {
                 let bytes = bytes.parse().map_err(|_| "write `resize BYTES`")?;
                 Ok(Some(Command::Resize(bytes)))
             }
-            _ => Err("write `stats`, `drain` or `resize BYTES`"),
+            ("policy", name) => Ok(Some(Command::Policy(name.to_owned()))),
+            _ => Err("write `stats`, `drain`, `resize BYTES` or `policy NAME`"),
         }
+    }
+
+    /// Answers why not.
+    pub(super) fn refuse(&mut self, why: &str) {
+        self.answer(&serde_json::json!({ "error": why }).to_string());
     }
 
     /// Answers with a line.

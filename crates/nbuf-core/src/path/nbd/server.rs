@@ -20,7 +20,7 @@ use super::connection::Connection;
 use super::control::{Caller, Command};
 use super::handshake::Export;
 use super::listener::{Address, ListenError, Listener, Socket};
-use crate::cache::cached::{Cached, Counts, Settings};
+use crate::cache::cached::{Cached, Counts, OtherSize, Others, Settings};
 use crate::cache::policy::{self, AnyPolicy};
 use crate::clock::Stopwatch;
 use crate::disc::Disc;
@@ -57,10 +57,16 @@ pub enum ServerError {
 }
 
 /// What a server is at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// What the cache counted.
     pub(crate) counts: Counts,
+    /// Misses that twice the size would have had.
+    pub(crate) would_hit_at_twice: u64,
+    /// What other sizes and policies would give.
+    pub(crate) others: Vec<OtherSize>,
+    /// The policy.
+    pub(crate) policy: policy::Choice,
     /// The pages that it may hold.
     pub(crate) settings: Settings,
     /// The pages that it holds.
@@ -91,8 +97,8 @@ struct Asked {
 enum Quiet {
     /// The server ends.
     End,
-    /// The cache is renewed with this many pages, and a caller is notified.
-    Resize(u32, Caller),
+    /// The cache is renewed with this policy and this many pages, and a caller is notified.
+    Renew(policy::Choice, u32, Caller),
 }
 
 /// A server of one disc.
@@ -133,8 +139,10 @@ impl Server {
         let listeners = setup.listen.iter().map(Listener::bind).collect::<Result<_, _>>()?;
         let control = setup.control.map(|path| Listener::bind(&Address::Unix(path)));
         let policy = setup.policy.build(setup.settings.pages, 0);
+        let mut cache = Cached::new(disc, policy, setup.settings);
+        cache.compare_with(Others::new(setup.policy, setup.settings.pages, Counts::default()));
         Ok(Self {
-            cache: Cached::new(disc, policy, setup.settings),
+            cache,
             export,
             policy: setup.policy,
             clients_max: setup.clients_max,
@@ -165,6 +173,9 @@ impl Server {
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             counts: self.cache.counts(),
+            would_hit_at_twice: self.cache.would_hit_at_twice(),
+            others: self.cache.other_sizes(),
+            policy: self.policy,
             settings: self.cache.settings(),
             used_pages: self.cache.used_pages(),
             owed_bytes: self.cache.owed_bytes(),
@@ -230,12 +241,25 @@ impl Server {
             Command::Resize(bytes) => {
                 let pages = bytes / u64::from(self.cache.settings().page_bytes);
                 match u32::try_from(pages) {
-                    Ok(pages) if pages > 0 && self.quiet.is_none() => {
-                        self.quiet = Some(Quiet::Resize(pages, caller));
-                    }
-                    _ => caller.answer("{\"error\": \"the size is a page at least and 16 TiB at most; one at a time\"}"),
+                    Ok(pages) if pages > 0 => self.renew(caller, self.policy, pages),
+                    _ => caller.refuse("the size is a page at least, and 16 TiB at most"),
                 }
             }
+            Command::Policy(name) => match name.parse::<policy::Choice>() {
+                Ok(choice) if choice.row().name == "opt" => {
+                    caller.refuse("opt needs the future, which only a simulation has");
+                }
+                Ok(choice) => self.renew(caller, choice, self.cache.settings().pages),
+                Err(error) => caller.refuse(&error.to_string()),
+            },
         }
+    }
+
+    /// Begins to renew the cache, when nothing else is going on.
+    fn renew(&mut self, mut caller: Caller, choice: policy::Choice, pages: u32) {
+        if self.quiet.is_some() {
+            return caller.refuse("the server ends, or changes already: ask again");
+        }
+        self.quiet = Some(Quiet::Renew(choice, pages, caller));
     }
 }

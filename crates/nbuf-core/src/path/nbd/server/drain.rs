@@ -1,6 +1,7 @@
 //! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
 
 use super::{Asked, Quiet, Server};
+use crate::cache::cached::Others;
 use crate::disc::{Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -51,9 +52,8 @@ impl Server {
                 return;
             }
             self.flushes_failed = 0;
-            if let Some(Quiet::Resize(_, mut caller)) = self.quiet.take() {
-                caller
-                    .answer("{\"error\": \"what is dirty cannot be written, so the size stays\"}");
+            if let Some(Quiet::Renew(_, _, mut caller)) = self.quiet.take() {
+                caller.refuse("what is dirty cannot be written, so all stays as it is");
             } else {
                 self.quiet = Some(Quiet::End);
                 self.ended = Some(Drained { error: Some(error.to_string()), ..self.result() });
@@ -61,9 +61,11 @@ impl Server {
             return;
         }
         self.flushes_failed = 0;
-        if let Some(Quiet::Resize(pages, mut caller)) = self.quiet.take() {
-            self.cache.renew(self.policy.build(pages, 0), pages);
-            caller.answer(&format!("{{\"pages\": {pages}}}"));
+        if let Some(Quiet::Renew(choice, pages, mut caller)) = self.quiet.take() {
+            self.cache.renew(choice.build(pages, 0), pages);
+            self.cache.compare_with(Others::new(choice, pages, self.cache.counts()));
+            self.policy = choice;
+            caller.answer(&format!("{{\"policy\": \"{choice}\", \"pages\": {pages}}}"));
         } else {
             self.send_all();
             self.ended = Some(self.result());

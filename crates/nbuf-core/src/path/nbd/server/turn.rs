@@ -159,7 +159,7 @@ impl Server {
             match caller.receive(self.now) {
                 Ok(Some(command)) => self.command(caller, command, describe),
                 Ok(None) => self.callers.push(caller),
-                Err(why) => caller.answer(&format!("{{\"error\": \"{why}\"}}")),
+                Err(why) => caller.refuse(why),
             }
         }
     }
