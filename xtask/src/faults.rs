@@ -21,7 +21,7 @@ pub fn run(repository: &Path, times: u64, seed: Option<u64>) -> anyhow::Result<E
         }
         command.status().context("cannot run cargo test")
     };
-    // The time is that of the tests: an optimised build takes longer than a small run.
+    // Only the tests are timed: an optimised build takes longer than a small run.
     let built = cargo(&["-p", "nbuf-core", "--lib", "--no-run"])?;
     let built_server = cargo(&["-p", "nbuf", "--test", "serve", "--no-run"])?;
     anyhow::ensure!(built.success() && built_server.success(), "the tests cannot be built");

@@ -2,7 +2,7 @@
 
 use super::frames::SECTOR_BYTES;
 use super::ids::NONE;
-use super::{Cached, Counts, OtherSize, Settings, State};
+use super::{Cached, Counts, OtherSize, Others, Settings, State};
 use crate::cache::policy::AnyPolicy;
 use crate::disc::{Disc, DiscError};
 
@@ -10,6 +10,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Follows what other sizes and policies would give from now on.
+    pub fn compare_with(&mut self, others: Others) {
+        self.others = Some(others);
     }
 
     /// What other sizes and policies would have given, if they were followed and anything was read.

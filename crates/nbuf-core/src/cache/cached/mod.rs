@@ -197,11 +197,6 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.decider.log = Some(log);
     }
 
-    /// Follows what other sizes and policies would give from now on.
-    pub fn compare_with(&mut self, others: Others) {
-        self.others = Some(others);
-    }
-
     /// Begins to write all that is dirty now, though it is little; failed pages are tried again. For a
     /// caller with a clock, every second or so.
     pub fn tick(&mut self, now: Nanos) {

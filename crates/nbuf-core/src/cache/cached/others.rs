@@ -2,7 +2,7 @@
 //!
 //! Small caches without bytes follow a sample of the pages: those whose hash says so (C. Waldspurger and others,
 //! *Cache Modeling and Optimization using Miniature Simulations*, 2017). One of them stands for the running cache. The
-//! hit ratio of another size is that of the running cache, plus the difference between two small caches. A few
+//! hit ratio of another size is the running cache's, plus the difference between two small caches. A few
 //! hot pages decide a sample's hit ratio by chance, and they cancel in the difference.
 //!
 //! The band is 95 %, from the spread between groups of pages. It has the chance of the sample alone.
