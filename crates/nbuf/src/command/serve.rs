@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     ask: Option<Ask>,
 
-    /// The disc: <file:PATH>, or another NBD server as nbd:unix:PATH
+    /// The disc: `file:PATH` for an image, or `nbd:unix:PATH` for another NBD server
     #[arg(long, value_name = "DISC", required = true)]
     disc: Option<BehindSpec>,
 
