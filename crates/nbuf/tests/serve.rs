@@ -244,6 +244,19 @@ fn a_server_answers_about_itself() {
     let none = ask(&["stats", &socket]);
     let error = String::from_utf8(none.stderr).unwrap();
     assert!(none.status.code() == Some(125) && error.contains("no server answers"), "{error}");
+    // A control socket of another name: the socket of the data does not know these words.
+    let control = place.path("control");
+    let options = ["--size", "1MiB", "--control", control.to_str().unwrap()];
+    let mut server =
+        Server::start(&place, &format!("file:{}", place.path("disc.img").display()), &options);
+    let wrong = ask(&["drain", &socket]);
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        wrong.status.code() == Some(125) && error.contains("is not a control socket"),
+        "{error}"
+    );
+    assert!(ask(&["drain", options[3]]).status.success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -85,6 +85,11 @@ pub enum Error {
         /// What happened.
         error: io::Error,
     },
+    /// What answers there is another protocol.
+    #[error(
+        "{0} is not a control socket: give the one of `nbuf serve`, or the path of its --control"
+    )]
+    NotControl(String),
     /// A running server refused.
     #[error("the server refuses: {0}")]
     Refused(String),
@@ -211,7 +216,8 @@ impl Spec {
     }
 }
 
-/// Asks a running server for its figures. `socket` is its socket or its control socket.
+/// Asks a running server for its figures. `socket` is its control socket, or its socket if the control socket has the
+/// usual name.
 pub fn stats(socket: &Path) -> Result<ServeDocument, Error> {
     let answer = ask(socket, "stats")?;
     serde_json::from_str(&answer).map_err(|_| Error::Refused(answer.trim().to_owned()))
@@ -238,6 +244,8 @@ fn ask(socket: &Path, line: &str) -> Result<String, Error> {
     let failed = |error| Error::NoServer { control: control.display().to_string(), error };
     let answer = nbd::ask(&control, line).map_err(failed)?;
     match serde_json::from_str::<serde_json::Value>(&answer) {
+        // A server of NBD greets.
+        Err(_) => Err(Error::NotControl(control.display().to_string())),
         Ok(value) if value["error"].is_string() && value["schema"].is_null() => {
             Err(Error::Refused(value["error"].as_str().unwrap_or_default().to_owned()))
         }

@@ -105,7 +105,7 @@ pub(crate) struct Args {
 enum Ask {
     /// Print what a server has done so far
     Stats {
-        /// Its socket, or its control socket
+        /// Its control socket, or its socket if --control was not given
         socket: PathBuf,
         /// Print one JSON document
         #[arg(long)]
@@ -113,7 +113,7 @@ enum Ask {
     },
     /// Give the cache of a server another size
     Resize {
-        /// Its socket
+        /// Its control socket, or its socket if --control was not given
         socket: PathBuf,
         /// The new size
         #[arg(value_parser = bytes)]
@@ -121,14 +121,14 @@ enum Ask {
     },
     /// Give the cache of a server another policy
     Policy {
-        /// Its socket
+        /// Its control socket, or its socket if --control was not given
         socket: PathBuf,
         /// The new policy; see docs/policies.md
         policy: Choice,
     },
     /// Let a server write what is dirty, and end
     Drain {
-        /// Its socket
+        /// Its control socket, or its socket if --control was not given
         socket: PathBuf,
     },
 }

@@ -156,8 +156,10 @@ fn a_service_is_followed_through_its_restarts() {
     assert!(absent.is_some_and(|reason| reason.contains("has no processes")));
     let service = Service::start_in(&group.0, &path);
     let new = service.pid().parse::<u32>().unwrap();
-    let lines: Vec<LiveFollow> = std::iter::repeat_with(|| following.line()).take(6).collect();
-    let last = lines.last().unwrap();
+    // Lines of the time in which the service was started may wait in the pipe.
+    let mut lines = std::iter::repeat_with(|| following.line()).take(60);
+    assert!(lines.by_ref().any(|line| line.processes == [new]));
+    let last = lines.nth(3).unwrap();
     assert_eq!((&last.processes[..], last.attached), (&[new][..], 1), "{last:?}");
     check_curve(last.live.as_ref().unwrap(), hot_bytes);
     assert!(last.nbuf_cpu_seconds > 0.0 && last.windows >= 8, "{last:?}");
@@ -171,7 +173,8 @@ fn a_service_is_followed_through_its_restarts() {
     let (rest, status) = following.end();
     assert_eq!(status, Some(0), "{rest}");
     let ended: LiveFollow = document::read(rest.lines().last().unwrap().as_bytes()).unwrap();
-    assert_eq!(ended.live.unwrap().interrupted, Some(15));
+    // The signal may come between two windows; then the last one was whole.
+    assert!([Some(15), None].contains(&ended.live.unwrap().interrupted));
     assert!(is_alive(&service.pid()));
 }
 

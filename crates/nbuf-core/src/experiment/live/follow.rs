@@ -2,9 +2,11 @@
 //!
 //! All programs share a window. A program is looked for by its name before it is attached to, and again when it ends,
 //! so that restarts and new groups of the same name are followed. One LRU stack goes on over all windows. Accesses
-//! between two windows are not seen: attaching and drawing the curve take a fraction of a second.
+//! between two windows are not seen: attaching and drawing the curves take a fraction of a second for each program.
 
 use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ use crate::clock::unix_time;
 use crate::sys::process::{monotonic_ns, process_time_ns};
 use crate::workload::record::running::{Stop, groups};
 
-pub use super::followed::Wanted;
+pub use super::wanted::Wanted;
 
 /// A window, if none is named.
 const EVERY: Duration = Duration::from_mins(1);
@@ -51,14 +53,20 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
     let every = spec.each.duration.unwrap_or(EVERY);
     let each = Spec { duration: None, ..spec.each.clone() };
     let mut all: Vec<Mutex<Followed>> = Vec::new();
-    let named = spec.wanted.iter().filter(|wanted| wanted.pattern().is_none());
-    all.extend(named.map(|wanted| Mutex::new(Followed::new(wanted.clone(), every))));
+    for wanted in spec.wanted.iter().filter(|wanted| wanted.pattern().is_none()) {
+        let one = Followed::new(wanted.clone(), every);
+        if !all.iter_mut().any(|other| inner(other).is_same(&one)) {
+            all.push(Mutex::new(one));
+        }
+    }
     for number in 1.. {
         let missing = add_groups(spec, every, &mut all, number)?;
         let began_ns = monotonic_ns();
+        let has_failed = AtomicBool::new(false);
         let stop = || {
             let passed = Duration::from_nanos(monotonic_ns().saturating_sub(began_ns));
-            let is_over = (passed >= every).then_some(Stop::Over);
+            let is_over = passed >= every || has_failed.load(Ordering::Relaxed);
+            let is_over = is_over.then_some(Stop::Over);
             session.cancellation.signal().map(Stop::Signal).or(is_over)
         };
         let share = |bytes: usize| bytes / all.len().max(1);
@@ -73,6 +81,7 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
             number,
             began_ns,
             stop: &stop,
+            has_failed: &has_failed,
             traces: &traces,
         };
         let lines = lines(&all, &round)?;
@@ -80,7 +89,13 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
         while all.is_empty() && stop().is_none() {
             std::thread::sleep(Duration::from_millis(20));
         }
-        for line in missing.into_iter().chain(lines) {
+        // A signal may come while no program is attached to. It ends the window all the same.
+        let signal = session.cancellation.signal();
+        let has_news = |line: &LiveFollow| line.live.is_some() || line.absent.is_some();
+        for mut line in missing.into_iter().chain(lines).filter(has_news) {
+            if let Some(live) = &mut line.live {
+                live.interrupted = live.interrupted.or(signal);
+            }
             let line = LiveFollow {
                 unix_seconds: unix_time().unwrap_or_default().as_secs(),
                 nbuf_cpu_seconds: process_time_ns() as f64 / 1e9,
@@ -89,24 +104,29 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
             session.observer.interim(Interim::LiveFollow(&line)).map_err(Error::Observer)?;
         }
         all.retain_mut(|one| {
-            let one = one.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let is_named = spec.wanted.iter().any(|wanted| wanted.name() == one.name);
+            let one = inner(one);
+            let is_named = spec.wanted.contains(&one.wanted);
             !one.is_over && (is_named || one.absent < FORGOTTEN)
         });
         let has_patterns = spec.wanted.iter().any(|wanted| wanted.pattern().is_some());
-        if session.is_over() || all.is_empty() && !has_patterns {
+        if signal.is_some() || all.is_empty() && !has_patterns {
             break;
         }
     }
     Ok(())
 }
 
-/// The window of each, at the same time.
+fn inner(one: &mut Mutex<Followed>) -> &mut Followed {
+    one.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The window of each, at the same time. The first error ends all of them.
 fn lines(all: &[Mutex<Followed>], round: &Round<'_>) -> Result<Vec<LiveFollow>, Error> {
     let failed = Mutex::new(None);
     let windows = side_by_side(all, &|one: &Mutex<Followed>| {
         let mut one = one.lock().unwrap_or_else(PoisonError::into_inner);
         one.window(round).map_err(|error| {
+            round.has_failed.store(true, Ordering::Relaxed);
             *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             String::new()
         })
@@ -118,7 +138,7 @@ fn lines(all: &[Mutex<Followed>], round: &Round<'_>) -> Result<Vec<LiveFollow>, 
     windows.into_iter().map(|window| window.map_err(threads)).collect()
 }
 
-/// Adds the groups that match a pattern now. A line for each pattern that none has ever matched.
+/// Adds the groups that match a pattern now. A line for each pattern that none matches, or too many.
 fn add_groups(
     spec: &Follow,
     every: Duration,
@@ -129,28 +149,39 @@ fn add_groups(
     for pattern in spec.wanted.iter().filter_map(Wanted::pattern) {
         match groups(pattern) {
             Ok(found) => {
+                let mut without = 0;
                 for directory in found {
-                    let is_known = all.iter_mut().any(|one| {
-                        let one = one.get_mut().unwrap_or_else(PoisonError::into_inner);
-                        one.directory().is_some_and(|outer| directory.starts_with(outer))
-                    });
-                    if !is_known && (all.len() < TARGETS_MAX || number == 1) {
-                        let wanted = Wanted::Cgroup(directory);
-                        all.push(Mutex::new(Followed::new(wanted, every)));
+                    let is_inside = |outer: &Path| directory.starts_with(outer);
+                    if all.iter_mut().any(|one| inner(one).directory().is_some_and(is_inside)) {
+                        continue;
+                    }
+                    if all.len() < TARGETS_MAX || number == 1 {
+                        all.push(Mutex::new(Followed::new(Wanted::Cgroup(directory), every)));
+                    } else {
+                        without += 1;
                     }
                 }
+                if without > 0 {
+                    let reason =
+                        format!("{TARGETS_MAX} programs are followed; {without} more match");
+                    missing.push(absent(pattern, number, reason));
+                }
             }
-            Err(error) => missing.push(LiveFollow {
-                schema: LiveFollow::SCHEMA.to_owned(),
-                target: pattern.display().to_string(),
-                window: number,
-                absent: Some(error.to_string()),
-                ..LiveFollow::default()
-            }),
+            Err(error) => missing.push(absent(pattern, number, error.to_string())),
         }
     }
     if all.len() > TARGETS_MAX {
         return Err(Error::TooMany(all.len()));
     }
     Ok(missing)
+}
+
+fn absent(pattern: &Path, number: u64, reason: String) -> LiveFollow {
+    LiveFollow {
+        schema: LiveFollow::SCHEMA.to_owned(),
+        target: pattern.display().to_string(),
+        window: number,
+        absent: Some(reason),
+        ..LiveFollow::default()
+    }
 }

@@ -3,75 +3,25 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::super::record::{NameError, Named, Running, RunningError};
+use super::super::record::{NameError, Running, RunningError};
 use super::super::result::{LiveFollow, LiveMemory};
 use super::several::reason;
+use super::wanted::Wanted;
 use super::window::Rolling;
 use super::{Error, Spec, watch};
 use crate::sys::process::monotonic_ns;
-use crate::workload::record::running::{
-    Stop, began, children, groups, is_pattern, may_trace, name_of,
-};
+use crate::workload::record::running::{Stop, began, children, may_trace};
 use crate::workload::record::spool::Spool;
 
-/// Pages on the stack of a program: 8 GiB of cache, in about 150 MiB.
+/// Pages on the stack of each program: 8 GiB of cache, in about 150 MiB.
 const PAGES_MAX: u32 = 1 << 21;
 /// How long to wait for a program that is not there.
 const RETRY: Duration = Duration::from_millis(500);
 /// Numbers of processes in a line.
 const PROCESSES_MAX: usize = 100;
-
-/// What is followed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Wanted {
-    /// Processes that count as one program, and what they start. Their end is the end.
-    Processes(Vec<u32>),
-    /// A cgroup by its directory, or the cgroups that match a pattern; looked for in each window.
-    Cgroup(PathBuf),
-    /// A container, unit or pod; looked for in each window.
-    Named(Named),
-}
-
-impl Wanted {
-    /// The name in the lines.
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::Processes(numbers) => {
-                let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                numbers.join(",")
-            }
-            Self::Cgroup(path) if is_pattern(path) => path.display().to_string(),
-            Self::Cgroup(path) => groups(path)
-                .ok()
-                .and_then(|found| found.first().map(|directory| name_of(directory)))
-                .unwrap_or_else(|| path.display().to_string()),
-            Self::Named(named) => named.name().to_owned(),
-        }
-    }
-
-    pub(super) fn pattern(&self) -> Option<&Path> {
-        match self {
-            Self::Cgroup(path) => Some(path.as_path()).filter(|path| is_pattern(path)),
-            _ => None,
-        }
-    }
-
-    /// What runs under this name now.
-    fn running(&self) -> Result<Running, Error> {
-        Ok(match self {
-            Self::Processes(numbers) => Running { processes: numbers.clone(), cgroup: None },
-            Self::Cgroup(path) => {
-                Running::group(groups(path)?.into_iter().next().unwrap_or_default())
-            }
-            Self::Named(named) => Running::group(named.cgroup()?),
-        })
-    }
-}
 
 /// A window that all programs share.
 pub(super) struct Round<'a> {
@@ -82,6 +32,8 @@ pub(super) struct Round<'a> {
     pub(super) number: u64,
     pub(super) began_ns: u64,
     pub(super) stop: &'a (dyn Fn() -> Option<Stop> + Sync),
+    /// Whether one of the programs has an error that ends all.
+    pub(super) has_failed: &'a AtomicBool,
     /// One trace at a time is in memory.
     pub(super) traces: &'a Mutex<()>,
 }
@@ -89,7 +41,11 @@ pub(super) struct Round<'a> {
 /// A program, and what was recorded of it.
 pub(super) struct Followed {
     pub(super) name: String,
-    wanted: Wanted,
+    pub(super) wanted: Wanted,
+    /// The directory of its group, as it was found last.
+    directory: Option<PathBuf>,
+    /// When nbuf began: what a process had started before is not followed.
+    since: Option<u64>,
     /// When each process of `wanted` began: its number may be given again.
     began: Vec<Option<u64>>,
     rolling: Rolling,
@@ -117,16 +73,31 @@ impl Followed {
             _ => Vec::new(),
         };
         let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX).max(1);
-        let rolling = Rolling::new(window_ns, PAGES_MAX);
-        Self { name: wanted.name(), wanted, began, rolling, absent: 0, is_over: false }
+        let directory = wanted.running().ok().and_then(|running| running.cgroup);
+        Self {
+            name: wanted.name(),
+            directory,
+            since: self::began(std::process::id()),
+            began,
+            rolling: Rolling::new(window_ns, PAGES_MAX),
+            absent: 0,
+            is_over: false,
+            wanted,
+        }
     }
 
     /// The directory that is followed, if it is one.
     pub(super) fn directory(&self) -> Option<&Path> {
         match &self.wanted {
-            Wanted::Cgroup(path) => Some(path),
-            _ => None,
+            Wanted::Cgroup(path) => Some(self.directory.as_deref().unwrap_or(path)),
+            _ => self.directory.as_deref(),
         }
+    }
+
+    /// Whether both are one program.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let directory = self.directory();
+        self.wanted == other.wanted || directory.is_some() && directory == other.directory()
     }
 
     /// Records it until the window is over, as often as it starts again, and gives the line of the window.
@@ -138,6 +109,8 @@ impl Followed {
         while (round.stop)().is_none() {
             match self.part(round, &mut parts) {
                 Ok(()) => parts.absent = None,
+                // Processes that it starts may end at any moment.
+                Err(error) if self.is_of_a_descendant(&error) => continue,
                 Err(error) if round.number == 1 && !is_passing(&error) => return Err(error),
                 Err(error) => {
                     parts.absent = Some(reason(&error));
@@ -161,6 +134,7 @@ impl Followed {
         if round.number > 1 || parts.attached > 0 {
             self.with_descendants(&mut running, round.caller);
         }
+        self.directory.clone_from(&running.cgroup);
         let spec = Spec { running, duration: None, ..round.spec.clone() };
         let from_ns = monotonic_ns().saturating_sub(round.began_ns);
         let before = spec.running.threads();
@@ -179,9 +153,9 @@ impl Followed {
         Ok(())
     }
 
-    /// Adds the processes that ours have started since they are followed, and leaves out those that ended.
+    /// Adds the processes that ours have started since nbuf began, and leaves out those that ended.
     fn with_descendants(&self, running: &mut Running, caller: u32) {
-        let Some(first) = self.began.iter().flatten().min().copied() else { return };
+        let Some(since) = self.since else { return };
         let Wanted::Processes(numbers) = &self.wanted else { return };
         let ours: Vec<u32> = self.living(numbers);
         // The first that is missing gives the error, if all of them ended.
@@ -193,7 +167,8 @@ impl Followed {
         while at < all.len() {
             let new = children(all[at]).into_iter().filter(|child| {
                 !all.contains(child)
-                    && began(*child).is_some_and(|began| began >= first)
+                    && *child != std::process::id()
+                    && began(*child).is_some_and(|began| began > since)
                     && may_trace(*child, caller)
             });
             let new: Vec<u32> = new.collect();
@@ -201,6 +176,19 @@ impl Followed {
             at += 1;
         }
         running.processes = all;
+    }
+
+    /// Whether it is the error of a process that was not named.
+    fn is_of_a_descendant(&self, error: &Error) -> bool {
+        let (Wanted::Processes(named), Error::Running(error)) = (&self.wanted, error) else {
+            return false;
+        };
+        match error {
+            RunningError::Process(number) | RunningError::NotYours(number) => {
+                !named.contains(number)
+            }
+            _ => false,
+        }
     }
 
     fn living(&self, numbers: &[u32]) -> Vec<u32> {
@@ -273,13 +261,23 @@ mod tests {
 
     #[test]
     fn only_descendants_that_began_later_are_added() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let followed =
-            Followed::new(Wanted::Processes(vec![std::process::id()]), Duration::from_secs(1));
-        let mut running = followed.wanted.running().unwrap();
-        followed.with_descendants(&mut running, 0);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(running.processes.contains(&child.id()), "{running:?}");
+        let own = std::process::id();
+        let sleep = || std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut children = [sleep(), sleep()];
+        let mut followed = Followed::new(Wanted::Processes(vec![own]), Duration::from_secs(1));
+        let added = |followed: &Followed| {
+            let mut running = followed.wanted.running().unwrap();
+            followed.with_descendants(&mut running, 0);
+            children.iter().map(|child| running.processes.contains(&child.id())).collect::<Vec<_>>()
+        };
+        followed.since = began(children[0].id());
+        let as_early = added(&followed)[0];
+        followed.since = followed.since.map(|since| since - 1);
+        let later = added(&followed);
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!((as_early, &later[..]), (false, &[true, true][..]));
     }
 }

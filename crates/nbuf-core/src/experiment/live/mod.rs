@@ -22,6 +22,7 @@ mod follow;
 mod followed;
 mod memory;
 mod several;
+mod wanted;
 mod window;
 
 use std::time::Duration;

@@ -37,13 +37,13 @@ impl fmt::Display for Address {
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Another server has the socket.
-    #[error("a server listens at {path}: stop it, or give another --socket")]
+    #[error("a server listens at {path}: stop it, or give another path")]
     InUse {
         /// The file.
         path: String,
     },
     /// The name is a file.
-    #[error("{path} is not a socket, and is kept: give another --socket")]
+    #[error("{path} is not a socket, and is kept: give another path")]
     NotASocket {
         /// The file.
         path: String,
