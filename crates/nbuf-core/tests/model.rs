@@ -156,7 +156,7 @@ fn a_page_that_a_pipe_took_twice_stays() {
         let pages = [0, 0].into_iter().chain(others).chain([0]);
         let records: Vec<Record> = pages.map(record).collect();
         let stream = Stream::of(records, &["file".into()], &on_a_device(0), &[]);
-        simulate(&stream, Replacement::TWO_LISTS, Pages(200)).fills
+        simulate(&stream, Replacement::TwoLists, Pages(200)).fills
     };
     assert_eq!(fills(CacheEvent::Read), 402);
     assert_eq!(fills(CacheEvent::Splice), 401);

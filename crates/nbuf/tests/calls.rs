@@ -348,7 +348,7 @@ fn near(here: &Ordinary, command: &[&str], apart: Apart) -> Result<(), String> {
     let (calls, tracepoints) = (stream(&by_calls), stream(&by_tracepoints));
     let footprint = simulate(&tracepoints, Replacement::Lru, Pages(u64::from(u32::MAX))).peak.0;
     for part in [25, 40, 50, 60, 75, 90, 100] {
-        for order in [Replacement::Lru, Replacement::TWO_LISTS] {
+        for order in [Replacement::Lru, Replacement::TwoLists] {
             let fills = |stream, part| simulate(stream, order, Pages(footprint * part / 100)).fills;
             let got = fills(&calls, part);
             let near = [part - apart.along, part, part + apart.along];

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 pub(crate) use super::result::Meter;
 
-use crate::sys::cgroup::Group;
-use crate::sys::process::monotonic_ns;
+use crate::sys::cgroup::{Group, Usage};
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{Ended, TICK, Watcher};
 use crate::workload::record::container::Container;
@@ -16,13 +15,6 @@ use crate::workload::record::events::{ADD, Sample};
 use crate::workload::record::log::Event;
 use crate::workload::record::mounted::Mounted;
 use crate::workload::record::perf::{Error, Perf};
-
-/// A group that may reclaim is looked at as often as the agents of clusters do (cAdvisor, every 10 seconds).
-const LOOK_EVERY_NS: u64 = 10_000_000_000;
-
-/// A group that holds less than its limit by this much reclaims nothing: processors charge up to 64 pages each
-/// ahead of use.
-const NEAR_LIMIT: Bytes = Bytes(1 << 20);
 
 /// How an engine says that its container was killed.
 const KILLED: i32 = 128 + 9;
@@ -33,7 +25,12 @@ pub(crate) enum Counter<'a> {
     /// By tracepoint.
     Tracepoint(Box<FillCounter<'a>>),
     /// By what was read.
-    BytesRead(Looks<'a>),
+    BytesRead {
+        /// The group of the command.
+        group: &'a Group,
+        /// Its most other memory.
+        other: Bytes,
+    },
 }
 
 impl<'a> Counter<'a> {
@@ -41,7 +38,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn prepare(meter: Meter, group: &'a Group) -> Result<Self, Error> {
         Ok(match meter {
             Meter::Tracepoint => Self::Tracepoint(Box::new(FillCounter::prepare(group)?)),
-            Meter::BytesRead => Self::BytesRead(Looks::new(group)),
+            Meter::BytesRead => Self::BytesRead { group, other: Bytes(0) },
         })
     }
 
@@ -55,8 +52,8 @@ impl<'a> Counter<'a> {
     /// The most memory other than the cache that a look at the group found.
     pub(crate) fn other_peak(&self) -> Bytes {
         match self {
-            Self::Tracepoint(counter) => counter.looks.other,
-            Self::BytesRead(looks) => looks.other,
+            Self::Tracepoint(counter) => counter.other,
+            Self::BytesRead { other, .. } => *other,
         }
     }
 
@@ -65,10 +62,9 @@ impl<'a> Counter<'a> {
     pub(crate) fn saw_kill(&self, ended: &Ended) -> bool {
         match self {
             Self::Tracepoint(counter) => {
-                counter.looks.kills > 0
-                    || counter.container.is_some() && ended.exit_status == KILLED
+                counter.kills > 0 || counter.container.is_some() && ended.exit_status == KILLED
             }
-            Self::BytesRead(looks) => looks.kills > 0,
+            Self::BytesRead { .. } => false,
         }
     }
 
@@ -76,7 +72,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn finish(self, ended: &Ended) -> io::Result<(u64, u64)> {
         match self {
             Self::Tracepoint(counter) => counter.finish(),
-            Self::BytesRead(_) => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
+            Self::BytesRead { .. } => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
         }
     }
 }
@@ -85,86 +81,59 @@ impl Watcher for Counter<'_> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.attach(pid),
-            Self::BytesRead(_) => Ok(()),
+            Self::BytesRead { .. } => Ok(()),
         }
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Tracepoint(counter) => counter.descriptors(),
-            Self::BytesRead(_) => Vec::new(),
+            Self::BytesRead { .. } => Vec::new(),
         }
     }
 
     fn has_enough(&self) -> bool {
         match self {
             Self::Tracepoint(counter) => counter.pages > counter.most,
-            Self::BytesRead(_) => false,
+            Self::BytesRead { .. } => false,
         }
     }
 
     fn tick_every(&self) -> Duration {
         match self {
             Self::Tracepoint(counter) => counter.tick_every(),
-            Self::BytesRead(_) => TICK,
+            Self::BytesRead { .. } => TICK,
         }
     }
 
     fn tick(&mut self) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.tick(),
-            Self::BytesRead(looks) => {
-                looks.look();
+            Self::BytesRead { group, other } => {
+                *other = (*other).max(look(group).other());
                 Ok(())
             }
         }
     }
 }
 
-/// Looks at a group as rarely as monitoring does once it may reclaim: reading its statistics brings them up to
-/// date, and reclaim then decides by better figures than in production (docs/decisions/0003-stale-statistics.md).
-#[derive(Debug)]
-pub(crate) struct Looks<'a> {
-    group: &'a Group,
-    limit: Option<Bytes>,
-    /// Whether it came near its limit once. Reclaim frees more than it is asked for, so it is below it again.
-    may_reclaim: bool,
-    /// When the statistics may be read next although the group may reclaim.
-    due_ns: u64,
-    /// The most other memory and kills that were found.
-    other: Bytes,
-    kills: u64,
-}
-
-impl<'a> Looks<'a> {
-    fn new(group: &'a Group) -> Self {
-        let due_ns = monotonic_ns() + LOOK_EVERY_NS;
-        let limit = group.limiter().limited();
-        Self { group, limit, may_reclaim: false, due_ns, other: Bytes(0), kills: 0 }
-    }
-
-    fn look(&mut self) {
-        self.kills = self.kills.max(self.group.limiter().oom_kills());
-        self.may_reclaim |= self.limit.is_some_and(|limit| self.group.held() + NEAR_LIMIT > limit);
-        let now_ns = monotonic_ns();
-        if self.may_reclaim && now_ns < self.due_ns {
-            return;
-        }
-        self.due_ns = now_ns + LOOK_EVERY_NS;
-        let usage = self.group.limiter().usage().unwrap_or_default();
-        self.other = self.other.max(usage.other());
-    }
+/// The memory of the group other than its cache. Reading its statistics also makes the kernel bring them up
+/// to date. Reclaim decides by them, and decides by chance when they are two seconds old.
+fn look(group: &Group) -> Usage {
+    group.limiter().usage().unwrap_or_default()
 }
 
 /// Counts folios added to the page cache, in pages, on mounted file systems.
 #[derive(Debug)]
 pub(crate) struct FillCounter<'a> {
     perf: Perf,
-    looks: Looks<'a>,
+    group: &'a Group,
     container: Option<Container<'a>>,
     mounted: Mounted,
     pages: u64,
     most: u64,
+    other: Bytes,
+    kills: u64,
 }
 
 impl<'a> FillCounter<'a> {
@@ -172,11 +141,13 @@ impl<'a> FillCounter<'a> {
     pub(crate) fn prepare(group: &'a Group) -> Result<Self, Error> {
         Ok(Self {
             perf: Perf::prepare(&[ADD])?,
-            looks: Looks::new(group),
+            group,
             container: Container::of(Some(group)),
             mounted: Mounted::here(),
             pages: 0,
             most: u64::MAX,
+            other: Bytes(0),
+            kills: 0,
         })
     }
 
@@ -224,7 +195,9 @@ impl Watcher for FillCounter<'_> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        self.looks.look();
+        let usage = look(self.group);
+        self.other = self.other.max(usage.other());
+        self.kills = self.kills.max(usage.oom_kills);
         self.take()?;
         let entered = self.container.as_mut().map(Container::entered).unwrap_or_default();
         for thread in entered.into_iter().flat_map(|(_, threads)| threads) {

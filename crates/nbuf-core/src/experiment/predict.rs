@@ -85,11 +85,7 @@ const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
 /// Beyond this ratio of the two models their band would say nothing.
 const APART: f64 = 1.10;
 
-/// Moments of the first update of the statistics that reclaim decides by; each makes a run of its own.
-const MOMENTS: u64 = 4;
-
-/// Predicts a run under `limit`. The two models make a band, as do the moments at which the kernel may bring
-/// its statistics up to date. Where they are far apart, on a kernel
+/// Predicts a run under `limit`. The two models make a band. Where they are far apart, on a kernel
 /// that is known to have two lists, these alone are believed
 /// (docs/decisions/0004-when-the-models-part.md).
 pub(crate) fn predict(
@@ -118,19 +114,16 @@ pub(crate) fn predict(
         fills.sort_unstable();
         fills[AROUND.len() / 2]
     };
-    let two: Vec<u64> = Replacement::two_lists(MOMENTS).map(median).collect();
-    let low = two.iter().copied().min().unwrap_or(0);
-    let high = two.iter().copied().max().unwrap_or(0);
+    let two = median(Replacement::TwoLists);
     let mut lru = median(Replacement::Lru);
-    let are_apart = lru as f64 > high as f64 * APART || lru as f64 * APART < low as f64;
-    if two_lists_known && are_apart {
-        lru = low;
+    if two_lists_known && lru.max(two) as f64 > lru.min(two) as f64 * APART {
+        lru = two;
     }
     Prediction {
         limit: Some(limit),
         cache: room.bytes(),
-        fills_low: lru.min(low),
-        fills_high: lru.max(high),
+        fills_low: lru.min(two),
+        fills_high: lru.max(two),
         seconds: None,
     }
 }

@@ -25,7 +25,6 @@ use crate::units::{Pages, whole};
 use lru::Lru;
 use model::Model;
 use model::clock::Timed;
-use statistics::UPDATED_EVERY_NS;
 use two_lists::TwoLists;
 
 /// How the kernel chooses what leaves the cache.
@@ -34,21 +33,7 @@ pub enum Replacement {
     /// Strictly the least recently used folio.
     Lru,
     /// The active and the inactive list, with refault detection.
-    TwoLists {
-        /// When the statistics that reclaim decides by are updated first; then every two seconds.
-        first_update_ns: u64,
-    },
-}
-
-impl Replacement {
-    /// The two lists with the first update in the middle of its two seconds.
-    pub const TWO_LISTS: Self = Self::TwoLists { first_update_ns: UPDATED_EVERY_NS / 2 };
-
-    /// The two lists with this many first updates, spread evenly over the two seconds.
-    pub fn two_lists(moments: u64) -> impl Iterator<Item = Self> {
-        let part = UPDATED_EVERY_NS / moments.max(1);
-        (0..moments).map(move |moment| Self::TwoLists { first_update_ns: moment * part + part / 2 })
-    }
+    TwoLists,
 }
 
 /// What a simulated run came to.
@@ -67,9 +52,7 @@ pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> S
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     match replacement {
         Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run().0,
-        Replacement::TwoLists { first_update_ns } => {
-            Model::new(stream, TwoLists::new(first_update_ns), capacity, ()).run().0
-        }
+        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, ()).run().0,
     }
 }
 
@@ -84,9 +67,7 @@ pub fn simulate_in_time(
     let clock = Timed::new(disc, stream.pace().scale, stream.files.len());
     let (simulated, clock) = match replacement {
         Replacement::Lru => Model::new(stream, Lru::default(), capacity, clock).run(),
-        Replacement::TwoLists { first_update_ns } => {
-            Model::new(stream, TwoLists::new(first_update_ns), capacity, clock).run()
-        }
+        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, clock).run(),
     };
     let (chain, all) = clock.waited_ns();
     (simulated, Waits { chain_ns: whole(chain), all_ns: whole(all) })

@@ -14,7 +14,7 @@ use super::statistics::{Figures, Statistics};
 /// Stamps are this wide.
 const AGE_MASK: u32 = u32::MAX >> 1;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct TwoLists {
     active: List,
     inactive: List,
@@ -22,7 +22,7 @@ pub(super) struct TwoLists {
     age: u32,
     /// Pages that came back to the active list so far, and how many reclaim saw last.
     came_back: u32,
-    came_back_known: u32,
+    came_back_told: u32,
     statistics: Statistics,
     reclaim: Reclaim,
 }
@@ -54,29 +54,16 @@ struct Reclaim {
 }
 
 impl TwoLists {
-    /// Empty lists of a group whose statistics are first updated after this time.
-    pub(super) fn new(first_update_ns: u64) -> Self {
-        Self {
-            active: List::default(),
-            inactive: List::default(),
-            age: 0,
-            came_back: 0,
-            came_back_known: 0,
-            statistics: Statistics::new(first_update_ns),
-            reclaim: Reclaim::default(),
-        }
-    }
-
-    fn truth(&self) -> Figures {
-        Figures {
+    fn told(&mut self) -> Figures {
+        self.statistics.told(Figures {
             active: self.active.pages,
             inactive: self.inactive.pages,
             came_back: self.came_back,
-        }
+        })
     }
 
-    fn inactive_is_low(&self) -> bool {
-        let Figures { active, inactive, .. } = self.statistics.known();
+    fn inactive_is_low(&mut self) -> bool {
+        let Figures { active, inactive, .. } = self.told();
         let (inactive, active) = (u64::from(inactive), u64::from(active));
         let gibibytes = (inactive + active) >> 18;
         let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
@@ -176,7 +163,7 @@ impl Order for TwoLists {
         let pages = arena.pages(slot);
         // `workingset_refault`
         let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
-        if distance.is_some_and(|distance| distance <= self.statistics.known().active) {
+        if distance.is_some_and(|distance| distance <= self.told().active) {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
@@ -217,17 +204,14 @@ impl Order for TwoLists {
     }
 
     fn passes(&mut self, nanos: u64) {
-        let truth = self.truth();
-        self.statistics.passes(nanos, truth);
+        self.statistics.passes(nanos);
     }
 
     fn reclaim_begins(&mut self, pages: u32) {
         // `prepare_scan_control`, `snapshot_refaults`
-        let truth = self.truth();
-        self.statistics.reclaims(truth);
-        let came_back = self.statistics.known().came_back;
-        let renewed = came_back != self.came_back_known;
-        self.came_back_known = came_back;
+        let came_back = self.told().came_back;
+        let renewed = came_back != self.came_back_told;
+        self.came_back_told = came_back;
         self.reclaim = Reclaim { wanted: pages, renewed, ..Reclaim::default() };
         self.begin_step(PRIORITY);
         self.reclaim.chunk = self.reclaim.inactive.min(CHUNK_PAGES);
@@ -257,7 +241,6 @@ impl Order for TwoLists {
 
 #[cfg(test)]
 mod tests {
-    use super::super::statistics::UPDATED_EVERY_NS;
     use super::*;
 
     fn reclaim(lists: &mut TwoLists, arena: &mut Arena, pages: u32) -> u32 {
@@ -272,7 +255,7 @@ mod tests {
 
     #[test]
     fn reclaim_finds_more_than_asked_for_by_whole_steps() {
-        let (mut lists, mut arena) = (TwoLists::new(0), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for page in 0..4096 {
             let slot = arena.insert(page, 0);
             lists.inserted(&mut arena, slot, None);
@@ -283,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_large_folio_leaves_the_active_list_whole() {
-        let (mut lists, mut arena) = (TwoLists::new(0), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for at in 0..16 {
             let slot = arena.insert(at * 256, 8);
             lists.inserted(&mut arena, slot, None);
@@ -297,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_is_held_against_the_active_list_once_it_is_known() {
-        let (mut lists, mut arena) = (TwoLists::new(0), Arena::default());
+    fn what_came_back_is_held_against_the_active_list_once_it_is_told() {
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for at in 0..4096 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);
@@ -309,12 +292,13 @@ mod tests {
         }
         reclaim(&mut lists, &mut arena, 32);
         assert_eq!(lists.active.pages, 64, "the inactive list is long enough");
-        lists.passes(UPDATED_EVERY_NS);
+        lists.passes(20_000_000);
+        lists.told();
         let slot = arena.insert(4096, 0);
         lists.inserted(&mut arena, slot, Some(lists.age));
         reclaim(&mut lists, &mut arena, 1024);
-        assert_eq!(lists.active.pages, 65, "not known yet");
-        lists.passes(UPDATED_EVERY_NS);
+        assert_eq!(lists.active.pages, 65, "not told yet");
+        lists.passes(20_000_000);
         reclaim(&mut lists, &mut arena, 1024);
         let left = lists.active.pages;
         assert!(left < 65, "{left}");
@@ -324,7 +308,7 @@ mod tests {
 
     #[test]
     fn an_active_list_that_is_all_there_is_gives_way() {
-        let (mut lists, mut arena) = (TwoLists::new(0), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
         for at in 0..40 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);

@@ -106,7 +106,7 @@ fn run(stream: &Stream, sizes: &[u64], progress: impl Fn(usize) + Sync) -> Vec<C
     let done = std::sync::atomic::AtomicUsize::new(0);
     let cell = |&pages: &u64| {
         let fills = |replacement| simulate(stream, replacement, Pages(pages)).fills;
-        let cell = Cell { pages, lru: fills(Replacement::Lru), two: fills(Replacement::TWO_LISTS) };
+        let cell = Cell { pages, lru: fills(Replacement::Lru), two: fills(Replacement::TwoLists) };
         progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
         cell
     };
