@@ -24,6 +24,7 @@ const PAGES: &[&str] = &[
     "nbuf-replay.1",
     "nbuf-run.1",
     "nbuf-serve-drain.1",
+    "nbuf-serve-policy.1",
     "nbuf-serve-resize.1",
     "nbuf-serve-stats.1",
     "nbuf-serve.1",
