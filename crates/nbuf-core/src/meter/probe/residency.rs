@@ -124,8 +124,8 @@ mod tests {
         std::io::Write::write_all(&mut file, &vec![7; 16 * 4096 + 1]).unwrap();
         file.sync_all().unwrap();
         let mut was_absent = false;
-        // A fast disc may answer before the kernel has said that it must be asked.
-        for _ in 0..5 {
+        // A fast disc may answer before the kernel has said that it must be asked, most often on a busy machine.
+        for _ in 0..200 {
             cache::drop_pages(&file).unwrap();
             cache::read_at_random(&file).unwrap();
             for page in [3, 9] {
@@ -138,7 +138,10 @@ mod tests {
             };
             assert_eq!(there.len(), 17);
             assert!(there[3] && there[9], "{there:?}");
-            was_absent |= !there[0];
+            was_absent = !there[0];
+            if was_absent {
+                break;
+            }
         }
         assert!(was_absent, "what was never read is not there");
     }
