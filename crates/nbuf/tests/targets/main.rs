@@ -10,31 +10,53 @@ mod more_rows;
 mod rows;
 mod stage;
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rows::{Mode, Row};
 use stage::Stage;
 use support::{Need, requires, skip};
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("cc")];
 
+/// Rows run two at a time, each on a stage of its own: most of the time they wait.
+const STAGES: u32 = 2;
+
 fn compare(rows: &[Row]) {
     let Some(_lock) = requires(&NEEDS) else { return };
-    let Some(stage) = Stage::new() else {
+    let stages: Option<Vec<Stage>> = (0..STAGES).map(Stage::new).collect();
+    let Some(stages) = stages else {
         return skip("no place on a disc that others can walk to");
     };
-    let mut problems = Vec::new();
-    let mut runs = 0;
+    let mut runs = Vec::new();
     for row in rows {
         if let Some(reason) = row.needs.iter().find_map(|need| support::missing(*need)) {
             skip(&format!("{}: {reason}", row.name));
             continue;
         }
-        for variant in &row.variants {
-            runs += 1;
-            problems.extend(differences(&stage, row, variant));
-        }
+        runs.extend(row.variants.iter().map(|variant| (row, variant)));
     }
+    let (next, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = |stage: &Stage| {
+        while let Some((row, variant)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let found = differences(stage, row, variant);
+            problems.lock().unwrap().extend(found);
+        }
+    };
+    // Without a group of its own a stage knows its processes by a word that all have.
+    let at_once = if stages.iter().all(Stage::has_group) { stages.len() } else { 1 };
+    std::thread::scope(|scope| {
+        let work = &work;
+        stages[..at_once].iter().for_each(|stage| drop(scope.spawn(move || work(stage))));
+    });
+    let problems = problems.into_inner().unwrap();
     let said = problems.join("\n");
-    assert!(problems.is_empty(), "{} differences in {runs} targets:\n{said}", problems.len());
+    assert!(
+        problems.is_empty(),
+        "{} differences in {} targets:\n{said}",
+        problems.len(),
+        runs.len()
+    );
 }
 
 /// What is not as it should be.

@@ -66,7 +66,8 @@ impl Drop for Stage {
 }
 
 impl Stage {
-    pub(crate) fn new() -> Option<Self> {
+    /// The stage of this number.
+    pub(crate) fn new(number: u32) -> Option<Self> {
         let place = Place::open_to_all()?;
         place.program();
         fs::set_permissions(place.path("nbuf"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -93,11 +94,16 @@ impl Stage {
         // Skipped aloud by its row where there is none.
         let capable = place.path("capable");
         let _ = Command::new("setcap").arg("cap_net_raw+ep").arg(capable).status();
-        let group = pids_group();
+        let group = pids_group(number);
         if group.is_none() {
             skip("no group for processes: storms are bounded by themselves alone");
         }
         Some(Self { place, group })
+    }
+
+    /// Whether a group holds all that runs here.
+    pub(crate) fn has_group(&self) -> bool {
+        self.group.is_some()
     }
 
     /// Without nbuf.
@@ -242,11 +248,11 @@ fn compile(place: &Place) {
 }
 
 /// A group of our own below ours in the v1 pids hierarchy.
-fn pids_group() -> Option<PathBuf> {
+fn pids_group(number: u32) -> Option<PathBuf> {
     let ours = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = ours.lines().find_map(|line| line.split_once(":pids:/").map(|(_, path)| path))?;
     let above = PathBuf::from("/sys/fs/cgroup/pids").join(path);
-    let group = above.join(format!("nbuf-targets-{}", std::process::id()));
+    let group = above.join(format!("nbuf-targets-{}-{number}", std::process::id()));
     fs::create_dir(&group).ok()?;
     fs::write(group.join("pids.max"), PROCESSES.to_string()).ok()?;
     Some(group)
