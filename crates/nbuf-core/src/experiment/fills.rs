@@ -7,7 +7,8 @@ use std::time::Duration;
 
 pub(crate) use super::result::Meter;
 
-use crate::sys::cgroup::{Group, Usage};
+use crate::sys::cgroup::Group;
+use crate::sys::process::monotonic_ns;
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{Ended, TICK, Watcher};
 use crate::workload::record::container::Container;
@@ -15,6 +16,13 @@ use crate::workload::record::events::{ADD, Sample};
 use crate::workload::record::log::Event;
 use crate::workload::record::mounted::Mounted;
 use crate::workload::record::perf::{Error, Perf};
+
+/// A group that may reclaim is looked at as often as the agents of clusters do (cAdvisor, every 10 seconds).
+const LOOK_EVERY_NS: u64 = 10_000_000_000;
+
+/// A group that holds less than its limit by this much reclaims nothing: processors charge up to 64 pages each
+/// ahead of use.
+const NEAR_LIMIT: Bytes = Bytes(1 << 20);
 
 /// How an engine says that its container was killed.
 const KILLED: i32 = 128 + 9;
@@ -25,12 +33,7 @@ pub(crate) enum Counter<'a> {
     /// By tracepoint.
     Tracepoint(Box<FillCounter<'a>>),
     /// By what was read.
-    BytesRead {
-        /// The group of the command.
-        group: &'a Group,
-        /// Its most other memory.
-        other: Bytes,
-    },
+    BytesRead(Looks<'a>),
 }
 
 impl<'a> Counter<'a> {
@@ -38,7 +41,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn prepare(meter: Meter, group: &'a Group) -> Result<Self, Error> {
         Ok(match meter {
             Meter::Tracepoint => Self::Tracepoint(Box::new(FillCounter::prepare(group)?)),
-            Meter::BytesRead => Self::BytesRead { group, other: Bytes(0) },
+            Meter::BytesRead => Self::BytesRead(Looks::new(group)),
         })
     }
 
@@ -52,8 +55,8 @@ impl<'a> Counter<'a> {
     /// The most memory other than the cache that a look at the group found.
     pub(crate) fn other_peak(&self) -> Bytes {
         match self {
-            Self::Tracepoint(counter) => counter.other,
-            Self::BytesRead { other, .. } => *other,
+            Self::Tracepoint(counter) => counter.looks.other,
+            Self::BytesRead(looks) => looks.other,
         }
     }
 
@@ -62,9 +65,10 @@ impl<'a> Counter<'a> {
     pub(crate) fn saw_kill(&self, ended: &Ended) -> bool {
         match self {
             Self::Tracepoint(counter) => {
-                counter.kills > 0 || counter.container.is_some() && ended.exit_status == KILLED
+                counter.looks.kills > 0
+                    || counter.container.is_some() && ended.exit_status == KILLED
             }
-            Self::BytesRead { .. } => false,
+            Self::BytesRead(looks) => looks.kills > 0,
         }
     }
 
@@ -72,7 +76,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn finish(self, ended: &Ended) -> io::Result<(u64, u64)> {
         match self {
             Self::Tracepoint(counter) => counter.finish(),
-            Self::BytesRead { .. } => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
+            Self::BytesRead(_) => Ok((ended.bytes_read.div_ceil(PAGE_BYTES), 0)),
         }
     }
 }
@@ -81,59 +85,86 @@ impl Watcher for Counter<'_> {
     fn attach(&mut self, pid: i32) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.attach(pid),
-            Self::BytesRead { .. } => Ok(()),
+            Self::BytesRead(_) => Ok(()),
         }
     }
 
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Tracepoint(counter) => counter.descriptors(),
-            Self::BytesRead { .. } => Vec::new(),
+            Self::BytesRead(_) => Vec::new(),
         }
     }
 
     fn has_enough(&self) -> bool {
         match self {
             Self::Tracepoint(counter) => counter.pages > counter.most,
-            Self::BytesRead { .. } => false,
+            Self::BytesRead(_) => false,
         }
     }
 
     fn tick_every(&self) -> Duration {
         match self {
             Self::Tracepoint(counter) => counter.tick_every(),
-            Self::BytesRead { .. } => TICK,
+            Self::BytesRead(_) => TICK,
         }
     }
 
     fn tick(&mut self) -> io::Result<()> {
         match self {
             Self::Tracepoint(counter) => counter.tick(),
-            Self::BytesRead { group, other } => {
-                *other = (*other).max(look(group).other());
+            Self::BytesRead(looks) => {
+                looks.look();
                 Ok(())
             }
         }
     }
 }
 
-/// The memory of the group other than its cache. Reading its statistics also makes the kernel bring them up
-/// to date. Reclaim decides by them, and decides by chance when they are two seconds old.
-fn look(group: &Group) -> Usage {
-    group.limiter().usage().unwrap_or_default()
+/// Looks at a group as rarely as monitoring does once it may reclaim: reading its statistics brings them up to
+/// date, and reclaim then decides by better figures than in production (docs/decisions/0003-stale-statistics.md).
+#[derive(Debug)]
+pub(crate) struct Looks<'a> {
+    group: &'a Group,
+    limit: Option<Bytes>,
+    /// Whether it came near its limit once. Reclaim frees more than it is asked for, so it is below it again.
+    may_reclaim: bool,
+    /// When the statistics may be read next although the group may reclaim.
+    due_ns: u64,
+    /// The most other memory and kills that were found.
+    other: Bytes,
+    kills: u64,
+}
+
+impl<'a> Looks<'a> {
+    fn new(group: &'a Group) -> Self {
+        let due_ns = monotonic_ns() + LOOK_EVERY_NS;
+        let limit = group.limiter().limited();
+        Self { group, limit, may_reclaim: false, due_ns, other: Bytes(0), kills: 0 }
+    }
+
+    fn look(&mut self) {
+        self.kills = self.kills.max(self.group.limiter().oom_kills());
+        self.may_reclaim |= self.limit.is_some_and(|limit| self.group.held() + NEAR_LIMIT > limit);
+        let now_ns = monotonic_ns();
+        if self.may_reclaim && now_ns < self.due_ns {
+            return;
+        }
+        self.due_ns = now_ns + LOOK_EVERY_NS;
+        let usage = self.group.limiter().usage().unwrap_or_default();
+        self.other = self.other.max(usage.other());
+    }
 }
 
 /// Counts folios added to the page cache, in pages, on mounted file systems.
 #[derive(Debug)]
 pub(crate) struct FillCounter<'a> {
     perf: Perf,
-    group: &'a Group,
+    looks: Looks<'a>,
     container: Option<Container<'a>>,
     mounted: Mounted,
     pages: u64,
     most: u64,
-    other: Bytes,
-    kills: u64,
 }
 
 impl<'a> FillCounter<'a> {
@@ -141,13 +172,11 @@ impl<'a> FillCounter<'a> {
     pub(crate) fn prepare(group: &'a Group) -> Result<Self, Error> {
         Ok(Self {
             perf: Perf::prepare(&[ADD])?,
-            group,
+            looks: Looks::new(group),
             container: Container::of(Some(group)),
             mounted: Mounted::here(),
             pages: 0,
             most: u64::MAX,
-            other: Bytes(0),
-            kills: 0,
         })
     }
 
@@ -195,9 +224,7 @@ impl Watcher for FillCounter<'_> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        let usage = look(self.group);
-        self.other = self.other.max(usage.other());
-        self.kills = self.kills.max(usage.oom_kills);
+        self.looks.look();
         self.take()?;
         let entered = self.container.as_mut().map(Container::entered).unwrap_or_default();
         for thread in entered.into_iter().flat_map(|(_, threads)| threads) {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::cache::kernel::{Replacement, Stream, simulate};
+use crate::cache::kernel::{Replacement, Stream, Unread, simulate};
 use crate::trace::Memory;
 use crate::units::{Bytes, PAGE_BYTES, Pages, whole};
 
@@ -87,7 +87,10 @@ const APART: f64 = 1.10;
 
 /// Predicts a run under `limit`. The two models make a band. Where they are far apart, on a kernel
 /// that is known to have two lists, these alone are believed
-/// (docs/decisions/0004-when-the-models-part.md).
+/// (docs/decisions/0004-when-the-models-part.md). The band covers the moments at which the kernel may bring
+/// its statistics up to date (docs/decisions/0003-stale-statistics.md).
+///
+/// Costs 30 simulations.
 pub(crate) fn predict(
     stream: &Stream,
     overhead: &Overhead,
@@ -115,6 +118,9 @@ pub(crate) fn predict(
         fills[AROUND.len() / 2]
     };
     let two = median(Replacement::TwoLists);
+    let unread = Unread::CASES.map(|case| median(Replacement::TwoListsUnread(case)));
+    let (low, high) =
+        unread.into_iter().fold((two, two), |(low, high), run| (low.min(run), high.max(run)));
     let mut lru = median(Replacement::Lru);
     if two_lists_known && lru.max(two) as f64 > lru.min(two) as f64 * APART {
         lru = two;
@@ -122,8 +128,8 @@ pub(crate) fn predict(
     Prediction {
         limit: Some(limit),
         cache: room.bytes(),
-        fills_low: lru.min(two),
-        fills_high: lru.max(two),
+        fills_low: lru.min(low),
+        fills_high: lru.max(high),
         seconds: None,
     }
 }

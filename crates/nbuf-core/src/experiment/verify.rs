@@ -23,8 +23,8 @@ use crate::workload::record::perf;
 /// start of any program touches libraries that other processes of the machine bring in and drop as
 /// they come and go. Nor are they a proof that it is right.
 const OTHERS_PAGES: f64 = 64.0;
-/// A band wider than this predicts nothing, but near a step.
-const BAND_MAX: f64 = 1.10;
+/// A band that is wider than 15 % either way predicts nothing, but near a step.
+const BAND_MAX: f64 = 1.15 / 0.85;
 
 /// A count further outside of its band than this is no noise.
 const NOISE_MAX: f64 = 0.25;
@@ -290,8 +290,9 @@ mod tests {
             (10_000, 10_000, 10_600, 0, None, Some(false)),
             (10_000, 10_000, 9_400, 0, None, Some(false)),
             (10_000, 11_000, 11_500, 0, None, Some(true)),
-            (10_000, 12_000, 11_000, 0, None, Some(false)),
-            (10_000, 12_000, 11_000, 0, Some(&cliff), Some(true)),
+            (10_000, 13_500, 11_000, 0, None, Some(true)),
+            (10_000, 14_000, 11_000, 0, None, Some(false)),
+            (10_000, 14_000, 11_000, 0, Some(&cliff), Some(true)),
             (10_000, 10_000, 19_000, 0, Some(&cliff), Some(true)),
             (10_000, 10_000, 22_000, 0, Some(&cliff), Some(false)),
             (10_000, 10_000, 10_000, 1, None, Some(false)),

@@ -25,6 +25,7 @@ use crate::units::{Pages, whole};
 use lru::Lru;
 use model::Model;
 use model::clock::Timed;
+use statistics::{UPDATED_EVERY_NS, Updates};
 use two_lists::TwoLists;
 
 /// How the kernel chooses what leaves the cache.
@@ -32,8 +33,45 @@ use two_lists::TwoLists;
 pub enum Replacement {
     /// Strictly the least recently used folio.
     Lru,
-    /// The active and the inactive list, with refault detection.
+    /// The active and the inactive list, with refault detection, in a group whose statistics are read all the time.
     TwoLists,
+    /// The same in a group whose statistics nothing reads once it reclaims.
+    TwoListsUnread(Unread),
+}
+
+impl Replacement {
+    fn lists(self, capacity: u32) -> Option<TwoLists> {
+        let updates = match self {
+            Self::Lru => return None,
+            Self::TwoLists => Updates::ByReaders,
+            Self::TwoListsUnread(Unread { room_left, first_update_ns }) => {
+                let room_left = u32::try_from(room_left.0).unwrap_or(u32::MAX);
+                let from_pages = capacity.saturating_sub(room_left);
+                Updates::ByKernel { from_pages, first_ns: first_update_ns }
+            }
+        };
+        Some(TwoLists::new(updates))
+    }
+}
+
+/// How the statistics of a group age that nothing reads. Both are chance in production.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The room in the cache when they were up to date last, before the first reclaim.
+    pub room_left: Pages,
+    /// When the kernel updates them first, after that; then every two seconds.
+    pub first_update_ns: u64,
+}
+
+impl Unread {
+    /// The cases that a prediction takes: up to date at the first reclaim, or 4 MiB before it (a quick program
+    /// fills as much in 20 ms), each with the first update early and late.
+    pub(crate) const CASES: [Self; 4] = [
+        Self { room_left: Pages(0), first_update_ns: UPDATED_EVERY_NS / 8 },
+        Self { room_left: Pages(1024), first_update_ns: UPDATED_EVERY_NS * 3 / 8 },
+        Self { room_left: Pages(0), first_update_ns: UPDATED_EVERY_NS * 5 / 8 },
+        Self { room_left: Pages(1024), first_update_ns: UPDATED_EVERY_NS * 7 / 8 },
+    ];
 }
 
 /// What a simulated run came to.
@@ -50,9 +88,9 @@ pub struct Simulated {
 /// Runs a workload through a page cache with room for `capacity`.
 pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> Simulated {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
-    match replacement {
-        Replacement::Lru => Model::new(stream, Lru::default(), capacity, ()).run().0,
-        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, ()).run().0,
+    match replacement.lists(capacity) {
+        None => Model::new(stream, Lru::default(), capacity, ()).run().0,
+        Some(lists) => Model::new(stream, lists, capacity, ()).run().0,
     }
 }
 
@@ -65,9 +103,9 @@ pub fn simulate_in_time(
 ) -> (Simulated, Waits) {
     let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
     let clock = Timed::new(disc, stream.pace().scale, stream.files.len());
-    let (simulated, clock) = match replacement {
-        Replacement::Lru => Model::new(stream, Lru::default(), capacity, clock).run(),
-        Replacement::TwoLists => Model::new(stream, TwoLists::default(), capacity, clock).run(),
+    let (simulated, clock) = match replacement.lists(capacity) {
+        None => Model::new(stream, Lru::default(), capacity, clock).run(),
+        Some(lists) => Model::new(stream, lists, capacity, clock).run(),
     };
     let (chain, all) = clock.waited_ns();
     (simulated, Waits { chain_ns: whole(chain), all_ns: whole(all) })

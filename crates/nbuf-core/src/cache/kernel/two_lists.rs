@@ -9,12 +9,12 @@
 
 use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
-use super::statistics::{Figures, Statistics};
+use super::statistics::{Figures, Statistics, Updates};
 
 /// Stamps are this wide.
 const AGE_MASK: u32 = u32::MAX >> 1;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TwoLists {
     active: List,
     inactive: List,
@@ -22,7 +22,7 @@ pub(super) struct TwoLists {
     age: u32,
     /// Pages that came back to the active list so far, and how many reclaim saw last.
     came_back: u32,
-    came_back_told: u32,
+    came_back_known: u32,
     statistics: Statistics,
     reclaim: Reclaim,
 }
@@ -54,16 +54,34 @@ struct Reclaim {
 }
 
 impl TwoLists {
-    fn told(&mut self) -> Figures {
-        self.statistics.told(Figures {
+    /// Empty lists.
+    pub(super) fn new(updates: Updates) -> Self {
+        Self {
+            active: List::default(),
+            inactive: List::default(),
+            age: 0,
+            came_back: 0,
+            came_back_known: 0,
+            statistics: Statistics::new(updates),
+            reclaim: Reclaim::default(),
+        }
+    }
+
+    fn truth(&self) -> Figures {
+        Figures {
             active: self.active.pages,
             inactive: self.inactive.pages,
             came_back: self.came_back,
-        })
+        }
+    }
+
+    fn known(&mut self) -> Figures {
+        let truth = self.truth();
+        self.statistics.known(truth)
     }
 
     fn inactive_is_low(&mut self) -> bool {
-        let Figures { active, inactive, .. } = self.told();
+        let Figures { active, inactive, .. } = self.known();
         let (inactive, active) = (u64::from(inactive), u64::from(active));
         let gibibytes = (inactive + active) >> 18;
         let ratio = if gibibytes > 0 { (10 * gibibytes).isqrt() } else { 1 };
@@ -163,7 +181,7 @@ impl Order for TwoLists {
         let pages = arena.pages(slot);
         // `workingset_refault`
         let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
-        if distance.is_some_and(|distance| distance <= self.told().active) {
+        if distance.is_some_and(|distance| distance <= self.known().active) {
             arena.set(slot, flag::ACTIVE);
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
@@ -171,6 +189,8 @@ impl Order for TwoLists {
         } else {
             self.inactive.push_front(arena, slot);
         }
+        let truth = self.truth();
+        self.statistics.grows(truth);
     }
 
     fn read(&mut self, arena: &mut Arena, slot: Slot) {
@@ -209,9 +229,9 @@ impl Order for TwoLists {
 
     fn reclaim_begins(&mut self, pages: u32) {
         // `prepare_scan_control`, `snapshot_refaults`
-        let came_back = self.told().came_back;
-        let renewed = came_back != self.came_back_told;
-        self.came_back_told = came_back;
+        let came_back = self.known().came_back;
+        let renewed = came_back != self.came_back_known;
+        self.came_back_known = came_back;
         self.reclaim = Reclaim { wanted: pages, renewed, ..Reclaim::default() };
         self.begin_step(PRIORITY);
         self.reclaim.chunk = self.reclaim.inactive.min(CHUNK_PAGES);
@@ -255,7 +275,7 @@ mod tests {
 
     #[test]
     fn reclaim_finds_more_than_asked_for_by_whole_steps() {
-        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
         for page in 0..4096 {
             let slot = arena.insert(page, 0);
             lists.inserted(&mut arena, slot, None);
@@ -266,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_large_folio_leaves_the_active_list_whole() {
-        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
         for at in 0..16 {
             let slot = arena.insert(at * 256, 8);
             lists.inserted(&mut arena, slot, None);
@@ -280,8 +300,8 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_is_held_against_the_active_list_once_it_is_told() {
-        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+    fn what_came_back_is_held_against_the_active_list_once_it_is_known() {
+        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
         for at in 0..4096 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);
@@ -293,11 +313,11 @@ mod tests {
         reclaim(&mut lists, &mut arena, 32);
         assert_eq!(lists.active.pages, 64, "the inactive list is long enough");
         lists.passes(20_000_000);
-        lists.told();
+        lists.known();
         let slot = arena.insert(4096, 0);
         lists.inserted(&mut arena, slot, Some(lists.age));
         reclaim(&mut lists, &mut arena, 1024);
-        assert_eq!(lists.active.pages, 65, "not told yet");
+        assert_eq!(lists.active.pages, 65, "not known yet");
         lists.passes(20_000_000);
         reclaim(&mut lists, &mut arena, 1024);
         let left = lists.active.pages;
@@ -308,7 +328,7 @@ mod tests {
 
     #[test]
     fn an_active_list_that_is_all_there_is_gives_way() {
-        let (mut lists, mut arena) = (TwoLists::default(), Arena::default());
+        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
         for at in 0..40 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);

@@ -44,7 +44,13 @@ pub trait Limiter: Send + Sync {
     /// Limits the group's memory, or lifts the limit.
     fn limit(&self, limit: Option<Bytes>) -> io::Result<()>;
 
-    /// What its memory is used for.
+    /// The limit of the group's memory; nothing where it has none of its own.
+    fn limited(&self) -> Option<Bytes>;
+
+    /// Processes that the kernel OOM-killed so far. Does not read statistics.
+    fn oom_kills(&self) -> u64;
+
+    /// What its memory is used for. Reading it makes the kernel bring its statistics up to date.
     fn usage(&self) -> io::Result<Usage>;
 
     /// Takes in a process that cannot enter by itself.

@@ -146,6 +146,14 @@ impl Limiter for Scope {
         self.group.limit(limit)
     }
 
+    fn limited(&self) -> Option<Bytes> {
+        self.group.limited()
+    }
+
+    fn oom_kills(&self) -> u64 {
+        self.group.oom_kills()
+    }
+
     fn usage(&self) -> io::Result<Usage> {
         self.group.usage()
     }

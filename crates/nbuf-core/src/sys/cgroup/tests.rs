@@ -27,8 +27,10 @@ fn v2_writes_its_own_files_and_reads_its_own_words() {
     let read = |name| fs::read_to_string(directory.path().join(name)).unwrap();
     assert_eq!(read("memory.max"), (96 << 20).to_string());
     assert_eq!(read("memory.swap.max"), "0");
+    assert_eq!((group.limited(), group.oom_kills()), (Some(Bytes(96 << 20)), 1));
     group.limit(None).unwrap();
     assert_eq!(read("memory.max"), "max");
+    assert_eq!(group.limited(), None);
     let usage = Usage {
         anonymous: Bytes(8192),
         shmem: Bytes(4096),
@@ -61,6 +63,9 @@ fn v1_keeps_shared_memory_apart_from_cache() {
     let read = |name| fs::read_to_string(directory.path().join(name)).unwrap();
     assert_eq!(read("memory.limit_in_bytes"), "1048576");
     assert_eq!(read("memory.memsw.limit_in_bytes"), "1048576");
+    assert_eq!((group.limited(), group.oom_kills()), (Some(Bytes(1 << 20)), 2));
+    fs::write(directory.path().join("memory.limit_in_bytes"), "9223372036854771712\n").unwrap();
+    assert_eq!(group.limited(), None);
     let usage = group.usage().unwrap();
     assert_eq!((usage.page_cache, usage.shmem), (Bytes(36864), Bytes(4096)));
     assert_eq!((usage.kernel, usage.kernel_peak), (Bytes(12288), Bytes(16384)));

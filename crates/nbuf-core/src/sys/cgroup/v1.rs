@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use super::{Limiter, Usage, number, stat};
 use crate::units::Bytes;
 
+/// No limit is the most pages that a counter of the kernel holds.
+const UNLIMITED: Bytes = Bytes(1 << 62);
+
 /// A private group in a v1 memory hierarchy.
 #[derive(Debug)]
 pub(super) struct V1 {
@@ -53,10 +56,19 @@ impl Limiter for V1 {
         Ok(())
     }
 
+    fn limited(&self) -> Option<Bytes> {
+        let limit = Bytes(number(&self.directory.join("memory.limit_in_bytes")));
+        (limit.0 > 0 && limit < UNLIMITED).then_some(limit)
+    }
+
+    fn oom_kills(&self) -> u64 {
+        let control = fs::read_to_string(self.directory.join("memory.oom_control"));
+        stat(&control.unwrap_or_default(), "oom_kill") + self.kills_below()
+    }
+
     fn usage(&self) -> io::Result<Usage> {
         let text = fs::read_to_string(self.directory.join("memory.stat"))?;
         let shmem = stat(&text, "total_shmem");
-        let control = fs::read_to_string(self.directory.join("memory.oom_control"));
         Ok(Usage {
             anonymous: Bytes(stat(&text, "total_rss")),
             shmem: Bytes(shmem),
@@ -65,7 +77,7 @@ impl Limiter for V1 {
             peak: Bytes(number(&self.directory.join("memory.max_usage_in_bytes"))),
             page_cache: Bytes(stat(&text, "total_cache").saturating_sub(shmem)),
             major_faults: stat(&text, "total_pgmajfault"),
-            oom_kills: stat(&control.unwrap_or_default(), "oom_kill") + self.kills_below(),
+            oom_kills: self.oom_kills(),
         })
     }
 

@@ -39,9 +39,18 @@ impl Limiter for V2 {
         fs::write(self.directory.join("memory.max"), text)
     }
 
+    fn limited(&self) -> Option<Bytes> {
+        let text = fs::read_to_string(self.directory.join("memory.max")).ok()?;
+        text.trim().parse().ok().map(Bytes)
+    }
+
+    fn oom_kills(&self) -> u64 {
+        let events = fs::read_to_string(self.directory.join("memory.events")).unwrap_or_default();
+        stat(&events, "oom_kill")
+    }
+
     fn usage(&self) -> io::Result<Usage> {
         let text = fs::read_to_string(self.directory.join("memory.stat"))?;
-        let events = fs::read_to_string(self.directory.join("memory.events")).unwrap_or_default();
         let shmem = stat(&text, "shmem");
         Ok(Usage {
             anonymous: Bytes(stat(&text, "anon")),
@@ -51,7 +60,7 @@ impl Limiter for V2 {
             peak: Bytes(number(&self.directory.join("memory.peak"))),
             page_cache: Bytes(stat(&text, "file").saturating_sub(shmem)),
             major_faults: stat(&text, "pgmajfault"),
-            oom_kills: stat(&events, "oom_kill"),
+            oom_kills: self.oom_kills(),
         })
     }
 
