@@ -68,6 +68,24 @@ fn the_clients_of_others_are_served() {
     assert!(after[..4096] == [0; 4096] && after[4096..8192] == [7; 4096]);
 }
 
+/// A miss is answered when the disc has it, not when the clock is looked at next.
+#[expect(clippy::disallowed_methods, reason = "four times a second would be the end of it")]
+#[test]
+fn a_client_that_waits_for_each_miss_is_not_kept_waiting() {
+    let place = Place::new();
+    let (disc, data) = image(&place, 16 * MIB);
+    let server = Server::start(&place, &disc, &["--size", "64KiB"]);
+    let mut client = server.client();
+    let begun = Instant::now();
+    for page in 0..4096_usize {
+        let got = client.read(page as u64 * 4096, 4096).unwrap();
+        assert!(got == data[page * 4096..][..4096], "page {page}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    drop(client);
+    assert_eq!(server.end().0, 0);
+}
+
 #[expect(clippy::disallowed_methods, reason = "a refusal has a deadline")]
 #[test]
 fn a_server_that_cannot_write_says_how_much_is_lost() {

@@ -5,6 +5,7 @@ use super::ids::NONE;
 use super::{Cached, Counts, OtherSize, Others, Settings, State};
 use crate::cache::policy::AnyPolicy;
 use crate::disc::{Disc, DiscError};
+use crate::units::Nanos;
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// What was counted so far.
@@ -35,6 +36,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// The disc behind.
     pub fn disc(&self) -> &D {
         &self.disc
+    }
+
+    /// When the next answer that waits in the cache is due; requests on the disc are not known.
+    pub fn next_done_at(&self) -> Option<Nanos> {
+        self.done.front().map(|first| first.at)
     }
 
     /// The disc behind, to be changed. Its requests belong to the cache.

@@ -1,6 +1,7 @@
 //! One turn of the loop: wait, take what came, answer what is complete.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -10,7 +11,7 @@ use super::{Server, ServerError, Snapshot};
 use crate::units::Nanos;
 
 /// The longest wait, so that the clock is looked at.
-const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
+const WAIT: Nanos = Nanos(250_000_000);
 /// How often dirty pages that are few are written, and stalled clients looked for.
 const TICK: Nanos = Nanos(1_000_000_000);
 /// Bytes that are kept for all clients, until those with large requests wait.
@@ -43,6 +44,8 @@ impl Server {
                 self.look_at(place, flags);
             }
         }
+        // A disc may have finished since the turn began.
+        self.now = self.now.max(self.time());
         self.complete();
         self.send_all();
         for (token, _) in others {
@@ -111,7 +114,12 @@ impl Server {
             tokens.push(Token::Connection(place));
             descriptors.push(PollFd::new(connection.socket(), flags));
         }
-        match poll(&mut descriptors, Some(&WAIT)) {
+        // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
+        let now = self.time();
+        let wait = self.cache.next_done_at().map_or(WAIT, |at| WAIT.min(at.saturating_sub(now)));
+        let wait = Duration::from_nanos(wait.0);
+        let wait = Timespec::try_from(wait).unwrap_or_default();
+        match poll(&mut descriptors, Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::Wait(error.into())),
         }
