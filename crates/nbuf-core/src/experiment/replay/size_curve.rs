@@ -16,7 +16,7 @@ pub struct Points {
     pub worse_to: Option<u64>,
     /// The size from which on every cache saves time.
     pub worth_from: Option<u64>,
-    /// The size from which on no larger cache saves more.
+    /// The size from which on no larger cache saves more. The largest size shows nothing about larger ones.
     pub enough_from: Option<u64>,
 }
 
@@ -36,10 +36,12 @@ impl Points {
             let beyond = sizes().filter(|(size, _)| *size > from).map(|(_, time)| time);
             beyond.fold(f64::INFINITY, f64::min)
         };
+        let largest = sizes().map(|(size, _)| size).max();
         let enough_from = sizes()
             .filter(|(size, _)| worth_from.is_some_and(|worth| *size >= worth))
             .find(|(size, time)| *time <= best_beyond(*size) * (1.0 + NOTHING))
-            .map(|(size, _)| size);
+            .map(|(size, _)| size)
+            .filter(|size| Some(*size) < largest);
         Self { worse_to, worth_from, enough_from }
     }
 }
@@ -58,7 +60,7 @@ mod tests {
             assert_eq!([worse_to, worth_from, enough_from], want, "{times:?}");
         };
         check(&[110, 105, 100, 80, 50, 50, 50], [Some(128), Some(256), Some(320)]);
-        check(&[90, 80, 70], [None, Some(64), Some(192)]);
+        check(&[90, 80, 70], [None, Some(64), None]);
         check(&[110, 120], [Some(128), None, None]);
         check(&[100, 100], [None, None, None]);
         // A size that happens to be good below one that is bad is not worth it yet.
@@ -66,6 +68,6 @@ mod tests {
         // What is best need not be largest: disturbed by chance, or by its own work.
         check(&[110, 80, 50, 54, 51], [Some(64), Some(128), Some(192)]);
         check(&[], [None, None, None]);
-        check(&[50], [None, Some(64), Some(64)]);
+        check(&[50], [None, Some(64), None]);
     }
 }

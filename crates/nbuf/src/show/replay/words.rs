@@ -149,17 +149,12 @@ pub(super) fn points(document: &ReplayDocument) -> Vec<String> {
         Some(units) => format!("worth it: from {}", size(document, units)),
         None => "worth it: at no size".to_owned(),
     };
-    let mut told = vec![worse, worth];
-    if let Some(units) = points.enough_from_units {
-        let last = document.sizes.last().is_some_and(|row| row.size_units == units);
-        told.push(if last {
-            format!(
-                "saves nothing more: not seen; {} is the best, and the largest",
-                size(document, units)
-            )
-        } else {
-            format!("saves nothing more: from {}", size(document, units))
-        });
-    }
-    told
+    let enough = match (points.enough_from_units, document.sizes.last()) {
+        (Some(units), _) => format!("saves nothing more: from {}", size(document, units)),
+        (None, Some(last)) => {
+            format!("saves nothing more: not seen up to {}", size(document, last.size_units))
+        }
+        (None, None) => return vec![worse, worth],
+    };
+    vec![worse, worth, enough]
 }
