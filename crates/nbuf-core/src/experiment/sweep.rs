@@ -22,8 +22,11 @@ use std::str::FromStr;
 pub use run::{Error, Spec, run};
 
 use super::result::{Against, SweepRow};
-use super::statistics::{Ratio, interval_of_median};
+use super::statistics::{Ratio, holm, interval_of_median, signed_rank_chance};
 use crate::units::as_text;
+
+/// Chances of more than this are no difference, over all neighbours of a sweep.
+const LEVEL: f64 = 0.05;
 
 /// Values of one parameter at most: more are a slip of the pen.
 const VALUES_MAX: usize = 10_000;
@@ -118,33 +121,59 @@ impl Parameter {
     }
 }
 
-/// The rows, of the seconds that each run of each value took; values that were not run have none.
+/// The rows, of the seconds that each run of each value took; values that were not run have none. Neighbours differ
+/// where the signs of their pairs would not be by chance (Wilcoxon), over all neighbours of the sweep (Holm).
 pub fn rows(parameter: &Parameter, seconds: &[Vec<f64>]) -> Vec<SweepRow> {
     let mut rows: Vec<SweepRow> = Vec::new();
-    let mut before: Option<&Vec<f64>> = None;
     for (value, samples) in parameter.values.iter().zip(seconds) {
         let Some(interval) = interval_of_median(samples, 1) else { continue };
         let first = rows.first().map_or(interval.median, |row| row.seconds);
+        let before = rows.last().map(|row| pairs(&row.samples, samples));
         rows.push(SweepRow {
             value: value.clone(),
             seconds: interval.median,
             low: interval.low,
             high: interval.high,
             speedup: first / interval.median,
-            against_previous: before.and_then(|before| against(before, samples)),
+            against_previous: before.and_then(|pairs| against(&pairs)),
             samples: samples.clone(),
         });
-        before = Some(samples);
+    }
+    let chances: Vec<f64> = rows.windows(2).map(|two| chance(&two[0], &two[1])).collect();
+    for (row, is_below) in rows.iter_mut().skip(1).zip(holm(&chances, LEVEL)) {
+        if let Some(against) = &mut row.against_previous {
+            against.differs = is_below && (against.low > 1.0 || against.high < 1.0);
+        }
     }
     rows
 }
 
+/// The samples of each value that it takes before any two neighbours can differ, with this many values.
+pub fn samples_to_differ(values: usize) -> u32 {
+    let neighbours = values.saturating_sub(1).max(1) as f64;
+    (1..64)
+        .find(|&samples| neighbours * 2.0 * 0.5_f64.powi(samples) <= LEVEL)
+        .map_or(64, i32::unsigned_abs)
+}
+
+/// Of a round: now, and with the value before.
+fn pairs(before: &[f64], samples: &[f64]) -> Vec<(f64, f64)> {
+    samples.iter().zip(before).map(|(&now, &then)| (now, then)).collect()
+}
+
+/// The chance that two values which take as long give pairs as lopsided as these.
+fn chance(before: &SweepRow, row: &SweepRow) -> f64 {
+    let pairs = pairs(&before.samples, &row.samples);
+    let is_time = |(now, then): &(f64, f64)| *now > 0.0 && *then > 0.0;
+    let logs: Vec<f64> =
+        pairs.into_iter().filter(is_time).map(|(now, then)| (then / now).ln()).collect();
+    signed_rank_chance(&logs)
+}
+
 /// By the pairs of a round: how many times as fast.
-fn against(before: &[f64], samples: &[f64]) -> Option<Against> {
-    let pairs: Vec<(f64, f64)> =
-        samples.iter().zip(before).map(|(&now, &then)| (now, then)).collect();
-    let Ratio { low, middle, high, .. } = Ratio::of(&pairs, 1)?;
-    Some(Against { times: middle, low, high, differs: low > 1.0 || high < 1.0 })
+fn against(pairs: &[(f64, f64)]) -> Option<Against> {
+    let Ratio { low, middle, high, .. } = Ratio::of(pairs, 1)?;
+    Some(Against { times: middle, low, high, differs: false })
 }
 
 #[cfg(test)]
@@ -199,6 +228,41 @@ mod tests {
         let rows = rows(&parameter, &seconds);
         let against = rows[1].against_previous.unwrap();
         assert!(!against.differs && (0.99..1.01).contains(&against.times), "{against:?}");
+    }
+
+    #[test]
+    fn noise_is_no_difference() {
+        let parameter: Parameter = "n=1..20".parse().unwrap();
+        let mut random = crate::clock::Random::new(1971);
+        for samples in [1, 2, 3, 5, 6, 10, 20] {
+            let mut noise =
+                || (0..samples).map(|_| 1.0 + random.below(1000) as f64 / 1000.0).collect();
+            let wrong: usize = (0..20)
+                .map(|_| {
+                    let seconds: Vec<Vec<f64>> = (0..20).map(|_| noise()).collect();
+                    rows(&parameter, &seconds)
+                        .iter()
+                        .filter(|row| row.against_previous.is_some_and(|against| against.differs))
+                        .count()
+                })
+                .sum();
+            assert!(wrong <= 3, "{samples} samples: {wrong} of 380 neighbours");
+        }
+    }
+
+    #[test]
+    fn few_samples_cannot_differ() {
+        assert_eq!([1, 2, 3, 20].map(samples_to_differ), [6, 6, 7, 10]);
+        for values in [2, 3, 20] {
+            let parameter: Parameter = format!("n=1..{values}").parse().unwrap();
+            let differ = |samples: u32| {
+                let seconds: Vec<Vec<f64>> =
+                    (0..values).map(|value| vec![0.5_f64.powi(value); samples as usize]).collect();
+                rows(&parameter, &seconds)[1].against_previous.unwrap().differs
+            };
+            let least = samples_to_differ(values as usize);
+            assert!(differ(least) && !differ(least - 1), "{values}");
+        }
     }
 
     #[test]

@@ -5,9 +5,10 @@ mod page;
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::{Against, SweepDocument};
+use nbuf::experiment::sweep::samples_to_differ;
 
 use super::table::{Table, number};
-use super::text::{field, wrap};
+use super::text::{count, field, wrap};
 pub(crate) use page::page;
 
 /// Three significant digits.
@@ -21,9 +22,10 @@ fn digits(seconds: f64) -> String {
     }
 }
 
-fn against(against: Option<Against>) -> String {
+fn against(against: Option<Against>, is_too_few: bool) -> String {
     match against {
         None => String::new(),
+        Some(_) if is_too_few => "too few runs".to_owned(),
         Some(against) if !against.differs => "no difference seen".to_owned(),
         Some(against) => format!("{:+.1} %", (against.times - 1.0) * 100.0),
     }
@@ -39,6 +41,7 @@ fn sheet(document: &SweepDocument) -> Table {
         number("speedup").rank(1),
         number("vs previous"),
     ];
+    let is_too_few = too_few(document).is_some();
     let rows = document.rows.iter().filter(|row| !row.samples.is_empty()).map(|row| {
         [
             row.value.clone(),
@@ -46,7 +49,7 @@ fn sheet(document: &SweepDocument) -> Table {
             digits(row.low),
             digits(row.high),
             format!("{:.2}x", row.speedup),
-            against(row.against_previous),
+            against(row.against_previous, is_too_few),
         ]
     });
     Table::new(title(document), columns).with(rows)
@@ -56,16 +59,32 @@ fn title(document: &SweepDocument) -> String {
     format!("Time of {}", document.command.join(" "))
 }
 
+fn least_samples(document: &SweepDocument) -> usize {
+    document.rows.iter().map(|row| row.samples.len()).min().unwrap_or(0)
+}
+
+/// The runs of each value that it takes to see a difference, if there are fewer.
+fn too_few(document: &SweepDocument) -> Option<u32> {
+    let needed = samples_to_differ(document.rows.len());
+    (least_samples(document) < needed as usize).then_some(needed)
+}
+
 /// How often each value was measured, and what the columns are.
 fn method(document: &SweepDocument) -> String {
-    let least = document.rows.iter().map(|row| row.samples.len()).min().unwrap_or(0);
+    let least = least_samples(document);
     if least == 0 {
         return "nothing was measured".to_owned();
     }
-    format!(
-        "medians of {least} runs or more each, with the interval that holds them nineteen times of \
-         twenty; vs previous: how much faster, by pairs of runs of the same round"
-    )
+    let runs = count(least as u64, "run", "runs");
+    let range = if least < 5 { "the range of the runs" } else { "its 95 % interval" };
+    let previous = match too_few(document) {
+        _ if document.rows.len() < 2 => String::new(),
+        Some(needed) => format!("; it takes --samples {needed} to tell neighbours apart"),
+        None => {
+            "; vs previous: how much faster, by pairs of runs of the same round (95 %)".to_owned()
+        }
+    };
+    format!("the median of {runs} or more each, with {range}{previous}")
 }
 
 /// The whole report.

@@ -9,6 +9,7 @@ mod line;
 mod pairs;
 mod ranks;
 mod rerun;
+mod signed;
 mod spread;
 
 pub(super) use bootstrap::{Interval, interval_of_median};
@@ -17,5 +18,6 @@ pub(super) use line::fit_line;
 pub(super) use pairs::{Finding, Ratio, Turn, Verdict, abba};
 pub(super) use ranks::{Ranks, holm};
 pub(super) use rerun::rerun_interval;
+pub(super) use signed::signed_rank_chance;
 pub use spread::Spread;
 pub(super) use spread::median_count;

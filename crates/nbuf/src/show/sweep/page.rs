@@ -5,7 +5,7 @@ use nbuf::experiment::result::{SweepDocument, SweepRow};
 use super::super::chart::{Band, Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part};
 use super::super::scale::Axis;
-use super::{against, digits, method, sheet};
+use super::{against, digits, method, sheet, too_few};
 
 /// Values that are named under the chart.
 const TICKS_MAX: usize = 12;
@@ -13,7 +13,7 @@ const TICKS_MAX: usize = 12;
 /// What the words of the page mean.
 const WORDS: [(&str, &str); 5] = [
     ("seconds", "the median of the runs with this value"),
-    ("from, to", "the interval that holds the median nineteen times of twenty"),
+    ("from, to", "the 95 % interval of the median; below 5 runs, their range"),
     ("speedup", "how many times as fast as the first value, by medians"),
     ("vs previous", "how much faster than the value before, by pairs of runs of the same round"),
     ("round", "every value once; the next round goes backwards, so that a drift cancels"),
@@ -61,21 +61,24 @@ fn answer(document: &SweepDocument, measured: &[&SweepRow]) -> String {
     if measured.len() == 1 {
         return format!("{name} = {}: {} s.", first.value, digits(first.seconds));
     }
-    let fastest = format!(
-        "Fastest with {name} = {}: {} s, {:.2} times as fast as {}.",
-        fastest.value,
-        digits(fastest.seconds),
-        fastest.speedup,
-        first.value
-    );
+    let than = if fastest.value == first.value {
+        String::new()
+    } else {
+        format!(", {:.2} times as fast as {}", fastest.speedup, first.value)
+    };
+    let fastest =
+        format!("Fastest with {name} = {}: {} s{than}.", fastest.value, digits(fastest.seconds));
+    if let Some(needed) = too_few(document) {
+        return format!("{fastest} It takes --samples {needed} to tell neighbours apart.");
+    }
     let last = measured.iter().rev().find(|row| row.against_previous.is_some_and(|a| a.differs));
     match last {
         Some(last) => format!(
             "{fastest} The last step that made a difference: {}, {}.",
             last.value,
-            against(last.against_previous)
+            against(last.against_previous, false)
         ),
-        None => format!("{fastest} No step made a difference that is more than chance."),
+        None => format!("{fastest} No step made a difference beyond chance."),
     }
 }
 
