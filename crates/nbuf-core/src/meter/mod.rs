@@ -10,6 +10,8 @@ pub(crate) mod byte_distance;
 mod depths;
 pub(crate) mod distance;
 #[cfg(feature = "capture")]
+pub(crate) mod hashed;
+#[cfg(feature = "capture")]
 pub(crate) mod idle_split;
 pub(crate) mod lists;
 #[cfg(feature = "capture")]
@@ -22,10 +24,14 @@ pub(crate) mod probe;
 pub(crate) mod profile;
 pub(crate) mod residency;
 pub(crate) mod sampled;
+#[cfg(feature = "capture")]
+pub(crate) mod segment;
 pub(crate) mod service;
 pub(crate) mod split;
 mod stack;
 pub(crate) mod stall;
+#[cfg(feature = "capture")]
+pub(crate) mod steps;
 pub(crate) mod times;
 pub(crate) mod tracks;
 #[cfg(feature = "capture")]
