@@ -130,6 +130,14 @@ impl MissCurve {
     }
 }
 
+/// The lower hull of points by size, of which the later ones leave no more.
+#[cfg(feature = "capture")]
+pub(super) fn lower_hull(points: impl Iterator<Item = Point>) -> Vec<Point> {
+    let mut hull = Vec::new();
+    points.for_each(|point| extend(&mut hull, point));
+    hull
+}
+
 /// What a byte saves between two sizes.
 fn slope((size, fills): Point, (larger, fewer): Point) -> f64 {
     (fills - fewer) as f64 / (larger.0 - size.0) as f64
