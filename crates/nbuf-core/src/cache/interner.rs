@@ -108,6 +108,14 @@ impl Interner {
         }
     }
 
+    /// The keys by their numbers.
+    pub(crate) fn into_keys(self) -> Vec<u64> {
+        let mut keys = vec![0; self.pages as usize];
+        let taken = self.entries.iter().filter(|entry| entry.page != FREE);
+        taken.for_each(|entry| keys[entry.page as usize] = whole(entry.key));
+        keys
+    }
+
     /// How many numbers were given: all of them are below.
     pub fn pages(&self) -> u32 {
         self.pages

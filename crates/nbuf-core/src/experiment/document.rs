@@ -22,7 +22,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument, FleetRow,
+    FleetTask, LiveDocument,
     LiveFollow, LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument,
     ReplayDocument, RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument,
     TraceDocument, TraceHead, TraceMade, WatchDocument,
@@ -48,6 +49,9 @@ documents!(
     Comparison,
     CurveDocument,
     DoctorDocument,
+    FleetDocument,
+    FleetRow,
+    FleetTask,
     LiveDocument,
     LiveFollow,
     LiveMachine,

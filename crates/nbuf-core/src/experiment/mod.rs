@@ -39,6 +39,8 @@ pub mod document;
 mod files;
 #[cfg(feature = "capture")]
 pub(crate) mod fills;
+#[cfg(feature = "capture")]
+pub mod fleet;
 mod for_target;
 pub mod grid;
 mod hull;

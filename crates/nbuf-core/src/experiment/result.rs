@@ -20,6 +20,8 @@ mod curves;
 mod doctor;
 mod figures;
 mod files;
+mod fleet;
+mod fleet_split;
 mod live;
 mod live_follow;
 mod live_machine;
@@ -67,6 +69,10 @@ pub use curves::{
 };
 pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
+pub use fleet::{
+    FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetPiece, FleetPoint, FleetRow,
+    FleetRule, FleetShare, FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole,
+};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
 pub use live_follow::LiveFollow;

@@ -30,6 +30,8 @@ mod thrift;
 mod write;
 
 pub use error::ReadError;
+#[cfg(feature = "capture")]
+pub(crate) use read::rows;
 pub use read::{read, read_within};
 pub use write::{WriteError, write};
 

@@ -37,6 +37,16 @@ pub fn read_within<R: ChunkReader + 'static>(source: R, bound: Bound) -> Result<
     })
 }
 
+/// Records of a trace, by its footer alone.
+#[cfg(feature = "capture")]
+pub(crate) fn rows<R: ChunkReader>(source: &R) -> Result<u64, ReadError> {
+    let metadata = catch_unwind(AssertUnwindSafe(|| guard::footer(source)));
+    let gave_up = |_| ParquetError::General("its decoder gave up".to_owned());
+    let metadata = metadata.map_err(gave_up)??;
+    let rows = metadata.row_groups().iter().map(|group| group.num_rows().unsigned_abs());
+    Ok(rows.fold(0, u64::saturating_add))
+}
+
 fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>, bound: Bound) -> Result<Trace, ReadError> {
     let metadata = guard::footer(&**source)?;
     let mut facts = facts(&metadata, bound)?;

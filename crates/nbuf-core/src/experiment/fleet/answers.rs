@@ -1,0 +1,129 @@
+//! The answers: what each volume and the whole need, and how a budget is split.
+
+use super::Ask;
+use super::allocate::{Hull, budget_for, by_hulls};
+use super::folder::VERSION;
+use super::reduce::{Curve, Reduced};
+use super::split;
+use crate::experiment::hull::MissCurve;
+use crate::experiment::result::{
+    FleetDocument, FleetPoint, FleetTask, FleetVolume, FleetWhole, Warning,
+};
+use crate::meter::steps::Steps;
+use crate::units::{Bytes, count, listed, whole};
+
+/// Sizes at which a curve is shown.
+const SIZES: u32 = 24;
+/// A volume is not worth a cache if even everything in memory hits less.
+const UNCACHEABLE: f64 = 0.05;
+/// Names in a caution.
+const NAMED: usize = 3;
+
+/// The document of a fleet.
+pub(super) fn answer(tasks: &[FleetTask], reduced: Reduced, ask: &Ask) -> FleetDocument {
+    let page_bytes = tasks.first().map_or(0, |task| task.page_bytes);
+    let Reduced { curves, failures, missing, left_out, overlaps, problems, checksum } = reduced;
+    let mut volumes: Vec<FleetVolume> = curves.iter().map(|curve| volume(curve, ask)).collect();
+    let all = all(&curves, &volumes, ask);
+    let split = split::split(&curves, &mut volumes, page_bytes, ask);
+    volumes.sort_by(|a, b| b.accesses.cmp(&a.accesses).then_with(|| a.name.cmp(&b.name)));
+    let mut cautions = Vec::new();
+    let mut caution = |names: &[String], what: &str| {
+        if !names.is_empty() {
+            let first = listed(&names[..names.len().min(NAMED)]);
+            let others = names.len().saturating_sub(NAMED);
+            let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+            cautions.push(Warning::Text(format!("{first}{more} {what}")));
+        }
+    };
+    caution(&left_out, "left out: not all of the tasks are done");
+    caution(&overlaps, "overlap in time: their files were read one after the other");
+    let estimates: Vec<String> = curves
+        .iter()
+        .filter(|curve| curve.parts.is_some())
+        .map(|curve| curve.name.clone())
+        .collect();
+    caution(&estimates, "by hash parts: estimates, with a band");
+    if problems > 0 {
+        let records = count(problems, "record", "records");
+        cautions.push(Warning::Text(format!("{records} could not be read and left out")));
+    }
+    FleetDocument {
+        schema: FleetDocument::SCHEMA.to_owned(),
+        version: VERSION.to_owned(),
+        page_bytes,
+        tasks: tasks.len() as u64,
+        tasks_missing: missing,
+        failures,
+        checksum: format!("{checksum:016x}"),
+        hit_ratio: ask.hit_ratio,
+        whole: all,
+        volumes,
+        split,
+        cautions,
+    }
+}
+
+fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {
+    let steps = curve.steps();
+    let (accesses, cold) = steps.ends();
+    let most = accesses as f64 * (1.0 - ask.hit_ratio);
+    let hits_all = accesses.saturating_sub(cold) as f64;
+    FleetVolume {
+        name: curve.name.clone(),
+        accesses,
+        distinct_pages: curve.distinct,
+        cold_misses: cold,
+        knee_pages: knee(&steps),
+        hit_pages: steps.size_for(whole(most.floor())),
+        parts: curve.parts,
+        is_uncacheable: hits_all < UNCACHEABLE * accesses as f64,
+        points: points(curve, &steps),
+        share: None,
+    }
+}
+
+/// The knee of the three sizes that `nbuf curve` prints.
+fn knee(steps: &Steps) -> Option<u64> {
+    let pairs = steps.pairs().iter().map(|&(pages, misses)| (Bytes(pages), misses));
+    let misses = MissCurve::from_steps(pairs);
+    misses.gains().then(|| misses.0[misses.corners().knee].0.0)
+}
+
+fn points(curve: &Curve, steps: &Steps) -> Vec<FleetPoint> {
+    let point = |pages| {
+        let misses = steps.at(pages);
+        let (misses_low, misses_high) = curve.band(pages).unwrap_or((misses, misses));
+        FleetPoint { pages, misses, misses_low, misses_high }
+    };
+    sizes(steps.largest()).into_iter().map(point).collect()
+}
+
+/// Sizes in equal ratios, from one page to the largest that matters.
+fn sizes(largest: u64) -> Vec<u64> {
+    let ratio = |step: u32| (largest.max(1) as f64).powf(f64::from(step) / f64::from(SIZES - 1));
+    let mut sizes: Vec<u64> = (0..SIZES).map(|step| whole(ratio(step))).collect();
+    sizes.dedup();
+    sizes
+}
+
+fn all(curves: &[Curve], volumes: &[FleetVolume], ask: &Ask) -> FleetWhole {
+    let sum = |of: fn(&FleetVolume) -> u64| volumes.iter().map(of).sum::<u64>();
+    let accesses = sum(|volume| volume.accesses);
+    let hulls: Vec<Hull> = curves.iter().map(|curve| curve.hull.clone()).collect();
+    let largest = hulls.iter().filter_map(|hull| hull.last()).map(|last| last.0).sum();
+    let point = |pages| {
+        let misses = whole(by_hulls(&hulls, pages).bound);
+        FleetPoint { pages, misses, misses_low: misses, misses_high: misses }
+    };
+    FleetWhole {
+        accesses,
+        distinct_pages: sum(|volume| volume.distinct_pages),
+        cold_misses: sum(|volume| volume.cold_misses),
+        hit_pages: budget_for(&hulls, accesses as f64 * (1.0 - ask.hit_ratio)),
+        hit_pages_each: sum(|volume| volume.hit_pages.unwrap_or(0)),
+        volumes_below: volumes.iter().filter(|volume| volume.hit_pages.is_none()).count() as u64,
+        knee_pages: sum(|volume| volume.knee_pages.unwrap_or(0)),
+        points: sizes(largest).into_iter().map(point).collect(),
+    }
+}

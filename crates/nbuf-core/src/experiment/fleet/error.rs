@@ -1,0 +1,103 @@
+//! Why a fleet cannot be planned, worked on or answered.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::experiment::document::DocumentError;
+use crate::experiment::output::OutputError;
+
+/// Why a fleet cannot be planned, worked on or answered. A bad input is none: it is an error row.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing matches.
+    #[error("no file matches {0}: quote it only if nbuf is to expand it, and look at the directory")]
+    NoMatch(String),
+    /// A pattern cannot be read.
+    #[error("{pattern} is no pattern ({source}): put [ and ] in brackets, or name the files")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        source: glob::PatternError,
+    },
+    /// An input is not there, or cannot be looked at.
+    #[error("cannot use {}: {source}", path.display())]
+    Input {
+        /// The input.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// An input has a name that a table of text cannot hold.
+    #[error("{} is not UTF-8: rename it", .0.display())]
+    Name(PathBuf),
+    /// The folder has files of others in it.
+    #[error(
+        "{} is not empty and no folder of a fleet: give a new name with --out, or remove it",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    /// There is no plan.
+    #[error("{path} has no plan: make one with `nbuf fleet plan INPUTS --out {path}`", path = .0.display())]
+    NoPlan(PathBuf),
+    /// A line of the plan is damaged.
+    #[error("line {line} of {} {source}; make the plan again", path.display())]
+    Plan {
+        /// The plan.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: DocumentError,
+    },
+    /// Another version made the plan.
+    #[error(
+        "{} was planned by nbuf {found}, this is nbuf {own}: use that version, or plan again into a new folder",
+        path.display()
+    )]
+    Version {
+        /// The plan.
+        path: PathBuf,
+        /// The version that planned.
+        found: String,
+        /// This version.
+        own: &'static str,
+    },
+    /// Rows that are not there.
+    #[error("the plan has the rows 1..{rows}, not {first}..{last}")]
+    Rows {
+        /// Rows of the plan.
+        rows: usize,
+        /// The first one asked for.
+        first: usize,
+        /// The last one asked for.
+        last: usize,
+    },
+    /// Nothing has been worked on.
+    #[error(
+        "no volume of {path} is finished: do the work with `nbuf fleet work --tasks {path}/tasks.jsonl`",
+        path = .0.display()
+    )]
+    Nothing(PathBuf),
+    /// The folder cannot be written or read.
+    #[error("cannot use {}: {source}; make room, or give another folder with --out", path.display())]
+    Folder {
+        /// What cannot be used.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of the folder cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A worker cannot be started.
+    #[error("cannot start a worker ({0}); check the limit on processes (`ulimit -u`)")]
+    Worker(#[source] io::Error),
+    /// No signal can end the work.
+    #[error("cannot listen for Ctrl-C")]
+    Signals(#[source] io::Error),
+    /// Standard input or output of a worker is gone.
+    #[error(transparent)]
+    Pipe(#[from] io::Error),
+}

@@ -1,0 +1,228 @@
+//! The plan: inputs become tasks, the largest first.
+//!
+//! A volume with more accesses than the whole divided by four times the workers is split: by time, which is
+//! exact, or by the hash of its pages where its pages may not fit into memory. Invariant: the plan follows from
+//! the inputs and the spec alone; the hash of a task names all that changes its result.
+
+use std::path::{Path, PathBuf};
+
+use super::folder::{self, Folder, VERSION};
+use super::{Error, Spec, Split};
+use crate::experiment::memory::bound;
+use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
+use crate::meter::hashed::first_size;
+use crate::sys::input;
+use crate::workload::format::native;
+
+/// Memory of a distinct page.
+const PAGE_MEMORY_BYTES: u64 = 40;
+/// Accesses for each distinct page, in an estimate.
+const ACCESSES_PER_PAGE: u64 = 10;
+/// Bytes of a record, in an estimate, of a text and of a file that is packed.
+const RECORD_BYTES: u64 = 32;
+const PACKED_RECORD_BYTES: u64 = 6;
+/// Pieces of a volume at most.
+const PIECES_MAX: u64 = 64;
+/// Tasks for each worker that no volume alone may exceed.
+const TASKS_PER_WORKER: u64 = 4;
+
+/// An input with its estimate.
+struct Candidate {
+    input: FleetInput,
+    group: String,
+    accesses: u64,
+}
+
+/// Makes the plan, and writes it into the folder of the spec.
+pub fn plan(spec: &Spec) -> Result<Vec<FleetTask>, Error> {
+    let paths = folder::expand(&spec.inputs)?;
+    if paths.is_empty() {
+        return Err(Error::NoMatch("nothing".to_owned()));
+    }
+    let mut candidates = Vec::with_capacity(paths.len());
+    for path in &paths {
+        candidates.push(candidate(path, spec)?);
+    }
+    let tasks = tasks(&candidates, spec);
+    Folder::make(&spec.out)?.write_tasks(&tasks)?;
+    Ok(tasks)
+}
+
+fn candidate(path: &PathBuf, spec: &Spec) -> Result<Candidate, Error> {
+    let (bytes, modified_ns) = folder::identity(path)?;
+    let name = path.to_str().ok_or_else(|| Error::Name(path.clone()))?.to_owned();
+    let group = match spec.by {
+        FleetBy::File => name.clone(),
+        FleetBy::Directory => path.parent().unwrap_or(path).display().to_string(),
+        FleetBy::Volume => "all".to_owned(),
+    };
+    let accesses = rows(path).unwrap_or_else(|| {
+        let packed = [".gz", ".xz", ".zst", ".zstd", ".parquet"];
+        let is_packed = packed.iter().any(|end| name.ends_with(end));
+        bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
+    });
+    Ok(Candidate { input: FleetInput { path: name, bytes, modified_ns }, group, accesses })
+}
+
+/// Rows by the footer of a native trace.
+fn rows(path: &Path) -> Option<u64> {
+    let is_native = path.extension().is_some_and(|end| end == "parquet");
+    is_native.then(|| native::rows(&input::open(path).ok()?).ok()).flatten()
+}
+
+/// The tasks, the largest first.
+fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
+    let all: u64 = candidates.iter().map(|candidate| candidate.accesses).sum();
+    let workers = u64::from(spec.workers.max(1));
+    let share = (all / (TASKS_PER_WORKER * workers)).max(1);
+    let memory = bound(spec.memory, "").allowed.0 / workers;
+    let mut tasks = Vec::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        let in_group = candidates.iter().filter(|other| other.group == candidate.group).count();
+        // Pieces of one input follow each other; those of a later input come behind them.
+        let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(1 << 10);
+        let pieces = pieces(candidate, share, memory, spec.split);
+        let is_alone = in_group == 1 && pieces.len() == 1;
+        for (sequence, &(piece, part)) in (first..).zip(&pieces) {
+            let accesses = candidate.accesses / part.max(1);
+            let bytes = candidate.accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES / part.max(1);
+            let mut task = FleetTask {
+                schema: FleetTask::SCHEMA.to_owned(),
+                version: VERSION.to_owned(),
+                task: String::new(),
+                volume: candidate.group.clone(),
+                by: spec.by,
+                input: candidate.input.clone(),
+                format: spec.format.as_ref().map(ToString::to_string),
+                page_bytes: spec.page_bytes,
+                piece,
+                sequence,
+                is_alone,
+                estimated_accesses: accesses,
+                estimated_bytes: bytes,
+                memory_bytes: memory,
+            };
+            task.task = hash(&task);
+            tasks.push(task);
+        }
+    }
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.estimated_accesses));
+    tasks
+}
+
+/// The pieces of an input, each with the part of its accesses that it counts.
+fn pieces(
+    candidate: &Candidate,
+    share: u64,
+    memory: u64,
+    split: Split,
+) -> Vec<(FleetPiece, u64)> {
+    let accesses = candidate.accesses;
+    let needed = accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES;
+    let is_giant = accesses > share;
+    match split {
+        Split::None => vec![(FleetPiece::Whole, 1)],
+        Split::Time(pieces) => by_time(accesses, pieces.into()),
+        Split::Hash(parts) => by_hash(parts),
+        Split::Auto if needed > memory => {
+            let parts = needed.div_ceil(memory.max(1)).min(1 << 12).next_power_of_two();
+            by_hash(u32::try_from(parts).unwrap_or(1 << 12))
+        }
+        Split::Auto if is_giant => by_time(accesses, accesses.div_ceil(share)),
+        Split::Auto => vec![(FleetPiece::Whole, 1)],
+    }
+}
+
+fn by_time(accesses: u64, pieces: u64) -> Vec<(FleetPiece, u64)> {
+    let pieces = pieces.clamp(1, PIECES_MAX);
+    if pieces == 1 {
+        return vec![(FleetPiece::Whole, 1)];
+    }
+    let length = accesses.div_ceil(pieces).max(1);
+    // The number of requests is an estimate: the last piece has the rest.
+    let ends = (0..pieces).map(|piece| {
+        let to = if piece + 1 == pieces { u64::MAX } else { (piece + 1) * length };
+        (FleetPiece::Time { from: piece * length, to }, pieces)
+    });
+    ends.collect()
+}
+
+fn by_hash(parts: u32) -> Vec<(FleetPiece, u64)> {
+    if parts < 2 {
+        return vec![(FleetPiece::Whole, 1)];
+    }
+    let pages = u32::try_from(first_size(parts)).unwrap_or(u32::MAX);
+    let head = (FleetPiece::Head { pages, parts }, 1);
+    let parts = (0..parts).map(|part| (FleetPiece::Hash { part, parts }, parts.into()));
+    std::iter::once(head).chain(parts).collect()
+}
+
+/// FNV-1a, of 64 bits.
+pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What [`fnv`] begins with.
+pub(super) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The name of a task: a hash of all that changes what it leaves.
+fn hash(task: &FleetTask) -> String {
+    let FleetTask { version, volume, by, input, format, page_bytes, piece, is_alone, .. } = task;
+    let text = format!(
+        "{version}\n{volume}\n{by:?}\n{input:?}\n{format:?}\n{page_bytes}\n{piece:?}\n{is_alone}"
+    );
+    format!("{:016x}", fnv(FNV, text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(group: &str, path: &str, accesses: u64) -> Candidate {
+        let input = FleetInput { path: path.to_owned(), bytes: 1, modified_ns: 2 };
+        Candidate { input, group: group.to_owned(), accesses }
+    }
+
+    fn spec(split: Split) -> Spec {
+        Spec { workers: 2, split, memory: Some("8MiB".parse().unwrap()), ..Spec::default() }
+    }
+
+    #[test]
+    fn giants_are_split_and_the_largest_come_first() {
+        let fleet = [candidate("a", "a", 10), candidate("b", "b", 80_000), candidate("c", "c", 9_000)];
+        let tasks = tasks(&fleet, &spec(Split::Auto));
+        let pieces: Vec<_> = tasks.iter().map(|task| (&*task.volume, task.estimated_accesses)).collect();
+        assert_eq!(pieces.iter().filter(|piece| **piece == ("b", 80_000 / 8)).count(), 8);
+        assert_eq!(&pieces[8..], [("c", 9_000), ("a", 10)]);
+        let times = tasks.iter().filter(|task| matches!(task.piece, FleetPiece::Time { .. }));
+        let mut ends: Vec<_> = times
+            .map(|task| match task.piece {
+                FleetPiece::Time { from, to } => (from, to),
+                _ => (0, 0),
+            })
+            .collect();
+        ends.sort_unstable();
+        assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0), "{ends:?}");
+        assert_eq!((ends[0].0, ends[7].1), (0, u64::MAX));
+        let mut names: Vec<_> = tasks.iter().map(|task| &task.task).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), tasks.len());
+    }
+
+    #[test]
+    fn what_may_not_fit_is_split_by_hash_with_an_exact_head() {
+        let tasks = tasks(&[candidate("b", "b", 4_000_000)], &spec(Split::Auto));
+        assert_eq!(tasks[0].piece, FleetPiece::Head { pages: 80, parts: 4 });
+        assert_eq!(tasks.len(), 5);
+        assert!(tasks.iter().all(|task| !task.is_alone));
+    }
+
+    #[test]
+    fn a_name_changes_with_the_input_and_not_with_the_memory() {
+        let name = |input: &str, spec: &Spec| tasks(&[candidate("v", input, 5)], spec)[0].task.clone();
+        let (none, more) = (spec(Split::None), Spec { workers: 9, ..spec(Split::None) });
+        assert_eq!(name("a", &none), name("a", &more));
+        assert_ne!(name("a", &none), name("b", &none));
+    }
+}

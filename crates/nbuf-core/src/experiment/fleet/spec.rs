@@ -1,0 +1,164 @@
+//! What a fleet is asked: what to plan, which rows to work on, and what to answer.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::Error;
+use crate::experiment::result::FleetBy;
+use crate::units::{Bytes, PAGE_BYTES, Size};
+use crate::workload::format::Parameters;
+
+/// What is planned. The default has no inputs.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Files, directories and patterns.
+    pub inputs: Vec<String>,
+    /// The folder for the plan and its results.
+    pub out: PathBuf,
+    /// What a volume is.
+    pub by: FleetBy,
+    /// The format of the inputs, instead of what they look like.
+    pub format: Option<Parameters>,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// How large volumes are split.
+    pub split: Split,
+    /// Workers that share the memory, and for which giants are split.
+    pub workers: u16,
+    /// Memory of all workers, by default half of what is available.
+    pub memory: Option<Size>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            out: PathBuf::new(),
+            by: FleetBy::File,
+            format: None,
+            page_bytes: PAGE_BYTES,
+            split: Split::Auto,
+            workers: 1,
+            memory: None,
+        }
+    }
+}
+
+/// How large volumes are split.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// Giants by time, and by hash where their pages may not fit into memory.
+    #[default]
+    Auto,
+    /// Not at all.
+    None,
+    /// All by time, into this many pieces.
+    Time(u32),
+    /// All by hash, into this many parts.
+    Hash(u32),
+}
+
+/// Why a text is no way to split.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no way to split: write auto, none, time:8 (at most 64), or hash:16 (at most 4096)")]
+pub struct SplitError(String);
+
+impl FromStr for Split {
+    type Err = SplitError;
+
+    fn from_str(text: &str) -> Result<Self, SplitError> {
+        let wrong = || SplitError(text.to_owned());
+        let number = |digits: &str, most: u32| {
+            let number = digits.parse().ok().filter(|number| (2..=most).contains(number));
+            number.ok_or_else(wrong)
+        };
+        match text.split_once(':') {
+            None if text == "auto" => Ok(Self::Auto),
+            None if text == "none" => Ok(Self::None),
+            Some(("time", pieces)) => number(pieces, 64).map(Self::Time),
+            Some(("hash", parts)) => number(parts, 4096).map(Self::Hash),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// Rows of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All.
+    All,
+    /// From one row to another, both included, from 1.
+    Range(usize, usize),
+    /// One share of several: rows are dealt like cards, so that each share has large and small ones.
+    Share {
+        /// The share, from 0.
+        share: usize,
+        /// How many there are.
+        shares: usize,
+    },
+}
+
+impl Rows {
+    /// The places of these rows among so many, from 0.
+    pub(super) fn of(&self, rows: usize) -> Result<Vec<usize>, Error> {
+        match *self {
+            Self::All => Ok((0..rows).collect()),
+            Self::Range(first, last) if first >= 1 && first <= last && last <= rows => {
+                Ok((first - 1..last).collect())
+            }
+            Self::Range(first, last) => Err(Error::Rows { rows, first, last }),
+            Self::Share { share, shares } => Ok((share..rows).step_by(shares.max(1)).collect()),
+        }
+    }
+}
+
+/// What is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// The hit ratio, from 0 to 1, that memory is wanted for.
+    pub hit_ratio: f64,
+    /// The memory that is split.
+    pub budget: Option<Bytes>,
+    /// Milliseconds that a miss takes.
+    pub miss_ms: Option<f64>,
+    /// Dollars for a million misses.
+    pub miss_price: Option<f64>,
+    /// Dollars for a GiB of memory in a month.
+    pub gib_price: Option<f64>,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self { hit_ratio: 0.9, budget: None, miss_ms: None, miss_price: None, gib_price: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_to_split_are_read() {
+        let check = |text: &str, want: Option<Split>| {
+            assert_eq!(text.parse::<Split>().ok(), want, "{text}");
+        };
+        check("auto", Some(Split::Auto));
+        check("none", Some(Split::None));
+        check("time:8", Some(Split::Time(8)));
+        check("hash:4096", Some(Split::Hash(4096)));
+        for wrong in ["", "time", "time:1", "time:65", "hash:4097", "hash:x", "auto:2"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn shares_deal_every_row_once() {
+        let mut all: Vec<usize> = (0..3)
+            .flat_map(|share| Rows::Share { share, shares: 3 }.of(10).unwrap())
+            .collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+        assert_eq!(Rows::Range(2, 3).of(3).unwrap(), [1, 2]);
+        assert!(Rows::Range(2, 4).of(3).is_err() && Rows::Range(0, 1).of(3).is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! One volume, as a task sees it: requests become pages, pages become distances.
+//!
+//! Invariant: a batch of requests and another give what both in one give. Cost: as [`Distances`] and
+//! [`Interner`], about 30 bytes a page.
+
+use crate::cache::interner::Interner;
+use crate::experiment::result::FleetPiece;
+use crate::meter::distance::Distances;
+use crate::meter::hashed::part_of;
+use crate::meter::segment::{NO_LIMIT, Segment};
+use crate::trace::request::{Request, Unit};
+use crate::workload::pages::{Pages, Step, Whole, Writes};
+
+/// Accesses after which a head is cut off and merged: more than any of its limits.
+const HEAD_ACCESSES: u64 = 1 << 17;
+/// What the stack takes a page, besides the interner.
+const STACK_BYTES: u64 = 14;
+
+/// The meter of one volume.
+pub(super) struct Volume {
+    pages: Pages,
+    step: Step,
+    ids: Vec<u32>,
+    interner: Interner,
+    distances: Distances,
+    piece: FleetPiece,
+    /// What was cut off before, of a head.
+    head: Segment,
+    since_cut: u64,
+    /// Whether pages left the caches, which no segment can say.
+    pub(super) has_holes: bool,
+    /// Times of its first and last request.
+    pub(super) times_ns: Option<(i64, i64)>,
+}
+
+impl Volume {
+    /// A volume without accesses.
+    pub(super) fn new(unit: Unit, page_bytes: u64, piece: FleetPiece) -> Self {
+        Self {
+            pages: Pages::new(unit, page_bytes, Writes::Allocate, Whole::No),
+            step: Step::default(),
+            ids: Vec::new(),
+            interner: Interner::new(),
+            distances: Distances::new(),
+            piece,
+            head: Segment::empty(limit(piece)),
+            since_cut: 0,
+            has_holes: false,
+            times_ns: None,
+        }
+    }
+
+    /// Takes the next requests.
+    pub(super) fn take(&mut self, mut requests: &[Request]) {
+        if let [first, .., last] | [first @ last] = requests {
+            let since = self.times_ns.map_or(first.time_ns, |times| times.0);
+            self.times_ns = Some((since, last.time_ns));
+        }
+        while !requests.is_empty() {
+            let taken = self.pages.step(requests, &mut self.step);
+            requests = &requests[taken..];
+            if let FleetPiece::Hash { part, parts } = self.piece {
+                self.step.keys.retain(|&page| part_of(page, parts) == part);
+            }
+            self.ids.clear();
+            self.interner.intern(&self.step.keys, &mut self.ids);
+            self.distances.access_all(&self.ids, |_| {});
+            self.since_cut += self.ids.len() as u64;
+            for range in &self.step.gone {
+                self.has_holes = true;
+                for page in self.interner.known(range.first, range.last) {
+                    self.distances.remove(page);
+                }
+            }
+            if matches!(self.piece, FleetPiece::Head { .. }) && self.since_cut >= HEAD_ACCESSES {
+                self.cut();
+            }
+        }
+    }
+
+    /// Memory in use.
+    pub(super) fn bytes(&self) -> u64 {
+        self.interner.bytes() as u64 + STACK_BYTES * u64::from(self.interner.pages())
+    }
+
+    /// Distinct pages: of a head those since it was cut.
+    pub(super) fn distinct(&self) -> u64 {
+        self.interner.pages().into()
+    }
+
+    /// Merges what came since the last cut into the head.
+    fn cut(&mut self) {
+        let distances = std::mem::take(&mut self.distances);
+        let keys = std::mem::take(&mut self.interner).into_keys();
+        let later = Segment::of(distances, keys, limit(self.piece));
+        self.head = Segment::merge(&self.head, &later);
+        self.since_cut = 0;
+    }
+
+    /// What is left to be merged. Where pages left, or nothing is to be merged, only the hits of it are right.
+    pub(super) fn finish(mut self) -> Segment {
+        if matches!(self.piece, FleetPiece::Head { .. }) {
+            self.cut();
+            return self.head;
+        }
+        let keys = std::mem::take(&mut self.interner).into_keys();
+        Segment::of(self.distances, keys, NO_LIMIT)
+    }
+}
+
+fn limit(piece: FleetPiece) -> u32 {
+    match piece {
+        FleetPiece::Head { pages, .. } => pages,
+        _ => NO_LIMIT,
+    }
+}
