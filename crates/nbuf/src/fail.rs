@@ -60,6 +60,11 @@ pub(crate) fn say_panics_in_a_line() {
     }));
 }
 
+/// Leaves panics to the work that catches them: a task of a fleet reports its own.
+pub(crate) fn leave_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+}
+
 /// Says what failed, the causes behind it, and what to do next.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {

@@ -9,6 +9,7 @@ mod course;
 mod curve;
 mod demo;
 mod doctor;
+mod fleet;
 mod load;
 mod man;
 mod memory;
@@ -46,6 +47,9 @@ pub(crate) enum Verb {
     Watch(Box<watch::Arguments>),
     Load(Box<load::Arguments>),
     Curve(Box<curve::Args>),
+    Fleet(Box<fleet::Args>),
+    #[command(name = nbuf::experiment::fleet::CHILD, hide = true)]
+    FleetWorker(fleet::WorkerArgs),
     Replay(Box<replay::Args>),
     Serve(Box<serve::Args>),
     Sweep(sweep::Args),
@@ -97,6 +101,8 @@ pub(crate) fn run(verb: &Verb) -> Result<u8> {
         Verb::Watch(arguments) => watch::run(arguments),
         Verb::Load(arguments) => load::run(arguments),
         Verb::Curve(arguments) => curve::run(arguments),
+        Verb::Fleet(arguments) => fleet::run(arguments),
+        Verb::FleetWorker(arguments) => fleet::work(arguments),
         Verb::Replay(arguments) => replay::run(arguments),
         Verb::Serve(arguments) => serve::run(arguments),
         Verb::Sweep(arguments) => sweep::run(arguments),

@@ -21,6 +21,7 @@ pub(crate) mod curve;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod figures;
+pub(crate) mod fleet;
 mod labels;
 pub(crate) mod live;
 pub(crate) mod load;

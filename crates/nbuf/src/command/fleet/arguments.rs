@@ -1,0 +1,271 @@
+//! What can be asked of `nbuf fleet`.
+
+use std::path::PathBuf;
+
+use nbuf::experiment::curve::Parameters;
+use nbuf::experiment::fleet::{Ask, Rows, Spec, Split};
+use nbuf::experiment::result::FleetBy;
+use nbuf::units::{Bytes, Size};
+
+use crate::command::memory::allowed;
+use crate::fail::UsageError;
+
+/// How much cache do thousands of volumes need?
+///
+/// Plans tasks over all inputs, works on them with several processes, and merges what they leave into one
+/// exact LRU curve for each volume. Prints the memory that volumes and the whole need, and the best split of a
+/// budget. The same command continues what Ctrl-C ended.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "Examples:
+  nbuf fleet traces/*.csv.zst --out fleet --budget 64GiB
+  nbuf fleet 'traces/*/*.parquet' --by directory --out fleet --hit-ratio 95%
+  nbuf fleet hours/ --by volume --out fleet --html fleet.html
+  nbuf fleet plan traces/ --out fleet       # then, on many machines:
+  nbuf fleet work --tasks fleet/tasks.jsonl --share-from SLURM_ARRAY_TASK_ID --shares 100
+  nbuf fleet reduce --out fleet --budget 64GiB
+
+Exit status:
+  0    all tasks are done
+  1    a task failed or is not done; the others are in the answer
+  2    usage error
+  125  nbuf failed; standard error says why
+  130  interrupted by Ctrl-C; what is finished is kept")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(super) step: Option<Step>,
+
+    #[command(flatten)]
+    pub(super) plan: PlanArgs,
+
+    /// Where the work is done
+    #[arg(long, value_name = "RUNNER", default_value = "local")]
+    pub(super) on: Runner,
+
+    #[command(flatten)]
+    pub(super) ask: AskArgs,
+}
+
+/// Where the work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Runner {
+    /// Processes on this machine
+    Local,
+}
+
+/// A step alone.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Step {
+    /// Write the plan, and do nothing of it
+    Plan(PlanArgs),
+    /// Do rows of a plan in this process
+    Work(WorkArgs),
+    /// Answer from what is finished
+    Reduce(ReduceArgs),
+}
+
+/// What is planned.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanArgs {
+    /// Files, directories, or patterns in quotes; any format of `nbuf trace formats`
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+
+    /// The folder for the plan and its results: new, empty, or one that nbuf has made
+    #[arg(long, value_name = "DIR", required = true)]
+    pub(super) out: Option<PathBuf>,
+
+    /// What a volume is
+    #[arg(long, value_name = "WHAT", default_value = "file")]
+    by: By,
+
+    /// The format of the inputs [default: detected]; columns of a CSV: csv:key=lbn,size=bytes
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<Parameters>,
+
+    /// Bytes of a page
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = page)]
+    page: u64,
+
+    /// How volumes are split: auto, none, time:8 (exact), hash:16 (an estimate, with a band)
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    split: Split,
+
+    /// Processes that work at once [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: Option<u16>,
+
+    /// Memory of all workers: 2GiB, or a share of what is available [default: 50%]
+    #[arg(long, value_name = "SIZE", value_parser = allowed)]
+    memory: Option<Size>,
+}
+
+impl PlanArgs {
+    pub(super) fn workers(&self) -> u16 {
+        let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
+        self.workers.unwrap_or_else(|| u16::try_from(processors()).unwrap_or(u16::MAX))
+    }
+
+    pub(super) fn spec(&self) -> Spec {
+        Spec {
+            inputs: self.inputs.clone(),
+            out: self.out.clone().unwrap_or_default(),
+            by: self.by.into(),
+            format: self.from.clone(),
+            page_bytes: self.page,
+            split: self.split,
+            workers: self.workers(),
+            memory: self.memory,
+        }
+    }
+}
+
+/// What a volume is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// Each input
+    File,
+    /// Each directory, whose inputs follow each other in time
+    Directory,
+    /// Each volume that the inputs name; inputs follow each other in time
+    Volume,
+}
+
+impl From<By> for FleetBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::File => Self::File,
+            By::Directory => Self::Directory,
+            By::Volume => Self::Volume,
+        }
+    }
+}
+
+/// Which rows are done.
+#[derive(Debug, clap::Args)]
+pub(super) struct WorkArgs {
+    /// The plan: tasks.jsonl in the folder of the fleet
+    #[arg(long, value_name = "FILE")]
+    pub(super) tasks: PathBuf,
+
+    /// Rows of the plan, both included, from 1 [default: all]
+    #[arg(long, value_name = "A..B", value_parser = rows, conflicts_with_all = ["share_from"])]
+    rows: Option<(usize, usize)>,
+
+    /// Do the share whose number, from 0, is in this variable of the environment, as SLURM_ARRAY_TASK_ID or
+    /// JOB_COMPLETION_INDEX
+    #[arg(long, value_name = "VARIABLE", requires = "shares")]
+    share_from: Option<String>,
+
+    /// Shares that the rows are dealt to
+    #[arg(long, value_name = "N", requires = "share_from",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    shares: Option<u32>,
+}
+
+impl WorkArgs {
+    pub(super) fn rows(&self) -> Result<Rows, UsageError> {
+        if let Some((first, last)) = self.rows {
+            return Ok(Rows::Range(first, last));
+        }
+        let (Some(name), Some(shares)) = (&self.share_from, self.shares) else {
+            return Ok(Rows::All);
+        };
+        let shares = usize::try_from(shares).unwrap_or(usize::MAX);
+        let value = std::env::var(name).unwrap_or_default();
+        match value.parse() {
+            Ok(share) if share < shares => Ok(Rows::Share { share, shares }),
+            _ => Err(UsageError(format!(
+                "{name} is `{value}`, which is no share from 0 to {}: set it, or number the array from 0",
+                shares - 1
+            ))),
+        }
+    }
+}
+
+/// What is answered, of what folder.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReduceArgs {
+    /// The folder of the fleet
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: PathBuf,
+
+    #[command(flatten)]
+    pub(super) ask: AskArgs,
+}
+
+/// What is answered, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct AskArgs {
+    /// The hit ratio that memory is wanted for
+    #[arg(long, value_name = "SHARE", default_value = "90%", value_parser = share)]
+    hit_ratio: f64,
+
+    /// Split this memory over all volumes
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    budget: Option<Bytes>,
+
+    /// Milliseconds that a miss takes
+    #[arg(long, value_name = "MS", value_parser = amount)]
+    miss_ms: Option<f64>,
+
+    /// Dollars for a million misses
+    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
+    miss_price: Option<f64>,
+
+    /// Dollars for a GiB of memory in a month
+    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
+    gib_price: Option<f64>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write an HTML page to this file; it must not exist
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+}
+
+impl AskArgs {
+    pub(super) fn ask(&self) -> Ask {
+        let Self { hit_ratio, budget, miss_ms, miss_price, gib_price, .. } = *self;
+        Ask { hit_ratio, budget, miss_ms, miss_price, gib_price }
+    }
+}
+
+/// A page: a power of two from a byte to a gibibyte.
+fn page(text: &str) -> Result<u64, String> {
+    let page = bytes(text).ok().filter(|page| page.0.is_power_of_two() && page.0 <= 1 << 30);
+    page.map(|page| page.0).ok_or_else(|| "write a power of two up to 1GiB, such as 4KiB".into())
+}
+
+fn bytes(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Size>() {
+        Ok(Size::Absolute(bytes)) if bytes.0 > 0 => Ok(bytes),
+        _ => Err("write an amount such as 64GiB".into()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
+    let share = percent.map(|percent| percent / 100.0).or_else(|| text.parse().ok());
+    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "write a share below 1, such as 90% or 0.9".into())
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+    amount.ok_or_else(|| "write a number that is not negative, such as 0.4".into())
+}
+
+fn rows(text: &str) -> Result<(usize, usize), String> {
+    let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    ends.ok_or_else(|| "write 1..20 for the first twenty rows".into())
+}
+
+/// The arguments of a worker.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorkerArgs {
+    #[arg(long)]
+    pub(super) tasks: PathBuf,
+}

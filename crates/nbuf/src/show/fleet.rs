@@ -1,0 +1,235 @@
+//! A fleet, for people: what it needs, how a budget is split, and its volumes.
+
+mod page;
+
+use nbuf::experiment::result::{FleetChange, FleetDocument, FleetSplit, FleetVerdict, FleetVolume};
+use nbuf::units::{Bytes, count};
+
+use super::table::{Table, number, text};
+use super::text::{grouped, wrap};
+pub(crate) use page::page;
+
+/// Volumes in the table of a terminal.
+const VOLUMES_SHOWN: usize = 20;
+/// Failures that are named.
+const FAILURES_SHOWN: usize = 10;
+
+/// Memory of pages.
+fn memory(document: &FleetDocument, pages: u64) -> String {
+    Bytes(pages.saturating_mul(document.page_bytes)).to_string()
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}
+
+fn hits(accesses: u64, misses: u64) -> f64 {
+    accesses.saturating_sub(misses) as f64 / accesses.max(1) as f64
+}
+
+/// The answers, a sentence each.
+fn answers(document: &FleetDocument) -> Vec<String> {
+    let whole = &document.whole;
+    let target = format!("{}%", document.hit_ratio * 100.0);
+    let mut answers = vec![match whole.hit_pages {
+        Some(pages) => format!(
+            "{} gives {target} hits of all accesses, split as well as can be",
+            memory(document, pages)
+        ),
+        None => format!(
+            "no memory gives {target} hits: {} % of the accesses are first ones",
+            percent(whole.cold_misses as f64 / whole.accesses.max(1) as f64)
+        ),
+    }];
+    let able = document.volumes.len() as u64 - whole.volumes_below;
+    if able > 0 {
+        answers.push(format!(
+            "{} gives each of {} {target}; {} cannot have it",
+            memory(document, whole.hit_pages_each),
+            count(able, "volume", "volumes"),
+            whole.volumes_below
+        ));
+    }
+    if let Some(split) = &document.split
+        && let [best, equal, ..] = &split.rules[..]
+    {
+        answers.push(format!(
+            "{} split as well as can be gives {} % hits, in equal shares {} %",
+            memory(document, split.budget_pages),
+            percent(best.hit_ratio),
+            percent(equal.hit_ratio)
+        ));
+    }
+    answers
+}
+
+/// What was read.
+fn size(document: &FleetDocument) -> String {
+    let whole = &document.whole;
+    format!(
+        "{}, {} accesses to {} distinct pages ({})",
+        count(document.volumes.len() as u64, "volume", "volumes"),
+        grouped(whole.accesses),
+        grouped(whole.distinct_pages),
+        memory(document, whole.distinct_pages)
+    )
+}
+
+fn rules(document: &FleetDocument, split: &FleetSplit) -> Table {
+    let columns = [text("split"), number("hits, %"), number("misses"), number("vs best").rank(1)];
+    let best = split.rules.first().map_or(0, |rule| rule.misses).max(1);
+    let rows = split.rules.iter().map(|rule| {
+        let name = match rule.rule.as_str() {
+            "equal" => "equal shares",
+            "rate" => "by accesses",
+            "footprint" => "by distinct pages",
+            _ => "best",
+        };
+        let more = format!("{:.2}x", rule.misses as f64 / best as f64);
+        [name.to_owned(), percent(rule.hit_ratio), grouped(rule.misses), more]
+    });
+    Table::new(format!("{} split", memory(document, split.budget_pages)), columns).with(rows)
+}
+
+fn signed(number: f64, digits: usize) -> String {
+    format!("{number:+.digits$}")
+}
+
+fn changes(document: &FleetDocument, split: &FleetSplit) -> Table {
+    let has = |of: fn(&FleetChange) -> Option<f64>| split.changes.iter().any(|c| of(c).is_some());
+    let mut columns = vec![number("memory"), number("misses")];
+    let (seconds, misses, dollars) = (
+        has(|change| change.seconds_more),
+        has(|change| change.miss_dollars_more),
+        has(|change| change.memory_dollars_more),
+    );
+    columns.extend(seconds.then(|| number("seconds")));
+    columns.extend(misses.then(|| number("misses, $")));
+    columns.extend(dollars.then(|| number("memory, $ a month")));
+    let rows = split.changes.iter().map(|change| {
+        let mut row =
+            vec![memory(document, change.budget_pages), signed(change.misses_more as f64, 0)];
+        row.extend(change.seconds_more.map(|seconds| signed(seconds, 1)));
+        row.extend(change.miss_dollars_more.map(|dollars| signed(dollars, 2)));
+        row.extend(change.memory_dollars_more.map(|dollars| signed(dollars, 2)));
+        row
+    });
+    Table::new("A tenth less and more", columns).with(rows)
+}
+
+fn verdict(verdict: FleetVerdict) -> &'static str {
+    match verdict {
+        FleetVerdict::Fits => "",
+        FleetVerdict::Starves => "starves",
+        FleetVerdict::Wastes => "wastes",
+        FleetVerdict::Uncacheable => "uncacheable",
+    }
+}
+
+/// The end of a name that is too long for a column.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 32;
+    let letters = name.chars().count();
+    if letters <= LONGEST {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(letters + 1 - LONGEST).collect();
+    format!("…{end}")
+}
+
+fn volumes(document: &FleetDocument, most: usize) -> Table {
+    let has_split = document.split.is_some();
+    let mut columns = vec![
+        text("volume"),
+        number("accesses").rank(1),
+        number("pages").rank(2),
+        number("knee"),
+        number(format!("{} %", document.hit_ratio * 100.0)),
+    ];
+    if has_split {
+        let more = [number("best"), number("hits, %").rank(1), number("equal, %").rank(2)];
+        columns.extend(more);
+        columns.push(text("equal share").rank(1));
+    }
+    let none = || "-".to_owned();
+    let row = |volume: &FleetVolume| {
+        let of = |pages: Option<u64>| pages.map_or_else(none, |pages| memory(document, pages));
+        let mut row = vec![
+            short(&volume.name),
+            grouped(volume.accesses),
+            memory(document, volume.distinct_pages),
+            of(volume.knee_pages),
+            of(volume.hit_pages),
+        ];
+        if let Some(share) = volume.share {
+            row.push(memory(document, share.pages));
+            row.push(percent(hits(volume.accesses, share.misses)));
+            row.push(percent(hits(volume.accesses, share.equal_misses)));
+            row.push(verdict(share.verdict).to_owned());
+        }
+        row
+    };
+    let shown = document.volumes.iter().take(most);
+    Table::new("Memory by volume", columns).with(shown.map(row))
+}
+
+/// What else a reader must know.
+fn notes(document: &FleetDocument) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(split) = &document.split {
+        let misses = split.rules.first().map_or(0, |rule| rule.misses) as f64;
+        let over = if split.bound_misses > 0.0 { misses / split.bound_misses - 1.0 } else { 0.0 };
+        notes.push(format!(
+            "the best split, by {}, has at most {:.2} % more misses than any can have; one more MiB saves {:.0} \
+             misses",
+            if split.method == "hull" { "hulls" } else { "an exact programme" },
+            over.max(0.0) * 100.0,
+            split.misses_per_mebibyte
+        ));
+    }
+    let uncacheable = document.volumes.iter().filter(|volume| volume.is_uncacheable).count();
+    if uncacheable > 0 {
+        let count = count(uncacheable as u64, "volume is", "volumes are");
+        notes.push(format!("{count} uncacheable: everything in memory would hit less than 5 %"));
+    }
+    notes.extend(document.cautions.iter().map(ToString::to_string));
+    if document.tasks_missing > 0 {
+        notes.push(format!(
+            "{} not done: do them with `nbuf fleet work`, or give the same command again",
+            count(document.tasks_missing, "task is", "tasks are")
+        ));
+    }
+    for failure in document.failures.iter().take(FAILURES_SHOWN) {
+        notes.push(format!("row {} failed, {}: {}", failure.row, failure.input, failure.error));
+    }
+    let others = document.failures.len().saturating_sub(FAILURES_SHOWN);
+    if others > 0 {
+        notes.push(format!("{others} more failed; --json names all"));
+    }
+    notes.push(format!("checksum of all curves {}", document.checksum));
+    notes
+}
+
+/// The whole report.
+pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
+    let mut out = String::new();
+    wrap(&mut out, &size(document), width);
+    answers(document).iter().for_each(|answer| wrap(&mut out, answer, width));
+    let mut add = |table: Table| {
+        if !table.is_empty() {
+            out += &format!("\n{}\n{}", table.caption(), table.draw(width));
+        }
+    };
+    if let Some(split) = &document.split {
+        add(rules(document, split));
+        add(changes(document, split));
+    }
+    add(volumes(document, VOLUMES_SHOWN));
+    let others = document.volumes.len().saturating_sub(VOLUMES_SHOWN);
+    if others > 0 {
+        wrap(&mut out, &format!("{others} more; --json and --html have all"), width);
+    }
+    out.push('\n');
+    notes(document).iter().for_each(|note| wrap(&mut out, note, width));
+    out
+}

@@ -1,0 +1,74 @@
+//! A fleet as a page: the answers, the curve of the whole, the split, and all volumes.
+
+use nbuf::experiment::result::{FleetDocument, FleetPoint};
+
+use super::super::chart::{Chart, Line, Look};
+use super::super::page::{Answer, Mood, Page, Part, sentence};
+use super::super::scale::Axis;
+use super::super::table::{Table, number};
+use super::{answers, changes, hits, memory, notes, percent, rules, size, volumes};
+
+/// Steps of the axis of hits.
+const STEPS: usize = 5;
+
+/// What the words of the page mean.
+const WORDS: [(&str, &str); 7] = [
+    ("best", "the share of the budget with which all volumes together miss least"),
+    ("equal share", "the budget divided by the number of volumes"),
+    ("starves", "the best share is more than twice the equal share"),
+    ("wastes", "the best share is less than half the equal share"),
+    ("uncacheable", "everything in memory would hit less than 5 % of the accesses"),
+    ("knee", "the size from which more memory saves little"),
+    ("checksum", "a hash of all curves: equal wherever the tasks ran"),
+];
+
+/// The whole page.
+pub(crate) fn page(document: &FleetDocument) -> String {
+    let is_good = document.failures.is_empty() && document.tasks_missing == 0;
+    let mood = if is_good { Mood::Good } else { Mood::Open };
+    let answer = |text: &String| Answer::new(mood, sentence(text));
+    let mut sections = Vec::new();
+    if document.whole.points.len() > 1 {
+        let whole = vec![Part::Chart(chart(document))];
+        sections.push(("All volumes, memory split as well as can be".to_owned(), whole));
+    }
+    if let Some(split) = &document.split {
+        let tables = [rules(document, split), changes(document, split)];
+        let parts = tables.into_iter().filter_map(Part::table).collect();
+        sections.push(("The budget".to_owned(), parts));
+    }
+    let all = Part::table(volumes(document, usize::MAX)).into_iter().collect();
+    sections.push(("Volumes".to_owned(), all));
+    sections.push(("Notes".to_owned(), Part::notes(notes(document)).collect()));
+    Page {
+        verb: "fleet",
+        title: format!("nbuf fleet: {}", size(document)),
+        heading: size(document),
+        answers: answers(document).iter().map(answer).collect(),
+        tiles: Vec::new(),
+        lead: Vec::new(),
+        sections,
+        words: &WORDS,
+    }
+    .html()
+}
+
+/// Hits of the whole by memory.
+fn chart(document: &FleetDocument) -> Chart {
+    let accesses = document.whole.accesses;
+    let bytes = |point: &FleetPoint| (point.pages.saturating_mul(document.page_bytes)) as f64;
+    let share = |point: &FleetPoint| 100.0 * hits(accesses, point.misses);
+    let points = &document.whole.points;
+    let (low, high) = (points.first().map_or(1.0, bytes), points.last().map_or(2.0, bytes));
+    let x = Axis::log_sizes("memory", low, high);
+    let y = Axis::shares("hits, %", points.iter().map(share), STEPS);
+    let mut chart = Chart::new("hits by memory", x, y);
+    let line = points.iter().map(|point| (bytes(point), share(point))).collect();
+    chart.lines = vec![Line::new("all volumes", Look::Nth(0), line)];
+    chart.at = points.iter().map(bytes).collect();
+    let rows = points.iter().map(|point| {
+        [memory(document, point.pages), percent(hits(accesses, point.misses))]
+    });
+    chart.table = Table::new("Hits by memory", [number("memory"), number("hits, %")]).with(rows);
+    chart
+}
