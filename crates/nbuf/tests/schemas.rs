@@ -6,10 +6,10 @@ use std::path::Path;
 use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, LiveDocument,
-    LiveFollow, LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument,
-    ReplayDocument, RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument,
-    TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
+    FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
+    PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
+    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -42,6 +42,9 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<Comparison>(),
         generated::<CurveDocument>(),
         generated::<DoctorDocument>(),
+        generated::<FleetDocument>(),
+        generated::<FleetRow>(),
+        generated::<FleetTask>(),
         generated::<LiveDocument>(),
         generated::<LiveFollow>(),
         generated::<LiveMachine>(),

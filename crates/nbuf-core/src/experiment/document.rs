@@ -22,11 +22,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument, FleetRow,
-    FleetTask, LiveDocument,
-    LiveFollow, LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument,
-    ReplayDocument, RunComparison, RunDocument, ServeDocument, SizeReport, SweepDocument,
-    TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
+    FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
+    PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
+    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.

@@ -69,11 +69,11 @@ pub use curves::{
 };
 pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
-pub use fleet::{
-    FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetPiece, FleetPoint, FleetRow,
-    FleetRule, FleetShare, FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole,
-};
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use fleet::{
+    FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetPiece, FleetPoint,
+    FleetRow, FleetRule, FleetShare, FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole,
+};
 pub use live::{LiveDocument, LiveMemory, LivePoint};
 pub use live_follow::LiveFollow;
 pub use live_machine::{LiveMachine, LiveTarget};

@@ -150,6 +150,9 @@ mod tests {
         let head = Hits::from_depths(vec![1, 2]).steps(5);
         let both = coarse.with_head(&head, 4);
         assert_eq!(both.pairs(), [(0, 5), (1, 4), (2, 3)]);
-        assert_eq!(Hits::from_depths(vec![4, 5, 8]).steps(5).with_head(&head, 4).pairs()[3..], [(8, 2)]);
+        assert_eq!(
+            Hits::from_depths(vec![4, 5, 8]).steps(5).with_head(&head, 4).pairs()[3..],
+            [(8, 2)]
+        );
     }
 }

@@ -17,7 +17,7 @@ use crate::trace::request::{Op, Request, Unit};
 use crate::units::table_bytes;
 
 /// Bits of a key that number the page.
-const PAGE_BITS: u32 = 40;
+pub(crate) const PAGE_BITS: u32 = 40;
 /// Objects that have a place in a key; the highest bit is for whole requests of odd offsets.
 const OBJECTS_MAX: u32 = 1 << 23;
 /// Longer requests are damage, not requests: this many pages do not come from one call.

@@ -61,7 +61,8 @@ fn edges(hulls: &[Hull]) -> Vec<Edge> {
 
 /// Splits the budget.
 pub(super) fn by_hulls(hulls: &[Hull], budget: u64) -> Split {
-    let mut bound: f64 = hulls.iter().filter_map(|hull| hull.first()).map(|first| first.1 as f64).sum();
+    let mut bound: f64 =
+        hulls.iter().filter_map(|hull| hull.first()).map(|first| first.1 as f64).sum();
     let (mut pages, mut is_closed) = (vec![0; hulls.len()], vec![false; hulls.len()]);
     let (mut left, mut slope, mut cut) = (budget, 0.0, None);
     for edge in edges(hulls) {
@@ -88,7 +89,8 @@ pub(super) fn by_hulls(hulls: &[Hull], budget: u64) -> Split {
 
 /// The smallest budget whose bound is at most this many misses; nothing where no budget is enough.
 pub(super) fn budget_for(hulls: &[Hull], misses: f64) -> Option<u64> {
-    let mut left: f64 = hulls.iter().filter_map(|hull| hull.first()).map(|first| first.1 as f64).sum();
+    let mut left: f64 =
+        hulls.iter().filter_map(|hull| hull.first()).map(|first| first.1 as f64).sum();
     let mut budget = 0;
     for edge in edges(hulls) {
         if left <= misses + 1e-6 {

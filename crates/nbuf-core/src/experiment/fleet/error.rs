@@ -11,7 +11,9 @@ use crate::experiment::output::OutputError;
 #[non_exhaustive]
 pub enum Error {
     /// Nothing matches.
-    #[error("no file matches {0}: quote it only if nbuf is to expand it, and look at the directory")]
+    #[error(
+        "no file matches {0}: quote it only if nbuf is to expand it, and look at the directory"
+    )]
     NoMatch(String),
     /// A pattern cannot be read.
     #[error("{pattern} is no pattern ({source}): put [ and ] in brackets, or name the files")]
@@ -32,6 +34,12 @@ pub enum Error {
     /// An input has a name that a table of text cannot hold.
     #[error("{} is not UTF-8: rename it", .0.display())]
     Name(PathBuf),
+    /// Parts by hash are not to be had of several files with objects of their own.
+    #[error(
+        "--split hash cannot take the files of a directory together: give --by file or --by volume, or --split \
+         time:8"
+    )]
+    HashOfDirectory,
     /// The folder has files of others in it.
     #[error(
         "{} is not empty and no folder of a fleet: give a new name with --out, or remove it",

@@ -79,7 +79,8 @@ impl Folder {
         let mut tasks = Vec::new();
         for (at, line) in lines.enumerate() {
             let task = document::read::<FleetTask>(line);
-            let task = task.map_err(|source| Error::Plan { path: path.clone(), line: at + 1, source })?;
+            let task =
+                task.map_err(|source| Error::Plan { path: path.clone(), line: at + 1, source })?;
             if task.version != VERSION {
                 return Err(Error::Version { path, found: task.version, own: VERSION });
             }
@@ -150,11 +151,13 @@ pub(super) fn expand(inputs: &[String]) -> Result<Vec<PathBuf>, Error> {
             all.extend(found);
         } else if !path.exists() && input.contains(['*', '?', '[']) {
             let paths = glob::glob(input);
-            let paths = paths.map_err(|source| Error::Pattern { pattern: input.clone(), source })?;
+            let paths =
+                paths.map_err(|source| Error::Pattern { pattern: input.clone(), source })?;
             let before = all.len();
             for found in paths {
-                let found = found.map_err(|error| {
-                    Error::Input { path: error.path().to_owned(), source: error.into() }
+                let found = found.map_err(|error| Error::Input {
+                    path: error.path().to_owned(),
+                    source: error.into(),
                 })?;
                 if !found.is_dir() {
                     all.push(found);

@@ -78,11 +78,7 @@ pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, 
 }
 
 /// Does all rows of a plan by workers on this machine, until a signal comes.
-pub fn work_locally(
-    tasks: &Path,
-    workers: u16,
-    session: &Session<'_>,
-) -> Result<Worked, Error> {
+pub fn work_locally(tasks: &Path, workers: u16, session: &Session<'_>) -> Result<Worked, Error> {
     let folder = folder_of(tasks);
     let tasks = folder.read_tasks()?;
     local::run(&folder, &tasks, workers, session)

@@ -4,6 +4,7 @@
 //! exact, or by the hash of its pages where its pages may not fit into memory. Invariant: the plan follows from
 //! the inputs and the spec alone; the hash of a task names all that changes its result.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::folder::{self, Folder, VERSION};
@@ -21,8 +22,9 @@ const ACCESSES_PER_PAGE: u64 = 10;
 /// Bytes of a record, in an estimate, of a text and of a file that is packed.
 const RECORD_BYTES: u64 = 32;
 const PACKED_RECORD_BYTES: u64 = 6;
-/// Pieces of a volume at most.
+/// Pieces of a volume at most, and accesses of a piece at least: a smaller one costs more than it saves.
 const PIECES_MAX: u64 = 64;
+const PIECE_ACCESSES_MIN: u64 = 1_000_000;
 /// Tasks for each worker that no volume alone may exceed.
 const TASKS_PER_WORKER: u64 = 4;
 
@@ -42,6 +44,12 @@ pub fn plan(spec: &Spec) -> Result<Vec<FleetTask>, Error> {
     let mut candidates = Vec::with_capacity(paths.len());
     for path in &paths {
         candidates.push(candidate(path, spec)?);
+    }
+    // Objects of a directory are numbered by each of its files: the hash of a page would not be the same.
+    let groups: BTreeSet<&str> = candidates.iter().map(|candidate| &*candidate.group).collect();
+    let has_many = groups.len() < candidates.len();
+    if matches!(spec.split, Split::Hash(_)) && spec.by == FleetBy::Directory && has_many {
+        return Err(Error::HashOfDirectory);
     }
     let tasks = tasks(&candidates, spec);
     Folder::make(&spec.out)?.write_tasks(&tasks)?;
@@ -76,13 +84,14 @@ fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
     let workers = u64::from(spec.workers.max(1));
     let share = (all / (TASKS_PER_WORKER * workers)).max(1);
     let memory = bound(spec.memory, "").allowed.0 / workers;
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    candidates.iter().for_each(|candidate| *sizes.entry(&candidate.group).or_default() += 1);
     let mut tasks = Vec::new();
     for (at, candidate) in candidates.iter().enumerate() {
-        let in_group = candidates.iter().filter(|other| other.group == candidate.group).count();
+        let in_group = sizes[&*candidate.group];
         // Pieces of one input follow each other; those of a later input come behind them.
         let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(1 << 10);
-        let pieces = pieces(candidate, share, memory, spec.split);
-        let is_alone = in_group == 1 && pieces.len() == 1;
+        let pieces = pieces(candidate, share, memory, spec, in_group);
         for (sequence, &(piece, part)) in (first..).zip(&pieces) {
             let accesses = candidate.accesses / part.max(1);
             let bytes = candidate.accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES / part.max(1);
@@ -97,7 +106,8 @@ fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
                 page_bytes: spec.page_bytes,
                 piece,
                 sequence,
-                is_alone,
+                is_alone: in_group == 1
+                    && (pieces.len() == 1 || matches!(piece, FleetPiece::Hash { .. })),
                 estimated_accesses: accesses,
                 estimated_bytes: bytes,
                 memory_bytes: memory,
@@ -115,20 +125,24 @@ fn pieces(
     candidate: &Candidate,
     share: u64,
     memory: u64,
-    split: Split,
+    spec: &Spec,
+    in_group: usize,
 ) -> Vec<(FleetPiece, u64)> {
     let accesses = candidate.accesses;
     let needed = accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES;
     let is_giant = accesses > share;
-    match split {
+    let can_hash = in_group == 1 || spec.by == FleetBy::Volume;
+    match spec.split {
         Split::None => vec![(FleetPiece::Whole, 1)],
         Split::Time(pieces) => by_time(accesses, pieces.into()),
         Split::Hash(parts) => by_hash(parts),
-        Split::Auto if needed > memory => {
+        Split::Auto if needed > memory && can_hash => {
             let parts = needed.div_ceil(memory.max(1)).min(1 << 12).next_power_of_two();
             by_hash(u32::try_from(parts).unwrap_or(1 << 12))
         }
-        Split::Auto if is_giant => by_time(accesses, accesses.div_ceil(share)),
+        Split::Auto if is_giant => {
+            by_time(accesses, accesses.div_ceil(share).min(accesses / PIECE_ACCESSES_MIN))
+        }
         Split::Auto => vec![(FleetPiece::Whole, 1)],
     }
 }
@@ -184,16 +198,19 @@ mod tests {
     }
 
     fn spec(split: Split) -> Spec {
-        Spec { workers: 2, split, memory: Some("8MiB".parse().unwrap()), ..Spec::default() }
+        Spec { workers: 2, split, memory: Some("1GiB".parse().unwrap()), ..Spec::default() }
     }
 
     #[test]
     fn giants_are_split_and_the_largest_come_first() {
-        let fleet = [candidate("a", "a", 10), candidate("b", "b", 80_000), candidate("c", "c", 9_000)];
+        let (large, small) = (80_000_000, 900_000);
+        let fleet =
+            [candidate("a", "a", 10), candidate("b", "b", large), candidate("c", "c", small)];
         let tasks = tasks(&fleet, &spec(Split::Auto));
-        let pieces: Vec<_> = tasks.iter().map(|task| (&*task.volume, task.estimated_accesses)).collect();
-        assert_eq!(pieces.iter().filter(|piece| **piece == ("b", 80_000 / 8)).count(), 8);
-        assert_eq!(&pieces[8..], [("c", 9_000), ("a", 10)]);
+        let pieces: Vec<_> =
+            tasks.iter().map(|task| (&*task.volume, task.estimated_accesses)).collect();
+        assert_eq!(pieces.iter().filter(|piece| **piece == ("b", large / 8)).count(), 8);
+        assert_eq!(&pieces[8..], [("c", small), ("a", 10)]);
         let times = tasks.iter().filter(|task| matches!(task.piece, FleetPiece::Time { .. }));
         let mut ends: Vec<_> = times
             .map(|task| match task.piece {
@@ -212,15 +229,16 @@ mod tests {
 
     #[test]
     fn what_may_not_fit_is_split_by_hash_with_an_exact_head() {
-        let tasks = tasks(&[candidate("b", "b", 4_000_000)], &spec(Split::Auto));
+        let tasks = tasks(&[candidate("b", "b", 500_000_000)], &spec(Split::Auto));
         assert_eq!(tasks[0].piece, FleetPiece::Head { pages: 80, parts: 4 });
         assert_eq!(tasks.len(), 5);
-        assert!(tasks.iter().all(|task| !task.is_alone));
+        assert!(!tasks[0].is_alone && tasks[1..].iter().all(|task| task.is_alone));
     }
 
     #[test]
     fn a_name_changes_with_the_input_and_not_with_the_memory() {
-        let name = |input: &str, spec: &Spec| tasks(&[candidate("v", input, 5)], spec)[0].task.clone();
+        let name =
+            |input: &str, spec: &Spec| tasks(&[candidate("v", input, 5)], spec)[0].task.clone();
         let (none, more) = (spec(Split::None), Spec { workers: 9, ..spec(Split::None) });
         assert_eq!(name("a", &none), name("a", &more));
         assert_ne!(name("a", &none), name("b", &none));

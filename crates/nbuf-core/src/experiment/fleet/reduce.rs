@@ -15,6 +15,7 @@ use crate::experiment::result::{FleetFailure, FleetPiece, FleetTask};
 use crate::meter::hashed::{first_size, misses_band};
 use crate::meter::segment::{NO_LIMIT, Segment};
 use crate::meter::steps::{Hits, Steps};
+use crate::workload::pages::PAGE_BITS;
 
 /// The curve of a volume.
 pub(super) struct Curve {
@@ -29,7 +30,13 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    fn new(name: String, accesses: u64, distinct: u64, hits: &Hits, parts: Option<(u32, Hits)>) -> Self {
+    fn new(
+        name: String,
+        accesses: u64,
+        distinct: u64,
+        hits: &Hits,
+        parts: Option<(u32, Hits)>,
+    ) -> Self {
         let mut packed = Vec::new();
         summary::hits(&mut packed, hits);
         let mut of_parts = None;
@@ -85,8 +92,11 @@ pub(super) struct Reduced {
 #[derive(Default)]
 struct Pieces {
     segments: Vec<Segment>,
-    parts: Option<(u32, Hits)>,
+    /// How many parts there are, and the segments of each.
+    parts: Option<(u32, BTreeMap<u32, Vec<Segment>>)>,
     head: Vec<Segment>,
+    /// Numbers of objects, which are the same in all inputs.
+    objects: BTreeMap<String, u64>,
     accesses: u64,
     distinct: u64,
     has_holes: bool,
@@ -158,31 +168,60 @@ fn is_whole(tasks: &[(&FleetTask, u64)], folder: &Folder, reduced: &mut Reduced)
 
 impl Pieces {
     fn take(&mut self, entry: Entry, piece: FleetPiece) {
-        let Entry { distinct, has_holes, times_ns: (first, last), segment, .. } = entry;
-        self.has_holes |= has_holes && !matches!(piece, FleetPiece::Hash { .. });
+        let Entry { distinct, has_holes, times_ns: (first, last), mut segment, objects, .. } =
+            entry;
+        self.has_holes |= has_holes;
+        self.renumber(&objects, &mut segment);
+        if !matches!(piece, FleetPiece::Head { .. }) {
+            self.accesses += segment.accesses;
+            self.distinct += distinct;
+        }
         match piece {
-            FleetPiece::Hash { parts, .. } => {
-                self.accesses += segment.accesses;
-                self.distinct += distinct;
-                self.parts.get_or_insert((parts, Hits::default())).1.add(&segment.hits);
+            FleetPiece::Hash { part, parts } => {
+                let (_, segments) = self.parts.get_or_insert((parts, BTreeMap::new()));
+                segments.entry(part).or_default().push(segment);
                 return;
             }
             FleetPiece::Head { .. } => self.head.push(segment),
-            FleetPiece::Whole | FleetPiece::Time { .. } => {
-                self.accesses += segment.accesses;
-                self.distinct += distinct;
-                self.segments.push(segment);
-            }
+            FleetPiece::Whole | FleetPiece::Time { .. } => self.segments.push(segment),
         }
         self.overlaps |= self.last_ns.is_some_and(|before| before > first) && last > 0;
         self.last_ns = Some(last);
     }
+
+    /// Numbers the objects of an input as those of the inputs before it.
+    fn renumber(&mut self, objects: &[String], segment: &mut Segment) {
+        let numbers: Vec<u64> = objects
+            .iter()
+            .map(|name| {
+                let next = self.objects.len() as u64;
+                *self.objects.entry(name.clone()).or_insert(next)
+            })
+            .collect();
+        for page in segment.first.iter_mut().chain(&mut segment.last) {
+            let object = usize::try_from(*page >> PAGE_BITS).unwrap_or(usize::MAX);
+            if let Some(number) = numbers.get(object) {
+                *page = number << PAGE_BITS | *page & ((1 << PAGE_BITS) - 1);
+            }
+        }
+    }
+}
+
+/// Merges pieces in time: their hits, and distinct pages. One piece may have been kept without its pages.
+fn merged(mut segments: Vec<Segment>, distinct: u64) -> (Hits, u64) {
+    if segments.len() == 1
+        && let Some(one) = segments.pop()
+    {
+        return (one.hits, distinct);
+    }
+    let all = Segment::merge_all(segments, NO_LIMIT);
+    (all.hits, all.first.len() as u64)
 }
 
 impl Reduced {
     /// Adds the curve of a volume, if its pieces can be merged.
     fn add(&mut self, name: String, pieces: Pieces, (task, row): (&FleetTask, u64)) {
-        let Pieces { mut segments, parts, head, accesses, distinct, has_holes, .. } = pieces;
+        let Pieces { segments, parts, head, accesses, distinct, has_holes, .. } = pieces;
         if pieces.overlaps {
             self.overlaps.push(name.clone());
         }
@@ -196,20 +235,20 @@ impl Reduced {
             self.left_out.push(name);
             return;
         }
-        if let Some((parts, hits)) = parts {
+        if let Some((parts, segments)) = parts {
+            let is_one = segments.values().all(|part| part.len() == 1);
+            let (mut hits, mut pages) = (Hits::default(), 0);
+            for part in segments.into_values() {
+                let (own, distinct) = merged(part, 0);
+                hits.add(&own);
+                pages += distinct;
+            }
+            let distinct = if is_one { distinct } else { pages };
             let head = Segment::merge_all(head, NO_LIMIT).hits;
             self.curves.push(Curve::new(name, accesses, distinct, &hits, Some((parts, head))));
             return;
         }
-        let one = if segments.len() == 1 { segments.pop() } else { None };
-        let (hits, distinct) = match one {
-            Some(segment) => (segment.hits, distinct),
-            None => {
-                let all = Segment::merge_all(segments, NO_LIMIT);
-                let distinct = all.first.len() as u64;
-                (all.hits, distinct)
-            }
-        };
+        let (hits, distinct) = merged(segments, distinct);
         self.curves.push(Curve::new(name, accesses, distinct, &hits, None));
     }
 }

@@ -60,7 +60,9 @@ pub enum Split {
 
 /// Why a text is no way to split.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to split: write auto, none, time:8 (at most 64), or hash:16 (at most 4096)")]
+#[error(
+    "`{0}` is no way to split: write auto, none, time:8 (at most 64), or hash:16 (at most 4096)"
+)]
 pub struct SplitError(String);
 
 impl FromStr for Split {
@@ -153,9 +155,8 @@ mod tests {
 
     #[test]
     fn shares_deal_every_row_once() {
-        let mut all: Vec<usize> = (0..3)
-            .flat_map(|share| Rows::Share { share, shares: 3 }.of(10).unwrap())
-            .collect();
+        let mut all: Vec<usize> =
+            (0..3).flat_map(|share| Rows::Share { share, shares: 3 }.of(10).unwrap()).collect();
         all.sort_unstable();
         assert_eq!(all, (0..10).collect::<Vec<_>>());
         assert_eq!(Rows::Range(2, 3).of(3).unwrap(), [1, 2]);

@@ -25,15 +25,17 @@ pub(super) struct Entry {
     pub(super) times_ns: (i64, i64),
     /// Its accesses, hits and pages.
     pub(super) segment: Segment,
+    /// Names of the objects that its pages belong to, by their numbers in this input; none where pages are the
+    /// same in every input.
+    pub(super) objects: Vec<String>,
 }
 
 /// Writes a summary.
 pub(super) fn write(entries: &[Entry]) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     number(&mut out, entries.len() as u64);
-    for Entry { name, distinct, has_holes, times_ns, segment } in entries {
-        number(&mut out, name.len() as u64);
-        out.extend(name.as_bytes());
+    for Entry { name, distinct, has_holes, times_ns, segment, objects } in entries {
+        text(&mut out, name);
         number(&mut out, *distinct);
         number(&mut out, (*has_holes).into());
         number(&mut out, zigzag(times_ns.0));
@@ -43,6 +45,8 @@ pub(super) fn write(entries: &[Entry]) -> Vec<u8> {
         hits(&mut out, &segment.hits);
         pages(&mut out, &segment.first);
         pages(&mut out, &segment.last);
+        number(&mut out, objects.len() as u64);
+        objects.iter().for_each(|object| text(&mut out, object));
     }
     let sum = crc32fast::hash(&out);
     out.extend(sum.to_le_bytes());
@@ -60,11 +64,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
     let count = take(from)?;
     let mut entries = Vec::new();
     for _ in 0..count {
-        let length = usize::try_from(take(from)?).ok()?;
-        let (name, after) = from.split_at_checked(length)?;
-        *from = after;
         entries.push(Entry {
-            name: String::from_utf8(name.to_vec()).ok()?,
+            name: take_text(from)?,
             distinct: take(from)?,
             has_holes: take(from)? != 0,
             times_ns: (unzigzag(take(from)?), unzigzag(take(from)?)),
@@ -72,6 +73,10 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
                 let (accesses, limit) = (take(from)?, u32::try_from(take(from)?).ok()?);
                 let hits = take_hits(from)?;
                 Segment { accesses, hits, first: take_pages(from)?, last: take_pages(from)?, limit }
+            },
+            objects: {
+                let count = take(from)?;
+                (0..count).map(|_| take_text(from)).collect::<Option<_>>()?
             },
         });
     }
@@ -98,6 +103,18 @@ pub(super) fn take_hits(from: &mut &[u8]) -> Option<Hits> {
         pairs.push((depth, take(from)?));
     }
     Hits::from_pairs(pairs)
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    number(out, text.len() as u64);
+    out.extend(text.as_bytes());
+}
+
+fn take_text(from: &mut &[u8]) -> Option<String> {
+    let length = usize::try_from(take(from)?).ok()?;
+    let (text, after) = from.split_at_checked(length)?;
+    *from = after;
+    String::from_utf8(text.to_vec()).ok()
 }
 
 fn pages(out: &mut Vec<u8>, pages: &[u64]) {
@@ -171,7 +188,9 @@ mod tests {
             last.reverse();
             let hits = Hits::from_depths(depths);
             let segment = Segment { accesses: u64::MAX, hits, first, last, limit };
-            let entry = Entry { name, distinct: 1 << 40, has_holes: true, times_ns, segment };
+            let objects = vec![name.clone(), String::new()];
+            let entry =
+                Entry { name, distinct: 1 << 40, has_holes: true, times_ns, segment, objects };
             let mut bytes = write(&[entry.clone(), entry.clone()]);
             prop_assert_eq!(read(&bytes), Some(vec![entry.clone(), entry]));
             let at = at.index(bytes.len());

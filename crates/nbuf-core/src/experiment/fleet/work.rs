@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use super::Error;
 use super::folder::{self, Folder};
 use super::summary::{self, Entry};
 use super::volume::Volume;
-use super::Error;
 use crate::clock::Stopwatch;
 use crate::experiment::notice::causes;
 use crate::experiment::result::{FleetBy, FleetPiece, FleetRow, FleetTask};
-use crate::trace::request::Request;
+use crate::trace::request::{Request, Unit};
 use crate::units::{Bound, Bytes, TooLarge};
 use crate::workload::format::{Batch, ParameterError, Parameters};
 use crate::workload::source::{Options, Source, SourceError};
@@ -101,7 +101,8 @@ fn count(task: &FleetTask, row: &mut FleetRow) -> Result<Vec<Entry>, Failed> {
         let fresh = || Volume::new(unit, task.page_bytes, task.piece);
         if task.by == FleetBy::Volume {
             for request in wanted {
-                sorted.entry(request.object).or_default().push(*request);
+                // Another input numbers the same volume otherwise: a volume's pages have none of it.
+                sorted.entry(request.object).or_default().push(Request { object: 0, ..*request });
             }
             for (&object, requests) in sorted.iter_mut().filter(|(_, own)| !own.is_empty()) {
                 volumes.entry(object).or_insert_with(fresh).take(requests);
@@ -118,7 +119,12 @@ fn count(task: &FleetTask, row: &mut FleetRow) -> Result<Vec<Entry>, Failed> {
         return Err(Failed::Empty(task.input.path.clone()));
     }
     let names = source.objects().to_vec();
-    let entries = volumes.into_iter().map(|(object, volume)| entry(task, &names, object, volume));
+    let has_objects = task.by == FleetBy::Directory && unit == Unit::Bytes;
+    let objects = if has_objects { names.clone() } else { Vec::new() };
+    let entries = volumes.into_iter().map(|(object, volume)| Entry {
+        objects: objects.clone(),
+        ..entry(task, &names, object, volume)
+    });
     let entries: Vec<Entry> = entries.collect();
     row.volumes = entries.len() as u64;
     row.accesses = entries.iter().map(|entry| entry.segment.accesses).sum();
@@ -142,12 +148,11 @@ fn entry(task: &FleetTask, names: &[String], object: u32, volume: Volume) -> Ent
     let (distinct, has_holes) = (volume.distinct(), volume.has_holes);
     let times_ns = volume.times_ns.unwrap_or_default();
     let mut segment = volume.finish();
-    let is_part = matches!(task.piece, FleetPiece::Hash { .. });
-    if task.is_alone || is_part {
+    if task.is_alone {
         // Nothing is merged with it by time: its hits are all.
         (segment.first, segment.last) = (Vec::new(), Vec::new());
     }
-    Entry { name, distinct, has_holes, times_ns, segment }
+    Entry { name, distinct, has_holes, times_ns, segment, objects: Vec::new() }
 }
 
 #[cfg(test)]

@@ -66,9 +66,9 @@ fn chart(document: &FleetDocument) -> Chart {
     let line = points.iter().map(|point| (bytes(point), share(point))).collect();
     chart.lines = vec![Line::new("all volumes", Look::Nth(0), line)];
     chart.at = points.iter().map(bytes).collect();
-    let rows = points.iter().map(|point| {
-        [memory(document, point.pages), percent(hits(accesses, point.misses))]
-    });
+    let rows = points
+        .iter()
+        .map(|point| [memory(document, point.pages), percent(hits(accesses, point.misses))]);
     chart.table = Table::new("Hits by memory", [number("memory"), number("hits, %")]).with(rows);
     chart
 }

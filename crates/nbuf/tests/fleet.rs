@@ -1,0 +1,270 @@
+//! `nbuf fleet`: whoever does the work, and however it is split, the curves are the same.
+
+#[expect(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use nbuf::experiment::result::{CurveDocument, FleetDocument, FleetVerdict, FleetVolume};
+use nbuf::internal::sys::process::{descendants, signal};
+use support::{Place, until};
+
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+
+/// Runs the program; its status, standard output and standard error.
+fn run(place: &Place, arguments: &str) -> (i32, String, String) {
+    let Output { status, stdout, stderr } =
+        place.nbuf(arguments.split_whitespace()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn document(text: &str) -> FleetDocument {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The document of a fleet of which every task is done.
+fn fleet(place: &Place, arguments: &str) -> FleetDocument {
+    let (status, said, wrong) = run(place, &format!("-q fleet {arguments} --json"));
+    assert_eq!((status, &*wrong), (0, ""), "{arguments}");
+    let document = document(&said);
+    assert_eq!((document.tasks_missing, document.failures.len()), (0, 0));
+    document
+}
+
+fn generate(place: &Place, what: &str, to: &str) {
+    let (status, _, wrong) = run(place, &format!("-q trace generate {what} -o {to}"));
+    assert_eq!(status, 0, "{wrong}");
+}
+
+/// Four volumes: two of a kind, a loop with a cliff, and one that no cache helps.
+fn volumes(place: &Place) {
+    fs::create_dir(place.path("v")).unwrap();
+    generate(place, "zipf -n 30000 --keys 3000 --seed 1", "v/a.bin");
+    generate(place, "zipf -n 9000 --keys 1000 --seed 2", "v/b.bin");
+    generate(place, "loop -n 12000 --keys 900", "v/loop.bin");
+    generate(place, "scan -n 4000 --keys 4000", "v/scan.bin");
+}
+
+/// The curve of a volume is the one that `nbuf curve` counts.
+fn check_curve(place: &Place, volume: &FleetVolume, trace: &str) {
+    let sizes: Vec<String> = volume.points.iter().map(|point| point.pages.to_string()).collect();
+    let asked = format!("-q curve --policy lru --json --size {} {trace}", sizes.join(","));
+    let curve: CurveDocument = serde_json::from_str(&run(place, &asked).1).unwrap();
+    let want: Vec<u64> = curve.curves[0].points.iter().map(|point| point.misses).collect();
+    let got: Vec<u64> = volume.points.iter().map(|point| point.misses).collect();
+    assert_eq!(got, want, "{trace}");
+}
+
+#[test]
+fn the_runner_and_the_split_change_nothing() {
+    let place = Place::new();
+    volumes(&place);
+    let one = fleet(&place, "v --out one --workers 1 --budget 6MiB");
+    for other in ["two --workers 2", "time --workers 2 --split time:5"] {
+        assert_eq!(fleet(&place, &format!("v --out {other}")).checksum, one.checksum, "{other}");
+    }
+    assert_eq!(run(&place, "-q fleet plan v --out halves --split time:2").0, 0);
+    let unfinished = run(&place, "fleet reduce --out halves");
+    assert_eq!(unfinished.0, 125);
+    assert!(unfinished.2.contains("no volume of halves is finished"), "{}", unfinished.2);
+    assert_eq!(run(&place, "-q fleet work --tasks halves/tasks.jsonl --rows 1..3").0, 0);
+    for share in ["0", "1"] {
+        let share_of = "-q fleet work --tasks halves/tasks.jsonl --share-from SHARE --shares 2";
+        let mut command = place.nbuf(share_of.split(' '));
+        assert!(command.env("SHARE", share).status().unwrap().success());
+    }
+    assert_eq!(fleet(&place, "reduce --out halves").checksum, one.checksum);
+
+    for volume in &one.volumes {
+        check_curve(&place, volume, &volume.name);
+    }
+    let split = one.split.unwrap();
+    assert!(split.rules[1..].iter().all(|rule| rule.misses >= split.rules[0].misses), "{split:?}");
+    assert!(split.rules[0].misses as f64 >= split.bound_misses);
+    assert!(split.changes[0].misses_more > 0 && split.changes[1].misses_more < 0, "{split:?}");
+    let scan = one.volumes.iter().find(|volume| volume.name == "v/scan.bin").unwrap();
+    assert_eq!(scan.share.unwrap().verdict, FleetVerdict::Uncacheable);
+
+    // Parts by hash are an estimate with a band, and exact where the band has no room.
+    let hashed = fleet(&place, "v --out hash --workers 2 --split hash:4");
+    for (volume, exact) in hashed.volumes.iter().zip(&one.volumes) {
+        assert_eq!((volume.parts, volume.accesses), (Some(4), exact.accesses));
+        assert_eq!(volume.distinct_pages, exact.distinct_pages);
+    }
+}
+
+/// Hourly files of all volumes give what a file of each volume gives.
+#[test]
+fn volumes_of_several_files_are_merged_in_time() {
+    let place = Place::new();
+    let (mut hours, mut own) = (vec![String::new(); 3], vec![String::new(); 4]);
+    let mut state = 1_u64;
+    for at in 0..6000_usize {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (volume, page) = (at * 7 % 11 % 4, (state >> 33) % (50 << (at % 5)));
+        let line = format!("{volume},R,{},8192,{}\n", page * 4096, at * 1000);
+        hours[at / 2000] += &line;
+        own[volume] += &line;
+    }
+    fs::create_dir_all(place.path("hours")).unwrap();
+    for (at, text) in hours.iter().enumerate() {
+        fs::write(place.path(&format!("hours/{at}.csv")), text).unwrap();
+    }
+    for (volume, text) in own.iter().enumerate() {
+        fs::create_dir_all(place.path(&format!("own/{volume}"))).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (part, lines) in lines.chunks(500).enumerate() {
+            let path = place.path(&format!("own/{volume}/{part}.csv"));
+            fs::write(path, lines.join("\n") + "\n").unwrap();
+        }
+    }
+    let by_volume = fleet(&place, "hours --by volume --out a --workers 2 --from alibaba");
+    let by_directory = fleet(&place, "own/*/*.csv --by directory --out b --from alibaba");
+    assert_eq!((by_volume.volumes.len(), by_volume.cautions.len()), (4, 0));
+    for (a, b) in by_volume.volumes.iter().zip(&by_directory.volumes) {
+        assert_eq!(format!("own/{}", a.name), b.name);
+        let (a, b) =
+            [a, b].map(|v| (v.accesses, v.distinct_pages, v.cold_misses, v.points.clone())).into();
+        assert_eq!(a, b);
+    }
+    // Volumes of a directory share its cache, and each file numbers them as they appear in it.
+    let shared = fleet(&place, "hours --by directory --out c --from alibaba");
+    let files = "hours/0.csv hours/1.csv hours/2.csv";
+    check_curve(&place, &shared.volumes[0], &format!("--from alibaba {files}"));
+}
+
+/// A pipe by a name: whoever opens it waits, so that a test knows what a worker does.
+fn pipe(place: &Place, name: &str) {
+    assert!(Command::new("mkfifo").arg(place.path(name)).status().unwrap().success());
+}
+
+/// The one worker of a fleet.
+fn worker(fleet: &Child, not: i32) -> i32 {
+    let own = i32::try_from(fleet.id()).unwrap();
+    let mut found = None;
+    until("a worker", || {
+        let workers = descendants(&[own]);
+        found = workers.into_iter().find(|&pid| pid != own && pid != not);
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+fn rows(place: &Place, out: &str) -> usize {
+    fs::read_dir(place.path(out).join("rows")).map_or(0, Iterator::count)
+}
+
+fn start(place: &Place, arguments: &str) -> Child {
+    let mut command = place.nbuf(arguments.split_whitespace());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_killed_worker_is_replaced_and_a_poisoned_task_is_named() {
+    let (place, undisturbed) = (Place::new(), Place::new());
+    for place in [&place, &undisturbed] {
+        volumes(place);
+        generate(place, "zipf -n 500 --keys 100", "late.bin");
+    }
+    let want = fleet(&undisturbed, "v late.bin --out out");
+    let late = fs::read(place.path("late.bin")).unwrap();
+    fs::remove_file(place.path("late.bin")).unwrap();
+    pipe(&place, "late.bin");
+    pipe(&place, "poison.bin");
+    let started = start(&place, "fleet v late.bin poison.bin --out out --workers 1 --json");
+    until("rows", || rows(&place, "out") == 4);
+    let first = worker(&started, 0);
+    signal(first, SIGKILL).unwrap();
+    let mut last = worker(&started, first);
+    fs::write(place.path("late.bin"), late).unwrap();
+    until("rows", || rows(&place, "out") == 5);
+    for death in 0..3 {
+        signal(last, SIGKILL).unwrap();
+        if death < 2 {
+            last = worker(&started, last);
+        }
+    }
+    let Output { status, stdout, .. } = started.wait_with_output().unwrap();
+    let got = document(&String::from_utf8(stdout).unwrap());
+    assert_eq!((status.code(), got.failures.len()), (Some(1), 1));
+    let failure = &got.failures[0];
+    assert_eq!((failure.row, &*failure.input), (6, "poison.bin"));
+    assert!(failure.error.contains("poisoned: 3 workers died on it"), "{failure:?}");
+    assert_eq!(got.checksum, want.checksum);
+}
+
+#[test]
+fn what_was_finished_before_an_interrupt_is_kept() {
+    let place = Place::new();
+    volumes(&place);
+    let want = fleet(&place, "v --out undisturbed");
+    pipe(&place, "v/waits.bin");
+    let started = start(&place, "fleet v --out out --workers 1");
+    until("rows", || rows(&place, "out") == 4);
+    let at_work = worker(&started, 0);
+    signal(i32::try_from(started.id()).unwrap(), SIGINT).unwrap();
+    let Output { status, stderr, .. } = started.wait_with_output().unwrap();
+    let said = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(130), "{said}");
+    assert!(said.contains("4 tasks are done and kept, 1 left"), "{said}");
+    assert!(!Path::new(&format!("/proc/{at_work}")).exists(), "no worker is left");
+    fs::remove_file(place.path("v/waits.bin")).unwrap();
+    let times = || {
+        let entries = fs::read_dir(place.path("out/rows")).unwrap().flatten();
+        let mut times: Vec<_> =
+            entries.map(|e| e.metadata().unwrap().modified().unwrap()).collect();
+        times.sort_unstable();
+        times
+    };
+    let before = times();
+    assert_eq!(fleet(&place, "v --out out").checksum, want.checksum);
+    assert_eq!(times(), before, "nothing is done twice");
+}
+
+#[test]
+fn mistakes_are_said_and_the_rest_goes_on() {
+    let place = Place::new();
+    volumes(&place);
+    let trace = fs::read(place.path("v/b.bin")).unwrap();
+    let mut corrupt = b"PAR1".to_vec();
+    corrupt.extend(&trace[..4000]);
+    fs::write(place.path("v/corrupt.parquet"), corrupt).unwrap();
+    let (status, said, _) = run(&place, "-q fleet v --out out --json");
+    let got = document(&said);
+    assert_eq!((status, got.volumes.len(), got.failures.len()), (1, 4, 1));
+    assert_eq!(got.failures[0].input, "v/corrupt.parquet");
+    assert!(got.failures[0].error.contains("cut off"), "{:?}", got.failures);
+    let (_, table, _) = run(&place, "-q fleet reduce --out out");
+    assert!(table.contains("failed, v/corrupt.parquet"), "{table}");
+
+    let mut wanted = String::new();
+    let mut check = |status: i32, arguments: &str, want: &str| {
+        let (got, _, wrong) = run(&place, arguments);
+        if got != status || !wrong.contains(want) {
+            let _ = writeln!(wanted, "{arguments}: {got}, {wrong}");
+        }
+    };
+    check(125, "fleet nowhere.bin --out x", "cannot use nowhere.bin");
+    check(125, "fleet v/*.zst --out x", "no file matches v/*.zst");
+    check(125, "fleet v/a.bin --out v", "is not empty and no folder of a fleet");
+    check(125, "fleet reduce --out v", "has no plan");
+    check(2, "fleet work --tasks out/tasks.jsonl --rows 4..9", "has the rows 1..5");
+    check(2, "fleet work --tasks out/tasks.jsonl --share-from NONE --shares 2", "is no share");
+    check(2, "fleet v --out x --split time:1", "no way to split");
+    check(2, "fleet v --out x --on dask", "local");
+    check(2, "fleet v", "--out");
+    let plan = place.path("out/tasks.jsonl");
+    let other = fs::read_to_string(&plan).unwrap().replace("\"version\":\"", "\"version\":\"9.");
+    fs::write(&plan, other).unwrap();
+    let rows_before = rows(&place, "out");
+    check(125, "fleet work --tasks out/tasks.jsonl", "was planned by nbuf 9.");
+    check(125, "fleet reduce --out out", "was planned by nbuf 9.");
+    assert_eq!(wanted, "");
+    assert_eq!(rows(&place, "out"), rows_before);
+    assert!(!place.path("x").exists(), "nothing is made for a mistake");
+}
