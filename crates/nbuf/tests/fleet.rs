@@ -1,4 +1,4 @@
-//! `nbuf fleet`: whoever does the work, and however it is split, the curves are the same.
+//! `nbuf fleet`: any runner and any split give the same curves.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
@@ -138,7 +138,7 @@ fn volumes_of_several_files_are_merged_in_time() {
     check_curve(&place, &shared.volumes[0], &format!("--from alibaba {files}"));
 }
 
-/// A pipe by a name: whoever opens it waits, so that a test knows what a worker does.
+/// A pipe by a name: a worker that opens it waits, so that a test knows what a worker does.
 fn pipe(place: &Place, name: &str) {
     assert!(Command::new("mkfifo").arg(place.path(name)).status().unwrap().success());
 }

@@ -78,6 +78,7 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/experiment/child.rs",
     "nbuf-core/src/experiment/course.rs",
     "nbuf-core/src/experiment/demo.rs",
+    "nbuf-core/src/experiment/fleet/folder.rs",
     "nbuf-core/src/experiment/ping/",
     "nbuf-core/src/experiment/shell/",
     "nbuf-core/src/path/",
