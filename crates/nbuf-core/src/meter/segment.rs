@@ -64,7 +64,9 @@ impl Segment {
         // A full list says nothing of further pages, and needs none.
         if first.len() < most {
             let mut is_old = vec![false; later.first.len()];
-            shared.iter().for_each(|&(new, _)| is_old[new as usize] = true);
+            for &(new, _) in &shared {
+                is_old[new as usize] = true;
+            }
             let new = later.first.iter().zip(is_old).filter(|&(_, is_old)| !is_old);
             first.extend(new.map(|(&page, _)| page));
         }
@@ -72,7 +74,9 @@ impl Segment {
         let mut last = later.last.clone();
         if last.len() < most {
             let mut is_used = vec![false; earlier.last.len()];
-            shared.iter().for_each(|&(_, old)| is_used[old as usize] = true);
+            for &(_, old) in &shared {
+                is_used[old as usize] = true;
+            }
             let old = earlier.last.iter().zip(is_used).filter(|&(_, is_used)| !is_used);
             last.extend(old.map(|(&page, _)| page));
         }

@@ -2,11 +2,13 @@
 
 mod page;
 
+use std::fmt::Write as _;
+
 use nbuf::experiment::result::{FleetChange, FleetDocument, FleetSplit, FleetVerdict, FleetVolume};
 use nbuf::units::{Bytes, count};
 
 use super::table::{Table, number, text};
-use super::text::{grouped, wrap};
+use super::text::{grouped, wrap, wrap_behind};
 pub(crate) use page::page;
 
 /// Volumes in the table of a terminal.
@@ -110,8 +112,9 @@ fn changes(document: &FleetDocument, split: &FleetSplit) -> Table {
         let mut row =
             vec![memory(document, change.budget_pages), signed(change.misses_more as f64, 0)];
         row.extend(change.seconds_more.map(|seconds| signed(seconds, 1)));
-        row.extend(change.miss_dollars_more.map(|dollars| signed(dollars, 2)));
-        row.extend(change.memory_dollars_more.map(|dollars| signed(dollars, 2)));
+        let dollars = |dollars: f64| signed(dollars, if dollars.abs() < 1.0 { 4 } else { 2 });
+        row.extend(change.miss_dollars_more.map(dollars));
+        row.extend(change.memory_dollars_more.map(dollars));
         row
     });
     Table::new("A tenth less and more", columns).with(rows)
@@ -180,8 +183,8 @@ fn notes(document: &FleetDocument) -> Vec<String> {
         let misses = split.rules.first().map_or(0, |rule| rule.misses) as f64;
         let over = if split.bound_misses > 0.0 { misses / split.bound_misses - 1.0 } else { 0.0 };
         notes.push(format!(
-            "the best split, by {}, has at most {:.2} % more misses than any can have; one more MiB saves {:.0} \
-             misses",
+            "the best split, by {}, misses at most {:.2} % more than the lower bound of all splits; one more \
+             MiB saves {:.0} misses",
             if split.method == "hull" { "hulls" } else { "an exact programme" },
             over.max(0.0) * 100.0,
             split.misses_per_mebibyte
@@ -213,11 +216,13 @@ fn notes(document: &FleetDocument) -> Vec<String> {
 /// The whole report.
 pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
     let mut out = String::new();
-    wrap(&mut out, &size(document), width);
-    answers(document).iter().for_each(|answer| wrap(&mut out, answer, width));
+    wrap_behind(&mut out, &size(document), width, ["Fleet of", " "]);
+    for answer in answers(document) {
+        wrap(&mut out, &answer, width);
+    }
     let mut add = |table: Table| {
         if !table.is_empty() {
-            out += &format!("\n{}\n{}", table.caption(), table.draw(width));
+            let _ = write!(out, "\n{}\n{}", table.caption(), table.draw(width));
         }
     };
     if let Some(split) = &document.split {
@@ -230,6 +235,87 @@ pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
         wrap(&mut out, &format!("{others} more; --json and --html have all"), width);
     }
     out.push('\n');
-    notes(document).iter().for_each(|note| wrap(&mut out, note, width));
+    for note in notes(document) {
+        wrap(&mut out, &note, width);
+    }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use nbuf::experiment::result::{FleetFailure, FleetPoint, FleetRule, FleetShare, FleetWhole};
+
+    use super::*;
+
+    fn document() -> FleetDocument {
+        let rule = |rule: &str, misses| {
+            let hit_ratio = 1.0 - misses as f64 / 1000.0;
+            FleetRule { rule: rule.to_owned(), misses, hit_ratio }
+        };
+        let point = |pages, misses| FleetPoint { pages, misses, ..FleetPoint::default() };
+        let change = FleetChange {
+            budget_pages: 90,
+            misses_more: 5,
+            seconds_more: Some(0.5),
+            ..FleetChange::default()
+        };
+        let volume = |name: &str, verdict| FleetVolume {
+            name: name.to_owned(),
+            accesses: 500,
+            distinct_pages: 90,
+            hit_pages: Some(70),
+            share: Some(FleetShare { pages: 50, misses: 90, verdict, ..FleetShare::default() }),
+            ..FleetVolume::default()
+        };
+        FleetDocument {
+            page_bytes: 4096,
+            tasks_missing: 2,
+            hit_ratio: 0.9,
+            checksum: "00ff".to_owned(),
+            whole: FleetWhole {
+                accesses: 1000,
+                hit_pages: Some(80),
+                points: vec![point(1, 900), point(100, 100)],
+                ..FleetWhole::default()
+            },
+            volumes: vec![
+                volume("traces/with/a/long/<name>/of/a/volume.csv", FleetVerdict::Starves),
+                volume("b", FleetVerdict::Wastes),
+            ],
+            split: Some(FleetSplit {
+                budget_pages: 100,
+                method: "hull".to_owned(),
+                bound_misses: 98.0,
+                rules: vec![rule("best", 100), rule("equal", 150)],
+                changes: vec![change],
+                ..FleetSplit::default()
+            }),
+            failures: vec![FleetFailure { row: 3, input: "c".to_owned(), error: "bad".to_owned() }],
+            ..FleetDocument::default()
+        }
+    }
+
+    #[test]
+    fn a_table_fits_its_width_and_names_what_failed() {
+        for width in [40, 80, 120] {
+            let text = table(&document(), width);
+            let longest = text.lines().map(console::measure_text_width).max().unwrap();
+            assert!(longest <= width, "{longest} of {width}:\n{text}");
+            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for want in ["row 3 failed, c: bad", "2 tasks are not done", "2.04 %", "00ff"] {
+                assert!(flat.contains(want), "{want}:\n{text}");
+            }
+            assert!(width < 80 || text.contains("starves"), "{text}");
+        }
+        table(&FleetDocument::default(), 40);
+    }
+
+    #[test]
+    fn the_page_has_the_curve_and_all_volumes_and_fetches_nothing() {
+        let drawn = page(&document());
+        let elements = super::super::page::tests::well_formed(&drawn);
+        assert!(elements.iter().any(|name| name == "svg"), "{elements:?}");
+        assert!(drawn.contains("starves") && drawn.contains("wastes"), "{drawn}");
+        super::super::page::tests::well_formed(&page(&FleetDocument::default()));
+    }
 }

@@ -62,7 +62,7 @@ impl Folder {
         for task in tasks {
             text += &document::write_line(task).map_err(|error| self.error(TASKS, error.into()))?;
         }
-        self.write(self.path(TASKS), text.as_bytes())
+        write(&self.path(TASKS), text.as_bytes())
     }
 
     /// Reads the plan, which this version has made.
@@ -100,7 +100,7 @@ impl Folder {
     pub(super) fn write_row(&self, row: &FleetRow) -> Result<(), Error> {
         let path = self.row_path(&row.task);
         let text = document::write(row).map_err(|error| self.error("rows", error.into()))?;
-        self.write(path, text.as_bytes())
+        write(&path, text.as_bytes())
     }
 
     /// What a task left.
@@ -111,22 +111,22 @@ impl Folder {
 
     /// Writes what a task leaves.
     pub(super) fn write_summary(&self, task: &str, bytes: &[u8]) -> Result<(), Error> {
-        self.write(self.summary_path(task), bytes)
-    }
-
-    /// Writes a file of ours at once.
-    fn write(&self, path: PathBuf, bytes: &[u8]) -> Result<(), Error> {
-        let write = || -> io::Result<()> {
-            let unfinished = Unfinished::create(&path, Readers::Owner)?;
-            unfinished.file().write_all(bytes)?;
-            unfinished.replace()
-        };
-        write().map_err(|source| Error::Folder { path: path.clone(), source })
+        write(&self.summary_path(task), bytes)
     }
 
     fn error(&self, name: &str, source: io::Error) -> Error {
         Error::Folder { path: self.path(name), source }
     }
+}
+
+/// Writes a file of ours at once.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let write = || -> io::Result<()> {
+        let unfinished = Unfinished::create(path, Readers::Owner)?;
+        unfinished.file().write_all(bytes)?;
+        unfinished.replace()
+    };
+    write().map_err(|source| Error::Folder { path: path.to_owned(), source })
 }
 
 /// Whether a file begins with a task of any version.

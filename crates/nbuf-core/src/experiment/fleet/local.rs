@@ -103,10 +103,10 @@ impl Crew<'_> {
 
     /// Gives one row after the other to a worker of this number.
     fn work(&self, number: usize) -> Result<(), Error> {
-        let mut worker = None;
+        let mut pipes = None;
         let mut work = || {
             while let Some(row) = self.next() {
-                self.attempt(number, row, &mut worker)?;
+                self.attempt(number, row, &mut pipes)?;
             }
             Ok(())
         };
@@ -114,7 +114,7 @@ impl Crew<'_> {
         if worked.is_err() {
             self.end();
         }
-        drop(worker);
+        drop(pipes);
         self.reap(number);
         worked
     }

@@ -5,7 +5,7 @@
 //! the inputs and the spec alone; the hash of a task names all that changes its result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::folder::{self, Folder, VERSION};
 use super::{Error, Spec, Split};
@@ -56,9 +56,9 @@ pub fn plan(spec: &Spec) -> Result<Vec<FleetTask>, Error> {
     Ok(tasks)
 }
 
-fn candidate(path: &PathBuf, spec: &Spec) -> Result<Candidate, Error> {
+fn candidate(path: &Path, spec: &Spec) -> Result<Candidate, Error> {
     let (bytes, modified_ns) = folder::identity(path)?;
-    let name = path.to_str().ok_or_else(|| Error::Name(path.clone()))?.to_owned();
+    let name = path.to_str().ok_or_else(|| Error::Name(path.to_owned()))?.to_owned();
     let group = match spec.by {
         FleetBy::File => name.clone(),
         FleetBy::Directory => path.parent().unwrap_or(path).display().to_string(),
@@ -85,7 +85,9 @@ fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
     let share = (all / (TASKS_PER_WORKER * workers)).max(1);
     let memory = bound(spec.memory, "").allowed.0 / workers;
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
-    candidates.iter().for_each(|candidate| *sizes.entry(&candidate.group).or_default() += 1);
+    for candidate in candidates {
+        *sizes.entry(&candidate.group).or_default() += 1;
+    }
     let mut tasks = Vec::new();
     for (at, candidate) in candidates.iter().enumerate() {
         let in_group = sizes[&*candidate.group];
@@ -133,7 +135,6 @@ fn pieces(
     let is_giant = accesses > share;
     let can_hash = in_group == 1 || spec.by == FleetBy::Volume;
     match spec.split {
-        Split::None => vec![(FleetPiece::Whole, 1)],
         Split::Time(pieces) => by_time(accesses, pieces.into()),
         Split::Hash(parts) => by_hash(parts),
         Split::Auto if needed > memory && can_hash => {
@@ -143,7 +144,7 @@ fn pieces(
         Split::Auto if is_giant => {
             by_time(accesses, accesses.div_ceil(share).min(accesses / PIECE_ACCESSES_MIN))
         }
-        Split::Auto => vec![(FleetPiece::Whole, 1)],
+        Split::None | Split::Auto => vec![(FleetPiece::Whole, 1)],
     }
 }
 

@@ -44,9 +44,9 @@ impl Curve {
             summary::hits(&mut packed, &head);
             of_parts = Some(parts);
         }
-        let hull = Hull::new();
-        let mut curve = Self { name, accesses, distinct, hull, parts: of_parts, packed };
-        curve.hull = hull_of(&curve.steps());
+        let parts = of_parts;
+        let mut curve = Self { name, accesses, distinct, hull: Hull::new(), parts, packed };
+        curve.hull = hull(&curve.steps());
         curve
     }
 
@@ -67,10 +67,6 @@ impl Curve {
         let all = summary::take_hits(&mut rest).unwrap_or_default().steps(self.accesses);
         Some(misses_band(&all.scaled(parts.into()), pages, parts))
     }
-}
-
-fn hull_of(steps: &Steps) -> Hull {
-    hull(steps)
 }
 
 /// All curves, and what is missing.

@@ -101,7 +101,7 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// The places of these rows among so many, from 0.
+    /// The places of these rows in a plan of this length, from 0.
     pub(super) fn of(&self, rows: usize) -> Result<Vec<usize>, Error> {
         match *self {
             Self::All => Ok((0..rows).collect()),

@@ -46,7 +46,9 @@ pub(super) fn write(entries: &[Entry]) -> Vec<u8> {
         pages(&mut out, &segment.first);
         pages(&mut out, &segment.last);
         number(&mut out, objects.len() as u64);
-        objects.iter().for_each(|object| text(&mut out, object));
+        for object in objects {
+            text(&mut out, object);
+        }
     }
     let sum = crc32fast::hash(&out);
     out.extend(sum.to_le_bytes());

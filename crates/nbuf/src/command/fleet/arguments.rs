@@ -102,7 +102,7 @@ pub(super) struct PlanArgs {
 
 impl PlanArgs {
     pub(super) fn workers(&self) -> u16 {
-        let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
+        let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.workers.unwrap_or_else(|| u16::try_from(processors()).unwrap_or(u16::MAX))
     }
 
@@ -152,8 +152,8 @@ pub(super) struct WorkArgs {
     #[arg(long, value_name = "A..B", value_parser = rows, conflicts_with_all = ["share_from"])]
     rows: Option<(usize, usize)>,
 
-    /// Do the share whose number, from 0, is in this variable of the environment, as SLURM_ARRAY_TASK_ID or
-    /// JOB_COMPLETION_INDEX
+    /// Do the share whose number, from 0, is in this variable of the environment, as
+    /// `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`
     #[arg(long, value_name = "VARIABLE", requires = "shares")]
     share_from: Option<String>,
 
