@@ -305,7 +305,7 @@ mod tests {
             for want in ["row 3 failed, c: bad", "2 tasks are not done", "2.04 %", "00ff"] {
                 assert!(flat.contains(want), "{want}:\n{text}");
             }
-            assert!(width < 80 || text.contains("starves"), "{text}");
+            assert!(width < 120 || text.contains("starves"), "{text}");
         }
         table(&FleetDocument::default(), 40);
     }
