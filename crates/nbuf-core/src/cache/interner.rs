@@ -109,6 +109,7 @@ impl Interner {
     }
 
     /// The keys by their numbers.
+    #[cfg(feature = "capture")]
     pub(crate) fn into_keys(self) -> Vec<u64> {
         let mut keys = vec![0; self.pages as usize];
         let taken = self.entries.iter().filter(|entry| entry.page != FREE);
