@@ -260,7 +260,7 @@ mod tests {
                     (0..values).map(|value| vec![0.5_f64.powi(value); samples as usize]).collect();
                 rows(&parameter, &seconds)[1].against_previous.unwrap().differs
             };
-            let least = samples_to_differ(values as usize);
+            let least = samples_to_differ(usize::try_from(values).unwrap());
             assert!(differ(least) && !differ(least - 1), "{values}");
         }
     }
