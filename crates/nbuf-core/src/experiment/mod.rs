@@ -34,6 +34,8 @@ pub mod curve;
 #[cfg(feature = "capture")]
 pub mod demo;
 #[cfg(feature = "capture")]
+pub mod distances;
+#[cfg(feature = "capture")]
 pub mod doctor;
 pub mod document;
 mod files;

@@ -45,8 +45,9 @@ use crate::clock::{self, Stopwatch};
 use crate::sys::process::Account;
 pub use crate::trace::Trace;
 use crate::trace::request::{Request, Unit};
+pub use crate::workload::source::{Given, Rows};
 use crate::workload::source::{Progress, Source};
-pub use cancellation::Cancellation;
+pub use cancellation::{Cancellation, Stopper};
 
 /// The surroundings of an experiment.
 pub struct Session<'a> {
@@ -64,6 +65,8 @@ pub struct Session<'a> {
     pub account: Option<Account>,
     /// Where the standard output of the measured command goes.
     pub output: Output,
+    /// Rows that are the trace, instead of the files that a spec names; the spec then has a name for them.
+    pub given: Option<Given>,
     /// Makes the command of a process that measures, by the argument that this program has for it: such
     /// as [`ping::CHILD`](super::ping::CHILD). Without one it is this program with that argument.
     pub start: Option<Start<'a>>,
@@ -111,6 +114,7 @@ impl<'a> Session<'a> {
             spool: None,
             account: None,
             output: Output::default(),
+            given: None,
             start: None,
         }
     }
@@ -172,6 +176,9 @@ impl Session<'_> {
         first: &(dyn Fn() + Sync),
         work: impl FnOnce() -> T,
     ) -> io::Result<(T, bool)> {
+        if self.cancellation.is_deaf() {
+            return Ok((work(), false));
+        }
         self.cancellation.listen()?;
         // Nothing is ever written there: its end is the end of the work.
         let (over, open) = io::pipe()?;

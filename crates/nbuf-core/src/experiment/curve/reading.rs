@@ -38,7 +38,7 @@ impl<'a> Reading<'a> {
     pub(super) fn open(spec: &'a Spec, session: &'a Session<'a>) -> Result<Self, Error> {
         let remedy = if spec.sample.is_some() { FEWER } else { LESS };
         let bound = bound(spec.memory, remedy);
-        let source = source(spec, bound)?;
+        let source = source(spec, session, bound)?;
         let input = named(spec);
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &input, detected });
@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
 
     /// Whether it can be read more than once.
     pub(super) fn again(&self) -> bool {
-        self.spec.traces.iter().all(|path| comes_again(path))
+        self.session.given.is_some() || self.spec.traces.iter().all(|path| comes_again(path))
     }
 
     fn is_over(&self) -> bool {
@@ -72,7 +72,7 @@ impl<'a> Reading<'a> {
         let first = std::mem::take(&mut self.fresh);
         if !first {
             self.notice(&Notice::ReadingAgain);
-            self.source = source(self.spec, self.bound)?;
+            self.source = source(self.spec, self.session, self.bound)?;
         }
         let mut batch = Batch::default();
         let mut requests = 0;
@@ -119,10 +119,11 @@ pub(super) fn named(spec: &Spec) -> String {
     }
 }
 
-fn source(spec: &Spec, memory: Bound) -> Result<Source, SourceError> {
+fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, SourceError> {
     let options = Options {
         memory,
         format: spec.format.clone(),
+        given: session.given.clone(),
         problems_max: spec.problems_max,
         ..Options::default()
     };

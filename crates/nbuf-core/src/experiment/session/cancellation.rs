@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::sys::signal::{Signal, Signals};
 
@@ -12,8 +12,24 @@ use crate::sys::signal::{Signal, Signals};
 pub struct Cancellation {
     signals: OnceLock<Signals>,
     /// The last signal, or 0.
-    received: AtomicI32,
+    received: Arc<AtomicI32>,
+    /// Whether signals are left to the program.
+    is_deaf: bool,
 }
+
+/// Ends an experiment from another thread, as a signal would.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<AtomicI32>);
+
+impl Stopper {
+    /// The experiment ends where it next looks.
+    pub fn stop(&self) {
+        self.0.store(INTERRUPT, Ordering::Relaxed);
+    }
+}
+
+/// The signal that a [`Stopper`] stands for: `SIGINT`.
+const INTERRUPT: i32 = 2;
 
 impl Cancellation {
     /// Blocks the signals and listens for them from now on, unless it does so already. To be called
@@ -24,6 +40,22 @@ impl Cancellation {
             let _ = self.signals.set(Signals::block()?);
         }
         self.signals.get().ok_or_else(|| io::Error::other("nothing listens for signals"))
+    }
+
+    /// One that takes no signals: for a program that receives them itself, and has a [`Stopper`]. For
+    /// experiments that run no command.
+    pub fn without_signals() -> Self {
+        Self { is_deaf: true, ..Self::default() }
+    }
+
+    /// Whether signals are left to the program.
+    pub(in crate::experiment) fn is_deaf(&self) -> bool {
+        self.is_deaf
+    }
+
+    /// What ends the experiment as a signal would.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.received))
     }
 
     /// The last signal that the experiment has seen, if any.
@@ -61,6 +93,13 @@ impl Cancellation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stopper_is_a_signal_that_was_noted() {
+        let cancellation = Cancellation::default();
+        cancellation.stopper().stop();
+        assert_eq!(cancellation.signal(), Some(INTERRUPT));
+    }
 
     #[test]
     fn a_signal_that_was_noted_stays() {

@@ -1,5 +1,6 @@
 //! Synthetic traces, whose curves are known.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -102,13 +103,19 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     let output = &spec.output;
     must_be_free(output, "-o")?;
     let mut steps = session.steps("requests (millions)", spec.count.div_ceil(MILLION));
-    let keys = spec.keys()?.enumerate().map(|(number, key)| {
+    // The keys end where the session does, and then there is no file.
+    let goes_on = |(number, _): &(usize, u64)| number % MILLION != 0 || !session.is_over();
+    let keys = spec.keys()?.enumerate().take_while(goes_on).map(|(number, key)| {
         if number > 0 && number % MILLION == 0 {
             steps.next();
         }
         key
     });
-    write_new(output, "-o", Readers::All, |file| write(keys, spec.to, file))
+    let all = |file: &File| {
+        write(keys, spec.to, file)?;
+        if session.is_over() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+    };
+    write_new(output, "-o", Readers::All, all)
         .map_err(|source| Error::Write { path: output.clone(), source })?;
     let (count, what) = (spec.count as u64, "request".to_owned());
     Ok(TraceMade { count, what, ..TraceMade::of(output) })

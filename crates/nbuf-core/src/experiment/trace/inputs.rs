@@ -42,7 +42,9 @@ impl Inputs {
     pub(super) fn open(&self, session: &Session<'_>) -> Result<(Source, Bound), Error> {
         let memory = bound(self.memory, "allow more with --memory");
         let (format, problems_max, merge) = (self.format.clone(), self.problems_max, self.merge);
-        let source = Source::open(&self.paths, &Options { format, problems_max, merge, memory })?;
+        let given = session.given.clone();
+        let options = Options { format, problems_max, merge, given, memory };
+        let source = Source::open(&self.paths, &options)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &self.name(), detected });
         Ok((source, memory))
@@ -60,7 +62,7 @@ impl Inputs {
         mut take: impl FnMut(&Source, &Batch) -> Result<bool, Error>,
     ) -> Result<TraceReading, Error> {
         let (mut batch, mut requests) = (Batch::default(), 0_u64);
-        while source.next(&mut batch)? {
+        while !session.is_over() && source.next(&mut batch)? {
             requests += batch.requests.len() as u64;
             if !take(source, &batch)? {
                 break;

@@ -32,7 +32,7 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
 
 /// The key that a text names: its own number where it is one, else the hash.
 #[inline]
-pub(super) fn key(text: &[u8]) -> u64 {
+pub fn key(text: &[u8]) -> u64 {
     super::fields::number(text).unwrap_or_else(|| hash(text))
 }
 

@@ -58,6 +58,7 @@ mod vscsi;
 mod wikimedia;
 
 pub use batch::{BATCH_REQUESTS, Batch, Place, Problem, ProblemKind, Problems};
+pub use hash::key as key_of_text;
 pub use native_requests::request as native_request;
 pub use objects::Objects;
 pub use oracle_general::OracleGeneral;

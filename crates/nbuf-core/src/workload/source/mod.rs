@@ -24,6 +24,7 @@
 
 mod error;
 mod feed;
+mod given;
 mod input;
 mod intake;
 mod open;
@@ -34,6 +35,7 @@ mod text;
 mod unpack;
 
 pub use error::{SourceError, input_name};
+pub use given::{Given, Rows};
 pub use input::Packing;
 pub use progress::Progress;
 
@@ -58,13 +60,15 @@ pub struct Options {
     pub problems_max: u64,
     /// Several inputs are merged by time, whatever their format.
     pub merge: bool,
+    /// Rows that are the trace, instead of the files.
+    pub given: Option<Given>,
     /// What the trace may take in memory: native traces, which are read at once, and all names.
     pub memory: Bound,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { format: None, problems_max: 1000, merge: false, memory: Bound::NONE }
+        Self { format: None, problems_max: 1000, merge: false, given: None, memory: Bound::NONE }
     }
 }
 
@@ -131,7 +135,11 @@ impl Source {
         let mut waiting = VecDeque::new();
         let (mut first, mut cautions) = (None::<Detected>, Vec::new());
         let (mut held, mut counter) = (0, Counter::default());
-        for path in paths {
+        if let Some(given) = &options.given {
+            first = Some(given.detected());
+            waiting.push_back(Stream::Given(given.stream(&mut counter)));
+        }
+        for path in paths.iter().filter(|_| options.given.is_none()) {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
             let opened: Opened = open(Input::open(path, memory, &mut counter)?, &options)?;

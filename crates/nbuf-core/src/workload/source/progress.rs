@@ -30,6 +30,16 @@ impl Counter {
         self.is_unknown |= !metadata.is_file();
     }
 
+    /// Adds bytes that are read by [`Self::done`].
+    pub(super) fn add_bytes(&mut self, bytes: u64) {
+        self.total_bytes += bytes;
+    }
+
+    /// Counts bytes that were read.
+    pub(super) fn done(&self, bytes: u64) {
+        self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Gives up: an input is read at once.
     pub(super) fn forget(&mut self) {
         self.is_unknown = true;

@@ -4,6 +4,7 @@ use std::iter::Peekable;
 
 use super::error::SourceError;
 use super::feed::Feed;
+use super::given::GivenStream;
 use super::parser_pool::ParserPool;
 use crate::trace::Records;
 use crate::trace::request::Request;
@@ -17,6 +18,8 @@ pub(super) enum Stream {
     ParserPool(Box<ParserPool>),
     /// In memory.
     Native(Box<Native>),
+    /// In memory, with the caller.
+    Given(GivenStream),
     /// Several of the others.
     Merged(Vec<Side>),
 }
@@ -83,6 +86,7 @@ impl Stream {
             Self::Feed(feed) => feed.fill(out),
             Self::ParserPool(parser_pool) => parser_pool.fill(out),
             Self::Native(native) => Ok(native.fill(out)),
+            Self::Given(given) => Ok(given.fill(out)),
             Self::Merged(sides) => merge(sides, out),
         }
     }

@@ -34,13 +34,14 @@ pub(in super::super) struct Trace {
 impl Trace {
     /// Reads what must be known of it before anything is replayed.
     pub(super) fn open(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Self, Error> {
-        let mut source = source(spec, config)?;
+        let mut source = source(spec, config, session)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &named(spec), detected });
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
         let (once, cautions) = (Mutex::new(None), Vec::new());
         let mut trace = Self { format, unit, survey: None, once, cautions };
-        if !spec.traces.iter().all(|path| comes_again(path)) {
+        let is_given = session.given.is_some();
+        if !is_given && !spec.traces.iter().all(|path| comes_again(path)) {
             trace.once = Mutex::new(Some(source));
             return Ok(trace);
         }
@@ -83,7 +84,7 @@ impl Trace {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let source = once.map_or_else(|| source(spec, config), Ok)?;
+        let source = once.map_or_else(|| source(spec, config, session), Ok)?;
         let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
         let unseen = if self.survey.is_none() { Some(config) } else { None };
         let mut feed = TraceFeed::new(source, session, unseen);
@@ -200,9 +201,10 @@ pub(in super::super) fn named(spec: &Spec) -> String {
     }
 }
 
-fn source(spec: &Spec, config: &Config) -> Result<Source, Error> {
+fn source(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Source, Error> {
     let (format, problems_max, memory) = (spec.format.clone(), spec.problems_max, config.memory);
-    let options = Options { format, problems_max, memory, ..Options::default() };
+    let given = session.given.clone();
+    let options = Options { format, problems_max, given, memory, ..Options::default() };
     Ok(Source::open(&spec.traces, &options)?)
 }
 

@@ -1,0 +1,130 @@
+"""The program `nbuf`, for what runs commands: a process of its own watches them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from nbuf._errors import Error, MissingFile
+from nbuf._results import Result
+from nbuf._trace import Size, Trace, _text
+
+Command = Union[str, Sequence[str]]
+
+
+class SizeResult(Result):
+    """The document of `nbuf size --json`."""
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """The limit to set; None where none is recommended."""
+        advice = self._document.get("recommend")
+        return None if advice is None else int(advice["limit_bytes"])
+
+
+class Verification(SizeResult):
+    """The same, with the runs at a limit that was given."""
+
+
+def program() -> str:
+    """The path of the program: that of NBUF_PROGRAM, of this installation, or of PATH."""
+    named = os.environ.get("NBUF_PROGRAM")
+    if named:
+        return named
+    for folder in (sysconfig.get_path("scripts"), os.path.dirname(sys.executable)):
+        path = os.path.join(folder, "nbuf")
+        if os.access(path, os.X_OK):
+            return path
+    user = os.path.join(os.path.expanduser("~"), ".local", "bin")
+    found = shutil.which("nbuf", path=os.pathsep.join([user, os.environ.get("PATH", "")]))
+    if found is None:
+        raise MissingFile(
+            "the program nbuf is not installed here: this package was built from its sources, without "
+            "it; put nbuf on PATH, or name it with NBUF_PROGRAM"
+        )
+    return found
+
+
+def _arguments(cmd: Command) -> list[str]:
+    words = shlex.split(cmd) if isinstance(cmd, str) else [os.fspath(word) for word in cmd]
+    if not words:
+        raise Error("there is no command: write a text or a list of words")
+    return words
+
+
+def _call(arguments: Sequence[str], stdout: int | None) -> subprocess.CompletedProcess[str]:
+    """Runs the program. What it says goes on to standard error."""
+    done = subprocess.run(
+        [program(), *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    )
+    sys.stderr.write(done.stderr)
+    return done
+
+
+def _failed(done: subprocess.CompletedProcess[str]) -> Error:
+    lines = [line for line in done.stderr.splitlines() if line.startswith("nbuf: ")]
+    text = lines[-1].removeprefix("nbuf: ") if lines else f"nbuf ended with status {done.returncode}"
+    return Error(text)
+
+
+def _document(arguments: Sequence[str]) -> dict[str, Any]:
+    done = _call(arguments, subprocess.PIPE)
+    try:
+        document: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise _failed(done) from None
+    return document
+
+
+def size(cmd: Command, *, verify: bool = True, options: Sequence[str] = ()) -> SizeResult:
+    """How much page cache a command needs, as `nbuf size --json -- COMMAND`. More options of it as words."""
+    flags = [] if verify else ["--no-verify"]
+    return SizeResult(_document(["size", "--json", *flags, *options, "--", *_arguments(cmd)]))
+
+
+def verify(
+    cmd: Command, limit: Size, *, samples: int = 1, options: Sequence[str] = ()
+) -> Verification:
+    """Runs a command under a limit, and whether it fills what was predicted: `nbuf size --verify-at`."""
+    flags = ["--verify-at", _text(limit), "--samples", str(samples)]
+    return Verification(_document(["size", "--json", *flags, *options, "--", *_arguments(cmd)]))
+
+
+def record(
+    cmd: Command | None = None,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    pid: int | None = None,
+    cgroup: str | None = None,
+    seconds: float | None = None,
+    options: Sequence[str] = (),
+) -> Trace:
+    """Records what a command, a process or a cgroup asks of the page cache, as `nbuf record`."""
+    if out is None:
+        raise Error("record writes a file: name it with out=")
+    words = ["record", "-o", os.fspath(out), *options]
+    if pid is not None:
+        words += ["--pid", str(pid)]
+    if cgroup is not None:
+        words += ["--cgroup", cgroup]
+    if seconds is not None:
+        words += ["--for", f"{seconds}s"]
+    if cmd is not None:
+        words += ["--", *_arguments(cmd)]
+    # The output of the command is that of this process.
+    done = _call(words, None)
+    if not Path(out).exists():
+        raise _failed(done)
+    return Trace([os.fspath(out)], None, "native")

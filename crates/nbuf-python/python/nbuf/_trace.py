@@ -1,0 +1,229 @@
+"""Traces: what they are read from, and what is known of them."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from nbuf import _nbuf
+from nbuf._errors import Error, MissingFile
+from nbuf._progress import Progress, reporter
+from nbuf._results import Result, library
+
+Size = Union[int, str]
+# A path, a pattern of paths, several of them, a table, or a trace.
+Source = Any
+
+
+class Trace:
+    """A trace in files or in memory, which is read when it is used.
+
+    Every library that takes Arrow streams takes it as a table of its requests.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        table: _nbuf.Table | None = None,
+        format: str | None = None,
+    ) -> None:
+        self._paths = list(paths)
+        self._table = table
+        self._format = format
+
+    @property
+    def files(self) -> list[str]:
+        """The files, or the type of what holds the table."""
+        return list(self._paths)
+
+    def _inputs(self) -> dict[str, Any]:
+        return {"traces": self._paths, "format": self._format}
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        inputs = json.dumps(_inputs(self, None))
+        frame = _nbuf.rows(inputs, table=self._table)
+        return frame.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The requests as a pandas.DataFrame."""
+        pandas = library("pandas")
+        return pandas.DataFrame.from_arrow(self)
+
+    def to_polars(self) -> Any:
+        """The requests as a polars.DataFrame."""
+        return library("polars").DataFrame(self)
+
+    def __repr__(self) -> str:
+        rows = f", {len(self._table)} rows" if self._table is not None else ""
+        return f"Trace({', '.join(self._paths)}{rows})"
+
+
+class Stats(Result):
+    """What `nbuf trace stat` counts."""
+
+    @property
+    def requests(self) -> int:
+        """All requests."""
+        return int(self._document["requests"])
+
+    @property
+    def accesses(self) -> int:
+        """Accesses of pages or keys."""
+        return int(self._document["accesses"])
+
+    @property
+    def distinct(self) -> int:
+        """Pages or keys, each counted once."""
+        return int(self._document["distinct"])
+
+
+def read_trace(
+    source: Source = None,
+    *,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    **arrays: Any,
+) -> Trace:
+    """A trace of a path, a pattern such as `t/*.parquet`, a list of paths, a table, or arrays.
+
+    A table is anything with `__arrow_c_stream__`: of pyarrow, Polars, pandas, or a relation of DuckDB.
+    `columns` says which of its columns is the key, size, offset, length, op, time, file or task; without
+    it, names are looked at. Arrays of NumPy are given by these words: `read_trace(key=keys, size=sizes)`.
+    """
+    if arrays:
+        if source is not None:
+            raise Error("read_trace takes a source or arrays, not both: leave one out")
+        numpy = library("numpy")
+        given = [(role, numpy.ascontiguousarray(array)) for role, array in arrays.items()]
+        return Trace(["numpy.ndarray"], _nbuf.Table.of_arrays(given))
+    if isinstance(source, Trace):
+        return source
+    if hasattr(source, "__arrow_c_stream__"):
+        kind = type(source)
+        name = f"{kind.__module__.split('.')[0].lstrip('_')}.{kind.__name__}"
+        roles = list((columns or {}).items())
+        return Trace([name], _nbuf.Table.of_stream(source, roles))
+    if hasattr(source, "__array_interface__"):
+        return read_trace(key=source)
+    return Trace(_paths(source), None, None if format == "auto" else format)
+
+
+def _paths(source: Source) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if not glob.has_magic(path) or os.path.exists(path):
+            return [path]
+        found = sorted(glob.glob(path, recursive=True))
+        if not found:
+            raise MissingFile(f"no file is named {path}: look at the folder, and at the pattern")
+        return found
+    if isinstance(source, Iterable):
+        paths = [path for one in source for path in _paths(one)]
+        if not paths:
+            raise Error("the list of traces is empty: name a file")
+        return paths
+    kind = type(source).__name__
+    raise Error(
+        f"a trace cannot be read from {kind}: give a path, a list of paths, arrays by keyword such as "
+        "key=keys, or a table with __arrow_c_stream__"
+    )
+
+
+def _inputs(trace: Trace, memory: Size | None) -> dict[str, Any]:
+    """The inputs of the verbs over traces."""
+    return {
+        "paths": trace._paths,
+        "format": trace._format,
+        "merge": False,
+        "problems_max": 1000,
+        "memory": None if memory is None else _text(memory),
+    }
+
+
+def _text(size: Size) -> str:
+    """Bytes, in the grammar of the program."""
+    return size if isinstance(size, str) else f"{int(size)}B"
+
+
+def _run(
+    verb: str,
+    spec: dict[str, Any],
+    trace: Trace | None = None,
+    *,
+    seed: int = 0,
+    threads: int = 0,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Runs a verb of the library. Its document."""
+    table = None if trace is None else trace._table
+    with reporter(progress) as report:
+        made = _nbuf.run(
+            verb, json.dumps(spec), table=table, seed=seed, threads=threads, progress=report
+        )
+    document: dict[str, Any] = json.loads(made)
+    return document
+
+
+def stat(
+    trace: Source, *, page: Size = 4096, memory: Size | None = None, progress: Progress = None
+) -> Stats:
+    """Counts requests, bytes, distinct pages and time of a trace."""
+    trace = read_trace(trace)
+    spec = {"inputs": _inputs(trace, memory), "page_bytes": _nbuf.size(_text(page))}
+    return Stats(_run("stat", spec, trace, progress=progress))
+
+
+def generate(
+    pattern: str,
+    path: str | os.PathLike[str],
+    *,
+    accesses: int = 20_000_000,
+    pages: int = 1_000_000,
+    alpha: float = 1.0,
+    seed: int = 42,
+    format: str = "oracleGeneral",
+    progress: Progress = None,
+) -> Trace:
+    """Writes a synthetic trace: `zipf`, `uniform`, `loop` or `scan`. The same arguments make the same bytes."""
+    formats = {"oracleGeneral": "oracle_general", "u32le": "u32le"}
+    if format not in formats:
+        raise Error(f"generate does not write {format}: write oracleGeneral or u32le")
+    spec = {
+        "pattern": pattern,
+        "count": accesses,
+        "keys": pages,
+        "alpha": alpha,
+        "seed": seed,
+        "to": formats[format],
+        "output": os.fspath(path),
+    }
+    _run("generate", spec, progress=progress)
+    return Trace([os.fspath(path)], None, format)
+
+
+def write_trace(
+    trace: Source,
+    path: str | os.PathLike[str],
+    *,
+    format: str = "native",
+    page: Size = 4096,
+    memory: Size | None = None,
+    progress: Progress = None,
+) -> Path:
+    """Writes a trace as `native` (Parquet) or `oracleGeneral` (keys). The file must not exist."""
+    trace = read_trace(trace)
+    formats: dict[str, Any] = {
+        "native": "native",
+        "oracleGeneral": {"oracle_general": {"page_bytes": _nbuf.size(_text(page))}},
+    }
+    if format not in formats:
+        raise Error(f"write_trace does not write {format}: write native or oracleGeneral")
+    spec = {"inputs": _inputs(trace, memory), "output": os.fspath(path), "to": formats[format]}
+    _run("convert", spec, trace, progress=progress)
+    return Path(path)
+
+

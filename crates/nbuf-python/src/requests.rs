@@ -1,0 +1,309 @@
+//! A table as the requests of a trace.
+
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use nbuf::experiment::session::Rows;
+use nbuf::experiment::trace::{Op, Request, Unit};
+use nbuf::trace::{CacheEvent, FileId, Record};
+use nbuf::workload::format::{BATCH_REQUESTS, Batch, key_of_text, native_request};
+
+use crate::columns::{has_negative, is_text, is_time, is_whole, numbers, text, times};
+
+/// What a column is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Key,
+    Size,
+    Offset,
+    Length,
+    Op,
+    Time,
+    Object,
+    Task,
+}
+
+/// The roles of columns, as `columns=` names them, and the names that they are known by.
+const ROLES: [(Role, &str, &[&str]); 8] = [
+    (Role::Key, "key", &["key", "page", "block"]),
+    (Role::Size, "size", &["size"]),
+    (Role::Offset, "offset", &["offset_bytes", "offset"]),
+    (Role::Length, "length", &["length_bytes", "length"]),
+    (Role::Op, "op", &["op"]),
+    (Role::Time, "time", &["time_ns", "time"]),
+    (Role::Object, "file", &["file", "object", "volume"]),
+    (Role::Task, "task", &["task"]),
+];
+
+/// Operations that are texts.
+const OPERATIONS: [(&str, Op); 12] = [
+    ("read", Op::Read),
+    ("r", Op::Read),
+    ("get", Op::Read),
+    ("write", Op::Write),
+    ("w", Op::Write),
+    ("set", Op::Write),
+    ("discard", Op::Discard),
+    ("d", Op::Discard),
+    ("trim", Op::Discard),
+    ("delete", Op::Discard),
+    ("flush", Op::Flush),
+    ("f", Op::Flush),
+];
+
+/// Batches of a table whose columns are known.
+pub(crate) struct Requests {
+    batches: Vec<RecordBatch>,
+    /// The first row of each batch, and the number of all rows.
+    starts: Vec<u64>,
+    /// The column of each role.
+    columns: Vec<(Role, usize)>,
+    unit: Unit,
+    /// What each operation of a native trace asks for.
+    native: Vec<Option<Op>>,
+}
+
+impl Requests {
+    /// Finds the columns by what the caller says of them, and by their names. An error says what is missing.
+    pub(crate) fn new(
+        schema: &Schema,
+        batches: Vec<RecordBatch>,
+        named: &[(String, String)],
+    ) -> Result<Self, String> {
+        let columns = find(schema, named)?;
+        let has = |role| columns.iter().any(|&(other, _)| other == role);
+        let unit = match (has(Role::Key), has(Role::Offset), has(Role::Length)) {
+            (true, _, _) => Unit::Keys,
+            (false, true, true) => Unit::Bytes,
+            (false, true, false) => return Err(missing(schema, "length_bytes")),
+            _ => return Err(missing(schema, "key, or offset_bytes and length_bytes")),
+        };
+        let mut starts = vec![0];
+        for batch in &batches {
+            starts.push(starts[starts.len() - 1] + batch.num_rows() as u64);
+        }
+        let made = Self { batches, starts, columns, unit, native: native() };
+        made.check(schema)?;
+        Ok(made)
+    }
+
+    /// Refuses columns of another type, and rows without a value.
+    fn check(&self, schema: &Schema) -> Result<(), String> {
+        for &(role, index) in &self.columns {
+            let field = schema.field(index);
+            let (column, kind) = (field.name(), field.data_type());
+            let (fits, wanted) = match role {
+                Role::Key | Role::Object | Role::Op => {
+                    (is_whole(kind) || is_text(kind), "whole numbers or texts")
+                }
+                Role::Time => (is_time(kind), "timestamps, nanoseconds or seconds with a fraction"),
+                _ => (is_whole(kind), "whole numbers"),
+            };
+            if !fits {
+                return Err(format!(
+                    "the column `{column}` is of the type {kind}: make it one of {wanted}"
+                ));
+            }
+            let nulls: usize = self.arrays(index).map(arrow_array::Array::null_count).sum();
+            if nulls > 0 {
+                return Err(format!(
+                    "the column `{column}` has {nulls} rows without a value: leave them out, or fill them"
+                ));
+            }
+            let is_amount = matches!(role, Role::Size | Role::Offset | Role::Length | Role::Task);
+            if is_amount && self.arrays(index).any(has_negative) {
+                return Err(format!("the column `{column}` has negative numbers: leave them out"));
+            }
+            if role == Role::Op {
+                self.check_operations(index, column)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_operations(&self, index: usize, column: &str) -> Result<(), String> {
+        for array in self.arrays(index) {
+            let rows = 0..array.len();
+            let unknown = if is_text(array.data_type()) {
+                let mut texts = rows.map(|row| text(array, row));
+                texts.find(|text| operation(text).is_none()).map(str::to_owned)
+            } else {
+                let mut whole = Vec::new();
+                numbers(array, 0, array.len(), &mut whole);
+                let known = self.native.len() as u64;
+                whole.into_iter().find(|&number| number >= known).map(|number| number.to_string())
+            };
+            if let Some(unknown) = unknown {
+                return Err(format!(
+                    "the column `{column}` has the operation {unknown}: write read, write, discard or flush, \
+                     or the numbers of docs/trace.md"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn arrays(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
+        self.batches.iter().map(move |batch| batch.column(column))
+    }
+
+    /// Appends the requests of some rows of a batch.
+    fn read_batch(&self, batch: &RecordBatch, from: usize, to: usize, out: &mut Batch) {
+        let first = out.requests.len();
+        out.requests.resize(first + to - from, Request::new(Op::Read, 0, 1));
+        let mut kept: Option<Vec<bool>> = None;
+        let (mut whole, mut moments) = (Vec::new(), Vec::new());
+        for &(role, index) in &self.columns {
+            let array = batch.column(index);
+            let is_text = is_text(array.data_type());
+            if role == Role::Time {
+                times(array, from, to, &mut moments);
+            } else if !is_text {
+                numbers(array, from, to, &mut whole);
+            }
+            let requests = &mut out.requests[first..];
+            match role {
+                Role::Key if is_text => {
+                    for (row, request) in (from..).zip(requests) {
+                        request.offset = key_of_text(text(array, row).as_bytes());
+                    }
+                }
+                Role::Object => {
+                    for (at, request) in requests.iter_mut().enumerate() {
+                        request.object = if is_text {
+                            out.objects.number(text(array, from + at).as_bytes())
+                        } else {
+                            out.objects.number(whole[at].to_string().as_bytes())
+                        };
+                    }
+                }
+                Role::Op if is_text => {
+                    for (row, request) in (from..).zip(requests) {
+                        request.op = operation(text(array, row)).unwrap_or(Op::Read);
+                    }
+                }
+                Role::Op => {
+                    let ops = whole
+                        .iter()
+                        .map(|&op| self.native.get(usize::try_from(op).ok()?)?.as_ref());
+                    let ops: Vec<Option<&Op>> = ops.collect();
+                    for (request, op) in requests.iter_mut().zip(&ops) {
+                        request.op = op.copied().unwrap_or(Op::Read);
+                    }
+                    kept = Some(ops.iter().map(Option::is_some).collect());
+                }
+                _ => put(role, requests, &whole, &moments),
+            }
+        }
+        // What the kernel did is in a native trace too, and is no request.
+        if let Some(kept) = kept.filter(|kept| kept.contains(&false)) {
+            let mut at = 0;
+            out.requests.retain(|_| {
+                at += 1;
+                at <= first || kept[at - 1 - first]
+            });
+        }
+    }
+}
+
+/// Puts numbers into their field.
+fn put(role: Role, requests: &mut [Request], whole: &[u64], moments: &[i64]) {
+    let each = requests.iter_mut();
+    match role {
+        Role::Key | Role::Offset => each.zip(whole).for_each(|(to, &from)| to.offset = from),
+        Role::Size | Role::Length => each.zip(whole).for_each(|(to, &from)| to.length_bytes = from),
+        Role::Time => each.zip(moments).for_each(|(to, &from)| to.time_ns = from),
+        Role::Task => each
+            .zip(whole)
+            .for_each(|(to, &from)| to.task = u32::try_from(from).unwrap_or(u32::MAX)),
+        Role::Op | Role::Object => {}
+    }
+}
+
+impl Rows for Requests {
+    fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    fn has_sizes(&self) -> bool {
+        let size = if self.unit == Unit::Keys { Role::Size } else { Role::Length };
+        self.columns.iter().any(|&(role, _)| role == size)
+    }
+
+    fn count(&self) -> u64 {
+        self.starts[self.starts.len() - 1]
+    }
+
+    fn read(&self, from: u64, out: &mut Batch) -> u64 {
+        let end = self.count().min(from + BATCH_REQUESTS as u64);
+        let mut next = from;
+        while next < end {
+            let at = self.starts.partition_point(|&start| start <= next) - 1;
+            let stop = end.min(self.starts[at + 1]);
+            let inside = |row: u64| usize::try_from(row - self.starts[at]).unwrap_or(usize::MAX);
+            self.read_batch(&self.batches[at], inside(next), inside(stop), out);
+            next = stop;
+        }
+        next
+    }
+}
+
+/// The columns of a table, by their role.
+fn find(schema: &Schema, named: &[(String, String)]) -> Result<Vec<(Role, usize)>, String> {
+    let mut columns = Vec::new();
+    for (role, column) in named {
+        let Some(&(role, ..)) = ROLES.iter().find(|(_, name, _)| name == role) else {
+            let roles: Vec<&str> = ROLES.iter().map(|&(_, name, _)| name).collect();
+            let roles = roles.join(", ");
+            return Err(format!("columns= has no role `{role}`: write one of {roles}"));
+        };
+        let index = schema.index_of(column).map_err(|_| missing(schema, column))?;
+        columns.push((role, index));
+    }
+    let has = |columns: &[(Role, usize)], role| columns.iter().any(|&(other, _)| other == role);
+    let is_placed = has(&columns, Role::Key) || has(&columns, Role::Offset);
+    for (role, _, names) in ROLES {
+        let is_place = matches!(role, Role::Key | Role::Offset);
+        let is_free = columns.iter().all(|&(other, _)| other != role) && !(is_place && is_placed);
+        let found = names.iter().find_map(|name| schema.index_of(name).ok());
+        let found = found.filter(|index| columns.iter().all(|&(_, other)| other != *index));
+        // Where there are bytes, `page` or `block` is something else.
+        let is_bytes = role == Role::Key && schema.index_of("offset_bytes").is_ok();
+        if let Some(index) = found.filter(|_| is_free && !is_bytes) {
+            columns.push((role, index));
+        }
+    }
+    if columns.is_empty() && schema.fields().len() == 1 {
+        columns.push((Role::Key, 0));
+    }
+    Ok(columns)
+}
+
+fn missing(schema: &Schema, what: &str) -> String {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let names = names.join(", ");
+    format!(
+        "there is no column {what} among {names}: name it, such as columns={{\"key\": \"lbn\"}}"
+    )
+}
+
+fn operation(text: &str) -> Option<Op> {
+    OPERATIONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|&(_, op)| op)
+}
+
+/// What each number of a native trace asks for.
+fn native() -> Vec<Option<Op>> {
+    let of = |&op: &CacheEvent| {
+        let record = Record {
+            time_ns: 0,
+            offset_bytes: 0,
+            file_bytes: 0,
+            length_bytes: 0,
+            file: FileId(0),
+            task: 0,
+            request: 0,
+            op,
+        };
+        native_request(&record).map(|request| request.op)
+    };
+    CacheEvent::ALL.iter().map(of).collect()
+}

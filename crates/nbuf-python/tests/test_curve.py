@@ -1,0 +1,103 @@
+"""Curves from Python are those of the program, to the digit."""
+
+import nbuf
+import pytest
+
+KEYS = ["lru", "fifo", "clock", "sieve", "arc", "s3-fifo", "w-tinylfu", "opt", "v1:busy=3"]
+
+
+@pytest.mark.parametrize("policy", KEYS)
+def test_each_policy_over_keys_is_as_the_program_says(document, zipf, policy):
+    want = document("curve", "--json", "--policy", policy, "--size", "10,10%,1000", *zipf.files)
+    assert nbuf.curve(zipf.files[0], policy=policy, sizes=[10, "10%", 1000]).to_dict() == want
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ["--policy", "lru"]),
+        ({"policy": ["lru", "opt"]}, []),
+        ({"policy": "all", "sizes": "64KiB,1MiB"}, ["--policy", "all", "--size", "64KiB,1MiB"]),
+        ({"page": ["512", 4096]}, ["--policy", "lru", "--page", "512,4KiB"]),
+        ({"writes": "around"}, ["--policy", "lru", "--writes", "around"]),
+        ({"by": "file"}, ["--by", "file"]),
+        ({"by": "task"}, ["--by", "task"]),
+        ({"by": "op", "window": 1000}, ["--by", "op", "--window", "1000"]),
+        ({"unit": "request"}, ["--policy", "lru", "--unit", "request"]),
+        ({"sizes": "64KiB", "unit": "object"}, ["--policy", "lru", "--size", "64KiB", "--unit", "object"]),
+        ({"warmup": 0.1}, ["--policy", "lru", "--warmup", "10%"]),
+        ({"warmup": 100}, ["--policy", "lru", "--warmup", "100"]),
+        ({"sample": 0.5, "seed": 3}, ["--policy", "lru", "--sample", "0.5", "--seed", "3"]),
+        ({"target": "hit=0.3"}, ["--policy", "lru", "--target", "hit=0.3"]),
+        ({"threads": 1}, ["--policy", "lru", "--threads", "1"]),
+    ],
+)
+def test_each_option_is_the_option_of_the_program(document, native, options, words):
+    assert nbuf.curve(native, **options).to_dict() == document("curve", "--json", *words, native)
+
+
+def test_the_other_verbs_are_those_of_the_program(program, document, folder, native, zipf):
+    assert nbuf.stat(native).to_dict() == document("trace", "stat", "--json", native)
+    pattern = ["trace", "generate", "zipf", "-n", 20_000, "--keys", 2000, "-o", folder / "again"]
+    program(*pattern)
+    assert (folder / "again").read_bytes() == open(zipf.files[0], "rb").read()
+    words = ["--policy", "lru", "--size", "1MiB", "--disc", "sata-ssd"]
+    want = document("replay", "--json", *words, native)
+    assert nbuf.simulate(native, size="1MiB", disc="sata-ssd").to_dict() == want
+
+
+def test_the_table_has_the_counts_of_the_document(zipf):
+    curve = nbuf.curve(zipf, policy=["lru", "opt"], sizes=[1, 100])
+    rows = curve.to_polars().select("policy", "size_pages", "accesses", "hits").rows()
+    want = [
+        (one["policy"], point["pages"], point["accesses"], point["accesses"] - point["misses"])
+        for one in curve.to_dict()["curves"]
+        for point in one["points"]
+    ]
+    assert rows == want and len(rows) == 4
+    assert list(curve.to_pandas()["hits"]) == [row[3] for row in rows]
+
+
+def test_points_are_found_by_size_and_by_hit_ratio(zipf):
+    curve = nbuf.curve(zipf, sizes=[1, 10, 100, 1000])
+    points = curve.points()
+    assert curve.at(99).size_pages == 10
+    assert curve.inverse(points[2].hit_ratio).size_pages == 100
+    with pytest.raises(nbuf.Error, match="begins above 0"):
+        curve.at(0)
+    with pytest.raises(nbuf.Error, match="no size of the curve"):
+        curve.inverse(1.0)
+
+
+def test_a_knee_is_that_of_the_curve_and_a_target_is_exact(zipf, native):
+    curve = nbuf.curve(zipf)
+    corners = curve.to_dict()["curves"][0]["corners"]
+    advice = nbuf.knee(curve)
+    assert (advice.floor_pages, advice.knee_pages, advice.ceiling_pages) == tuple(corners.values())
+    needed = nbuf.knee(curve, hit_ratio=0.5)
+    assert needed.is_met and nbuf.knee(zipf, hit_ratio=0.5).size_pages == needed.size_pages
+    assert nbuf.simulate(zipf, size=needed.size_pages).hit_ratio >= 0.5
+    assert nbuf.simulate(zipf, size=needed.size_pages - 1).hit_ratio < 0.5
+    assert nbuf.knee(native).size_bytes == nbuf.knee(native).size_pages * 4096
+
+
+def test_results_are_charts_in_notebooks(zipf):
+    import xml.etree.ElementTree
+
+    curve = nbuf.compare(zipf, policies=["lru", "arc"], sizes="1..2000")
+    chart = xml.etree.ElementTree.fromstring(curve._repr_html_())
+    lines = [one for one in chart.iter() if one.tag.endswith("polyline")]
+    assert [len(one.get("points").split()) for one in lines] == [len(curve.points(p)) for p in ("lru", "arc")]
+    assert "<table>" in nbuf.stat(zipf)._repr_html_()
+
+
+def test_a_plot_has_a_line_for_each_policy(zipf):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    curve = nbuf.curve(zipf, policy=["lru", "opt"], sample=None)
+    axes = nbuf.plot(curve)
+    for line, policy in zip(axes.get_lines(), ("lru", "opt"), strict=True):
+        assert list(line.get_ydata()) == [point.hit_ratio for point in curve.points(policy)]
+    sampled = nbuf.curve(zipf, sample=0.5)
+    assert len(nbuf.plot(curve, sampled).collections) == 1

@@ -1,0 +1,79 @@
+"""Each mistake is one clear exception."""
+
+import nbuf
+import numpy
+import pyarrow
+import pytest
+
+TABLES = [
+    ({"key": [1.5]}, "`key` is of the type Float64"),
+    ({"key": [1, None]}, "`key` has 1 rows without a value"),
+    ({"lbn": [1], "n": [2]}, 'no column key, or offset_bytes and length_bytes among lbn, n: name it, such as columns='),
+    ({"offset": [1], "n": [1]}, "no column length_bytes among"),
+    ({"key": [1], "size": ["a"]}, "`size` is of the type Utf8"),
+    ({"key": [1], "size": [-1]}, "`size` has negative numbers"),
+    ({"key": [1], "op": ["leap"]}, "operation leap"),
+    ({"key": [1], "op": [99]}, "operation 99"),
+    ({"key": [[1]]}, "`key` is of the type List"),
+]
+
+
+@pytest.mark.parametrize(("columns", "words"), TABLES)
+def test_a_table_that_is_no_trace(columns, words):
+    with pytest.raises(nbuf.Error, match=words.replace("(", r"\(")):
+        nbuf.curve(pyarrow.table(columns))
+
+
+MISTAKES = [
+    (lambda zipf: nbuf.curve(zipf, policy="lruu"), "no policy `lruu`"),
+    (lambda zipf: nbuf.curve(zipf, sizes="3x"), "`3x` is not a size"),
+    (lambda zipf: nbuf.curve(zipf, page="10%"), "is a share"),
+    (lambda zipf: nbuf.curve(zipf, writes="never"), "`never`"),
+    (lambda zipf: nbuf.curve(zipf, window="1y"), "1y is no window"),
+    (lambda zipf: nbuf.curve(zipf, unit="byte"), "`byte` is no unit"),
+    (lambda zipf: nbuf.curve(zipf, policy="arc", sample=0.1), "draws lru only"),
+    (lambda zipf: nbuf.curve(zipf, by="file"), "cannot split|names no"),
+    (lambda zipf: nbuf.curve([]), "list of traces is empty"),
+    (lambda zipf: nbuf.curve(7), "cannot be read from int"),
+    (lambda zipf: nbuf.curve(numpy.zeros((2, 2), "u8")), "has not one dimension"),
+    (lambda zipf: nbuf.curve(numpy.zeros(0, "u8")), "has no requests"),
+    (lambda zipf: nbuf.curve(numpy.array(["a"])), "has the type"),
+    (lambda zipf: nbuf.read_trace(key=[1, 2], size=[1]), "different lengths: key has 2, size has 1"),
+    (lambda zipf: nbuf.read_trace(zipf, key=[1]), "not both"),
+    (lambda zipf: nbuf.read_trace(pyarrow.table({"a": [1]}), columns={"kye": "a"}), "no role `kye`"),
+    (lambda zipf: nbuf.simulate(zipf, size=10, disc="floppy"), "floppy"),
+    (lambda zipf: nbuf.generate("zapf", "/tmp/never"), "`zapf`"),
+    (lambda zipf: nbuf.write_trace(zipf, "/tmp/never"), "has keys, and a native trace bytes"),
+    (lambda zipf: nbuf.write_trace(zipf, zipf.files[0], format="oracleGeneral"), "exists|is there"),
+    (lambda zipf: nbuf.read_trace(zipf.files[0], format="csv").to_polars(), "csv"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "words"), MISTAKES)
+def test_a_mistake_of_the_caller(zipf, mistake, words):
+    with pytest.raises(nbuf.Error, match=words) as raised:
+        mistake(zipf)
+    assert "\n" not in str(raised.value)
+
+
+def test_missing_files_are_pythons_error_too(folder):
+    for missing in (folder / "none.parquet", str(folder / "*.none")):
+        with pytest.raises(FileNotFoundError, match="none") as raised:
+            nbuf.curve(missing)
+        assert isinstance(raised.value, nbuf.Error)
+
+
+def test_a_damaged_footer_names_the_file(native, folder):
+    damaged = folder / "damaged.parquet"
+    data = native.read_bytes()
+    damaged.write_bytes(data[:-500] + bytes(492) + data[-8:])
+    with pytest.raises(nbuf.Error, match="damaged.parquet"):
+        nbuf.curve(damaged)
+
+
+def test_a_library_that_is_not_there_is_named(monkeypatch, zipf):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(nbuf.MissingLibrary, match="pip install polars"):
+        nbuf.curve(zipf).to_polars()

@@ -1,0 +1,46 @@
+"""The program that comes with the package."""
+
+import os
+import subprocess
+import sys
+
+import nbuf
+import pytest
+
+
+def test_the_module_is_the_program(program):
+    words = [sys.executable, "-m", "nbuf", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == program("--version")
+    done = subprocess.run([sys.executable, "-m", "nbuf", "curve"], capture_output=True, text=True)
+    assert done.returncode == 2 and "Usage" in done.stderr
+
+
+def test_without_a_program_there_is_one_line(tmp_path):
+    environment = {name: of for name, of in os.environ.items() if name != "NBUF_PROGRAM"}
+    environment |= {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    words = [sys.executable, "-m", "nbuf", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if done.returncode == 0:
+        pytest.skip("a program is installed next to this python")
+    assert done.stderr.startswith("nbuf: the program nbuf is not installed here")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_recording_is_a_trace(program, tmp_path):
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(1 << 20))
+    trace = nbuf.record(["cat", str(data)], tmp_path / "cat.parquet", options=["--capture", "calls"])
+    files = trace.to_polars()["file"].to_list()
+    assert str(data) in files
+    with pytest.raises(nbuf.Error, match="not-a-command"):
+        nbuf.record("not-a-command", tmp_path / "none.parquet")
+
+
+def test_a_size_is_the_document_of_the_program(program, tmp_path):
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(4 << 20))
+    command = ["sh", "-c", f"cat {data} {data} > /dev/null"]
+    found = nbuf.size(command, verify=False, options=["--force", "--capture", "calls"])
+    assert found.to_dict()["command"] == command
+    assert found.limit_bytes and found.limit_bytes % (1 << 20) == 0
