@@ -14,6 +14,7 @@ usage: cargo xtask tidy
        cargo xtask figures                (of the tree, in ARCHITECTURE.md)
        cargo xtask dist                   (the files of a release, in target/dist)
        cargo xtask dist binary            (the static binary alone)
+       cargo xtask dist wheel [--program PATH]  (the Python package, with the static binary or PATH in it)
        cargo xtask docs                   (the documents as a site, in target/docs)
        cargo xtask surface                (compares the public surface of the library with its file)
        cargo xtask surface write          (writes that file)
@@ -36,6 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
             fs::write(&path, text)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("dist") if env::args().nth(2).as_deref() == Some("wheel") => run_wheel(),
         Some("dist") => run_dist(env::args().nth(2).as_deref()),
         Some("docs") => {
             docs::make(&tidy::repository())?;
@@ -103,13 +105,23 @@ fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {
     let parts = match part {
         None => dist::Parts::All,
         Some("binary") => dist::Parts::Binary,
-        Some(other) => anyhow::bail!("no part `{other}`; give none, or `binary`"),
+        Some(other) => anyhow::bail!("no part `{other}`; give none, `binary` or `wheel`"),
     };
     if let Some(line) = dist::missing(parts)? {
         writeln!(io::stderr(), "{line}")?;
         return Ok(ExitCode::FAILURE);
     }
     dist::make(&tidy::repository(), parts)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_wheel() -> anyhow::Result<ExitCode> {
+    let program = match (env::args().nth(3).as_deref(), env::args_os().nth(4)) {
+        (None, _) => None,
+        (Some("--program"), Some(path)) => Some(PathBuf::from(path)),
+        _ => anyhow::bail!("write `cargo xtask dist wheel`, or add --program PATH"),
+    };
+    dist::wheel(&tidy::repository(), program.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 

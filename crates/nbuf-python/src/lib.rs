@@ -10,6 +10,7 @@ mod columns;
 mod errors;
 mod frame;
 mod requests;
+mod roles;
 mod rows;
 mod tables;
 mod verbs;

@@ -8,31 +8,7 @@ use nbuf::trace::{CacheEvent, FileId, Record};
 use nbuf::workload::format::{BATCH_REQUESTS, Batch, key_of_text, native_request};
 
 use crate::columns::{has_negative, is_text, is_time, is_whole, numbers, text, times};
-
-/// What a column is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Key,
-    Size,
-    Offset,
-    Length,
-    Op,
-    Time,
-    Object,
-    Task,
-}
-
-/// The roles of columns, as `columns=` names them, and the names that they are known by.
-const ROLES: [(Role, &str, &[&str]); 8] = [
-    (Role::Key, "key", &["key", "page", "block"]),
-    (Role::Size, "size", &["size"]),
-    (Role::Offset, "offset", &["offset_bytes", "offset"]),
-    (Role::Length, "length", &["length_bytes", "length"]),
-    (Role::Op, "op", &["op"]),
-    (Role::Time, "time", &["time_ns", "time"]),
-    (Role::Object, "file", &["file", "object", "volume"]),
-    (Role::Task, "task", &["task"]),
-];
+use crate::roles::{Role, find, missing};
 
 /// Operations that are texts.
 const OPERATIONS: [(&str, Op); 12] = [
@@ -245,45 +221,6 @@ impl Rows for Requests {
         }
         next
     }
-}
-
-/// The columns of a table, by their role.
-fn find(schema: &Schema, named: &[(String, String)]) -> Result<Vec<(Role, usize)>, String> {
-    let mut columns = Vec::new();
-    for (role, column) in named {
-        let Some(&(role, ..)) = ROLES.iter().find(|(_, name, _)| name == role) else {
-            let roles: Vec<&str> = ROLES.iter().map(|&(_, name, _)| name).collect();
-            let roles = roles.join(", ");
-            return Err(format!("columns= has no role `{role}`: write one of {roles}"));
-        };
-        let index = schema.index_of(column).map_err(|_| missing(schema, column))?;
-        columns.push((role, index));
-    }
-    let has = |columns: &[(Role, usize)], role| columns.iter().any(|&(other, _)| other == role);
-    let is_placed = has(&columns, Role::Key) || has(&columns, Role::Offset);
-    for (role, _, names) in ROLES {
-        let is_place = matches!(role, Role::Key | Role::Offset);
-        let is_free = columns.iter().all(|&(other, _)| other != role) && !(is_place && is_placed);
-        let found = names.iter().find_map(|name| schema.index_of(name).ok());
-        let found = found.filter(|index| columns.iter().all(|&(_, other)| other != *index));
-        // Where there are bytes, `page` or `block` is something else.
-        let is_bytes = role == Role::Key && schema.index_of("offset_bytes").is_ok();
-        if let Some(index) = found.filter(|_| is_free && !is_bytes) {
-            columns.push((role, index));
-        }
-    }
-    if columns.is_empty() && schema.fields().len() == 1 {
-        columns.push((Role::Key, 0));
-    }
-    Ok(columns)
-}
-
-fn missing(schema: &Schema, what: &str) -> String {
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let names = names.join(", ");
-    format!(
-        "there is no column {what} among {names}: name it, such as columns={{\"key\": \"lbn\"}}"
-    )
 }
 
 fn operation(text: &str) -> Option<Op> {

@@ -22,7 +22,9 @@ fn main() -> ExitCode {
     let import = format!("import {MODULES}");
     let has_modules = Command::new("python3").args(["-c", &import]).output();
     if !has_modules.is_ok_and(|output| output.status.success()) {
-        skip(&format!("python3 does not import {MODULES}: pip install them, as CONTRIBUTING.md says"));
+        skip(&format!(
+            "python3 does not import {MODULES}: pip install them, as CONTRIBUTING.md says"
+        ));
         return ExitCode::SUCCESS;
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

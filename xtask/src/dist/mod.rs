@@ -4,6 +4,9 @@
 //! the glibc build, and checksums. docs/decisions/0009-one-static-binary.md has the reasons.
 
 mod tools;
+mod wheel;
+
+pub use wheel::wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! The environment of an experiment, besides its spec: the signals that end it, the observer of its
 //! progress, and the seed of its random choices. It also has a directory for large logs, the
 //! account that its commands run under, the way to start processes that measure, and a clock.
-//!
 //! A session serves one experiment at a time, and may serve several in turn. An experiment prints
 //! nothing and asks nothing by itself: it calls the [`Observer`].
 //!
@@ -65,7 +64,7 @@ pub struct Session<'a> {
     pub account: Option<Account>,
     /// Where the standard output of the measured command goes.
     pub output: Output,
-    /// Rows that are the trace, instead of the files that a spec names; the spec then has a name for them.
+    /// Rows that are the trace, instead of the files; the spec then has a name for them.
     pub given: Option<Given>,
     /// Makes the command of a process that measures, by the argument that this program has for it: such
     /// as [`ping::CHILD`](super::ping::CHILD). Without one it is this program with that argument.

@@ -1,0 +1,92 @@
+//! `cargo xtask dist wheel`: the Python package with the program in it.
+//!
+//! docs/decisions/0015-python-by-arrow-capsules.md has the reasons.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::target;
+use crate::process::run;
+
+/// The folder of the package.
+const PACKAGE: &str = "crates/nbuf-python";
+/// What makes wheels, and what links them to an old C library.
+const TOOLS: [&str; 2] = ["maturin==1.16.0", "ziglang==0.17.1"];
+/// The oldest C library that runs it: glibc 2.17, of 2012.
+const PLATFORM: &str = "manylinux2014";
+/// More than that is not worth a download.
+const WHEEL_BYTES_MAX: u64 = 15 << 20;
+
+/// Makes the wheel of the host's architecture in `target/dist`, with this program, which is static; by default
+/// the one that is there.
+pub fn wheel(repository: &Path, program: Option<&Path>) -> Result<()> {
+    let dist = repository.join("target/dist");
+    let program = program.map_or_else(|| dist.join("nbuf"), Path::to_owned);
+    ensure!(
+        program.is_file(),
+        "there is no program {}; make it by `cargo xtask dist binary`, or name one by --program",
+        program.display()
+    );
+    fs::create_dir_all(&dist).context("cannot make target/dist")?;
+    let maturin = maturin(repository)?;
+    let data = Data::with(&repository.join(PACKAGE), &program)?;
+    let built = dist.join("wheel");
+    let _ = fs::remove_dir_all(&built);
+    let mut command = Command::new(&maturin);
+    command.current_dir(repository.join(PACKAGE));
+    command.args(["build", "--release", "--strip", "--zig", "--compatibility", PLATFORM]);
+    command.args(["--target", &target("gnu"), "--out"]).arg(&built);
+    // The compiler of zig is a module of the same environment.
+    let folder = maturin.parent().unwrap_or(repository);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    let made = run(command.env("PATH", std::env::join_paths(folders)?));
+    drop(data);
+    made?;
+    for entry in fs::read_dir(&built)? {
+        let entry = entry?;
+        let bytes = entry.metadata()?.len();
+        ensure!(
+            bytes < WHEEL_BYTES_MAX,
+            "the wheel has {bytes} bytes, more than {WHEEL_BYTES_MAX}; leave features of dependencies out"
+        );
+        fs::rename(entry.path(), dist.join(entry.file_name()))?;
+    }
+    fs::remove_dir(&built).context("cannot remove an empty folder")
+}
+
+/// The program of maturin, in an environment of its own below `target`.
+fn maturin(repository: &Path) -> Result<PathBuf> {
+    let environment = repository.join("target/tools/wheel");
+    let programs = environment.join("bin");
+    if !programs.join("maturin").is_file() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    }
+    let mut pip = Command::new(programs.join("python3"));
+    run(pip.args(["-m", "pip", "-q", "--disable-pip-version-check", "install"]).args(TOOLS))?;
+    Ok(programs.join("maturin"))
+}
+
+/// The folder that maturin puts into the wheel for pip to put next to Python. It goes when this is dropped: a
+/// wheel for trying has no program.
+struct Data(PathBuf);
+
+impl Data {
+    fn with(package: &Path, program: &Path) -> Result<Self> {
+        let data = Self(package.join("nbuf.data"));
+        let scripts = data.0.join("scripts");
+        fs::create_dir_all(&scripts).context("cannot make the folder of the program")?;
+        fs::copy(program, scripts.join("nbuf"))
+            .with_context(|| format!("cannot copy {}", program.display()))?;
+        Ok(data)
+    }
+}
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
