@@ -1,7 +1,7 @@
 //! The library's tables of what can be chosen.
 
-use nbuf::cache::policy::POLICIES;
 use nbuf::disc::DISCS;
+use nbuf::experiment::curve::POLICIES;
 use nbuf::experiment::trace::{FORMATS, Unit};
 use nbuf::units::{Bytes, Size};
 use pyo3::prelude::*;

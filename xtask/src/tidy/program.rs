@@ -1,7 +1,8 @@
 //! The program parses, asks and shows; the library experiments.
 //!
 //! So the program imports `experiment`, `units` and errors of the library, and nothing else. What its
-//! files import besides is in a table, so that a row goes when its verb moves.
+//! files import besides is in a table, so that a row goes when its verb moves. The Python package also takes
+//! the words of traces, which its tables become; it reaches no cache and no meter.
 
 use super::Problem;
 use super::paths;
@@ -12,17 +13,22 @@ const PROGRAM: &str = "crates/nbuf/src/";
 /// The rooms of the library that are for it.
 const OPEN: [&str; 2] = ["experiment", "units"];
 
+/// The Python package.
+const PYTHON: &str = "crates/nbuf-python/src/";
+/// The rooms of the library that are for it.
+const OPEN_TO_PYTHON: [&str; 5] = ["experiment", "units", "trace", "workload", "disc"];
+
 /// Files or folders of the program, and a room that each imports all the same.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 /// The program imports no more of the library than it should, and no exception outlives its use.
 pub(super) fn imports(sources: &[Source]) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = of_python(sources);
     let mut used = [false; EXCEPTIONS.len()];
     for source in sources.iter().filter(|source| source.path.starts_with(PROGRAM)) {
         for named in paths::starting_with(source.code_before_tests(), "nbuf") {
             let path = named.words[1..].join("::");
-            if is_open(&named.words[1..]) {
+            if is_open(&named.words[1..], &OPEN) {
                 continue;
             }
             let file = &source.path[PROGRAM.len()..];
@@ -51,10 +57,24 @@ pub(super) fn imports(sources: &[Source]) -> Vec<Problem> {
     problems
 }
 
-/// Whether this part of the library is for the program. The name of an error ends so.
-fn is_open(words: &[String]) -> bool {
+/// The Python package imports no more of it than it should.
+fn of_python(sources: &[Source]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for source in sources.iter().filter(|source| source.path.starts_with(PYTHON)) {
+        let all = paths::starting_with(source.code_before_tests(), "nbuf");
+        for named in all.into_iter().filter(|named| !is_open(&named.words[1..], &OPEN_TO_PYTHON)) {
+            let path = named.words[1..].join("::");
+            let message = format!("the Python package imports `{path}`; have an experiment do it");
+            problems.push(source.problem(named.line, message));
+        }
+    }
+    problems
+}
+
+/// Whether this part of the library is for a face, by its rooms. The name of an error ends so.
+fn is_open(words: &[String], rooms: &[&str]) -> bool {
     let first = words.first().map_or("", String::as_str);
-    OPEN.contains(&first) || words.last().is_some_and(|last| last.ends_with("Error"))
+    rooms.contains(&first) || words.last().is_some_and(|last| last.ends_with("Error"))
 }
 
 /// Whether a file is this one, or in this folder.
@@ -68,6 +88,17 @@ mod tests {
 
     use super::super::show;
     use super::*;
+
+    #[test]
+    fn a_cache_is_not_for_python() {
+        let source = |text: &str| Source::new("crates/nbuf-python/src/verbs.rs", text);
+        let both = "use nbuf::trace::Record;\nuse nbuf::cache::kernel::Model;\n";
+        let problems = show(&imports(&[source(both)]));
+        expect![[r#"
+            crates/nbuf-python/src/verbs.rs:2: the Python package imports `cache::kernel::Model`; have an experiment do it
+        "#]]
+        .assert_eq(&problems);
+    }
 
     fn check(path: &str, text: &str) -> String {
         show(&imports(&[Source::new(&format!("crates/nbuf/src/{path}"), text)]))
