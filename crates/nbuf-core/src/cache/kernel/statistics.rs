@@ -27,7 +27,7 @@ pub(super) struct Figures {
 pub(super) enum Updates {
     /// A process that reads them every 20 ms.
     ByReaders,
-    /// The kernel alone, once the lists have so many pages: for the first time after so many nanoseconds, and
+    /// The kernel alone, from the first time that the lists have `from_pages`: after `first_ns` nanoseconds, and
     /// then every two seconds. Until then a process reads them.
     ByKernel { from_pages: u32, first_ns: u64 },
 }
