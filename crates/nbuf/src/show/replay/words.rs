@@ -151,10 +151,10 @@ pub(super) fn points(document: &ReplayDocument) -> Vec<String> {
     };
     let enough = match (points.enough_from_units, document.sizes.last()) {
         (Some(units), _) => format!("saves nothing more: from {}", size(document, units)),
-        (None, Some(last)) => {
+        (None, Some(last)) if points.worth_from_units.is_some() => {
             format!("saves nothing more: not seen up to {}", size(document, last.size_units))
         }
-        (None, None) => return vec![worse, worth],
+        (None, _) => return vec![worse, worth],
     };
     vec![worse, worth, enough]
 }
