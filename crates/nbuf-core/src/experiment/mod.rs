@@ -23,7 +23,7 @@ pub mod bench;
 #[cfg(feature = "capture")]
 pub mod capture;
 pub(crate) mod census;
-#[cfg(all(feature = "capture", feature = "paths"))]
+#[cfg(feature = "capture")]
 mod child;
 mod cliff;
 pub mod compare;
