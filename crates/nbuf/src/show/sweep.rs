@@ -148,9 +148,8 @@ mod tests {
               1     3.20  3.20  3.20    1.00x
               2     1.30  1.30  1.30    2.46x            +146.2 %
               3     1.30  1.29  1.31    2.46x  no difference seen
-              medians of 10 runs or more each, with the interval that holds them nineteen
-                times of twenty; vs previous: how much faster, by pairs of runs of the same
-                round
+              the median of 10 runs or more each, with its 95 % interval; vs previous: how
+                much faster, by pairs of runs of the same round (95 %)
               interrupted: not all runs were made
         "#]]
         .assert_eq(&table(&document(), 80));
