@@ -1,12 +1,15 @@
 //! A pattern as a person writes it: `512 B, stride 1 MiB, hot`. What a trace shows is in
 //! [`super::pattern_trace`].
 
+mod parts;
+
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
+use parts::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
-use super::table::{COURSE_BYTES, Layout, Test, is_direct, modern};
+use super::table::{Layout, Test, is_direct, modern};
 use crate::experiment::result::State;
 use crate::units::{Bytes, Size, whole};
 
@@ -66,6 +69,17 @@ pub enum PatternError {
     /// Writes of a part leave the rest as it was, which is not measured.
     #[error("`touches` is for reads; leave it out, or give the size of what is written: file SIZE")]
     Touches,
+    /// More is touched than there is.
+    #[error(
+        "`touches` names more than the file of {file} has; give less, or a larger file: file SIZE"
+    )]
+    TouchesMore {
+        /// The file.
+        file: Bytes,
+    },
+    /// Two parts say what one can.
+    #[error("`{0}` says the {1} a second time; leave one out")]
+    Twice(String, &'static str),
     /// Not as many.
     #[error("a depth of {0} is out of range; give 1 to 1024")]
     Depth(u32),
@@ -82,8 +96,13 @@ impl FromStr for AccessPattern {
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let wrong = |part: &str| PatternError::Part(part.to_owned());
         let mut parts = Parts::default();
+        let mut said = Vec::new();
         for part in text.split(',').map(str::trim) {
-            parts.take(part).ok_or_else(|| wrong(part))?;
+            let subject = parts.take(part).ok_or_else(|| wrong(part))?;
+            if said.contains(&subject) {
+                return Err(PatternError::Twice(part.to_owned(), subject));
+            }
+            said.push(subject);
         }
         let Parts { layout, way, is_cold, file_bytes, touched, depth, .. } = parts;
         let is_write = way != Way::Read;
@@ -99,6 +118,10 @@ impl FromStr for AccessPattern {
         let touched_bytes = match touched {
             None => file_bytes,
             Some(_) if is_write => return Err(PatternError::Touches),
+            // Without a size of the file, it is that of --file.
+            Some(Size::Absolute(Bytes(bytes))) if bytes > file_bytes && said.contains(&"file") => {
+                return Err(PatternError::TouchesMore { file: Bytes(file_bytes) });
+            }
             Some(Size::Absolute(Bytes(bytes))) => bytes.clamp(1, file_bytes),
             Some(Size::Percent(percent)) => {
                 whole(file_bytes as f64 * percent / 100.0).clamp(1, file_bytes)
@@ -146,69 +169,6 @@ impl From<AccessPattern> for String {
     }
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Way {
-    #[default]
-    Read,
-    Write,
-    Append,
-}
-
-/// What was said so far.
-struct Parts {
-    block: Option<u64>,
-    layout: Layout,
-    way: Way,
-    is_cold: bool,
-    file_bytes: u64,
-    touched: Option<Size>,
-    depth: u32,
-}
-
-impl Default for Parts {
-    fn default() -> Self {
-        Self {
-            block: None,
-            layout: Layout::Sequential,
-            way: Way::Read,
-            is_cold: false,
-            file_bytes: COURSE_BYTES,
-            touched: None,
-            depth: 1,
-        }
-    }
-}
-
-impl Parts {
-    /// Takes a part; nothing where it is none.
-    fn take(&mut self, part: &str) -> Option<()> {
-        let lower = part.to_ascii_lowercase();
-        match lower.split_once(' ').unwrap_or((&lower, "")) {
-            ("sequential", "") => self.layout = Layout::Sequential,
-            ("random", "") => self.layout = Layout::Random,
-            ("read", "") => self.way = Way::Read,
-            ("write", "") => self.way = Way::Write,
-            ("append", "") => self.way = Way::Append,
-            ("hot", "") => self.is_cold = false,
-            ("cold", "") => self.is_cold = true,
-            ("stride", size) => self.layout = Layout::Strided(bytes(size)?),
-            ("file", size) => self.file_bytes = bytes(size)?,
-            ("touches", size) => self.touched = Some(size.parse().ok()?),
-            ("depth", number) => self.depth = number.trim().parse().ok()?,
-            _ => self.block = Some(bytes(part)?),
-        }
-        Some(())
-    }
-}
-
-/// An amount above 0.
-fn bytes(text: &str) -> Option<u64> {
-    match text.parse() {
-        Ok(Size::Absolute(Bytes(bytes))) if bytes > 0 => Some(bytes),
-        _ => None,
-    }
-}
-
 impl AccessPattern {
     fn check(&self) -> Result<(), PatternError> {
         let [block, file] = [self.block_bytes, self.file_bytes].map(Bytes);
@@ -253,6 +213,7 @@ impl AccessPattern {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::COURSE_BYTES;
     use super::*;
 
     #[test]
@@ -301,6 +262,9 @@ mod tests {
             ("1, write, touches 10%", "`touches` is for reads"),
             ("4KiB, stride 512", "blocks of 4.00 KiB overlap at a stride of 512 B"),
             ("1, depth 0", "a depth of 0"),
+            ("4KiB, random, sequential", "`sequential` says the order a second time"),
+            ("4KiB, hot, 512", "`512` says the block a second time"),
+            ("4KiB, file 1MiB, touches 4MiB", "`touches` names more than the file of 1.00 MiB has"),
         ] {
             let error = text.parse::<AccessPattern>().unwrap_err().to_string();
             assert!(error.starts_with(part), "{text}: {error}");
