@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::record::{CaptureError as RecordError, CommandError};
+use nbuf::experiment::{bench, course, curve, replay, serve, trace};
 
 use crate::exit;
 use crate::show::terminal::Terminal;
@@ -86,8 +87,18 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
     causes(error.as_ref())
 }
 
+/// Whether it is an experiment's own word that the command line is wrong.
+fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref().is_some_and(bench::Error::is_usage)
+        || cause.downcast_ref().is_some_and(course::Error::is_usage)
+        || cause.downcast_ref().is_some_and(curve::Error::is_usage)
+        || cause.downcast_ref().is_some_and(replay::Error::is_usage)
+        || cause.downcast_ref().is_some_and(serve::Error::is_usage)
+        || cause.downcast_ref().is_some_and(trace::Error::is_usage)
+}
+
 fn status(error: &anyhow::Error) -> u8 {
-    if error.is::<UsageError>() {
+    if error.is::<UsageError>() || error.chain().any(is_usage) {
         return exit::USAGE_ERROR;
     }
     let command = error.chain().find_map(|cause| {

@@ -24,8 +24,17 @@ fn document(output: &Output) -> Value {
 
 /// What is refused, and in which words: a line.
 fn refused(place: &Place, arguments: &[&str], want: &str) {
+    refused_with(125, place, arguments, want);
+}
+
+/// A command line that no file makes right.
+fn misused(place: &Place, arguments: &[&str], want: &str) {
+    refused_with(2, place, arguments, want);
+}
+
+fn refused_with(status: i32, place: &Place, arguments: &[&str], want: &str) {
     let output = replay(place, arguments);
-    assert_eq!(output.status.code(), Some(125), "{arguments:?}: {output:?}");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
     let told = String::from_utf8_lossy(&output.stderr);
     let line = told.lines().last().unwrap_or_default();
     assert!(line.contains(want), "{arguments:?}: {told}");
@@ -160,7 +169,7 @@ fn a_real_file_is_written_to_only_by_leave() {
         ("file:", "write --disc file:PATH"),
     ] {
         let asked = ["uniform:keys=50,requests=200", "--size", "5", "--destroy", "--disc", disc];
-        refused(&place, &asked, want);
+        refused_with(if disc == "file:" { 2 } else { 125 }, &place, &asked, want);
         let told = replay(&place, &asked).stderr;
         assert_eq!(String::from_utf8_lossy(&told).lines().count(), 1, "{disc}");
     }
@@ -170,10 +179,10 @@ fn a_real_file_is_written_to_only_by_leave() {
         refused(&place, &[&scan, "--unit", "1GiB", "--size", "5", "--disc", "file:huge"], "huge: ");
         assert!(!place.path("huge").exists());
     }
-    refused(&place, &["uniform", "--size", "5", "--destroy"], "--destroy is for a real file");
+    misused(&place, &["uniform", "--size", "5", "--destroy"], "--destroy is for a real file");
     let few = "uniform:keys=50,requests=200";
     let range = [few, "--size", "0..20:10", "--disc", "file:made"];
-    refused(&place, &range, "give one --size");
+    misused(&place, &range, "give one --size");
 }
 
 #[test]
@@ -294,7 +303,7 @@ fn what_would_change_nothing_is_refused() {
         (&["--policy", "max-iv", "--size", "0"], "hits nothing: write 1 or more"),
         (&["--policy", "lru", "--size", "4095B"], "hits nothing: write 1 or more"),
     ] {
-        refused(&place, &[&["blocks.log"], options].concat(), want);
+        misused(&place, &[&["blocks.log"], options].concat(), want);
     }
     for options in [
         &["--size", "0"][..],

@@ -303,12 +303,12 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     check(&["--disc", "file:empty", "--size", "1MiB"], 125, "is empty");
     check(&["--disc", "disc.img", "--size", "1MiB"], 2, "write file:PATH or nbd:unix:PATH");
     check(&["--disc", "nbd:unix:absent", "--size", "1MiB"], 125, "start it first");
-    check(&["--disc", "file:file", "--size", "1"], 125, "less than a page");
-    check(&["--disc", "file:file", "--size", "1MiB", "--page", "1000"], 125, "no power of two");
-    check(&["--disc", "file:file", "--size", "1MiB", "--policy", "opt"], 125, "needs the future");
+    check(&["--disc", "file:file", "--size", "1"], 2, "less than a page");
+    check(&["--disc", "file:file", "--size", "1MiB", "--page", "1000"], 2, "no power of two");
+    check(&["--disc", "file:file", "--size", "1MiB", "--policy", "opt"], 2, "needs the future");
     check(
         &["--disc", "file:file", "--size", "1MiB", "--listen", "0.0.0.0:0"],
-        125,
+        2,
         "no loopback address",
     );
     check(&["--disc", "file:file", "--size", "1MiB", "--socket", "empty"], 125, "is not a socket");

@@ -95,6 +95,13 @@ pub enum Error {
     Refused(String),
 }
 
+impl Error {
+    /// Whether the command line alone is wrong, whatever the files are.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Size { .. } | Self::Page(_) | Self::Future | Self::NotLoopback(_))
+    }
+}
+
 /// Where a server can be reached, before its first client.
 #[derive(Clone, Debug)]
 pub struct Serving {

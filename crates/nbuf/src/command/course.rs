@@ -9,6 +9,7 @@ use nbuf::units::{Bytes, Size};
 
 use crate::console::Console;
 use crate::exit;
+use crate::fail::UsageError;
 use crate::output::{as_io, print};
 
 /// What all three are asked.
@@ -133,7 +134,9 @@ impl Common {
 fn bytes(size: Size, option: &str) -> Result<u64> {
     match size {
         Size::Absolute(Bytes(bytes)) => Ok(bytes),
-        Size::Percent(_) => bail!("{option} is a number of bytes; give it without %"),
+        Size::Percent(_) => {
+            bail!(UsageError(format!("{option} is a number of bytes; give it without %")))
+        }
     }
 }
 

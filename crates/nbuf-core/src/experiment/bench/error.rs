@@ -106,6 +106,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the command line alone is wrong, whatever the files are.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::NoTest(_) | Self::WritesToLent(_))
+    }
+}
+
+impl Error {
     pub(super) fn of_directory(directory: &Path, size_bytes: u64, cause: io::Error) -> Self {
         let directory = directory.to_owned();
         if test_files::is_full(&cause) {

@@ -106,6 +106,13 @@ pub enum Error {
     Interrupted(i32),
 }
 
+impl Error {
+    /// Whether the command line alone is wrong, whatever the files are.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Pattern(_) | Self::Block { .. })
+    }
+}
+
 /// What is left of a file that was not written.
 fn left(replaces: bool) -> &'static str {
     if replaces { "it is as it was" } else { "it was not made" }

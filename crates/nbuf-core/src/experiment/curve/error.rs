@@ -119,7 +119,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the spec contradicts itself, whatever the trace.
+    /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru)
     }

@@ -152,8 +152,18 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the command line contradicts itself, whatever the trace.
+    /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Option(_))
+        matches!(
+            self,
+            Self::Usage(_)
+                | Self::Option(_)
+                | Self::Mixed(_)
+                | Self::UnitTooLarge { .. }
+                | Self::UnitOfMaxIv
+                | Self::TooManyUnits { .. }
+                | Self::SizesOfRealFile
+                | Self::Description(UnknownDisc::Name { .. } | UnknownDisc::Option { .. })
+        )
     }
 }

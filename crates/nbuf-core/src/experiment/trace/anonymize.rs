@@ -40,8 +40,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     steps.next();
     anonymize::anonymize(&mut trace);
     steps.next();
-    write_trace(&trace, output, "-o")
-        .map_err(|source| Error::Write { path: output.clone(), source })?;
+    write_trace(&trace, output, "-o").map_err(|source| Error::of_writing(output, source))?;
     Ok(TraceMade {
         count: trace.records.len() as u64,
         what: "record".to_owned(),

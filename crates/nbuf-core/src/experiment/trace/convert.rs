@@ -46,7 +46,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     let (mut source, bound) = spec.inputs.open(session)?;
     let unit = source.detected().unit;
     let format = source.detected().format.name;
-    let cannot = |source: OutputError| Error::Write { path: spec.output.clone(), source };
+    let cannot = |source: OutputError| Error::of_writing(&spec.output, source);
     let mut made = TraceMade::of(&spec.output);
     match spec.to {
         To::Native if unit == Unit::Keys => return Err(Error::KeysToNative { format }),

@@ -1,7 +1,7 @@
 //! Why a verb over traces has no document.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::TraceReading;
 use crate::experiment::output::OutputError;
@@ -107,6 +107,23 @@ pub enum Error {
     /// The observer could not show the requests.
     #[error(transparent)]
     Observer(io::Error),
+}
+
+impl Error {
+    /// Whether the command line alone is wrong, whatever the files are.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::NoKeys | Self::ScanTooLong | Self::TooManyKeys(_))
+    }
+}
+
+impl Error {
+    /// Of an output that cannot be written. A full disc names the path itself.
+    pub(super) fn of_writing(path: &Path, source: OutputError) -> Self {
+        match source {
+            full @ OutputError::Full { .. } => Self::Output(full),
+            source => Self::Write { path: path.to_owned(), source },
+        }
+    }
 }
 
 fn takes(parameters: &str) -> String {

@@ -116,7 +116,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
         if session.is_over() { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
     };
     write_new(output, "-o", Readers::All, all)
-        .map_err(|source| Error::Write { path: output.clone(), source })?;
+        .map_err(|source| Error::of_writing(output, source))?;
     let (count, what) = (spec.count as u64, "request".to_owned());
     Ok(TraceMade { count, what, ..TraceMade::of(output) })
 }

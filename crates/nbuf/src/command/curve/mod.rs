@@ -16,7 +16,7 @@ use knee::knee;
 
 use crate::console::Console;
 use crate::exit;
-use crate::fail::{UsageError, say};
+use crate::fail::say;
 use crate::output::{must_be_possible, print, write_new};
 use crate::show::curve as shown;
 use crate::show::terminal::Terminal;
@@ -34,8 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let mut session = console.session();
     session.seed = args.seed;
     let drawn = curve::run(&args.spec(), &mut session).map_err(|error| match error {
-        usage if usage.is_usage() => Error::from(UsageError(usage.to_string())),
-        curve::Error::Source(error) => error.into(),
+        curve::Error::Source(error) => Error::from(error),
         other => other.into(),
     })?;
     session.heeding(|| tell(args, &drawn))??;

@@ -15,7 +15,6 @@ pub(crate) use arguments::Args;
 
 use crate::console::Console;
 use crate::exit;
-use crate::fail::UsageError;
 use crate::output::{must_be_possible, print, write_new};
 use crate::show::replay as shown;
 use crate::show::terminal::Terminal;
@@ -36,7 +35,6 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
             note(nothing);
             return Ok(status);
         }
-        Err(usage) if usage.is_usage() => return Err(UsageError(usage.to_string()).into()),
         Err(error) => return Err(Error::from(error)),
     };
     session.heeding(|| tell(args, &document))??;

@@ -9,6 +9,7 @@ use nbuf::experiment::trace::{self, Inputs, Parameters};
 use nbuf::units::{Bytes, Size};
 
 use crate::command::memory::allowed;
+use crate::fail::UsageError;
 use crate::fail::say;
 use crate::output::unwrapped;
 use crate::show::text::count;
@@ -86,6 +87,6 @@ pub(super) fn refused(error: trace::Error) -> Error {
 pub(super) fn page(text: &str) -> Result<Bytes> {
     match text.parse().context("a page")? {
         Size::Absolute(bytes) if bytes.0 > 0 => Ok(bytes),
-        _ => anyhow::bail!("a page has bytes: write 4KiB or 512"),
+        _ => anyhow::bail!(UsageError("a page has bytes: write 4KiB or 512".to_owned())),
     }
 }
