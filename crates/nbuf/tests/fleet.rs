@@ -203,8 +203,8 @@ fn what_was_finished_before_an_interrupt_is_kept() {
     let place = Place::new();
     volumes(&place);
     let want = fleet(&place, "v --out undisturbed");
-    pipe(&place, "v/waits.bin");
-    let started = start(&place, "fleet v --out out --workers 1");
+    pipe(&place, "waits.bin");
+    let started = start(&place, "fleet v waits.bin --out out --workers 1");
     until("rows", || rows(&place, "out") == 4);
     let at_work = worker(&started, 0);
     signal(i32::try_from(started.id()).unwrap(), SIGINT).unwrap();
@@ -213,7 +213,6 @@ fn what_was_finished_before_an_interrupt_is_kept() {
     assert_eq!(status.code(), Some(130), "{said}");
     assert!(said.contains("4 tasks are done and kept, 1 left"), "{said}");
     assert!(!Path::new(&format!("/proc/{at_work}")).exists(), "no worker is left");
-    fs::remove_file(place.path("v/waits.bin")).unwrap();
     let times = || {
         let entries = fs::read_dir(place.path("out/rows")).unwrap().flatten();
         let mut times: Vec<_> =

@@ -32,10 +32,10 @@ fn hits(accesses: u64, misses: u64) -> f64 {
 /// The answers, a sentence each.
 fn answers(document: &FleetDocument) -> Vec<String> {
     let whole = &document.whole;
-    let target = format!("{}%", document.hit_ratio * 100.0);
+    let target = format!("{} %", (document.hit_ratio * 1e6).round() / 1e4);
     let mut answers = vec![match whole.hit_pages {
         Some(pages) => format!(
-            "{} gives {target} hits of all accesses, split as well as can be",
+            "{target} hits of all accesses take at least {}, however it is split",
             memory(document, pages)
         ),
         None => format!(
@@ -46,7 +46,7 @@ fn answers(document: &FleetDocument) -> Vec<String> {
     let able = document.volumes.len() as u64 - whole.volumes_below;
     if able > 0 {
         answers.push(format!(
-            "{} gives each of {} {target}; {} cannot have it",
+            "{} in all give each of {} {target} for itself; volumes that never have it: {}",
             memory(document, whole.hit_pages_each),
             count(able, "volume", "volumes"),
             whole.volumes_below
@@ -56,7 +56,7 @@ fn answers(document: &FleetDocument) -> Vec<String> {
         && let [best, equal, ..] = &split.rules[..]
     {
         answers.push(format!(
-            "{} split as well as can be gives {} % hits, in equal shares {} %",
+            "{} in the best split gives {} % hits, in equal shares {} %",
             memory(document, split.budget_pages),
             percent(best.hit_ratio),
             percent(equal.hit_ratio)
@@ -183,9 +183,15 @@ fn notes(document: &FleetDocument) -> Vec<String> {
         let misses = split.rules.first().map_or(0, |rule| rule.misses) as f64;
         let over = if split.bound_misses > 0.0 { misses / split.bound_misses - 1.0 } else { 0.0 };
         notes.push(format!(
-            "the best split, by {}, misses at most {:.2} % more than the lower bound of all splits; one more \
-             MiB saves {:.0} misses",
-            if split.method == "hull" { "hulls" } else { "an exact programme" },
+            "the best split, by {}, misses at most {:.2} % more than the lower bound of all splits; each \
+             MiB more saves {:.0} misses",
+            match &*split.method {
+                "hull" => "hulls",
+                "programme" => "an exact programme",
+                "rate" => "rate",
+                "footprint" => "footprint",
+                _ => "equal shares",
+            },
             over.max(0.0) * 100.0,
             split.misses_per_mebibyte
         ));

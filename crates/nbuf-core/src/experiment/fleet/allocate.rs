@@ -28,8 +28,6 @@ pub(super) struct Split {
     pub(super) pages: Vec<u64>,
     /// Misses that no split can be below.
     pub(super) bound: f64,
-    /// Misses that one more page saves; 0 where the budget is more than enough.
-    pub(super) slope: f64,
 }
 
 /// An edge of a hull.
@@ -64,14 +62,14 @@ pub(super) fn by_hulls(hulls: &[Hull], budget: u64) -> Split {
     let mut bound: f64 =
         hulls.iter().filter_map(|hull| hull.first()).map(|first| first.1 as f64).sum();
     let (mut pages, mut is_closed) = (vec![0; hulls.len()], vec![false; hulls.len()]);
-    let (mut left, mut slope, mut cut) = (budget, 0.0, None);
+    let (mut left, mut cut) = (budget, None);
     for edge in edges(hulls) {
         if cut.is_none() {
             // The hulls themselves, of which a part of an edge can be had.
             let taken = edge.pages.min(left);
             bound -= edge.slope() * taken as f64;
             if edge.pages > left {
-                (slope, cut) = (edge.slope(), Some(edge.volume));
+                cut = Some(edge.volume);
             }
         }
         if edge.pages > left {
@@ -84,7 +82,7 @@ pub(super) fn by_hulls(hulls: &[Hull], budget: u64) -> Split {
     if let Some(volume) = cut {
         pages[volume] += left;
     }
-    Split { pages, bound: bound.max(0.0), slope }
+    Split { pages, bound: bound.max(0.0) }
 }
 
 /// The smallest budget whose bound is at most this many misses; nothing where no budget is enough.
@@ -213,7 +211,7 @@ mod tests {
         assert_eq!(hull(&hits.steps(80)), [(0, 80), (8, 7), (9, 6)]);
         let split = by_hulls(&[vec![(0, 80), (8, 7), (9, 6)], vec![(0, 10), (2, 6)]], 9);
         assert_eq!(split.pages, [9, 0]);
-        assert!((split.bound - 15.0).abs() < 1e-9 && (split.slope - 2.0).abs() < 1e-9, "{split:?}");
+        assert!((split.bound - 15.0).abs() < 1e-9, "{split:?}");
         assert_eq!(by_numbers(&[0, 0], 5), [0, 0]);
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn answer(tasks: &[FleetTask], reduced: Reduced, ask: &Ask) -> FleetD
 fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {
     let steps = curve.steps();
     let (accesses, cold) = steps.ends();
-    let most = accesses as f64 * (1.0 - ask.hit_ratio);
+    let most = misses_allowed(accesses, ask);
     let hits_all = accesses.saturating_sub(cold) as f64;
     FleetVolume {
         name: curve.name.clone(),
@@ -75,12 +75,18 @@ fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {
         distinct_pages: curve.distinct,
         cold_misses: cold,
         knee_pages: knee(&steps),
-        hit_pages: steps.size_for(whole(most.floor())),
+        hit_pages: steps.size_for(most),
         parts: curve.parts,
         is_uncacheable: hits_all < UNCACHEABLE * accesses as f64,
         points: points(curve, &steps),
         share: None,
     }
+}
+
+/// Misses at the most for the hit ratio that is asked for. A product of a share is off by less than a part of an access.
+fn misses_allowed(accesses: u64, ask: &Ask) -> u64 {
+    let hits = (accesses as f64 * ask.hit_ratio - 1e-6).ceil();
+    accesses.saturating_sub(whole(hits.max(0.0)))
 }
 
 /// The knee of the three sizes that `nbuf curve` prints.
@@ -120,7 +126,7 @@ fn all(curves: &[Curve], volumes: &[FleetVolume], ask: &Ask) -> FleetWhole {
         accesses,
         distinct_pages: sum(|volume| volume.distinct_pages),
         cold_misses: sum(|volume| volume.cold_misses),
-        hit_pages: budget_for(&hulls, accesses as f64 * (1.0 - ask.hit_ratio)),
+        hit_pages: budget_for(&hulls, misses_allowed(accesses, ask) as f64),
         hit_pages_each: sum(|volume| volume.hit_pages.unwrap_or(0)),
         volumes_below: volumes.iter().filter(|volume| volume.hit_pages.is_none()).count() as u64,
         knee_pages: sum(|volume| volume.knee_pages.unwrap_or(0)),

@@ -23,6 +23,14 @@ pub enum Error {
         /// What is wrong.
         source: glob::PatternError,
     },
+    /// A row of the plan is not as it was planned.
+    #[error("{}, line {line}: the row was changed after the plan; plan again", path.display())]
+    Changed {
+        /// The plan.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
     /// An input is not there, or cannot be looked at.
     #[error("cannot use {}: {source}", path.display())]
     Input {

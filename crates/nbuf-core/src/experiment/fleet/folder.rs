@@ -5,7 +5,7 @@
 //! is left alone.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -15,6 +15,9 @@ use crate::sys::publish::{Readers, Unfinished};
 
 /// The name of the plan.
 pub const TASKS: &str = "tasks.jsonl";
+
+/// A line of a plan has a name and two paths.
+const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// The version of nbuf, which plans and workers share.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -67,7 +70,11 @@ impl Folder {
 
     /// Reads the plan, which this version has made.
     pub(super) fn read_tasks(&self) -> Result<Vec<FleetTask>, Error> {
-        let path = self.path(TASKS);
+        self.read_tasks_of(self.path(TASKS))
+    }
+
+    /// Reads a part of the plan.
+    pub(super) fn read_tasks_of(&self, path: PathBuf) -> Result<Vec<FleetTask>, Error> {
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -83,6 +90,10 @@ impl Folder {
                 task.map_err(|source| Error::Plan { path: path.clone(), line: at + 1, source })?;
             if task.version != VERSION {
                 return Err(Error::Version { path, found: task.version, own: VERSION });
+            }
+            // The name is a path, and says what was done.
+            if task.task != super::plan::hash(&task) {
+                return Err(Error::Changed { path, line: at + 1 });
             }
             tasks.push(task);
         }
@@ -131,9 +142,12 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 /// Whether a file begins with a task of any version.
 fn first_line_is_ours(path: &Path) -> bool {
-    let Ok(text) = fs::read(path) else { return false };
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
+    let Ok(file) = fs::File::open(path) else { return false };
+    let mut line = Vec::new();
+    if BufReader::new(file.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line).is_err() {
+        return false;
+    }
+    let value: Option<serde_json::Value> = serde_json::from_slice(&line).ok();
     value.is_some_and(|value| value["schema"] == FleetTask::SCHEMA)
 }
 
@@ -159,7 +173,7 @@ pub(super) fn expand(inputs: &[String]) -> Result<Vec<PathBuf>, Error> {
                     path: error.path().to_owned(),
                     source: error.into(),
                 })?;
-                if !found.is_dir() {
+                if found.is_file() {
                     all.push(found);
                 }
             }
@@ -175,9 +189,12 @@ pub(super) fn expand(inputs: &[String]) -> Result<Vec<PathBuf>, Error> {
     Ok(all)
 }
 
-/// All files below a directory; names that begin with a dot are not of a trace.
+/// All regular files below a directory but those of fleets; names that begin with a dot are not of a trace.
 fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
     let failed = |source| Error::Input { path: directory.to_owned(), source };
+    if first_line_is_ours(&directory.join(TASKS)) {
+        return Ok(());
+    }
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
@@ -186,7 +203,7 @@ fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
             walk(&entry.path(), found)?;
-        } else {
+        } else if entry.path().is_file() {
             found.push(entry.path());
         }
     }

@@ -53,7 +53,7 @@ fn folder_of(tasks: &Path) -> Folder {
 /// Does rows of a plan in this process, one after the other, until a signal comes.
 pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, Error> {
     let folder = folder_of(tasks);
-    let tasks = folder.read_tasks()?;
+    let tasks = folder.read_tasks_of(tasks.to_owned())?;
     let chosen = rows.of(tasks.len())?;
     let mut worked = Worked::default();
     let done = session.heeding(|| -> Result<(), Error> {
@@ -80,7 +80,7 @@ pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, 
 /// Does all rows of a plan by workers on this machine, until a signal comes.
 pub fn work_locally(tasks: &Path, workers: u16, session: &Session<'_>) -> Result<Worked, Error> {
     let folder = folder_of(tasks);
-    let tasks = folder.read_tasks()?;
+    let tasks = folder.read_tasks_of(tasks.to_owned())?;
     local::run(&folder, &tasks, workers, session)
 }
 

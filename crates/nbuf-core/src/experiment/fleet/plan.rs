@@ -133,7 +133,8 @@ fn pieces(
     let accesses = candidate.accesses;
     let needed = accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES;
     let is_giant = accesses > share;
-    let can_hash = in_group == 1 || spec.by == FleetBy::Volume;
+    // Parts of one volume are added up by their number, so all inputs of a group need the same.
+    let can_hash = in_group == 1;
     match spec.split {
         Split::Time(pieces) => by_time(accesses, pieces.into()),
         Split::Hash(parts) => by_hash(parts),
@@ -181,7 +182,7 @@ pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
 pub(super) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// The name of a task: a hash of all that changes what it leaves.
-fn hash(task: &FleetTask) -> String {
+pub(super) fn hash(task: &FleetTask) -> String {
     let FleetTask { version, volume, by, input, format, page_bytes, piece, is_alone, .. } = task;
     let text = format!(
         "{version}\n{volume}\n{by:?}\n{input:?}\n{format:?}\n{page_bytes}\n{piece:?}\n{is_alone}"

@@ -18,6 +18,10 @@ const MEBIBYTE: f64 = (1_u64 << 20) as f64;
 /// Misses that a price is for.
 const PRICED_MISSES: f64 = 1e6;
 
+/// Rules that need no curves.
+const SIMPLE: [(&str, fn(&Curve) -> u64); 3] =
+    [("equal", |_| 1), ("rate", |curve| curve.accesses), ("footprint", |curve| curve.distinct)];
+
 /// Curves in the form that a split asks.
 struct Fleet<'a> {
     curves: &'a [Curve],
@@ -38,8 +42,24 @@ impl Fleet<'_> {
         pages.iter().enumerate().map(|(volume, &pages)| self.at(volume, pages)).sum()
     }
 
-    /// The best split that is known: by hulls, or by the programme where that is better.
+    /// The best split that is known: of all rules here.
     fn best(&self, budget: u64) -> (Vec<u64>, u64, &'static str) {
+        let simple = SIMPLE.map(|(name, number)| {
+            let pages = self.by(number, budget);
+            let misses = self.misses(&pages);
+            (pages, misses, name)
+        });
+        let computed = self.computed(budget);
+        simple.into_iter().fold(computed, |best, rule| if rule.1 < best.1 { rule } else { best })
+    }
+
+    /// Each volume gets a share by this number of it.
+    fn by(&self, number: fn(&Curve) -> u64, budget: u64) -> Vec<u64> {
+        by_numbers(&self.curves.iter().map(number).collect::<Vec<u64>>(), budget)
+    }
+
+    /// By hulls, or by the programme where that is better.
+    fn computed(&self, budget: u64) -> (Vec<u64>, u64, &'static str) {
         let by_hull = by_hulls(&self.hulls, budget).pages;
         let misses = self.misses(&by_hull);
         if self.steps.is_empty() || budget == 0 {
@@ -68,21 +88,14 @@ pub(super) fn split(
     let fleet = Fleet { curves, hulls, steps };
     let (pages, misses, method) = fleet.best(budget);
     let by_hull = by_hulls(&fleet.hulls, budget);
-    let equal = by_numbers(&vec![1; curves.len()], budget);
+    let equal = fleet.by(|_| 1, budget);
     let accesses: u64 = curves.iter().map(|curve| curve.accesses).sum();
     let rule = |rule: &str, misses: u64| {
         let hits = accesses.saturating_sub(misses) as f64;
         FleetRule { rule: rule.to_owned(), misses, hit_ratio: hits / accesses.max(1) as f64 }
     };
-    let numbers = |of: fn(&Curve) -> u64| {
-        fleet.misses(&by_numbers(&curves.iter().map(of).collect::<Vec<u64>>(), budget))
-    };
-    let rules = vec![
-        rule("best", misses),
-        rule("equal", fleet.misses(&equal)),
-        rule("rate", numbers(|curve| curve.accesses)),
-        rule("footprint", numbers(|curve| curve.distinct)),
-    ];
+    let simple = SIMPLE.map(|(name, number)| rule(name, fleet.misses(&fleet.by(number, budget))));
+    let rules = std::iter::once(rule("best", misses)).chain(simple).collect();
     for (at, volume) in volumes.iter_mut().enumerate() {
         volume.share = Some(FleetShare {
             pages: pages[at],
@@ -101,9 +114,16 @@ pub(super) fn split(
         method: method.to_owned(),
         bound_misses: by_hull.bound,
         rules,
-        misses_per_mebibyte: by_hull.slope * MEBIBYTE / page_bytes.max(1) as f64,
+        misses_per_mebibyte: price(&changes[1], budget, page_bytes),
         changes: changes.to_vec(),
     })
+}
+
+/// Misses that each MiB of a larger budget saves.
+fn price(larger: &FleetChange, budget: u64, page_bytes: u64) -> f64 {
+    let mebibytes =
+        larger.budget_pages.saturating_sub(budget) as f64 * page_bytes as f64 / MEBIBYTE;
+    if mebibytes > 0.0 { -(larger.misses_more as f64) / mebibytes } else { 0.0 }
 }
 
 fn verdict(is_uncacheable: bool, best: u64, equal: u64) -> FleetVerdict {

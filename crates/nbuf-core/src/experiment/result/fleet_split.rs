@@ -14,7 +14,7 @@ pub struct FleetSplit {
     pub bound_misses: f64,
     /// Rules with their misses: the best split first, then equal shares, shares by rate and by footprint.
     pub rules: Vec<FleetRule>,
-    /// The shadow price: misses that one more MiB saves.
+    /// The shadow price: misses that each MiB saves, by a budget a tenth larger.
     pub misses_per_mebibyte: f64,
     /// The budget with a tenth less, and with a tenth more.
     pub changes: Vec<FleetChange>,
