@@ -45,8 +45,19 @@ impl Requests {
         batches: Vec<RecordBatch>,
         named: &[(String, String)],
     ) -> Result<Self, String> {
-        let columns = find(schema, named)?;
+        let mut columns = find(schema, named)?;
+        let is_named = |name: &str| named.iter().any(|(role, _)| role == name);
+        if is_named("key") && !is_named("file") {
+            columns.retain(|&(role, _)| role != Role::Object);
+        }
         let has = |role| columns.iter().any(|&(other, _)| other == role);
+        if has(Role::Key) && has(Role::Object) {
+            return Err(
+                "keys and files are two columns, and a key stands for itself: name a column that has both, \
+                 or columns={\"key\": ...} if the keys of all files are one"
+                    .to_owned(),
+            );
+        }
         let unit = match (has(Role::Key), has(Role::Offset), has(Role::Length)) {
             (true, _, _) => Unit::Keys,
             (false, true, true) => Unit::Bytes,

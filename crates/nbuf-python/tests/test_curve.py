@@ -101,3 +101,12 @@ def test_a_plot_has_a_line_for_each_policy(zipf):
         assert list(line.get_ydata()) == [point.hit_ratio for point in curve.points(policy)]
     sampled = nbuf.curve(zipf, sample=0.5)
     assert len(nbuf.plot(curve, sampled).collections) == 1
+
+
+def test_a_plot_has_a_line_for_each_page_size(native):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    curve = nbuf.curve(native, page=[4096, 65536])
+    drawn = [list(line.get_ydata()) for line in nbuf.plot(curve).get_lines()]
+    assert len(drawn) == 2 and drawn[0] != drawn[1]

@@ -15,6 +15,7 @@ TABLES = [
     ({"key": [1], "op": ["leap"]}, "operation leap"),
     ({"key": [1], "op": [99]}, "operation 99"),
     ({"key": [[1]]}, "`key` is of the type List"),
+    ({"volume": [0, 1], "block": [5, 5]}, "keys and files are two columns"),
 ]
 
 
@@ -46,6 +47,9 @@ MISTAKES = [
     (lambda zipf: nbuf.write_trace(zipf, "/tmp/never"), "has keys, and a native trace bytes"),
     (lambda zipf: nbuf.write_trace(zipf, zipf.files[0], format="oracleGeneral"), "exists|is there"),
     (lambda zipf: nbuf.read_trace(zipf.files[0], format="csv").to_polars(), "csv"),
+    (lambda zipf: nbuf.read_trace(zipf, columns={"key": "a"}), "names those of a table"),
+    (lambda zipf: nbuf.distances([1.0, 2.0]), "these are float64"),
+    (lambda zipf: nbuf.record(["true"], zipf.files[0]), "exists: move it away"),
 ]
 
 
@@ -77,3 +81,9 @@ def test_a_library_that_is_not_there_is_named(monkeypatch, zipf):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(nbuf.MissingLibrary, match="pip install polars"):
         nbuf.curve(zipf).to_polars()
+
+
+def test_a_key_that_is_named_stands_for_itself():
+    table = pyarrow.table({"volume": [0, 1, 0, 1], "block": [5, 5, 5, 5]})
+    keys = nbuf.read_trace(table, columns={"key": "block"})
+    assert [point.hits for point in nbuf.curve(keys, sizes=[1]).points() if point.size_pages == 1] == [3]

@@ -47,6 +47,12 @@ class Point:
         return f"Point(size_pages={self.size_pages}, hit_ratio={self.hit_ratio:.4f})"
 
 
+def points_of(one: dict[str, Any]) -> list[Point]:
+    """The points of a curve of a document."""
+    return [Point(point, one["page_bytes"]) for point in one["points"]]
+
+
+
 class Curve(Result):
     """The curves of one or several policies. The table has a row for each size of each."""
 
@@ -63,8 +69,7 @@ class Curve(Result):
 
     def points(self, policy: str | None = None) -> list[Point]:
         """The points of a policy, ascending by size; of the first one by default."""
-        one = self._one(policy)
-        return [Point(point, one["page_bytes"]) for point in one["points"]]
+        return points_of(self._one(policy))
 
     def at(self, size: Size, policy: str | None = None) -> Point:
         """The largest point that is not above a size: pages or keys, or bytes such as `64MiB`."""

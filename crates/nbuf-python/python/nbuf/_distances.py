@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nbuf import _nbuf
+from nbuf._errors import Error
 from nbuf._progress import Progress, reporter
 from nbuf._results import library
 
@@ -20,5 +21,7 @@ def distances(pages: Any, *, progress: Progress = None) -> Any:
     """
     numpy = library("numpy")
     array = numpy.ascontiguousarray(pages)
+    if array.dtype.kind not in "iub":
+        raise Error(f"pages are whole numbers, and these are {array.dtype}: convert them, such as by astype('int64')")
     with reporter(progress) as report:
         return numpy.asarray(_nbuf.distances(array, progress=report))

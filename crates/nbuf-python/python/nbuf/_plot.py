@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nbuf._curve import Curve
+from nbuf._curve import Curve, points_of
 from nbuf._errors import Error
 from nbuf._results import library
 from nbuf._svg import size_text
@@ -19,9 +19,11 @@ def plot(*curves: Curve, ax: Any = None, log: bool = True) -> Any:
     lines = [(curve, one) for curve in curves for one in curve.to_dict()["curves"]]
     for curve, one in lines:
         name = one["policy"]
+        if len({other["page_bytes"] for other in curve.to_dict()["curves"]}) > 1:
+            name = f"{name}, pages of {size_text(1, one['page_bytes'])}"
         if len(curves) > 1:
             name = f"{name}, {', '.join(curve.to_dict()['trace']['files'])}"
-        points = [point for point in curve.points(one["policy"]) if point.size_pages > 0]
+        points = [point for point in points_of(one) if point.size_pages > 0]
         (line,) = ax.plot(
             [point.size_pages for point in points], [point.hit_ratio for point in points], label=name
         )

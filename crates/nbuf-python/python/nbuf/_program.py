@@ -114,6 +114,8 @@ def record(
     """Records what a command, a process or a cgroup asks of the page cache, as `nbuf record`."""
     if out is None:
         raise Error("record writes a file: name it with out=")
+    if Path(out).exists():
+        raise Error(f"{os.fspath(out)} exists: move it away, or give another name with out=")
     words = ["record", "-o", os.fspath(out), *options]
     if pid is not None:
         words += ["--pid", str(pid)]

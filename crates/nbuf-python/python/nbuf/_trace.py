@@ -100,9 +100,12 @@ def read_trace(
         numpy = library("numpy")
         given = [(role, numpy.ascontiguousarray(array)) for role, array in arrays.items()]
         return Trace(["numpy.ndarray"], _nbuf.Table.of_arrays(given))
+    is_table = hasattr(source, "__arrow_c_stream__") and not isinstance(source, Trace)
+    if columns and not is_table:
+        raise Error("columns= names those of a table: leave it out, or give the format, such as csv:key=NAME")
     if isinstance(source, Trace):
         return source
-    if hasattr(source, "__arrow_c_stream__"):
+    if is_table:
         kind = type(source)
         name = f"{kind.__module__.split('.')[0].lstrip('_')}.{kind.__name__}"
         roles = list((columns or {}).items())
