@@ -70,16 +70,15 @@ fn maturin(repository: &Path) -> Result<PathBuf> {
     Ok(programs.join("maturin"))
 }
 
-/// The folder that maturin puts into the wheel for pip to put next to Python. It goes when this is dropped: a
+/// The folder of scripts that maturin puts into the wheel for pip to put next to Python. It goes when this is dropped: a
 /// wheel for trying has no program.
 struct Data(PathBuf);
 
 impl Data {
     fn with(package: &Path, program: &Path) -> Result<Self> {
-        let data = Self(package.join("nbuf.data"));
-        let scripts = data.0.join("scripts");
-        fs::create_dir_all(&scripts).context("cannot make the folder of the program")?;
-        fs::copy(program, scripts.join("nbuf"))
+        let data = Self(package.join("nbuf.data/scripts"));
+        fs::create_dir_all(&data.0).context("cannot make the folder of the program")?;
+        fs::copy(program, data.0.join("nbuf"))
             .with_context(|| format!("cannot copy {}", program.display()))?;
         Ok(data)
     }
