@@ -225,6 +225,29 @@ fn what_was_finished_before_an_interrupt_is_kept() {
     assert_eq!(times(), before, "nothing is done twice");
 }
 
+/// The name of a task is a path of what it writes.
+#[test]
+fn a_row_that_was_changed_is_refused() {
+    let place = Place::new();
+    volumes(&place);
+    let run = |arguments: &str| place.nbuf(arguments.split_whitespace()).output().unwrap();
+    assert!(run("fleet plan v --out out").status.success());
+    let plan = fs::read_to_string(place.path("out/tasks.jsonl")).unwrap();
+    let name = plan.split("\"task\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    fs::write(place.path("part.jsonl"), plan.replacen(name, "../../part", 1)).unwrap();
+    fs::copy(place.path("part.jsonl"), place.path("out/part.jsonl")).unwrap();
+    let before = fs::read(place.path("part.jsonl")).unwrap();
+    let refused = run("fleet work --tasks out/part.jsonl");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(125), "{said}");
+    assert!(said.contains("out/part.jsonl, line 1: the row was changed"), "{said}");
+    assert!(fs::read(place.path("part.jsonl")).unwrap() == before && rows(&place, "out") == 0);
+    let first: String = plan.lines().take(1).map(|line| format!("{line}\n")).collect();
+    fs::write(place.path("out/part.jsonl"), first).unwrap();
+    assert!(run("fleet work --tasks out/part.jsonl").status.success());
+    assert_eq!(rows(&place, "out"), 1);
+}
+
 #[test]
 fn mistakes_are_said_and_the_rest_goes_on() {
     let place = Place::new();

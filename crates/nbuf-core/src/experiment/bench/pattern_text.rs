@@ -118,7 +118,7 @@ impl FromStr for AccessPattern {
         let touched_bytes = match touched {
             None => file_bytes,
             Some(_) if is_write => return Err(PatternError::Touches),
-            // Without a size of the file, it is that of --file.
+            // Without a size here, the file of --file has its own.
             Some(Size::Absolute(Bytes(bytes))) if bytes > file_bytes && said.contains(&"file") => {
                 return Err(PatternError::TouchesMore { file: Bytes(file_bytes) });
             }

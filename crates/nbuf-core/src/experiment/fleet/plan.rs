@@ -238,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn inputs_of_one_volume_are_not_split_into_different_parts() {
+        let inputs = [candidate("all", "1", 500_000_000), candidate("all", "2", 10)];
+        let tasks = tasks(&inputs, &Spec { by: FleetBy::Volume, ..spec(Split::Auto) });
+        let is_exact =
+            |task: &FleetTask| matches!(task.piece, FleetPiece::Time { .. } | FleetPiece::Whole);
+        assert!(tasks.iter().all(is_exact), "{tasks:?}");
+    }
+
+    #[test]
     fn a_name_changes_with_the_input_and_not_with_the_memory() {
         let name =
             |input: &str, spec: &Spec| tasks(&[candidate("v", input, 5)], spec)[0].task.clone();
