@@ -18,8 +18,11 @@ const MEBIBYTE: f64 = (1_u64 << 20) as f64;
 /// Misses that a price is for.
 const PRICED_MISSES: f64 = 1e6;
 
+/// What a rule divides a budget by.
+type Number = fn(&Curve) -> u64;
+
 /// Rules that need no curves.
-const SIMPLE: [(&str, fn(&Curve) -> u64); 3] =
+const SIMPLE: [(&str, Number); 3] =
     [("equal", |_| 1), ("rate", |curve| curve.accesses), ("footprint", |curve| curve.distinct)];
 
 /// Curves in the form that a split asks.
@@ -54,7 +57,7 @@ impl Fleet<'_> {
     }
 
     /// Each volume gets a share by this number of it.
-    fn by(&self, number: fn(&Curve) -> u64, budget: u64) -> Vec<u64> {
+    fn by(&self, number: Number, budget: u64) -> Vec<u64> {
         by_numbers(&self.curves.iter().map(number).collect::<Vec<u64>>(), budget)
     }
 
