@@ -17,6 +17,25 @@ use support::{Need, Place, requires, until};
 /// Intervals that come soon.
 const EVERY: [&str; 2] = ["--interval", "100ms"];
 
+/// A terminal: where a person is, and where programs are.
+fn terminal([columns, rows]: [u16; 2]) -> (OwnedFd, File) {
+    let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&near).unwrap();
+    unlockpt(&near).unwrap();
+    let name = ptsname(&near, Vec::new()).unwrap().into_string().unwrap();
+    let far = File::options().read(true).write(true).open(name).unwrap();
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&far, size).unwrap();
+    (near, far)
+}
+
+fn watch(place: &Place, arguments: &[&str], far: &File) -> Child {
+    let end = || Stdio::from(far.try_clone().unwrap());
+    let mut nbuf: Command = place.nbuf([&["watch"], arguments].concat());
+    nbuf.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+    nbuf.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap()
+}
+
 /// The program on a terminal.
 struct Display {
     child: Child,
@@ -30,17 +49,8 @@ struct Display {
 
 impl Display {
     fn start(place: &Place, arguments: &[&str], [columns, rows]: [u16; 2]) -> Self {
-        let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&near).unwrap();
-        unlockpt(&near).unwrap();
-        let name = ptsname(&near, Vec::new()).unwrap().into_string().unwrap();
-        let far = File::options().read(true).write(true).open(name).unwrap();
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&far, size).unwrap();
-        let end = || Stdio::from(far.try_clone().unwrap());
-        let mut nbuf: Command = place.nbuf([&["watch"], arguments].concat());
-        nbuf.env("TERM", "xterm-256color").env_remove("NO_COLOR");
-        let child = nbuf.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        let (near, far) = terminal([columns, rows]);
+        let child = watch(place, arguments, &far);
         let written = Arc::new(Mutex::new(Vec::new()));
         let mut reader = File::from(near.try_clone().unwrap());
         let into = Arc::clone(&written);
@@ -130,6 +140,27 @@ fn a_signal_and_a_control_c_give_the_terminal_back() {
             nbuf::internal::sys::process::signal(pid, libc::SIGTERM).unwrap();
         }
         display.ends(0);
+    }
+}
+
+/// The library that reads keys reads the end of a closed terminal for ever.
+#[test]
+fn a_terminal_that_closes_ends_it() {
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let place = Place::new();
+    for arguments in [&EVERY[..], &["--interval", "1s"]] {
+        let (near, far) = terminal([80, 24]);
+        let mut child = watch(&place, arguments, &far);
+        drop(far);
+        let mut reader = File::from(near);
+        let [rows, columns] = [24, 80].map(|n| NonZero::new(n).unwrap());
+        let (mut bytes, mut parser) = ([0; 4096], vt100::Parser::new(rows, columns, 0));
+        while !parser.screen().contents().contains("true idle") {
+            let count = reader.read(&mut bytes).unwrap();
+            parser.process(&bytes[..count]);
+        }
+        drop(reader);
+        until("it has ended", || child.try_wait().unwrap().is_some());
     }
 }
 

@@ -3,9 +3,11 @@
 //! Invariant: it is given back on every way out but `SIGKILL`: at the end, by a signal that the experiment takes,
 //! by an error, and by a panic.
 
-use std::io::{self, Stdout};
+use std::fs::File;
+use std::io::{self, IsTerminal, Stdout};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nbuf::experiment::output::Readers;
 use nbuf::experiment::result::WatchDocument;
@@ -16,6 +18,8 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::output::write_new;
 use crate::show::watch::page;
@@ -25,7 +29,12 @@ use crate::show::watch::screen::{Asked, Key, Screen};
 pub(super) struct Live {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     screen: Screen,
+    /// Where keys come from.
+    keys: OwnedFd,
 }
+
+/// A change of the size of the window is seen after this time at the latest.
+const LOOK: Duration = Duration::from_millis(200);
 
 impl Live {
     /// Takes the terminal.
@@ -35,11 +44,12 @@ impl Live {
             give_back();
             before(panic);
         }));
+        let keys = keys()?;
         enable_raw_mode()?;
         let taken = execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match taken {
-            Ok(terminal) => Ok(Self { terminal, screen: Screen::new(has_colour, is_replay) }),
+            Ok(terminal) => Ok(Self { terminal, screen: Screen::new(has_colour, is_replay), keys }),
             Err(error) => {
                 give_back();
                 Err(error)
@@ -58,12 +68,38 @@ impl Live {
         self.terminal.draw(|frame| self.screen.draw(frame)).map(drop)
     }
 
-    /// Obeys the keys that come within this time. Whether to go on.
+    /// Obeys the keys that come within this time. Whether to go on: not where the terminal is gone.
     pub(super) fn obey(&mut self, within: Duration) -> io::Result<bool> {
-        let mut within = within;
+        let until = Instant::now() + within;
+        loop {
+            let rest = until.saturating_duration_since(Instant::now());
+            if !self.is_open(rest.min(LOOK))? {
+                return Ok(false);
+            }
+            if event::poll(Duration::ZERO)? {
+                return self.obey_what_came();
+            }
+            if rest.is_zero() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Waits for a key within this time. Whether the terminal is still there: the library that reads keys would read
+    /// the end of it for ever, and see no signal.
+    fn is_open(&self, within: Duration) -> io::Result<bool> {
+        let mut waiting = [PollFd::new(&self.keys, PollFlags::IN)];
+        let within = Timespec::try_from(within).ok();
+        match poll(&mut waiting, within.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(!waiting[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL))
+    }
+
+    fn obey_what_came(&mut self) -> io::Result<bool> {
         let mut has_changed = false;
-        while event::poll(within)? {
-            within = Duration::ZERO;
+        while event::poll(Duration::ZERO)? {
             has_changed = true;
             let Event::Key(key) = event::read()? else { continue };
             let Some(key) = meaning(&key) else { continue };
@@ -106,6 +142,15 @@ impl Drop for Live {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// The terminal that keys are read from: standard input, or the one of the session.
+fn keys() -> io::Result<OwnedFd> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return input.as_fd().try_clone_to_owned();
+    }
+    File::open("/dev/tty").map(Into::into)
 }
 
 /// Harmless a second time. What fails here has no other place to be said.
