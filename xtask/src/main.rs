@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, dist, docs, faults, surface, tidy, truth};
+use xtask::{accuracy, captures, cost, discs, dist, docs, faults, stores, surface, tidy, truth};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
@@ -23,6 +23,7 @@ usage: cargo xtask tidy
        cargo xtask truth                  (after cargo build --release)
        cargo xtask truth advice SEED      (the same)
        cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
+       cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -74,6 +75,14 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some("faults") => run_faults(),
+        Some("stores") => {
+            let traces: Vec<PathBuf> = env::args_os().skip(2).map(PathBuf::from).collect();
+            let table = stores::table(&released(), &traces)?;
+            write!(io::stdout(), "{table}")?;
+            let path = tidy::repository().join("docs/accuracy.md");
+            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "stores", &table)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some("captures") => {
             let path = tidy::repository().join("docs/capture-calls.md");
             let table = captures::table(&tidy::repository().join("target/release/nbuf"))?;

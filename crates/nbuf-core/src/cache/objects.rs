@@ -8,8 +8,12 @@
 //! large each object was at its last access, because an object that is there was last accessed with that
 //! size. Cost: what the policy costs at each size, and 8 bytes an object.
 
+mod segments;
+mod slabs;
+
 use super::policy::{Access, Cause, Simple};
 use super::table::Table;
+pub(super) use slabs::slabs;
 
 /// Accesses between asking for what one will look at and looking.
 const AHEAD: usize = 8;
@@ -77,8 +81,16 @@ pub(super) fn objects<P: Simple + Send + 'static>(
     sizes_bytes: &[u64],
     seed: u64,
 ) -> Box<dyn ObjectEngine> {
+    objects_of(sizes_bytes, || P::new(u32::MAX, seed))
+}
+
+/// An engine out of policies that are made without a bound of pages.
+pub(super) fn objects_of<P: Simple + Send + 'static>(
+    sizes_bytes: &[u64],
+    policy: impl Fn() -> P,
+) -> Box<dyn ObjectEngine> {
     let cache = |&cache_bytes: &u64| Cache {
-        policy: P::new(u32::MAX, seed),
+        policy: policy(),
         used_bytes: 0,
         count: ObjectCount { cache_bytes, ..ObjectCount::default() },
     };

@@ -21,6 +21,7 @@ mod lru;
 mod lru_k;
 mod opt;
 mod random;
+mod redis;
 mod row;
 mod s3_fifo;
 mod sieve;
@@ -46,6 +47,7 @@ pub(crate) use lru::{Lru, Mru};
 pub(crate) use lru_k::LruK;
 pub(crate) use opt::Opt;
 pub(crate) use random::Random;
+pub(crate) use redis::Redis;
 pub use row::Row;
 pub(crate) use s3_fifo::S3Fifo;
 pub(crate) use sieve::Sieve;
@@ -208,6 +210,27 @@ pub const POLICIES: &[Row] = &[
             "gdsf",
             "LFU-DA that counts uses for each byte of an object",
             "Cherkasova 1998",
+            16,
+        )
+    },
+    Row {
+        parameter: Some(&Redis::SAMPLES),
+        objects: Some(objects::objects::<Redis>),
+        ..Row::of::<Redis>(
+            "redis",
+            "evicts the longest idle of some random keys, as Redis",
+            "Sanfilippo 2016",
+            16,
+        )
+    },
+    Row {
+        engine: engine::stack,
+        once_bytes: 16,
+        objects: Some(objects::slabs),
+        ..Row::of::<Lru>(
+            "memcached",
+            "LRU in each slab class, as memcached",
+            "Fitzpatrick 2004",
             16,
         )
     },

@@ -384,7 +384,8 @@ fn clock(capacity: usize) -> Twin {
 
 fn twin(name: &str, capacity: usize) -> Twin {
     match name {
-        "lru" => listed(capacity, to_newest, |_| 0),
+        // Pages are of one class.
+        "lru" | "memcached" => listed(capacity, to_newest, |_| 0),
         "fifo" => listed(capacity, |_, _| (), |_| 0),
         "mru" => listed(capacity, to_newest, |list| list.len() - 1),
         "clock" => clock(capacity),
@@ -409,7 +410,7 @@ fn twin(name: &str, capacity: usize) -> Twin {
 
 /// Policies whose rules are too long for a second copy to prove anything: strips, counts of other
 /// programs and properties speak for them. W-TinyLFU has its twin with those counts; chance has none.
-const WITHOUT: [&str; 4] = ["lirs", "clock-pro", "w-tinylfu", "random"];
+const WITHOUT: [&str; 5] = ["lirs", "clock-pro", "w-tinylfu", "random", "redis"];
 
 fn check(capacity: u32, pages: &[u32]) {
     for row in nbuf::cache::policy::POLICIES {

@@ -13,6 +13,9 @@ from nbuf._results import Column, Result
 from nbuf._svg import Line, svg
 from nbuf._trace import Size, Source, Trace, _run, _text, read_trace
 
+#: Policies that are made for objects; over pages they are another one, or near it.
+ONLY_OBJECTS = ("gdsf", "redis", "memcached")
+
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -230,6 +233,7 @@ def curve(
     writes: str = "allocate",
     warmup: int | float | None = None,
     overhead: Size = 0,
+    allocator: str = "exact",
     target: str | None = None,
     memory: Size | None = None,
     seed: int = 0,
@@ -244,7 +248,7 @@ def curve(
     trace = read_trace(trace)
     names = _list(policy)
     if "all" in names:
-        names = [row["name"] for row in policies() if row["name"] != "gdsf"]
+        names = [row["name"] for row in policies() if row["name"] not in ONLY_OBJECTS]
     pages = [page] if isinstance(page, (int, str)) else list(page)
     if unit not in ("page", "request", "object"):
         raise Error(f"`{unit}` is no unit: write page, request or object")
@@ -256,6 +260,7 @@ def curve(
         "whole": "no" if unit == "page" else "yes",
         "is_objects": unit == "object",
         "overhead_bytes": _nbuf.size(_text(overhead)) if overhead else 0,
+        "allocator": allocator,
         "writes": writes,
         "warmup": _warmup(warmup),
         "sample": {"fixed": float(sample)} if isinstance(sample, (int, float)) else sample,

@@ -144,11 +144,14 @@ proptest! {
 
 #[test]
 fn batches_and_the_beginning_of_counting_change_nothing_of_the_caches() {
-    let object = |at: u32| Object { number: at * at % 31, bytes: 1 + u64::from(at) % 7, charge: 9 };
+    // Large enough for slabs.
+    let object =
+        |at: u32| Object { number: at * at % 31, bytes: 1 + u64::from(at) % 7, charge: 360_000 };
     let all: Vec<Object> = (0..500).map(object).collect();
     for row in POLICIES {
         let Some(engine) = row.objects else { continue };
-        let (mut one, mut other) = (engine(&[90, 200], 1), engine(&[90, 200], 1));
+        let (mut one, mut other) =
+            (engine(&[3_600_000, 8_000_000], 1), engine(&[3_600_000, 8_000_000], 1));
         one.access(&all);
         for batch in all.chunks(17) {
             other.access(batch);

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::{AnyPolicy, POLICIES, Row, find};
 use crate::cache::engine::Engine;
+use crate::cache::objects::ObjectEngine;
 use crate::units::as_text;
 
 /// What can be set of a policy.
@@ -23,9 +24,12 @@ pub struct Parameter {
     /// What it is where its name stands alone, if it may.
     pub alone: Option<u32>,
     /// One cache with this value.
-    pub(super) build: fn(capacity: u32, value: u32) -> Box<dyn AnyPolicy>,
+    pub(super) build: fn(capacity: u32, seed: u64, value: u32) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes with this value.
-    pub(super) engine: fn(sizes_pages: &[u64], value: u32) -> Box<dyn Engine>,
+    pub(super) engine: fn(sizes_pages: &[u64], seed: u64, value: u32) -> Box<dyn Engine>,
+    /// The same over objects with sizes, where the policy has that.
+    pub(super) objects:
+        Option<fn(sizes_bytes: &[u64], seed: u64, value: u32) -> Box<dyn ObjectEngine>>,
 }
 
 /// A policy and its parameters, as `lru` or `v1:busy=3` name it.
@@ -71,7 +75,7 @@ impl Choice {
     /// One cache of this many pages, at least one.
     pub fn build(&self, capacity: u32, seed: u64) -> Box<dyn AnyPolicy> {
         match self.value {
-            Some((parameter, value)) => (parameter.build)(capacity, value),
+            Some((parameter, value)) => (parameter.build)(capacity, seed, value),
             None => (self.row.build)(capacity, seed),
         }
     }
@@ -79,8 +83,18 @@ impl Choice {
     /// Caches of several sizes, fed in one pass; see [`crate::cache::engine::engine`].
     pub fn engine(&self, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
         match self.value {
-            Some((parameter, value)) => (parameter.engine)(sizes_pages, value),
+            Some((parameter, value)) => (parameter.engine)(sizes_pages, seed, value),
             None => (self.row.engine)(sizes_pages, seed),
+        }
+    }
+
+    /// Caches of objects with sizes; none where no rule says what the policy does with them.
+    pub(crate) fn objects(&self, sizes_bytes: &[u64], seed: u64) -> Option<Box<dyn ObjectEngine>> {
+        match self.value {
+            Some((parameter, value)) => {
+                parameter.objects.map(|objects| objects(sizes_bytes, seed, value))
+            }
+            None => self.row.objects.map(|objects| objects(sizes_bytes, seed)),
         }
     }
 }

@@ -29,8 +29,9 @@ impl Opt {
         default: 0,
         most: 1,
         alone: Some(1),
-        build: |capacity, bypass| Box::new(Self::with_bypass(capacity, bypass > 0)),
-        engine: |sizes_pages, bypass| engine::optimum_of(sizes_pages, bypass > 0),
+        objects: None,
+        build: |capacity, _seed, bypass| Box::new(Self::with_bypass(capacity, bypass > 0)),
+        engine: |sizes_pages, _seed, bypass| engine::optimum_of(sizes_pages, bypass > 0),
     };
 
     /// A cache that takes every page in, or, where it may bypass, only those wanted before another.

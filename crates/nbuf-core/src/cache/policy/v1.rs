@@ -36,8 +36,9 @@ impl V1 {
         default: BUSY_ACCESSES,
         most: u32::MAX,
         alone: None,
-        build: |buffers, busy| Box::new(Self::with_busy(buffers, busy.into())),
-        engine: |sizes_pages, busy| {
+        objects: None,
+        build: |buffers, _seed, busy| Box::new(Self::with_busy(buffers, busy.into())),
+        engine: |sizes_pages, _seed, busy| {
             engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, busy.into()))
         },
     };

@@ -20,6 +20,7 @@ mod spec;
 mod warmup;
 
 pub use super::objects::CannotWeigh;
+pub use crate::cache::allocator::{Allocator, AllocatorError};
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
 pub use crate::workload::format::Parameters;
 pub use crate::workload::pages::{Whole, Writes};

@@ -1,8 +1,9 @@
 //! Curves over objects with sizes: whether they are asked for, and how they are read.
 
-use super::policies::{OF_OBJECTS, all, policies};
+use super::policies::{OF_OBJECTS, ONLY_OBJECTS, all, policies};
 use super::reading::{Reading, named};
 use super::{Drawn, Error, Spec, warmup};
+use crate::cache::allocator::Allocator;
 use crate::cache::policy::Choice;
 use crate::experiment::notice::Notice;
 use crate::experiment::objects::{Objects, Plan, Refused, can_weigh};
@@ -21,7 +22,11 @@ const OBJECTS: &str = "the distinct objects of this trace";
 pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, Error> {
     let is_whole = reading.source.detected().unit == Unit::Keys || spec.whole == Whole::Yes;
     let has_bytes = is_whole && spec.sizes.as_ref().is_some_and(SizeList::has_bytes);
-    if !(spec.is_objects || spec.overhead_bytes > 0 || has_bytes) {
+    if !(spec.is_objects
+        || spec.overhead_bytes > 0
+        || spec.allocator != Allocator::Exact
+        || has_bytes)
+    {
         return Ok(false);
     }
     if !reading.source.detected().has_sizes {
@@ -44,6 +49,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         policies,
         sizes: spec.sizes.clone(),
         overhead_bytes: spec.overhead_bytes,
+        allocator: spec.allocator,
         unit: reading.source.detected().unit,
         writes: spec.writes,
         all_sizes: spec.all_sizes || spec.target.is_some(),
@@ -89,8 +95,10 @@ fn weighed(spec: &Spec) -> (Vec<Choice>, Vec<Warning>) {
         return (policies, Vec::new());
     }
     let (mut can, cannot): (Vec<Choice>, Vec<Choice>) = policies.into_iter().partition(can_weigh);
-    if can.iter().all(|choice| choice.row().name != OF_OBJECTS) {
-        can.extend(OF_OBJECTS.parse::<Choice>());
+    for name in ONLY_OBJECTS {
+        if can.iter().all(|choice| choice.row().name != name) {
+            can.extend(name.parse::<Choice>());
+        }
     }
     let policies = cannot.iter().map(ToString::to_string).collect();
     (can, vec![Warning::PoliciesOfPages { policies }])

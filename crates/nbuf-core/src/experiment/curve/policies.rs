@@ -3,12 +3,14 @@
 use super::Spec;
 use crate::cache::policy::{Choice, POLICIES};
 
-/// The policy that differs from another one only over objects: over pages it is LFU-DA.
+/// The policy that weighs objects: over pages it is LFU-DA.
 pub(super) const OF_OBJECTS: &str = "gdsf";
+/// Policies that are made for objects: over pages two are another one, and Redis is near LRU.
+pub(super) const ONLY_OBJECTS: [&str; 3] = [OF_OBJECTS, "redis", "memcached"];
 
 /// Every policy of the table that is one of its own over pages.
 pub fn all() -> Vec<Choice> {
-    POLICIES.iter().filter(|row| row.name != OF_OBJECTS).map(Choice::from).collect()
+    POLICIES.iter().filter(|row| !ONLY_OBJECTS.contains(&row.name)).map(Choice::from).collect()
 }
 
 /// The policies of the spec, each once, in the order in which they are first named. By default LRU,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cache::allocator::Allocator;
 use crate::cache::policy::Choice;
 use crate::experiment::grid::{By, Every};
 use crate::experiment::target::Target;
@@ -36,6 +37,8 @@ pub struct Spec {
     pub is_objects: bool,
     /// What each object takes in addition to its bytes; more than 0 asks for caches of objects.
     pub overhead_bytes: u64,
+    /// Who gives memory to each object; another than `exact` asks for caches of objects.
+    pub allocator: Allocator,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -89,6 +92,7 @@ impl Default for Spec {
             whole: Whole::default(),
             is_objects: false,
             overhead_bytes: 0,
+            allocator: Allocator::Exact,
             writes: Writes::default(),
             warmup: None,
             sample: None,

@@ -46,6 +46,7 @@ impl Objects {
             distinct: self.distinct(),
             largest_bytes: self.known.largest_bytes,
             overhead_bytes: self.plan.overhead_bytes,
+            allocator: self.plan.allocator.to_string(),
             size_changes: self.known.size_changes,
             removals: self.known.removals,
             exact_from_bytes: misses.map(|_| self.known.largest_bytes),

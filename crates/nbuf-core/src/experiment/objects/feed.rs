@@ -68,11 +68,11 @@ impl Objects {
         self.numbers.clear();
         self.interner.intern(&step.keys, &mut self.numbers);
         self.accesses += self.numbers.len() as u64;
-        let overhead = self.plan.overhead_bytes;
+        let (allocator, overhead) = (self.plan.allocator, self.plan.overhead_bytes);
         self.batch.clear();
         self.batch.extend(self.numbers.iter().zip(&step.from).map(|(&number, &from)| {
             let bytes = requests[from as usize].length_bytes;
-            Object { number, bytes, charge: bytes.saturating_add(overhead) }
+            Object { number, bytes, charge: allocator.charge(bytes, overhead) }
         }));
         if self.first.is_none() {
             self.batch.iter().for_each(|object| self.known.access(object));

@@ -15,6 +15,7 @@ mod feed;
 mod known;
 mod memory;
 
+use crate::cache::allocator::Allocator;
 use crate::cache::interner::Interner;
 use crate::cache::objects::{Object, ObjectCount, ObjectEngine};
 use crate::cache::policy::{Choice, POLICIES};
@@ -38,6 +39,8 @@ pub(super) struct Plan {
     pub(super) sizes: Option<SizeList>,
     /// What each object takes in addition to its bytes.
     pub(super) overhead_bytes: u64,
+    /// Who gives its memory.
+    pub(super) allocator: Allocator,
     /// What the offsets of the trace are.
     pub(super) unit: Unit,
     /// What writes do.
@@ -267,9 +270,9 @@ impl Objects {
         for cell in &mut self.cells {
             if which(cell)
                 && cell.engine.is_none()
-                && let Some(engine) = cell.choice.row().objects
+                && let Some(engine) = cell.choice.objects(sizes, self.plan.seed)
             {
-                cell.engine = Some(engine(sizes, self.plan.seed));
+                cell.engine = Some(engine);
             }
         }
     }

@@ -11,6 +11,7 @@ fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
         policies: ["lru", "fifo", "gdsf"].map(|name| name.parse().unwrap()).to_vec(),
         sizes: sizes.map(|sizes| sizes.parse().unwrap()),
         overhead_bytes,
+        allocator: Allocator::Exact,
         unit: Unit::Keys,
         writes: Writes::Allocate,
         all_sizes: true,
@@ -60,7 +61,7 @@ fn lru(requests: &[Request], cache_bytes: u64, overhead: u64) -> (u64, u64) {
 fn check(requests: &[Request], overhead: u64, is_constant: bool) {
     let all = curves(plan(None, overhead), requests);
     let lru_curve = &all[0];
-    let facts = lru_curve.objects.unwrap();
+    let facts = lru_curve.objects.as_ref().unwrap();
     assert_eq!(facts.exact_from_bytes.is_some(), is_constant && !requests.is_empty());
     let counted = |point: &CurvePoint| (point.misses, point.miss_bytes.unwrap());
     for point in &lru_curve.points {

@@ -167,7 +167,7 @@ fn share(part: u64, of: u64) -> f64 {
 }
 
 /// The objects of a trace, for caches in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ObjectFacts {
     /// Distinct objects that were accessed. `distinct_pages` is what all take together, each at its largest.
@@ -176,6 +176,9 @@ pub struct ObjectFacts {
     pub largest_bytes: u64,
     /// What each object takes in addition to its bytes.
     pub overhead_bytes: u64,
+    /// Who gives its memory: `exact`, or as `redis:key=20`. `exact` in documents without it.
+    #[serde(default = "exact")]
+    pub allocator: String,
     /// Accesses that found another size than the access to the object before.
     pub size_changes: u64,
     /// Objects that were removed, by a delete or by a write around the cache.
@@ -183,6 +186,10 @@ pub struct ObjectFacts {
     /// The size from which on the policy was counted at all sizes at once; absent where it ran at each.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exact_from_bytes: Option<u64>,
+}
+
+fn exact() -> String {
+    "exact".to_owned()
 }
 
 /// Where a curve bends: sizes in pages.

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use nbuf::experiment::curve::{Parameters, Rate, Spec, Warmup, Whole, Writes, all_policies};
+use nbuf::experiment::curve::{
+    Allocator, Parameters, Rate, Spec, Warmup, Whole, Writes, all_policies,
+};
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, Size, SizeList};
@@ -50,6 +52,11 @@ pub(crate) struct Args {
     /// Bytes that each object takes in addition to its own; caches are then of objects
     #[arg(long, value_name = "BYTES", value_parser = overhead)]
     pub(super) overhead: Option<u64>,
+
+    /// Who gives memory to each object: exact, jemalloc, redis:key=20 or memcached:key=20, with the
+    /// length of a key in bytes; caches are then of objects
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub(super) allocator: Allocator,
 
     /// What a write does
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
@@ -169,6 +176,7 @@ impl Args {
             whole: self.unit.into(),
             is_objects: self.unit == AccessUnit::Object,
             overhead_bytes: self.overhead.unwrap_or(0),
+            allocator: self.allocator,
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,
@@ -189,6 +197,7 @@ Examples:
   nbuf curve --policy lru,v1:busy=0,v1:busy=3 --page 512 --size 1..8:1 trace.parquet
   nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
   nbuf curve --size 64MiB..4GiB --overhead 56 --policy lru,gdsf objects.oracleGeneral.zst
+  nbuf curve --size 4MiB..1GiB --allocator redis:key=24 --policy redis:samples=10,lru objects.csv
   nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
   nbuf curve --warmup 10% --policy lru,arc trace.csv.zst
   nbuf curve --target hit=0.95 --json trace.parquet > curve.json

@@ -124,13 +124,17 @@ fn objects(curve: &PolicyCurve, facts: &ObjectFacts) -> String {
         0 => String::new(),
         some => format!(" with {} of overhead each", Bytes(some)),
     };
+    let memory = match facts.allocator.as_str() {
+        "exact" => String::new(),
+        other => format!(" in the memory of {other}"),
+    };
     let (all, largest) = (Bytes(curve.distinct_pages), Bytes(facts.largest_bytes));
-    format!("{objects}, {all}{overhead}, the largest {largest}")
+    format!("{objects}, {all}{memory}{overhead}, the largest {largest}")
 }
 
 /// Why LRU was not counted at all sizes at once, if it was not because of the objects.
 fn inconstant(curve: &PolicyCurve) -> Option<String> {
-    let facts = curve.objects?;
+    let facts = curve.objects.as_ref()?;
     let changes = (facts.size_changes, "access changes", "accesses change");
     let removals = (facts.removals, "object is removed", "objects are removed");
     let reasons: Vec<String> = [changes, removals]

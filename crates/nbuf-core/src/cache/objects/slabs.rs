@@ -1,0 +1,225 @@
+//! memcached: every class of sizes has lists of its own, over the slabs that it got.
+//!
+//! A class takes a slab of a mebibyte when it has no free chunk, while the memory has one. The first slab it gets in
+//! any case. After that it evicts its own items, however old those of the other classes are: a class that came late
+//! stays small. Which item goes is a matter of its [`Segments`].
+//!
+//! Not modelled: the thread that moves slabs between classes, after minutes, and items larger than half a slab, which
+//! here take chunks of the largest class. An item above one slab is not stored. Invariant: a class never has more items
+//! than chunks. Cost: some moves between lists an access at each size, and a search among the classes fit. memcached 1.6,
+//! `slabs.c` (`do_slabs_newslab`); B. Fitzpatrick, *Distributed Caching with Memcached*, 2004.
+
+use super::segments::{CLASSES, Segments};
+use super::{Object, ObjectCount, ObjectEngine};
+use crate::cache::allocator::{SLAB_BYTES, chunk, chunks};
+use crate::cache::table::Table;
+
+/// Counts memcached at these sizes.
+pub(in crate::cache) fn slabs(sizes_bytes: &[u64], _seed: u64) -> Box<dyn ObjectEngine> {
+    let chunks: Vec<u64> = chunks().collect();
+    let memory = |&cache_bytes: &u64| Memory::new(cache_bytes, &chunks);
+    Box::new(Memories {
+        memories: sizes_bytes.iter().map(memory).collect(),
+        places: Table::default(),
+        chunks,
+    })
+}
+
+/// Where an item is: the class, and how many of its chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    class: u8,
+    chunks: u8,
+}
+
+/// All sizes.
+struct Memories {
+    memories: Vec<Memory>,
+    /// Where each item was at its last access, wherever it is stored.
+    places: Table<Place>,
+    chunks: Vec<u64>,
+}
+
+/// memcached with one limit.
+struct Memory {
+    slabs_max: u64,
+    slabs: u64,
+    /// Chunks of each class that are free, and chunks of a slab.
+    free: [u64; CLASSES],
+    per_slab: [u64; CLASSES],
+    has_slabs: [bool; CLASSES],
+    items: Segments,
+    count: ObjectCount,
+}
+
+impl Memories {
+    /// The place of an item; none for one that is not stored.
+    fn place(&self, charge: u64) -> Option<Place> {
+        let bytes = chunk(charge);
+        let class = self.chunks.iter().position(|&size| bytes <= size).unwrap_or(CLASSES - 1);
+        let chunks = u8::try_from(bytes.div_ceil(self.chunks[class])).unwrap_or(u8::MAX);
+        let class = u8::try_from(class).expect("the classes fit");
+        (bytes <= SLAB_BYTES).then_some(Place { class, chunks })
+    }
+}
+
+impl ObjectEngine for Memories {
+    fn access(&mut self, objects: &[Object]) {
+        for object in objects {
+            let place = self.place(object.charge);
+            let before =
+                std::mem::replace(self.places.at(object.number), place.unwrap_or_default());
+            for memory in &mut self.memories {
+                memory.access(object, before, place, &self.places);
+            }
+        }
+    }
+
+    fn remove(&mut self, numbers: &[u32]) {
+        for &number in numbers {
+            let place = self.places.get(number);
+            for memory in &mut self.memories {
+                if memory.items.contains(number) {
+                    memory.leave(number, place);
+                }
+            }
+        }
+    }
+
+    fn start_counting(&mut self) {
+        for Memory { count, .. } in &mut self.memories {
+            *count = ObjectCount { cache_bytes: count.cache_bytes, ..ObjectCount::default() };
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Vec<ObjectCount> {
+        self.memories.into_iter().map(|memory| memory.count).collect()
+    }
+}
+
+impl Memory {
+    fn new(cache_bytes: u64, chunks: &[u64]) -> Self {
+        let mut per_slab = [1; CLASSES];
+        for (some, chunk) in per_slab.iter_mut().zip(chunks) {
+            *some = SLAB_BYTES / chunk;
+        }
+        Self {
+            slabs_max: cache_bytes / SLAB_BYTES,
+            slabs: 0,
+            free: [0; CLASSES],
+            per_slab,
+            has_slabs: [false; CLASSES],
+            items: Segments::default(),
+            count: ObjectCount { cache_bytes, ..ObjectCount::default() },
+        }
+    }
+
+    fn access(
+        &mut self,
+        object: &Object,
+        before: Place,
+        now: Option<Place>,
+        places: &Table<Place>,
+    ) {
+        let &Object { number, bytes, .. } = object;
+        self.count.requests += 1;
+        self.count.bytes += bytes;
+        if self.items.contains(number) {
+            if now == Some(before) {
+                return self.items.hit(before.class, number);
+            }
+            self.leave(number, before);
+        } else {
+            self.count.misses += 1;
+            self.count.miss_bytes += bytes;
+        }
+        if let Some(now) = now
+            && self.make_room(now, places)
+        {
+            self.free[usize::from(now.class)] -= u64::from(now.chunks);
+            self.items.insert(now.class, number);
+        }
+    }
+
+    /// Finds free chunks for an item: in its class, of a new slab, or of items that go.
+    fn make_room(&mut self, Place { class, chunks }: Place, places: &Table<Place>) -> bool {
+        let at = usize::from(class);
+        while self.free[at] < u64::from(chunks) {
+            if self.slabs < self.slabs_max || !self.has_slabs[at] {
+                self.slabs += 1;
+                self.has_slabs[at] = true;
+                self.free[at] += self.per_slab[at];
+            } else if let Some(victim) = self.items.victim(class) {
+                self.leave(victim, places.get(victim));
+            } else {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// An item leaves its chunks.
+    fn leave(&mut self, number: u32, Place { class, chunks }: Place) {
+        self.items.leave(class, number);
+        self.free[usize::from(class)] += u64::from(chunks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_classes_as_chunks() {
+        assert_eq!(chunks().count(), CLASSES);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// Items of which none is used again go in the order in which they came, in each class: the oracle is a list.
+        #[test]
+        fn classes_keep_to_their_slabs(
+            charges in prop::collection::vec(
+                prop_oneof![Just(300_000_u64), Just(100_000), Just(60_000)], 0..200),
+            mebibytes in 0..9_u64,
+        ) {
+            let mut memories = slabs(&[mebibytes << 20], 0);
+            let mut kept = std::collections::BTreeMap::<u64, (u64, Vec<u32>)>::new();
+            let mut used = 0;
+            for (number, &charge) in (0..).zip(&charges) {
+                memories.access(&[Object { number, bytes: charge, charge }]);
+                let (own, list) = kept.entry(chunk(charge)).or_default();
+                if list.len() as u64 == *own * (SLAB_BYTES / chunk(charge)) {
+                    if *own == 0 || used < mebibytes {
+                        (*own, used) = (*own + 1, used + 1);
+                    } else {
+                        list.remove(0);
+                    }
+                }
+                list.push(number);
+            }
+            memories.start_counting();
+            let all: Vec<u32> = kept.into_values().flat_map(|(_, list)| list).collect();
+            for &number in &all {
+                let charge = charges[number as usize];
+                memories.access(&[Object { number, bytes: charge, charge }]);
+            }
+            prop_assert_eq!(memories.finish()[0].misses, 0);
+        }
+    }
+
+    #[test]
+    fn an_item_above_a_slab_is_not_stored() {
+        let mut engine = slabs(&[8 << 20], 0);
+        let object = |number, charge| Object { number, bytes: charge, charge };
+        let large = object(1, SLAB_BYTES + 1);
+        let two = object(2, SLAB_BYTES - 9);
+        engine.access(&[large, large, two, two]);
+        engine.remove(&[2, 1]);
+        engine.access(&[two]);
+        assert_eq!(engine.finish()[0].misses, 4);
+    }
+}
