@@ -13,7 +13,7 @@ use super::wanted::Wanted;
 use super::window::Rolling;
 use super::{Error, Spec, watch};
 use crate::sys::process::monotonic_ns;
-use crate::workload::record::running::{Stop, began, children, may_trace};
+use crate::workload::record::running::{Stop, began};
 use crate::workload::record::spool::Spool;
 
 /// Pages on the stack of each program: 8 GiB of cache, in about 150 MiB.
@@ -44,8 +44,6 @@ pub(super) struct Followed {
     pub(super) wanted: Wanted,
     /// The directory of its group, as it was found last.
     directory: Option<PathBuf>,
-    /// When nbuf began: what a process had started before is not followed.
-    since: Option<u64>,
     /// When each process of `wanted` began: its number may be given again.
     began: Vec<Option<u64>>,
     rolling: Rolling,
@@ -77,7 +75,6 @@ impl Followed {
         Self {
             name: wanted.name(),
             directory,
-            since: self::began(std::process::id()),
             began,
             rolling: Rolling::new(window_ns, PAGES_MAX),
             absent: 0,
@@ -109,8 +106,6 @@ impl Followed {
         while (round.stop)().is_none() {
             match self.part(round, &mut parts) {
                 Ok(()) => parts.absent = None,
-                // Processes that it starts may end at any moment.
-                Err(error) if self.is_of_a_descendant(&error) => continue,
                 Err(error) if round.number == 1 && !is_passing(&error) => return Err(error),
                 Err(error) => {
                     parts.absent = Some(reason(&error));
@@ -132,16 +127,16 @@ impl Followed {
         let mut running = self.wanted.running()?;
         // At first each of them must be there.
         if round.number > 1 || parts.attached > 0 {
-            self.with_descendants(&mut running, round.caller);
+            self.keep_living(&mut running);
         }
         self.directory.clone_from(&running.cgroup);
         let spec = Spec { running, duration: None, ..round.spec.clone() };
         let from_ns = monotonic_ns().saturating_sub(round.began_ns);
-        let before = spec.running.threads();
+        let before = spec.running.threads(round.caller);
         let log = Spool::new(round.spool.clone()).with_memory(round.log_bytes);
         let watched = watch(&spec, round.caller, log, &|| {}, round.stop)?;
         parts.attached += 1;
-        parts.processes.extend(before.keys().chain(spec.running.threads().keys()));
+        parts.processes.extend(before.keys().chain(spec.running.threads(round.caller).keys()));
         parts.cgroup.clone_from(&spec.running.cgroup);
         parts.living = watched.processes;
         parts.interrupted = watched.ended.interrupted;
@@ -153,41 +148,12 @@ impl Followed {
         Ok(())
     }
 
-    /// Adds the processes that ours have started since nbuf began, and leaves out those that ended.
-    fn with_descendants(&self, running: &mut Running, caller: u32) {
-        let Some(since) = self.since else { return };
+    /// Leaves out the processes that ended. The first that is missing gives the error, if all of them did.
+    fn keep_living(&self, running: &mut Running) {
         let Wanted::Processes(numbers) = &self.wanted else { return };
-        let ours: Vec<u32> = self.living(numbers);
-        // The first that is missing gives the error, if all of them ended.
-        if ours.is_empty() {
-            return;
-        }
-        let mut all = ours;
-        let mut at = 0;
-        while at < all.len() {
-            let new = children(all[at]).into_iter().filter(|child| {
-                !all.contains(child)
-                    && *child != std::process::id()
-                    && began(*child).is_some_and(|began| began > since)
-                    && may_trace(*child, caller)
-            });
-            let new: Vec<u32> = new.collect();
-            all.extend(new);
-            at += 1;
-        }
-        running.processes = all;
-    }
-
-    /// Whether it is the error of a process that was not named.
-    fn is_of_a_descendant(&self, error: &Error) -> bool {
-        let (Wanted::Processes(named), Error::Running(error)) = (&self.wanted, error) else {
-            return false;
-        };
-        match error {
-            RunningError::Process(number) | RunningError::NotYours(number) => {
-                !named.contains(number)
-            }
-            _ => false,
+        let living = self.living(numbers);
+        if !living.is_empty() {
+            running.processes = living;
         }
     }
 
@@ -257,27 +223,5 @@ mod tests {
         assert!(!followed.has_ended());
         followed.began[0] = Some(1);
         assert!(followed.has_ended());
-    }
-
-    #[test]
-    fn only_descendants_that_began_later_are_added() {
-        let own = std::process::id();
-        let sleep = || std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let mut children = [sleep(), sleep()];
-        let mut followed = Followed::new(Wanted::Processes(vec![own]), Duration::from_secs(1));
-        let added = |followed: &Followed| {
-            let mut running = followed.wanted.running().unwrap();
-            followed.with_descendants(&mut running, 0);
-            children.iter().map(|child| running.processes.contains(&child.id())).collect::<Vec<_>>()
-        };
-        followed.since = began(children[0].id());
-        let as_early = added(&followed)[0];
-        followed.since = followed.since.map(|since| since - 1);
-        let later = added(&followed);
-        for child in &mut children {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-        assert_eq!((as_early, &later[..]), (false, &[true, true][..]));
     }
 }

@@ -20,7 +20,6 @@
 
 mod follow;
 mod followed;
-mod memory;
 mod several;
 mod wanted;
 mod window;
@@ -35,7 +34,7 @@ use super::result::{LiveDocument, LiveMemory};
 use super::session::Session;
 use super::warning::Warning;
 use crate::workload::command::Ended;
-use crate::workload::record::running::{Options, Stop, record_until};
+use crate::workload::record::running::{Options, Stop, memory, record_until};
 use crate::workload::record::spool::{Spool, SpoolError};
 pub use follow::{Follow, Wanted, follow};
 pub use several::{Several, TARGETS_MAX, Target, several};
@@ -136,9 +135,25 @@ fn watch(
     spec.running.check(caller)?;
     let Spec { running, duration, ring_bytes, .. } = spec;
     let options = Options { running, caller, duration: *duration, ring_bytes: *ring_bytes };
+    let held = || LiveMemory::from(memory::of(running, caller));
+    let before = held();
     let (ended, log) = record_until(&options, log, attached, stop)?;
-    let memory = memory::of(running);
-    Ok(Watched { ended, log, memory, processes: running.threads().len() as u64 })
+    let processes = running.threads(caller).len() as u64;
+    // What has ended has no memory, and needed some.
+    let memory = if processes == 0 { before } else { held() };
+    Ok(Watched { ended, log, memory, processes })
+}
+
+impl From<memory::Held> for LiveMemory {
+    fn from(held: memory::Held) -> Self {
+        Self {
+            anonymous_bytes: held.anonymous_bytes,
+            shared_bytes: held.shared_bytes,
+            kernel_bytes: held.kernel_bytes,
+            cache_bytes: held.cache_bytes,
+            is_charged: held.is_charged,
+        }
+    }
 }
 
 impl Watched {
@@ -148,7 +163,10 @@ impl Watched {
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;
         if document.processes == 0 {
-            document.warnings.push(Warning::Text("the programs ended within the window".into()));
+            document.warnings.push(Warning::Text(
+                "the programs ended within the window: their memory is that of its beginning"
+                    .into(),
+            ));
         }
         Ok(document)
     }

@@ -13,7 +13,7 @@ use super::advice::Advised;
 use super::btrfs;
 use super::container::Container;
 use super::events::{SOURCES, Source};
-use super::log::{Entry, LogWriter};
+use super::log::{Entry, LogWriter, MemorySeen};
 use super::machine;
 use super::mounts;
 use super::names::{Key, Names};
@@ -235,6 +235,11 @@ impl<'a, W: Write> Recorder<'a, W> {
         let Self { names, uncached, log, .. } = self;
         uncached.drain();
         names.drain(&|process| uncached.has(process), &mut |seen| log.push(&Entry::File(seen)))
+    }
+
+    /// Notes memory that another than a group of ours has an account of.
+    pub fn note_memory(&mut self, seen: MemorySeen) -> io::Result<()> {
+        self.log.push(&Entry::Memory(seen))
     }
 
     fn take_memory(&mut self, now: u64) -> io::Result<()> {

@@ -129,7 +129,7 @@ impl Live {
             return format!("saved before, as {}", name.display());
         }
         let text = page::html(&shown);
-        let write = |mut file: &std::fs::File| io::Write::write_all(&mut file, text.as_bytes());
+        let write = |mut file: &File| io::Write::write_all(&mut file, text.as_bytes());
         match write_new(&name, "--record", Readers::Owner, write) {
             Ok(()) => format!("saved as {}", name.display()),
             // The rest of the words are about an option, and there is none.

@@ -58,7 +58,11 @@ pub(super) fn answer(found: &RunComparison, names: [&str; 2]) -> String {
             ("The noise is unknown", format!("{more}; {}", single(found, names)))
         }
     };
-    let most = found.parts.first().filter(|part| part.share.is_some_and(|share| share >= 0.005));
+    // Other programs make one part or the other large by chance: what moved beyond its noise comes first.
+    let is_firm =
+        |part: &&RunPartMoved| matches!(part.difference, Difference::More | Difference::Less);
+    let most = found.parts.iter().find(is_firm).or_else(|| found.parts.first());
+    let most = most.filter(|part| part.share.is_some_and(|share| share >= 0.005));
     let most = most.map_or(String::new(), |part| {
         format!(" {} of the difference is {}.", percent(part.share.unwrap_or_default()), part.part)
     });

@@ -3,6 +3,7 @@
 //! Threads that are begun by one that is followed are followed from their first instruction. Others, as
 //! those that enter a group, are found within a second.
 
+pub(crate) mod memory;
 mod named;
 mod pattern;
 mod target;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Error;
+use super::log::MemorySeen;
 use super::recorder::{Recorder, Subject};
 pub use named::{Error as NameError, Named};
 pub use pattern::{groups, is_pattern, name_of};
@@ -24,7 +26,8 @@ use crate::sys::process::monotonic_ns;
 use crate::sys::signal::Signals;
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Ended, Watcher};
-pub(crate) use target::{began, children, may_trace};
+pub(crate) use target::began;
+use target::may_trace;
 
 const TICK: Duration = Duration::from_millis(20);
 /// How often threads are looked for.
@@ -92,8 +95,10 @@ pub fn record_until<W: Write>(
     };
     let began_ns = monotonic_ns();
     watch.attach().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
+    watch.take_memory().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
     attached();
     let ended = watch.until(options.duration, stop);
+    let ended = ended.and_then(|ended| watch.take_memory().map(|()| ended));
     let ended = ended.and_then(|ended| watch.recorder.stop().map(|()| ended));
     match ended {
         Ok(mut ended) => {
@@ -127,12 +132,32 @@ struct Watch<'a, W: Write> {
 impl<W: Write> Watch<'_, W> {
     /// Attaches to all threads there are.
     fn attach(&mut self) -> io::Result<()> {
-        for (process, threads) in self.running.threads() {
-            self.recorder.follow(process, &threads)?;
+        for (process, threads) in self.running.threads(self.caller) {
+            let followed = self.recorder.follow(process, &threads);
+            if !self.running.processes.contains(&process) && !is_there(process) {
+                // A child that has ended meanwhile.
+                continue;
+            }
+            followed?;
             self.check_again(process)?;
         }
         self.scan_due_ns = monotonic_ns() + SCAN_EVERY_NS;
         Ok(())
+    }
+
+    /// Writes down what they have in memory, which a limit would have to hold, too. What has ended has none.
+    fn take_memory(&mut self) -> io::Result<()> {
+        let held = memory::of(self.running, self.caller);
+        if held == memory::Held::default() {
+            return Ok(());
+        }
+        self.recorder.note_memory(MemorySeen {
+            time_ns: monotonic_ns(),
+            anonymous_bytes: held.anonymous_bytes.0,
+            shmem_bytes: held.shared_bytes.0,
+            kernel_bytes: held.kernel_bytes.0,
+            page_cache_bytes: held.cache_bytes.0,
+        })
     }
 
     /// Another process may have taken the number since it was checked.
@@ -168,7 +193,7 @@ impl<W: Write> Watch<'_, W> {
             }
             if now_ns >= self.scan_due_ns {
                 self.scan_due_ns = now_ns + SCAN_EVERY_NS;
-                let threads = self.running.threads();
+                let threads = self.running.threads(self.caller);
                 if threads.is_empty() {
                     return Ok(ended);
                 }

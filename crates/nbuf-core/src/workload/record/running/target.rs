@@ -1,8 +1,8 @@
 //! Programs that run already, as a workload: processes by number, or those of a cgroup and of the groups
 //! below it.
 //!
-//! Nothing is started, stopped or ended. Processes that are begun meanwhile belong to it: those of a named
-//! process as its descendants, those of a group wherever they come from.
+//! Nothing is started, stopped or ended. The descendants of a named process belong to it: a server with workers is
+//! one program. So do processes that are begun meanwhile, in a group wherever they come from.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -109,9 +109,11 @@ impl Running {
         Ok(())
     }
 
-    /// Threads that run now, by process. A group that is gone has none.
-    pub fn threads(&self) -> BTreeMap<u32, Vec<u32>> {
+    /// Threads that run now, by process: of those that are named, of their descendants that the caller may trace, and of
+    /// the group. A group that is gone has none.
+    pub fn threads(&self, caller: u32) -> BTreeMap<u32, Vec<u32>> {
         let mut processes = self.processes.clone();
+        with_descendants(&mut processes, caller);
         if let Some(cgroup) = &self.cgroup {
             processes.extend(members(cgroup).unwrap_or_default());
         }
@@ -122,7 +124,10 @@ impl Running {
 
     /// What the first of the processes was started as.
     pub fn command(&self) -> Vec<String> {
-        let Some((process, _)) = self.threads().pop_first() else { return Vec::new() };
+        let in_group = || members(self.cgroup.as_deref()?).ok()?.first().copied();
+        let Some(process) = self.processes.first().copied().or_else(in_group) else {
+            return Vec::new();
+        };
         let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
         let words = words.split(|&byte| byte == 0).filter(|word| !word.is_empty());
         words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
@@ -147,6 +152,28 @@ fn is_all_of(status: &str, account: u32) -> bool {
     let mut accounts =
         line.split_whitespace().map(|number| number.parse() == Ok(account)).peekable();
     accounts.peek().is_some() && accounts.all(|same| same)
+}
+
+/// Adds the descendants that the caller may trace. Not nbuf, and not what has started it: a shell may watch itself.
+fn with_descendants(processes: &mut Vec<u32>, caller: u32) {
+    let ours: Vec<u32> =
+        std::iter::successors(Some(std::process::id()), |&it| parent(it)).collect();
+    let mut at = 0;
+    while at < processes.len() {
+        let new = children(processes[at]).into_iter();
+        let new = new.filter(|child| !processes.contains(child) && !ours.contains(child));
+        let new: Vec<u32> = new.filter(|&child| may_trace(child, caller)).collect();
+        processes.extend(new);
+        at += 1;
+    }
+}
+
+/// The process that a process is a child of.
+fn parent(process: u32) -> Option<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Its name may have blanks and brackets.
+    let (_, rest) = text.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok().filter(|&parent| parent > 0)
 }
 
 /// Threads of a process that have not ended.
@@ -218,6 +245,25 @@ mod tests {
         ] {
             assert_eq!(is_all_of(status, 7), want, "{status:?}");
         }
+    }
+
+    #[test]
+    fn descendants_are_of_the_program_and_nbuf_is_not() {
+        let own = std::process::id();
+        let mut child =
+            std::process::Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
+        let shell = child.id();
+        while children(shell).is_empty() {
+            std::thread::yield_now();
+        }
+        let sleep = children(shell)[0];
+        let seen = Running { processes: vec![shell], cgroup: None }.threads(0);
+        let above = Running { processes: vec![parent(own).unwrap()], cgroup: None }.threads(0);
+        crate::sys::process::signal(i32::try_from(sleep).unwrap(), libc::SIGKILL).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(seen.into_keys().collect::<Vec<_>>(), [shell, sleep]);
+        assert!(!above.contains_key(&own) && above.contains_key(&parent(own).unwrap()));
     }
 
     #[test]

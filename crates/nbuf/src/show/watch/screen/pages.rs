@@ -170,7 +170,9 @@ fn discs(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
         let all: u64 = seen.discs.iter().map(|disc| disc.reads + disc.writes).sum();
         all as f64 / seen.seconds.max(1e-9)
     };
-    let queue = |seen: &WatchDocument| seen.discs.iter().map(|disc| disc.queue_mean).sum();
+    // The sum of no floating-point numbers is -0.
+    let queue =
+        |seen: &WatchDocument| seen.discs.iter().map(|disc| disc.queue_mean).sum::<f64>() + 0.0;
     let mut lines = vec![
         strip("requests a second", seen, width, None, requests),
         strip("queue of all", seen, width, None, queue),
