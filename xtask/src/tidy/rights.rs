@@ -78,11 +78,14 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/experiment/child.rs",
     "nbuf-core/src/experiment/course.rs",
     "nbuf-core/src/experiment/demo.rs",
+    "nbuf-core/src/experiment/fleet/engine.rs",
     "nbuf-core/src/experiment/fleet/folder.rs",
     "nbuf-core/src/experiment/ping/",
     "nbuf-core/src/experiment/shell/",
     "nbuf-core/src/path/",
+    "nbuf-python/src/fleet.rs",
     "nbuf/src/command/demo.rs",
+    "nbuf/src/command/fleet/draft.rs",
     "nbuf/src/command/run/shell.rs",
 ];
 

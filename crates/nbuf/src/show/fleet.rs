@@ -152,7 +152,7 @@ fn volumes(document: &FleetDocument, most: usize) -> Table {
     if has_split {
         let more = [number("best"), number("hits, %").rank(1), number("equal, %").rank(2)];
         columns.extend(more);
-        columns.push(text("equal share").rank(1));
+        columns.push(text("verdict").rank(1));
     }
     let none = || "-".to_owned();
     let row = |volume: &FleetVolume| {
@@ -181,19 +181,24 @@ fn notes(document: &FleetDocument) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(split) = &document.split {
         let misses = split.rules.first().map_or(0, |rule| rule.misses) as f64;
-        let over = if split.bound_misses > 0.0 { misses / split.bound_misses - 1.0 } else { 0.0 };
+        let method = match &*split.method {
+            "hull" => "hulls",
+            "programme" => "an exact programme",
+            "rate" => "rate",
+            "footprint" => "footprint",
+            _ => "equal shares",
+        };
+        let bound = match split.bound_misses {
+            Some(bound) => {
+                let over = if bound > 0.0 { misses / bound - 1.0 } else { 0.0 };
+                let over = over.max(0.0) * 100.0;
+                format!("misses at most {over:.2} % more than the lower bound of all splits")
+            }
+            None => "has no lower bound to compare with, because curves are estimates".to_owned(),
+        };
+        let price = split.misses_per_mebibyte;
         notes.push(format!(
-            "the best split, by {}, misses at most {:.2} % more than the lower bound of all splits; each \
-             MiB more saves {:.0} misses",
-            match &*split.method {
-                "hull" => "hulls",
-                "programme" => "an exact programme",
-                "rate" => "rate",
-                "footprint" => "footprint",
-                _ => "equal shares",
-            },
-            over.max(0.0) * 100.0,
-            split.misses_per_mebibyte
+            "the best split, by {method}, {bound}; each MiB more saves {price:.0} misses"
         ));
     }
     let uncacheable = document.volumes.iter().filter(|volume| volume.is_uncacheable).count();
@@ -291,7 +296,7 @@ mod tests {
             split: Some(FleetSplit {
                 budget_pages: 100,
                 method: "hull".to_owned(),
-                bound_misses: 98.0,
+                bound_misses: Some(98.0),
                 rules: vec![rule("best", 100), rule("equal", 150)],
                 changes: vec![change],
                 ..FleetSplit::default()

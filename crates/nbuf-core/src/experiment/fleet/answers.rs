@@ -1,7 +1,7 @@
 //! The answers: what each volume and the whole need, and how a budget is split.
 
 use super::Ask;
-use super::allocate::{Hull, budget_for, by_hulls};
+use super::allocation::{Hull, budget_for, by_hulls};
 use super::folder::VERSION;
 use super::reduce::{Curve, Reduced};
 use super::split;
@@ -20,9 +20,14 @@ const UNCACHEABLE: f64 = 0.05;
 const NAMED: usize = 3;
 
 /// The document of a fleet.
-pub(super) fn answer(tasks: &[FleetTask], reduced: Reduced, ask: &Ask) -> FleetDocument {
-    let page_bytes = tasks.first().map_or(0, |task| task.page_bytes);
-    let Reduced { curves, failures, missing, left_out, overlaps, problems, checksum } = reduced;
+pub(super) fn answer(
+    tasks: &[FleetTask],
+    page_bytes: u64,
+    reduced: Reduced,
+    ask: &Ask,
+) -> FleetDocument {
+    let Reduced { curves, failures, missing, unfinished, failed, empty, .. } = reduced;
+    let Reduced { overlaps, problems, checksum, .. } = reduced;
     let mut volumes: Vec<FleetVolume> = curves.iter().map(|curve| volume(curve, ask)).collect();
     let all = all(&curves, &volumes, ask);
     let split = split::split(&curves, &mut volumes, page_bytes, ask);
@@ -36,7 +41,9 @@ pub(super) fn answer(tasks: &[FleetTask], reduced: Reduced, ask: &Ask) -> FleetD
             cautions.push(Warning::Text(format!("{first}{more} {what}")));
         }
     };
-    caution(&left_out, "left out: not all of the tasks are done");
+    caution(&unfinished, "left out: not all of the tasks are done");
+    caution(&failed, "left out: a task failed");
+    caution(&empty, "without any requests");
     caution(&overlaps, "overlap in time: their files were read one after the other");
     let estimates: Vec<String> = curves
         .iter()

@@ -15,6 +15,21 @@ pub enum Error {
         "no file matches {0}: quote it only if nbuf is to expand it, and look at the directory"
     )]
     NoMatch(String),
+    /// A directory has files, and none of them is a trace.
+    #[error(
+        "no file of the directory is of a known format, and {files} are not, such as {}: name that file to see why, or \
+         give the format with --from",
+        path.display()
+    )]
+    NoTrace {
+        /// One of the files.
+        path: PathBuf,
+        /// How many there are.
+        files: usize,
+    },
+    /// There is nothing to split or to merge.
+    #[error("there are no curves: give at least one")]
+    NoCurves,
     /// A pattern cannot be read.
     #[error("{pattern} is no pattern ({source}): put [ and ] in brackets, or name the files")]
     Pattern {
@@ -107,6 +122,30 @@ pub enum Error {
     /// A file of the folder cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// Python, which runs an engine, cannot be started.
+    #[error(
+        "cannot start {} for --on {runner} ({source}): install Python and `pip install {packages}`, or name \
+         another Python with NBUF_PYTHON",
+        python.display()
+    )]
+    Python {
+        /// The program.
+        python: PathBuf,
+        /// The runner.
+        runner: &'static str,
+        /// What it needs.
+        packages: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// An engine ended before all rows were done.
+    #[error("{runner} failed: {text}; what is finished is kept, and the same command continues")]
+    Engine {
+        /// The runner.
+        runner: &'static str,
+        /// What it says.
+        text: String,
+    },
     /// A worker cannot be started.
     #[error("cannot start a worker ({0}); check the limit on processes (`ulimit -u`)")]
     Worker(#[source] io::Error),

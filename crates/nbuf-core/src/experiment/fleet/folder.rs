@@ -16,6 +16,9 @@ use crate::sys::publish::{Readers, Unfinished};
 /// The name of the plan.
 pub const TASKS: &str = "tasks.jsonl";
 
+/// The folders of results.
+const RESULTS: [&str; 2] = ["summaries", "rows"];
+
 /// A line of a plan has a name and two paths.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
@@ -32,15 +35,17 @@ impl Folder {
         let folder = Self(path.to_owned());
         let is_ours = folder.path(TASKS).exists() && first_line_is_ours(&folder.path(TASKS));
         match fs::read_dir(path) {
-            Ok(entries) => {
-                if !is_ours && entries.count() > 0 {
+            Ok(mut entries) => {
+                let is_begun =
+                    |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| begun(&entry));
+                if !is_ours && !entries.all(is_begun) {
                     return Err(Error::Foreign(path.to_owned()));
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(Error::Folder { path: path.to_owned(), source }),
         }
-        for name in ["summaries", "rows"] {
+        for name in RESULTS {
             let made = folder.path(name);
             fs::create_dir_all(&made).map_err(|source| Error::Folder { path: made, source })?;
         }
@@ -83,20 +88,8 @@ impl Folder {
             Err(source) => return Err(Error::Folder { path, source }),
         };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let mut tasks = Vec::new();
-        for (at, line) in lines.enumerate() {
-            let task = document::read::<FleetTask>(line);
-            let task =
-                task.map_err(|source| Error::Plan { path: path.clone(), line: at + 1, source })?;
-            if task.version != VERSION {
-                return Err(Error::Version { path, found: task.version, own: VERSION });
-            }
-            // The name is a path, and says what was done.
-            if task.task != super::plan::hash(&task) {
-                return Err(Error::Changed { path, line: at + 1 });
-            }
-            tasks.push(task);
-        }
+        let tasks = (1..).zip(lines).map(|(at, line)| read_task(&path, at, line));
+        let tasks = tasks.collect::<Result<Vec<FleetTask>, Error>>()?;
         if tasks.is_empty() { Err(Error::NoPlan(self.0.clone())) } else { Ok(tasks) }
     }
 
@@ -105,6 +98,18 @@ impl Folder {
         let row = document::read::<FleetRow>(&fs::read(self.row_path(task)).ok()?).ok()?;
         let is_whole = row.error.is_some() || self.summary_path(task).exists();
         (row.task == task && is_whole).then_some(row)
+    }
+
+    /// Whether a task is done.
+    pub(super) fn has_done(&self, task: &str) -> bool {
+        self.row(task).is_some_and(|row| row.error.is_none())
+    }
+
+    /// Writes the row of a task on which too many workers died.
+    pub(super) fn write_poisoned(&self, task: &FleetTask, error: String) -> Result<(), Error> {
+        let schema = FleetRow::SCHEMA.to_owned();
+        let (task, input, error) = (task.task.clone(), task.input.path.clone(), Some(error));
+        self.write_row(&FleetRow { schema, task, input, error, ..FleetRow::default() })
     }
 
     /// Writes the row of a task, after its summary.
@@ -130,10 +135,34 @@ impl Folder {
     }
 }
 
-/// Writes a file of ours at once.
+/// Reads a row of a plan, which this version has made.
+pub(super) fn read_task(path: &Path, line: usize, text: &[u8]) -> Result<FleetTask, Error> {
+    let path = || path.to_owned();
+    let task = document::read::<FleetTask>(text);
+    let task = task.map_err(|source| Error::Plan { path: path(), line, source })?;
+    if task.version != VERSION {
+        return Err(Error::Version { path: path(), found: task.version, own: VERSION });
+    }
+    // The name is a path, and says what was done.
+    if task.task != super::plan::hash(&task) {
+        return Err(Error::Changed { path: path(), line });
+    }
+    Ok(task)
+}
+
+/// Whether an entry is what a plan leaves that was ended before it was written: folders without a file in
+/// them, and the plan by another name.
+fn begun(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let is_empty = || fs::read_dir(entry.path()).is_ok_and(|mut entries| entries.next().is_none());
+    let is_part = name.to_str().is_some_and(|name| name.starts_with(&format!("{TASKS}.part-")));
+    is_part || RESULTS.iter().any(|result| name == *result) && is_empty()
+}
+
+/// Writes a file of ours at once. The umask decides who may read it: other machines work under other accounts.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let write = || -> io::Result<()> {
-        let unfinished = Unfinished::create(path, Readers::Owner)?;
+        let unfinished = Unfinished::create(path, Readers::All)?;
         unfinished.file().write_all(bytes)?;
         unfinished.replace()
     };
@@ -141,7 +170,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Whether a file begins with a task of any version.
-fn first_line_is_ours(path: &Path) -> bool {
+pub(super) fn first_line_is_ours(path: &Path) -> bool {
     let Ok(file) = fs::File::open(path) else { return false };
     let mut line = Vec::new();
     if BufReader::new(file.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line).is_err() {
@@ -149,72 +178,4 @@ fn first_line_is_ours(path: &Path) -> bool {
     }
     let value: Option<serde_json::Value> = serde_json::from_slice(&line).ok();
     value.is_some_and(|value| value["schema"] == FleetTask::SCHEMA)
-}
-
-/// Inputs of patterns, directories and names, in the order of their names, each once.
-pub(super) fn expand(inputs: &[String]) -> Result<Vec<PathBuf>, Error> {
-    let mut all = Vec::new();
-    for input in inputs {
-        let path = Path::new(input);
-        if path.is_dir() {
-            let mut found = Vec::new();
-            walk(path, &mut found)?;
-            if found.is_empty() {
-                return Err(Error::NoMatch(format!("{}/*", path.display())));
-            }
-            all.extend(found);
-        } else if !path.exists() && input.contains(['*', '?', '[']) {
-            let paths = glob::glob(input);
-            let paths =
-                paths.map_err(|source| Error::Pattern { pattern: input.clone(), source })?;
-            let before = all.len();
-            for found in paths {
-                let found = found.map_err(|error| Error::Input {
-                    path: error.path().to_owned(),
-                    source: error.into(),
-                })?;
-                if found.is_file() {
-                    all.push(found);
-                }
-            }
-            if all.len() == before {
-                return Err(Error::NoMatch(input.clone()));
-            }
-        } else {
-            all.push(path.to_owned());
-        }
-    }
-    all.sort();
-    all.dedup();
-    Ok(all)
-}
-
-/// All regular files below a directory but those of fleets; names that begin with a dot are not of a trace.
-fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let failed = |source| Error::Input { path: directory.to_owned(), source };
-    if first_line_is_ours(&directory.join(TASKS)) {
-        return Ok(());
-    }
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            walk(&entry.path(), found)?;
-        } else if entry.path().is_file() {
-            found.push(entry.path());
-        }
-    }
-    Ok(())
-}
-
-/// Bytes of an input, and when it was changed last, in nanoseconds since 1970.
-pub(super) fn identity(path: &Path) -> Result<(u64, u64), Error> {
-    let failed = |source| Error::Input { path: path.to_owned(), source };
-    let metadata = fs::metadata(path).map_err(failed)?;
-    let since = metadata.modified().map_err(failed)?.duration_since(std::time::UNIX_EPOCH);
-    let nanoseconds = since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
-    Ok((metadata.len(), nanoseconds))
 }

@@ -11,16 +11,20 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
 
-use super::folder::{Folder, TASKS};
+use super::folder::Folder;
 use super::{CHILD, Error};
 use crate::experiment::child::{self, ChildError};
-use crate::experiment::result::{FleetRow, FleetTask};
+use crate::experiment::result::FleetTask;
 use crate::experiment::session::Session;
 use crate::units::count;
 
 /// Workers that a task may take with it.
 const DEATHS_MAX: u32 = 3;
+/// Between two looks at what a program stops by itself.
+const LOOK: Duration = Duration::from_millis(10);
 /// Accesses of a step of the progress.
 const STEP_ACCESSES: u64 = 1_000_000;
 
@@ -40,6 +44,7 @@ pub struct Worked {
 /// All workers, and what is to be done.
 struct Crew<'a> {
     folder: &'a Folder,
+    path: &'a Path,
     tasks: &'a [FleetTask],
     session: &'a Session<'a>,
     queue: Mutex<VecDeque<usize>>,
@@ -52,17 +57,18 @@ struct Crew<'a> {
 /// Does the tasks with this many workers, unless they are done.
 pub(super) fn run(
     folder: &Folder,
-    tasks: &[FleetTask],
+    (path, tasks): (&Path, &[FleetTask]),
     workers: u16,
     session: &Session<'_>,
 ) -> Result<Worked, Error> {
-    let is_done = |task: &FleetTask| folder.row(&task.task).is_some_and(|row| row.error.is_none());
-    let queue: VecDeque<usize> = (0..tasks.len()).filter(|&at| !is_done(&tasks[at])).collect();
+    let is_left = |&at: &usize| !folder.has_done(&tasks[at].task);
+    let queue: VecDeque<usize> = (0..tasks.len()).filter(is_left).collect();
     let (before, wanted) = (tasks.len() - queue.len(), queue.len());
     let workers = usize::from(workers).min(wanted);
     let accesses = queue.iter().map(|&at| tasks[at].estimated_accesses).sum();
     let crew = Crew {
         folder,
+        path,
         tasks,
         session,
         queue: Mutex::new(queue),
@@ -77,6 +83,15 @@ pub(super) fn run(
             let crew = &crew;
             let threads = (0..workers).map(|number| scope.spawn(move || crew.work(number)));
             let threads: Vec<_> = threads.collect();
+            if session.cancellation.is_deaf() {
+                // No signal calls `end` then.
+                while !threads.iter().all(ScopedJoinHandle::is_finished) {
+                    std::thread::sleep(LOOK);
+                    if session.is_over() {
+                        crew.end();
+                    }
+                }
+            }
             let ends = threads.into_iter().map(|thread| thread.join().unwrap_or(Ok(())));
             ends.collect::<Result<Vec<()>, Error>>()
         })
@@ -130,33 +145,27 @@ impl Crew<'_> {
             if worker.is_none() {
                 *worker = Some(self.start(number)?);
             }
-            match worker.as_mut().and_then(|pipes| pipes.ask(row + 1)) {
-                Some(done) => {
-                    self.took(&self.tasks[row], done);
-                    return Ok(());
-                }
-                None => last = self.reap(number),
+            if let Some(done) = worker.as_mut().and_then(|pipes| pipes.ask(row + 1)) {
+                self.took(&self.tasks[row], done);
+                return Ok(());
             }
+            // A worker that still runs ends when its pipes are closed.
             *worker = None;
+            last = self.reap(number);
             if self.is_over.load(Ordering::SeqCst) {
                 return Ok(());
             }
         }
         let task = &self.tasks[row];
         let how = last.map_or_else(|| "was lost".to_owned(), |status| format!("ended: {status}"));
-        let tasks = self.folder.0.join(TASKS);
         let row = row + 1;
         let error = format!(
             "poisoned: {} died on it, the last one {how}; try it alone with `nbuf fleet work --tasks {} \
              --rows {row}..{row}`",
             count(DEATHS_MAX.into(), "worker", "workers"),
-            tasks.display()
+            self.path.display()
         );
-        let (schema, name, input) =
-            (FleetRow::SCHEMA.to_owned(), task.task.clone(), task.input.path.clone());
-        let poisoned =
-            FleetRow { schema, task: name, input, error: Some(error), ..FleetRow::default() };
-        self.folder.write_row(&poisoned)?;
+        self.folder.write_poisoned(task, error)?;
         self.took(task, false);
         Ok(())
     }
@@ -166,7 +175,7 @@ impl Crew<'_> {
         let mut command = child::command(self.session, CHILD).map_err(|error| match error {
             ChildError::Start(error) | ChildError::Read(error) => Error::Worker(error),
         })?;
-        command.arg("--tasks").arg(self.folder.0.join(TASKS));
+        command.arg("--tasks").arg(self.path);
         // In a group of its own: Ctrl-C is for us, and we end it.
         let command = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut slot = lock(&self.children[number]);
@@ -241,13 +250,14 @@ pub(super) fn serve(
     mut output: impl std::io::Write,
 ) -> Result<(), Error> {
     let folder = super::folder_of(tasks_path);
-    let tasks = folder.read_tasks()?;
+    let tasks = folder.read_tasks_of(tasks_path.to_owned())?;
     for line in input.lines() {
         let row = line?.trim().parse::<usize>().ok();
         let task = row.and_then(|row| tasks.get(row.checked_sub(1)?));
         let Some(task) = task else { break };
-        let done = super::work::work(task, &folder)?;
-        let word = if done.error.is_none() { "done" } else { "failed" };
+        let done = super::work::work(task, &folder, &|| false)?;
+        let is_done = done.is_some_and(|row| row.error.is_none());
+        let word = if is_done { "done" } else { "failed" };
         writeln!(output, "{word}")?;
         output.flush()?;
     }

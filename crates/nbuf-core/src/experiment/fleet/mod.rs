@@ -15,10 +15,13 @@
 //! # Ok::<(), fleet::Error>(())
 //! ```
 
-mod allocate;
+mod allocation;
 mod answers;
+mod engine;
 mod error;
 mod folder;
+mod inputs;
+mod known;
 mod local;
 mod plan;
 mod reduce;
@@ -31,13 +34,16 @@ mod work;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+pub use engine::{RUNNERS, Runner, work_on};
 pub use error::Error;
 pub use folder::TASKS;
+pub use known::{Known, KnownVolume, Merge, allocate, merge};
 pub use local::Worked;
-pub use plan::plan;
+pub use plan::{Planned, plan};
 pub use spec::{Ask, Rows, Spec, Split, SplitError};
 
-use super::result::FleetDocument;
+use super::document;
+use super::result::{FleetDocument, FleetRow};
 use super::session::Session;
 use folder::Folder;
 
@@ -62,11 +68,12 @@ pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, 
             if session.is_over() {
                 break;
             }
-            let is_done = folder.row(&tasks[at].task).is_some_and(|row| row.error.is_none());
-            worked.before += usize::from(is_done);
-            match work::work(&tasks[at], &folder)?.error {
-                None => worked.done += 1,
-                Some(_) => worked.failed += 1,
+            worked.before += usize::from(folder.has_done(&tasks[at].task));
+            let row = work::work(&tasks[at], &folder, &|| session.is_over())?;
+            match row.map(|row| row.error) {
+                None => break,
+                Some(None) => worked.done += 1,
+                Some(Some(_)) => worked.failed += 1,
             }
             steps.next();
         }
@@ -80,8 +87,29 @@ pub fn work(tasks: &Path, rows: &Rows, session: &Session<'_>) -> Result<Worked, 
 /// Does all rows of a plan by workers on this machine, until a signal comes.
 pub fn work_locally(tasks: &Path, workers: u16, session: &Session<'_>) -> Result<Worked, Error> {
     let folder = folder_of(tasks);
-    let tasks = folder.read_tasks_of(tasks.to_owned())?;
-    local::run(&folder, &tasks, workers, session)
+    let rows = folder.read_tasks_of(tasks.to_owned())?;
+    local::run(&folder, (tasks, &rows), workers, session)
+}
+
+/// The rows of a plan that are not done: each with its number, from 1, and its text.
+pub fn left(tasks: &Path) -> Result<Vec<(usize, String)>, Error> {
+    let folder = folder_of(tasks);
+    let rows = folder.read_tasks_of(tasks.to_owned())?;
+    let left = (1..).zip(&rows).filter(|(_, task)| !folder.has_done(&task.task));
+    let text = |task| document::write_line(task).map_err(|error| Error::Pipe(error.into()));
+    left.map(|(row, task)| Ok((row, text(task)?))).collect()
+}
+
+/// Does a row of the plan of a folder, unless it is done. Its result; nothing where the session was over before.
+pub fn work_row(out: &Path, row: &str, session: &Session<'_>) -> Result<Option<FleetRow>, Error> {
+    let task = folder::read_task(&out.join(TASKS), 1, row.as_bytes())?;
+    work::work(&task, &Folder(out.to_owned()), &|| session.is_over())
+}
+
+/// Makes a row of the plan an error: too many workers ended on it.
+pub fn give_up(out: &Path, row: &str, error: &str) -> Result<(), Error> {
+    let task = folder::read_task(&out.join(TASKS), 1, row.as_bytes())?;
+    Folder(out.to_owned()).write_poisoned(&task, error.to_owned())
 }
 
 /// A worker of [`work_locally`]: takes the numbers of rows, and says which are done.
@@ -102,5 +130,6 @@ pub fn reduce(out: &Path, ask: &Ask) -> Result<FleetDocument, Error> {
     if reduced.curves.is_empty() && reduced.failures.is_empty() {
         return Err(Error::Nothing(out.to_owned()));
     }
-    Ok(answers::answer(&tasks, reduced, ask))
+    let page_bytes = tasks.first().map_or(0, |task| task.page_bytes);
+    Ok(answers::answer(&tasks, page_bytes, reduced, ask))
 }

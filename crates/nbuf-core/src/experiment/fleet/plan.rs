@@ -5,9 +5,10 @@
 //! the inputs and the spec alone; the hash of a task names all that changes its result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::folder::{self, Folder, VERSION};
+use super::folder::{Folder, VERSION};
+use super::inputs::{self, Found, Inputs};
 use super::{Error, Spec, Split};
 use crate::experiment::memory::bound;
 use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
@@ -28,6 +29,17 @@ const PIECE_ACCESSES_MIN: u64 = 1_000_000;
 /// Tasks for each worker that no volume alone may exceed.
 const TASKS_PER_WORKER: u64 = 4;
 
+/// A plan, and what is not in it.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// The tasks, the largest first.
+    pub tasks: Vec<FleetTask>,
+    /// Files of directories that are of no known format.
+    pub unknown: Vec<PathBuf>,
+    /// Other names of inputs, such as hard links.
+    pub doubles: Vec<PathBuf>,
+}
+
 /// An input with its estimate.
 struct Candidate {
     input: FleetInput,
@@ -36,14 +48,12 @@ struct Candidate {
 }
 
 /// Makes the plan, and writes it into the folder of the spec.
-pub fn plan(spec: &Spec) -> Result<Vec<FleetTask>, Error> {
-    let paths = folder::expand(&spec.inputs)?;
-    if paths.is_empty() {
-        return Err(Error::NoMatch("nothing".to_owned()));
-    }
-    let mut candidates = Vec::with_capacity(paths.len());
-    for path in &paths {
-        candidates.push(candidate(path, spec)?);
+pub fn plan(spec: &Spec) -> Result<Planned, Error> {
+    let Inputs { files, unknown, doubles } = inputs::find(spec)?;
+    let mut directories = BTreeMap::new();
+    let mut candidates = Vec::with_capacity(files.len());
+    for file in files {
+        candidates.push(candidate(file, spec, &mut directories)?);
     }
     // Objects of a directory are numbered by each of its files: the hash of a page would not be the same.
     let groups: BTreeSet<&str> = candidates.iter().map(|candidate| &*candidate.group).collect();
@@ -53,23 +63,35 @@ pub fn plan(spec: &Spec) -> Result<Vec<FleetTask>, Error> {
     }
     let tasks = tasks(&candidates, spec);
     Folder::make(&spec.out)?.write_tasks(&tasks)?;
-    Ok(tasks)
+    Ok(Planned { tasks, unknown, doubles })
 }
 
-fn candidate(path: &Path, spec: &Spec) -> Result<Candidate, Error> {
-    let (bytes, modified_ns) = folder::identity(path)?;
-    let name = path.to_str().ok_or_else(|| Error::Name(path.to_owned()))?.to_owned();
+/// An input with its volume. A directory has the name by which it is first given.
+fn candidate(
+    file: Found,
+    spec: &Spec,
+    directories: &mut BTreeMap<PathBuf, String>,
+) -> Result<Candidate, Error> {
+    let Found { named, input } = file;
+    let text =
+        |path: &Path| path.to_str().map(str::to_owned).ok_or_else(|| Error::Name(path.into()));
+    let name = text(&named)?;
     let group = match spec.by {
         FleetBy::File => name.clone(),
-        FleetBy::Directory => path.parent().unwrap_or(path).display().to_string(),
+        FleetBy::Directory => {
+            let own = named.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let own = text(own.unwrap_or(Path::new(".")))?;
+            let parent = Path::new(&input.path).parent().unwrap_or(Path::new("/"));
+            directories.entry(parent.to_owned()).or_insert(own).clone()
+        }
         FleetBy::Volume => "all".to_owned(),
     };
-    let accesses = rows(path).unwrap_or_else(|| {
+    let accesses = rows(&named).unwrap_or_else(|| {
         let packed = [".gz", ".xz", ".zst", ".zstd", ".parquet"];
         let is_packed = packed.iter().any(|end| name.ends_with(end));
-        bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
+        input.bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
     });
-    Ok(Candidate { input: FleetInput { path: name, bytes, modified_ns }, group, accesses })
+    Ok(Candidate { input, group, accesses })
 }
 
 /// Rows by the footer of a native trace.
@@ -157,7 +179,7 @@ fn by_time(accesses: u64, pieces: u64) -> Vec<(FleetPiece, u64)> {
     let length = accesses.div_ceil(pieces).max(1);
     // The number of requests is an estimate: the last piece has the rest.
     let ends = (0..pieces).map(|piece| {
-        let to = if piece + 1 == pieces { u64::MAX } else { (piece + 1) * length };
+        let to = (piece + 1 < pieces).then(|| (piece + 1) * length);
         (FleetPiece::Time { from: piece * length, to }, pieces)
     });
     ends.collect()
@@ -195,7 +217,9 @@ mod tests {
     use super::*;
 
     fn candidate(group: &str, path: &str, accesses: u64) -> Candidate {
-        let input = FleetInput { path: path.to_owned(), bytes: 1, modified_ns: 2 };
+        let (modified_seconds, modified_nanoseconds) = (2, 3);
+        let path = path.to_owned();
+        let input = FleetInput { path, bytes: 1, modified_seconds, modified_nanoseconds };
         Candidate { input, group: group.to_owned(), accesses }
     }
 
@@ -217,12 +241,12 @@ mod tests {
         let mut ends: Vec<_> = times
             .map(|task| match task.piece {
                 FleetPiece::Time { from, to } => (from, to),
-                _ => (0, 0),
+                _ => (0, None),
             })
             .collect();
         ends.sort_unstable();
-        assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0), "{ends:?}");
-        assert_eq!((ends[0].0, ends[7].1), (0, u64::MAX));
+        assert!(ends.windows(2).all(|pair| pair[0].1 == Some(pair[1].0)), "{ends:?}");
+        assert_eq!((ends[0].0, ends[7].1), (0, None));
         let mut names: Vec<_> = tasks.iter().map(|task| &task.task).collect();
         names.sort();
         names.dedup();

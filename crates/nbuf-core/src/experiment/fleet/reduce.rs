@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Error;
-use super::allocate::{Hull, hull};
+use super::allocation::{Hull, hull};
 use super::folder::Folder;
 use super::plan::{FNV, fnv};
 use super::summary::{self, Entry};
@@ -25,12 +25,14 @@ pub(super) struct Curve {
     pub(super) hull: Hull,
     /// Hash parts that it was made of.
     pub(super) parts: Option<u32>,
+    /// Whether its misses are an estimate.
+    pub(super) is_estimate: bool,
     /// Its hits; and with hash parts those of the head.
     packed: Vec<u8>,
 }
 
 impl Curve {
-    fn new(
+    pub(super) fn new(
         name: String,
         accesses: u64,
         distinct: u64,
@@ -45,7 +47,9 @@ impl Curve {
             of_parts = Some(parts);
         }
         let parts = of_parts;
-        let mut curve = Self { name, accesses, distinct, hull: Hull::new(), parts, packed };
+        let (hull_later, is_estimate) = (Hull::new(), parts.is_some());
+        let mut curve =
+            Self { name, accesses, distinct, hull: hull_later, parts, is_estimate, packed };
         curve.hull = hull(&curve.steps());
         curve
     }
@@ -76,8 +80,12 @@ pub(super) struct Reduced {
     pub(super) curves: Vec<Curve>,
     pub(super) failures: Vec<FleetFailure>,
     pub(super) missing: u64,
-    /// Groups that are not whole, and so have no curve.
-    pub(super) left_out: Vec<String>,
+    /// Groups with a task that is not done, and so without a curve.
+    pub(super) unfinished: Vec<String>,
+    /// Groups or volumes with a task that failed.
+    pub(super) failed: Vec<String>,
+    /// Inputs without requests.
+    pub(super) empty: Vec<String>,
     /// Volumes whose pieces overlap in time.
     pub(super) overlaps: Vec<String>,
     pub(super) problems: u64,
@@ -109,8 +117,11 @@ pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Er
     }
     for (group, mut tasks) in groups {
         tasks.sort_by_key(|(task, _)| task.sequence);
+        let missing = reduced.missing;
         if !is_whole(&tasks, folder, &mut reduced) {
-            reduced.left_out.push(group.to_owned());
+            let is_missing = reduced.missing > missing;
+            let list = if is_missing { &mut reduced.unfinished } else { &mut reduced.failed };
+            list.push(group.to_owned());
             continue;
         }
         let mut volumes: BTreeMap<String, Pieces> = BTreeMap::new();
@@ -123,7 +134,7 @@ pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Er
                 );
                 reduced.failures.push(FleetFailure { row, input: task.input.path.clone(), error });
                 volumes.clear();
-                reduced.left_out.push(group.to_owned());
+                reduced.failed.push(group.to_owned());
                 break;
             };
             for entry in entries {
@@ -136,29 +147,39 @@ pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Er
         }
     }
     reduced.curves.sort_by(|a, b| a.name.cmp(&b.name));
-    let sum = |hash, curve: &Curve| {
-        let hash = fnv(fnv(hash, curve.name.as_bytes()), &curve.accesses.to_le_bytes());
-        fnv(hash, &curve.packed)
-    };
-    reduced.checksum = reduced.curves.iter().fold(FNV, sum);
+    reduced.sum();
     Ok(reduced)
 }
 
 /// Whether all tasks of a group are done.
 fn is_whole(tasks: &[(&FleetTask, u64)], folder: &Folder, reduced: &mut Reduced) -> bool {
     let mut is_whole = true;
+    // Every piece of an input reads it from its beginning, so the last one sees the problems of all.
+    let mut problems: BTreeMap<&str, u64> = BTreeMap::new();
     for &(task, number) in tasks {
         match folder.row(&task.task) {
             None => reduced.missing += 1,
             Some(row) => {
-                reduced.problems += row.problems;
-                let Some(error) = row.error else { continue };
+                let most = problems.entry(&task.input.path).or_default();
+                *most = row.problems.max(*most);
+                let is_first = match task.piece {
+                    FleetPiece::Whole | FleetPiece::Head { .. } => true,
+                    FleetPiece::Time { from, .. } => from == 0,
+                    FleetPiece::Hash { .. } => false,
+                };
+                let Some(error) = row.error else {
+                    if is_first && row.requests == 0 {
+                        reduced.empty.push(task.input.path.clone());
+                    }
+                    continue;
+                };
                 let input = task.input.path.clone();
                 reduced.failures.push(FleetFailure { row: number, input, error });
             }
         }
         is_whole = false;
     }
+    reduced.problems += problems.values().sum::<u64>();
     is_whole
 }
 
@@ -215,6 +236,15 @@ fn merged(mut segments: Vec<Segment>, distinct: u64) -> (Hits, u64) {
 }
 
 impl Reduced {
+    /// The checksum of its curves.
+    pub(super) fn sum(&mut self) {
+        let sum = |hash, curve: &Curve| {
+            let hash = fnv(fnv(hash, curve.name.as_bytes()), &curve.accesses.to_le_bytes());
+            fnv(hash, &curve.packed)
+        };
+        self.checksum = self.curves.iter().fold(FNV, sum);
+    }
+
     /// Adds the curve of a volume, if its pieces can be merged.
     fn add(&mut self, name: String, pieces: Pieces, (task, row): (&FleetTask, u64)) {
         let Pieces { segments, parts, head, accesses, distinct, has_holes, .. } = pieces;
@@ -228,7 +258,7 @@ impl Reduced {
                  volume"
             );
             self.failures.push(FleetFailure { row, input: task.input.path.clone(), error });
-            self.left_out.push(name);
+            self.failed.push(name);
             return;
         }
         if let Some((parts, segments)) = parts {

@@ -1,7 +1,7 @@
 //! The split of a budget, compared with simple rules and with a little more or less.
 
 use super::Ask;
-use super::allocate::{Hull, by_hulls, by_numbers, programme};
+use super::allocation::{Hull, by_hulls, by_numbers, programme};
 use super::reduce::Curve;
 use crate::experiment::result::{
     FleetChange, FleetRule, FleetShare, FleetSplit, FleetVerdict, FleetVolume,
@@ -115,7 +115,7 @@ pub(super) fn split(
     Some(FleetSplit {
         budget_pages: budget,
         method: method.to_owned(),
-        bound_misses: by_hull.bound,
+        bound_misses: (!curves.iter().any(|curve| curve.is_estimate)).then_some(by_hull.bound),
         rules,
         misses_per_mebibyte: price(&changes[1], budget, page_bytes),
         changes: changes.to_vec(),

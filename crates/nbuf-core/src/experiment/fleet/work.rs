@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::Error;
-use super::folder::{self, Folder};
+use super::folder::Folder;
+use super::inputs;
 use super::summary::{self, Entry};
 use super::volume::Volume;
 use crate::clock::Stopwatch;
@@ -38,14 +39,19 @@ enum Failed {
     Input(#[from] Error),
     #[error("{0} has changed since the plan: plan again")]
     Changed(String),
-    #[error("{0} has no requests in this piece: nothing to measure")]
+    #[error("{0} has no requests: nothing to measure")]
     Empty(String),
 }
 
-/// Does a task, unless it is done. What it leaves is in the folder when this returns.
-pub(super) fn work(task: &FleetTask, folder: &Folder) -> Result<FleetRow, Error> {
+/// Does a task, unless it is done. What it leaves is in the folder when this returns; nothing where it was over
+/// before it was done.
+pub(super) fn work(
+    task: &FleetTask,
+    folder: &Folder,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Option<FleetRow>, Error> {
     if let Some(row) = folder.row(&task.task).filter(|row| row.error.is_none()) {
-        return Ok(row);
+        return Ok(Some(row));
     }
     let clock = Stopwatch::start();
     let mut row = FleetRow {
@@ -54,13 +60,14 @@ pub(super) fn work(task: &FleetTask, folder: &Folder) -> Result<FleetRow, Error>
         input: task.input.path.clone(),
         ..FleetRow::default()
     };
-    match guarded(|| count(task, &mut row)) {
-        Ok(entries) => folder.write_summary(&task.task, &summary::write(&entries))?,
+    match guarded(|| count(task, &mut row, is_over)) {
+        Ok(Some(entries)) => folder.write_summary(&task.task, &summary::write(&entries))?,
+        Ok(None) => return Ok(None),
         Err(error) => row.error = Some(error),
     }
     row.seconds = clock.elapsed().as_secs_f64();
     folder.write_row(&row)?;
-    Ok(row)
+    Ok(Some(row))
 }
 
 /// A failure in words, and so is a panic.
@@ -76,25 +83,37 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, String> {
 }
 
 /// Reads the input, and counts what the task asks for.
-fn count(task: &FleetTask, row: &mut FleetRow) -> Result<Vec<Entry>, Failed> {
-    let path = Path::new(&task.input.path);
-    if folder::identity(path)? != (task.input.bytes, task.input.modified_ns) {
+fn count(
+    task: &FleetTask,
+    row: &mut FleetRow,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Entry>>, Failed> {
+    if !inputs::is_unchanged(&task.input)? {
         return Err(Failed::Changed(task.input.path.clone()));
     }
+    let path = PathBuf::from(&task.input.path);
     let bound = Bound { allowed: Bytes(task.memory_bytes), remedy: LESS };
     let format = task.format.as_deref().map(str::parse::<Parameters>).transpose()?;
     let options =
         Options { memory: bound, format, problems_max: PROBLEMS_MAX, ..Options::default() };
-    let mut source = Source::open(&[path.to_owned()], &options)?;
+    let mut source = match Source::open(&[path], &options) {
+        // An hour without requests is a part of a volume.
+        Err(SourceError::Empty { .. }) if task.by != FleetBy::File => return Ok(Some(Vec::new())),
+        opened => opened?,
+    };
     let unit = source.detected().unit;
     let (from, to) = match task.piece {
         FleetPiece::Time { from, to } => (from, to),
-        _ => (0, u64::MAX),
+        _ => (0, None),
     };
+    let to = to.unwrap_or(u64::MAX);
     let mut volumes: BTreeMap<u32, Volume> = BTreeMap::new();
     let (mut batch, mut sorted) = (Batch::default(), BTreeMap::<u32, Vec<Request>>::new());
     let mut seen = 0_u64;
     while seen < to && source.next(&mut batch)? {
+        if is_over() {
+            return Ok(None);
+        }
         let wanted = clip(&batch.requests, from.saturating_sub(seen), to - seen);
         seen += batch.requests.len() as u64;
         row.requests += wanted.len() as u64;
@@ -115,7 +134,7 @@ fn count(task: &FleetTask, row: &mut FleetRow) -> Result<Vec<Entry>, Failed> {
         bound.without(source.bytes()).allow("the distinct pages of this task", bytes)?;
     }
     row.problems = source.problems().count;
-    if seen == 0 {
+    if seen == 0 && task.by == FleetBy::File {
         return Err(Failed::Empty(task.input.path.clone()));
     }
     let names = source.objects().to_vec();
@@ -129,7 +148,7 @@ fn count(task: &FleetTask, row: &mut FleetRow) -> Result<Vec<Entry>, Failed> {
     row.volumes = entries.len() as u64;
     row.accesses = entries.iter().map(|entry| entry.segment.accesses).sum();
     row.distinct_pages = entries.iter().map(|entry| entry.distinct).sum();
-    Ok(entries)
+    Ok(Some(entries))
 }
 
 /// Those of some requests between two places.

@@ -62,12 +62,14 @@ pub enum FleetBy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct FleetInput {
-    /// Its path.
+    /// Its path, from the root.
     pub path: String,
     /// Its length.
     pub bytes: u64,
-    /// When it was changed last, in nanoseconds since 1970.
-    pub modified_ns: u64,
+    /// When it was changed last: whole seconds since 1970.
+    pub modified_seconds: i64,
+    /// And nanoseconds more.
+    pub modified_nanoseconds: u32,
 }
 
 /// Which accesses of an input are counted.
@@ -81,8 +83,8 @@ pub enum FleetPiece {
     Time {
         /// The first request.
         from: u64,
-        /// The end: the first request that is left out.
-        to: u64,
+        /// The end: the first request that is left out; nothing for the last piece, which has the rest.
+        to: Option<u64>,
     },
     /// Pages by their hash (splitmix64): all parts are added.
     Hash {

@@ -10,8 +10,8 @@ pub struct FleetSplit {
     pub budget_pages: u64,
     /// How the best split was found: `hull` or `programme`.
     pub method: String,
-    /// Misses that no split of this budget can be below.
-    pub bound_misses: f64,
+    /// Misses that no split of this budget can be below; nothing where a curve is an estimate.
+    pub bound_misses: Option<f64>,
     /// Rules with their misses: the best split first, then equal shares, shares by rate and by footprint.
     pub rules: Vec<FleetRule>,
     /// The shadow price: misses that each MiB saves, by a budget a tenth larger.

@@ -30,10 +30,12 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
     fold(fold(state ^ u64::from_le_bytes(last), THIRD), FIRST)
 }
 
-/// The key that a text names: its own number where it is one, else the hash.
+/// The key that a text names: its own number where it is one as numbers are written, else the hash. So `7` and
+/// `07` are two keys.
 #[inline]
 pub fn key(text: &[u8]) -> u64 {
-    super::fields::number(text).unwrap_or_else(|| hash(text))
+    let is_plain = text.len() == 1 || text.first() != Some(&b'0');
+    super::fields::number(text).filter(|_| is_plain).unwrap_or_else(|| hash(text))
 }
 
 /// [`hash`] for the tables of the standard library.
@@ -78,6 +80,7 @@ mod tests {
     fn keys_that_are_numbers_keep_them() {
         assert_eq!(key(b"13053225291711363978"), 13_053_225_291_711_363_978);
         assert_eq!(key(b"0"), 0);
+        assert_eq!((key(b"7"), key(b"07"), key(b"00")), (7, hash(b"07"), hash(b"00")));
         assert_eq!(key(b"18446744073709551616"), hash(b"18446744073709551616"));
         assert_eq!(key(b"a1"), hash(b"a1"));
     }

@@ -41,7 +41,7 @@ pub use progress::Progress;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::input::Input;
 use self::open::{Opened, open};
@@ -106,6 +106,13 @@ impl fmt::Display for Detected {
         }
         write!(f, "; could as well be {}", self.also.join(", "))
     }
+}
+
+/// Whether a file looks like a trace of some format. One that cannot be read, or is empty, may be one.
+pub(crate) fn is_known(path: &Path) -> bool {
+    let input = Input::open(path, Bound::NONE, &mut Counter::default());
+    let looks = input.and_then(|input| open::looks_like_a_trace(&input));
+    !matches!(looks, Err(SourceError::Unknown { .. }))
 }
 
 /// A trace that is being read.

@@ -105,6 +105,11 @@ fn find(name: &str) -> Result<&'static Format, SourceError> {
     format::find(name).ok_or_else(|| SourceError::NoFormat(name.to_owned()))
 }
 
+/// An error where an input has bytes, and looks like no format.
+pub(super) fn looks_like_a_trace(input: &Input) -> Result<(), SourceError> {
+    if input.head.is_empty() { Ok(()) } else { guess(input).map(drop) }
+}
+
 fn guess(input: &Input) -> Result<Guess, SourceError> {
     let head = Head { bytes: &input.head, is_whole: input.is_whole };
     format::guess(FORMATS, head, &input.name()).ok_or_else(|| {

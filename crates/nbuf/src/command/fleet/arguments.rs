@@ -1,9 +1,11 @@
 //! What can be asked of `nbuf fleet`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nbuf::experiment::curve::Parameters;
-use nbuf::experiment::fleet::{Ask, Rows, Spec, Split};
+use nbuf::experiment::fleet::{Ask, RUNNERS, Rows, Runner, Spec, Split};
 use nbuf::experiment::result::FleetBy;
 use nbuf::units::{Bytes, Size};
 
@@ -39,18 +41,11 @@ pub(crate) struct Args {
     pub(super) plan: PlanArgs,
 
     /// Where the work is done
-    #[arg(long, value_name = "RUNNER", default_value = "local")]
+    #[arg(long, value_name = "RUNNER", default_value = "local", value_parser = Runners)]
     pub(super) on: Runner,
 
     #[command(flatten)]
     pub(super) ask: AskArgs,
-}
-
-/// Where the work is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Runner {
-    /// Processes on this machine
-    Local,
 }
 
 /// A step alone.
@@ -230,6 +225,30 @@ impl AskArgs {
     pub(super) fn ask(&self) -> Ask {
         let Self { hit_ratio, budget, miss_ms, miss_price, gib_price, .. } = *self;
         Ask { hit_ratio, budget, miss_ms, miss_price, gib_price }
+    }
+}
+
+/// The names of runners.
+#[derive(Clone, Copy, Debug)]
+struct Runners;
+
+impl TypedValueParser for Runners {
+    type Value = Runner;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Runner, clap::Error> {
+        let names = PossibleValuesParser::new(RUNNERS.map(|runner| runner.name));
+        let name = names.parse_ref(command, argument, value)?;
+        Ok(RUNNERS.into_iter().find(|runner| runner.name == name).unwrap_or(RUNNERS[0]))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |runner: &Runner| PossibleValue::new(runner.name).help(runner.summary);
+        Some(Box::new(RUNNERS.iter().map(value)))
     }
 }
 

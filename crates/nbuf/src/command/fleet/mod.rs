@@ -1,14 +1,13 @@
 //! `nbuf fleet`: thousands of volumes, planned, worked on and answered.
 
 mod arguments;
+mod draft;
 
-use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result};
 use nbuf::experiment::document;
 use nbuf::experiment::fleet::{self, Rows, TASKS, Worked};
-use nbuf::experiment::output::Readers;
 use nbuf::units::count;
 
 pub(crate) use arguments::{Args, WorkerArgs};
@@ -17,7 +16,7 @@ use arguments::{AskArgs, PlanArgs, Step, WorkArgs};
 use crate::console::Console;
 use crate::exit;
 use crate::fail::{UsageError, leave_panics, say};
-use crate::output::{must_be_possible, print, write_new};
+use crate::output::print;
 use crate::show::fleet as shown;
 use crate::show::terminal::Terminal;
 use crate::verbosity::note;
@@ -31,17 +30,16 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     }
 }
 
-/// Plans, works on this machine, and answers.
+/// Plans, has the work done, and answers.
 fn whole(args: &Args) -> Result<u8> {
-    let arguments::Runner::Local = args.on;
     if let Some(path) = &args.ask.html {
-        must_be_possible(path, "--html")?;
+        draft::must_be_possible(path)?;
     }
     write_plan(&args.plan)?;
     let out = args.plan.out.clone().unwrap_or_default();
     let console = Console::plain();
     let session = console.session();
-    let worked = fleet::work_locally(&out.join(TASKS), args.plan.workers(), &session);
+    let worked = fleet::work_on(&args.on, &out.join(TASKS), args.plan.workers(), &session);
     let worked = worked.map_err(refused)?;
     if let Some(signal) = session.cancellation.signal() {
         say_interrupted(worked);
@@ -52,9 +50,17 @@ fn whole(args: &Args) -> Result<u8> {
 
 fn write_plan(args: &PlanArgs) -> Result<()> {
     let spec = args.spec();
-    let tasks = fleet::plan(&spec).map_err(refused)?;
-    let count = count(tasks.len() as u64, "task", "tasks");
-    note(format_args!("planned {count} in {}", spec.out.join(TASKS).display()));
+    let planned = fleet::plan(&spec).map_err(refused)?;
+    let tasks = count(planned.tasks.len() as u64, "task", "tasks");
+    note(format_args!("planned {tasks} in {}", spec.out.join(TASKS).display()));
+    let left_out = |paths: &[PathBuf], why: &str| {
+        if let Some(first) = paths.first() {
+            let files = count(paths.len() as u64, "file", "files");
+            note(format_args!("left out {files} {why}, such as {}", first.display()));
+        }
+    };
+    left_out(&planned.unknown, "of no known format");
+    left_out(&planned.doubles, "that other inputs name too");
     Ok(())
 }
 
@@ -85,12 +91,12 @@ fn say_interrupted(worked: Worked) {
 /// Shows what is finished.
 fn answer(out: &Path, args: &AskArgs) -> Result<u8> {
     if let Some(path) = &args.html {
-        must_be_possible(path, "--html")?;
+        draft::must_be_possible(path)?;
     }
     let drawn = fleet::reduce(out, &args.ask()).map_err(refused)?;
+    let is_whole = drawn.failures.is_empty() && drawn.tasks_missing == 0;
     if let Some(path) = &args.html {
-        let page = shown::page(&drawn);
-        write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
+        draft::write(path, shown::page(&drawn), is_whole)?;
         note(format_args!("the page is {}", path.display()));
     }
     let text = if args.json {
@@ -99,7 +105,6 @@ fn answer(out: &Path, args: &AskArgs) -> Result<u8> {
         shown::table(&drawn, Terminal::of_output().width)
     };
     print(text.as_bytes())?;
-    let is_whole = drawn.failures.is_empty() && drawn.tasks_missing == 0;
     Ok(if is_whole { 0 } else { exit::NOT_HELD })
 }
 

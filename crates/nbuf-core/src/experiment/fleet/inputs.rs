@@ -1,0 +1,149 @@
+//! The inputs of a fleet: names, directories and patterns become files.
+//!
+//! Invariant: a file is an input once, however often and by whatever name it is given. A file that is named, also
+//! by a pattern, is an input; one that is found in a directory is an input only if its format is known.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::folder::{TASKS, first_line_is_ours};
+use super::{Error, Spec};
+use crate::experiment::result::FleetInput;
+use crate::workload::source;
+
+/// A file that is an input.
+pub(super) struct Found {
+    /// Its path as it was given, without `./`.
+    pub(super) named: PathBuf,
+    /// What the plan has of it: its path from the root, so that workers open it from any directory.
+    pub(super) input: FleetInput,
+}
+
+/// The inputs, in the order of their names, and what is none.
+#[derive(Default)]
+pub(super) struct Inputs {
+    pub(super) files: Vec<Found>,
+    pub(super) unknown: Vec<PathBuf>,
+    pub(super) doubles: Vec<PathBuf>,
+}
+
+/// The inputs of a spec.
+pub(super) fn find(spec: &Spec) -> Result<Inputs, Error> {
+    let mut inputs = Inputs::default();
+    let mut named = BTreeSet::new();
+    for input in &spec.inputs {
+        add(input, spec.format.is_none(), &mut named, &mut inputs.unknown)?;
+    }
+    let mut known = BTreeSet::new();
+    for path in named {
+        let failed = |source| Error::Input { path: path.clone(), source };
+        let metadata = fs::metadata(&path).map_err(failed)?;
+        if !known.insert((metadata.dev(), metadata.ino())) {
+            inputs.doubles.push(path);
+            continue;
+        }
+        let absolute = std::path::absolute(&path).map_err(failed)?;
+        let text = absolute.to_str().ok_or_else(|| Error::Name(path.clone()))?;
+        let input = identity(text, &metadata);
+        inputs.files.push(Found { named: path, input });
+    }
+    // A file that is named as well has a name to complain about.
+    let is_named = |path: &PathBuf| inputs.files.iter().any(|file| file.named == *path);
+    inputs.unknown = inputs.unknown.iter().filter(|path| !is_named(path)).cloned().collect();
+    if inputs.files.is_empty() {
+        return Err(match inputs.unknown.first() {
+            Some(path) => Error::NoTrace { path: path.clone(), files: inputs.unknown.len() },
+            None => Error::NoMatch("nothing".to_owned()),
+        });
+    }
+    Ok(inputs)
+}
+
+/// Adds the files that one input stands for.
+fn add(
+    input: &str,
+    must_be_known: bool,
+    named: &mut BTreeSet<PathBuf>,
+    unknown: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
+    let path = Path::new(input);
+    if path.is_dir() {
+        let mut found = Vec::new();
+        walk(path, &mut found)?;
+        if found.is_empty() {
+            return Err(Error::NoMatch(format!("{}/*", path.display())));
+        }
+        for path in found {
+            if must_be_known && !source::is_known(&path) {
+                unknown.push(plain(&path));
+            } else {
+                named.insert(plain(&path));
+            }
+        }
+        return Ok(());
+    }
+    if path.exists() || !input.contains(['*', '?', '[']) {
+        named.insert(plain(path));
+        return Ok(());
+    }
+    let paths = glob::glob(input);
+    let paths = paths.map_err(|source| Error::Pattern { pattern: input.to_owned(), source })?;
+    let mut has_any = false;
+    for found in paths {
+        let found = found.map_err(|error| Error::Input {
+            path: error.path().to_owned(),
+            source: error.into(),
+        })?;
+        if found.is_file() {
+            has_any = true;
+            named.insert(plain(&found));
+        }
+    }
+    if has_any { Ok(()) } else { Err(Error::NoMatch(input.to_owned())) }
+}
+
+/// A path without the `./` at its beginning or inside.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// All regular files below a directory but those of fleets; names that begin with a dot are not of a trace.
+fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let failed = |source| Error::Input { path: directory.to_owned(), source };
+    if first_line_is_ours(&directory.join(TASKS)) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_dir() {
+            walk(&entry.path(), found)?;
+        } else if entry.path().is_file() {
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// An input as it is now.
+fn identity(path: &str, metadata: &fs::Metadata) -> FleetInput {
+    FleetInput {
+        path: path.to_owned(),
+        bytes: metadata.len(),
+        modified_seconds: metadata.mtime(),
+        modified_nanoseconds: u32::try_from(metadata.mtime_nsec()).unwrap_or_default(),
+    }
+}
+
+/// Whether an input is as it was when the plan was made.
+pub(super) fn is_unchanged(input: &FleetInput) -> Result<bool, Error> {
+    let path = Path::new(&input.path);
+    let metadata = fs::metadata(path);
+    let metadata = metadata.map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    Ok(identity(&input.path, &metadata) == *input)
+}
