@@ -72,6 +72,34 @@ pub(crate) fn has_negative(array: &ArrayRef) -> bool {
     has
 }
 
+/// The smallest of its whole numbers; one below 0 counts as 0.
+#[expect(clippy::useless_conversion, reason = "one of the types is the result")]
+pub(crate) fn smallest(array: &ArrayRef) -> u64 {
+    let mut least = u64::MAX;
+    let mut take = |number: u64| least = least.min(number);
+    slices!(
+        array,
+        values,
+        values.iter().for_each(|&value| take(u64::try_from(value).unwrap_or(0))),
+        values.iter().for_each(|&value| take(u64::from(value)))
+    );
+    least
+}
+
+/// The largest of its whole numbers; 0 where all are negative.
+#[expect(clippy::useless_conversion, reason = "one of the types is the result")]
+pub(crate) fn largest(array: &ArrayRef) -> u64 {
+    let mut most = 0;
+    let mut take = |number: u64| most = most.max(number);
+    slices!(
+        array,
+        values,
+        values.iter().for_each(|&value| take(u64::try_from(value).unwrap_or(0))),
+        values.iter().for_each(|&value| take(u64::from(value)))
+    );
+    most
+}
+
 /// Times of some rows in nanoseconds. Numbers are nanoseconds, and fractions are seconds.
 pub(crate) fn times(array: &ArrayRef, from: usize, to: usize, out: &mut Vec<i64>) {
     out.clear();

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    Array as _, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
     StringArray, UInt64Array,
 };
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
@@ -11,7 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::sys;
+use crate::columns::{numbers, text};
+use crate::sys::{self, Numbers};
 
 /// Batches of one schema.
 #[pyclass(frozen, module = "nbuf._nbuf")]
@@ -67,6 +69,31 @@ impl Frame {
         let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
         sys::give(py, Box::new(reader))
+    }
+
+    /// Each column without any other library: its name, type and numbers as of 64 bits; the numbers of texts
+    /// are places in the list behind them.
+    fn columns(&self) -> Vec<(String, String, Numbers, Option<Vec<String>>)> {
+        let column = |index: usize| {
+            let field = self.schema.field(index);
+            let (mut all, mut some, mut texts) = (Vec::new(), Vec::new(), None);
+            for batch in &self.batches {
+                let array = batch.column(index);
+                let array = match array.as_any_dictionary_opt() {
+                    Some(dictionary) => {
+                        let values = dictionary.values();
+                        let own = (0..values.len()).map(|row| text(values, row).to_owned());
+                        texts = Some(own.collect());
+                        dictionary.keys().slice(0, array.len())
+                    }
+                    None => Arc::clone(array),
+                };
+                numbers(&array, 0, array.len(), &mut some);
+                all.append(&mut some);
+            }
+            (field.name().clone(), field.data_type().to_string(), all.into(), texts)
+        };
+        (0..self.schema.fields().len()).map(column).collect()
     }
 
     fn __len__(&self) -> usize {

@@ -8,6 +8,7 @@ mod sys;
 
 mod columns;
 mod errors;
+mod fleet;
 mod frame;
 mod requests;
 mod roles;
@@ -20,6 +21,11 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _nbuf {
+    #[pymodule_export]
+    use crate::fleet::{
+        fleet_allocate, fleet_give_up, fleet_left, fleet_local, fleet_merge, fleet_plan,
+        fleet_reduce, fleet_serve, fleet_tasks, fleet_work,
+    };
     #[pymodule_export]
     use crate::frame::Frame;
     #[pymodule_export]

@@ -7,7 +7,9 @@ use nbuf::experiment::trace::{Op, Request, Unit};
 use nbuf::trace::{CacheEvent, FileId, Record};
 use nbuf::workload::format::{BATCH_REQUESTS, Batch, key_of_text, native_request};
 
-use crate::columns::{has_negative, is_text, is_time, is_whole, numbers, text, times};
+use crate::columns::{
+    has_negative, is_text, is_time, is_whole, largest, numbers, smallest, text, times,
+};
 use crate::roles::{Role, find, missing};
 
 /// Operations that are texts.
@@ -25,6 +27,9 @@ const OPERATIONS: [(&str, Op); 12] = [
     ("flush", Op::Flush),
     ("f", Op::Flush),
 ];
+
+/// The years 2000 to 2100 in seconds since 1970.
+const CENTURY_SECONDS: (u64, u64) = (946_684_800, 4_102_444_800);
 
 /// Batches of a table whose columns are known.
 pub(crate) struct Requests {
@@ -90,7 +95,7 @@ impl Requests {
                     "the column `{column}` is of the type {kind}: make it one of {wanted}"
                 ));
             }
-            let nulls: usize = self.arrays(index).map(arrow_array::Array::null_count).sum();
+            let nulls: usize = self.arrays(index).map(arrow_array::Array::logical_null_count).sum();
             if nulls > 0 {
                 return Err(format!(
                     "the column `{column}` has {nulls} rows without a value: leave them out, or fill them"
@@ -100,8 +105,42 @@ impl Requests {
             if is_amount && self.arrays(index).any(has_negative) {
                 return Err(format!("the column `{column}` has negative numbers: leave them out"));
             }
-            if role == Role::Op {
-                self.check_operations(index, column)?;
+            match role {
+                Role::Op => self.check_operations(index, column)?,
+                Role::Time => self.check_times(index, column)?,
+                Role::Task => {
+                    let most = self.arrays(index).map(largest).max().unwrap_or(0);
+                    if u32::try_from(most).is_err() {
+                        return Err(format!(
+                            "the column `{column}` has the task {most}, and the largest is {}: number the tasks from \
+                             0, or leave the column out",
+                            u32::MAX
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses whole numbers that are seconds, or parts of them, since 1970, and no nanoseconds.
+    fn check_times(&self, index: usize, column: &str) -> Result<(), String> {
+        let is_whole = self.arrays(index).all(|array| is_whole(array.data_type()));
+        if !is_whole || column.ends_with("_ns") {
+            return Ok(());
+        }
+        let least = self.arrays(index).map(smallest).min().unwrap_or(0);
+        let most = self.arrays(index).map(largest).max().unwrap_or(0);
+        for (unit, times) in [("seconds", 1), ("milliseconds", 1_000), ("microseconds", 1_000_000)]
+        {
+            if least >= CENTURY_SECONDS.0 * times && most <= CENTURY_SECONDS.1 * times {
+                let by = 1_000_000_000 / times;
+                return Err(format!(
+                    "the column `{column}` has whole numbers that look like {unit} since 1970, and are taken for \
+                     nanoseconds: multiply them by {by}, or make them timestamps; nanoseconds they are in a \
+                     column of a table that is named time_ns"
+                ));
             }
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! What each column of a table is for, by the caller's words and by its name.
 
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
+
+use crate::columns::{is_time, is_whole};
 
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +53,28 @@ pub(crate) fn find(
         let found = found.filter(|index| columns.iter().all(|&(_, other)| other != *index));
         // Where there are bytes, `page` or `block` is something else.
         let is_bytes = role == Role::Key && schema.index_of("offset_bytes").is_ok();
-        if let Some(index) = found.filter(|_| is_free && !is_bytes) {
+        // What no caller has named, and nothing needs, may be of any type.
+        let fits = |index: &usize| is_usable(role, schema.field(*index).data_type());
+        if let Some(index) = found.filter(fits).filter(|_| is_free && !is_bytes) {
             columns.push((role, index));
         }
     }
-    if columns.is_empty() && schema.fields().len() == 1 {
-        columns.push((Role::Key, 0));
+    // pandas adds the index of rows that were chosen.
+    let mut own = (0..schema.fields().len())
+        .filter(|&index| !schema.field(index).name().starts_with("__index_level_"));
+    if let (true, Some(only), None) = (columns.is_empty(), own.next(), own.next()) {
+        columns.push((Role::Key, only));
     }
     Ok(columns)
+}
+
+/// Whether a column that has only the name of a role is taken for it.
+fn is_usable(role: Role, kind: &DataType) -> bool {
+    match role {
+        Role::Time => is_time(kind),
+        Role::Task => is_whole(kind),
+        _ => true,
+    }
 }
 
 /// That a column is missing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader as _};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use nbuf::experiment::document::{self, Document};
 use nbuf::experiment::session::{Given, Session};
 use nbuf::experiment::trace::{convert, generate, stat};
@@ -29,8 +29,7 @@ impl Table {
         let py = source.py();
         let capsule: Bound<'_, PyCapsule> =
             source.call_method0("__arrow_c_stream__")?.cast_into()?;
-        let reader = sys::take(&capsule)?;
-        let schema = reader.schema();
+        let (schema, reader) = sys::take(&capsule)?;
         let read = py.detach(|| -> Result<Requests, Failure> {
             let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>()?;
             Requests::new(&schema, batches, &columns).map_err(Failure::new)
@@ -38,12 +37,17 @@ impl Table {
         Ok(Self(Arc::new(read.map_err(|failure| failure.raise(py))?)))
     }
 
-    /// The rows of arrays of `NumPy`, each with its role.
+    /// The rows of arrays of `NumPy`, and of frames of one column, each with its role.
     #[staticmethod]
     fn of_arrays(py: Python<'_>, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
         for (name, array) in &columns {
-            arrays.push((name.clone(), sys::column(name, array)?));
+            // Texts come as a table of their own.
+            let column = match array.cast::<Frame>() {
+                Ok(frame) => Arc::clone(frame.get().batches[0].column(0)),
+                Err(_) => sys::column(name, array)?,
+            };
+            arrays.push((name.clone(), column));
         }
         let named: Vec<_> = columns.into_iter().map(|(name, _)| (name.clone(), name)).collect();
         let lengths: Vec<String> =

@@ -59,7 +59,7 @@ fn stage(here: &Path, built: &Path) -> PathBuf {
     fs::create_dir_all(&package).expect("a folder for the package");
     for entry in fs::read_dir(here.join("python/nbuf")).expect("the package") {
         let entry = entry.expect("a file of the package");
-        if entry.path().is_file() {
+        if entry.file_name() != "__pycache__" {
             symlink(entry.path(), package.join(entry.file_name())).expect("a link");
         }
     }

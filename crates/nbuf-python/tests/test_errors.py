@@ -15,6 +15,10 @@ TABLES = [
     ({"key": [1], "op": ["leap"]}, "operation leap"),
     ({"key": [1], "op": [99]}, "operation 99"),
     ({"key": [[1]]}, "`key` is of the type List"),
+    ({"key": pyarrow.DictionaryArray.from_arrays([0, 1], ["a", None])}, "`key` has 1 rows without a value"),
+    ({"key": [1], "task": [2**32]}, "has the task 4294967296"),
+    ({"key": [1, 2], "time": [1_700_000_000, 1_700_000_001]}, "look like seconds since 1970"),
+    ({"key": [1, 2], "time": [1_700_000_000_000] * 2}, "look like milliseconds since 1970"),
     ({"volume": [0, 1], "block": [5, 5]}, "keys and files are two columns"),
 ]
 
@@ -38,7 +42,10 @@ MISTAKES = [
     (lambda zipf: nbuf.curve(7), "cannot be read from int"),
     (lambda zipf: nbuf.curve(numpy.zeros((2, 2), "u8")), "has not one dimension"),
     (lambda zipf: nbuf.curve(numpy.zeros(0, "u8")), "has no requests"),
-    (lambda zipf: nbuf.curve(numpy.array(["a"])), "has the type"),
+    (lambda zipf: nbuf.curve(numpy.array([1j])), "has the type"),
+    (lambda zipf: nbuf.read_trace(key=numpy.array(["a", None], dtype=object)), "no text"),
+    (lambda zipf: nbuf.read_trace(key=[1], time=numpy.array(["NaT"], "M8[s]")), "without a value"),
+    (lambda zipf: nbuf.knee(nbuf.curve(zipf), page=8192), "drawn already, without page"),
     (lambda zipf: nbuf.read_trace(key=[1, 2], size=[1]), "different lengths: key has 2, size has 1"),
     (lambda zipf: nbuf.read_trace(zipf, key=[1]), "not both"),
     (lambda zipf: nbuf.read_trace(pyarrow.table({"a": [1]}), columns={"kye": "a"}), "no role `kye`"),

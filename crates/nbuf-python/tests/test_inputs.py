@@ -68,8 +68,61 @@ def test_numbers_of_each_type_are_keys(kind):
     assert nbuf.curve(keys[::-1][::-1][::1]).to_dict()["curves"] == want["curves"]
 
 
+def test_a_series_and_a_chosen_part_of_a_frame_are_keys():
+    keys = numpy.random.default_rng(2).integers(0, 50, 2000)
+    want = nbuf.curve(keys).to_dict()["curves"]
+    frame = pandas.DataFrame({"lbn": keys})
+    chunks = pyarrow.chunked_array([keys[:700], keys[700:]])
+    for series in (polars.Series(keys), pandas.Series(keys), frame["lbn"], chunks):
+        assert nbuf.curve(series).to_dict()["curves"] == want
+    assert nbuf.curve(polars.Series("lbn", keys)).to_dict()["curves"] == want
+    even = frame["lbn"] % 2 == 0
+    assert nbuf.curve(frame[even]).to_dict()["curves"] == nbuf.curve(keys[keys % 2 == 0]).to_dict()["curves"]
+    texts = [f"k{key}" for key in keys]
+    counts = nbuf.curve(pyarrow.table({"key": texts})).to_dict()["curves"]
+    for series in (polars.Series(texts), pandas.Series(texts), numpy.array(texts), numpy.array(texts, dtype=object)):
+        assert nbuf.curve(series).to_dict()["curves"] == counts
+
+
+def test_arrays_are_times_and_words(requests, native):
+    columns = {name: requests[f"{name}_bytes"].to_numpy() for name in ("offset", "length")}
+    words = numpy.array(["read", "write", "", "", "", "", "discard"])[requests["op"].to_numpy()]
+    moments = requests["time_ns"].to_numpy()
+    for time in (moments.astype("M8[ns]"), moments.astype("M8[ns]").astype("M8[us]")):
+        for file in (requests["file"].to_numpy(zero_copy_only=False), numpy.array(requests["file"].to_pylist())):
+            made = nbuf.read_trace(
+                op=words, time=time, file=file, task=requests["task"].to_numpy(), **columns
+            )
+            assert drawn(made) == drawn(native)
+    assert nbuf.stat(nbuf.read_trace(key=[1, 2], time=numpy.array(["2020-01-01", "2020-01-02"], "M8[D]"))).accesses == 2
+
+
+def test_what_nothing_needs_may_be_of_any_type(zipf):
+    table = pyarrow.table({"key": [1, 2, 1], "time": ["monday"] * 3, "task": ["worker-1"] * 3})
+    assert nbuf.stat(table).accesses == 3
+    with pytest.raises(nbuf.Error, match="`time` is of the type Utf8"):
+        nbuf.read_trace(table, columns={"time": "time"})
+
+
+def test_numbers_of_numpy_are_numbers(native):
+    small = {"page": numpy.int64(8192), "warmup": numpy.int64(100), "sizes": [numpy.int32(10)], "seed": numpy.uint8(3)}
+    plain = {"page": 8192, "warmup": 100, "sizes": [10], "seed": 3}
+    assert nbuf.curve(native, **small).to_dict() == nbuf.curve(native, **plain).to_dict()
+    share = nbuf.curve(native, warmup=numpy.float32(0.5), sample=numpy.float32(0.5)).to_dict()
+    assert share == nbuf.curve(native, warmup=0.5, sample=0.5).to_dict()
+
+
+def test_a_trace_becomes_a_frame_without_pyarrow(native, zipf, monkeypatch):
+    import sys
+
+    want = [pyarrow.table(trace).to_pydict() for trace in (nbuf.read_trace(native), zipf)]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    got = [trace.to_pandas() for trace in (nbuf.read_trace(native), zipf)]
+    assert [{name: frame[name].tolist() for name in frame} for frame in got] == want
+
+
 def test_texts_are_the_keys_of_a_text_file(folder):
-    keys = [f"user:{number % 17}" for number in range(500)] + ["12", "012"]
+    keys = [f"user:{number % 17}" for number in range(500)] + ["12", "012", "0", "00"]
     path = folder / "names.keys"
     path.write_text("".join(key + "\n" for key in keys))
     want = nbuf.curve(nbuf.read_trace(path, format="keys")).to_dict()["curves"]

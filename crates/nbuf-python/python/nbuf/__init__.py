@@ -22,6 +22,7 @@ from nbuf._curve import (
 )
 from nbuf._distances import COLD, distances
 from nbuf._errors import Error, MissingFile, MissingLibrary
+from nbuf._fleet import Allocation, Fleet, allocate, fleet, merge
 from nbuf._nbuf import __version__
 from nbuf._plot import plot
 from nbuf._program import SizeResult, Verification, record, size, verify
@@ -31,8 +32,10 @@ from nbuf._trace import Stats, Trace, generate, read_trace, stat, write_trace
 
 __all__ = [
     "COLD",
+    "Allocation",
     "Curve",
     "Error",
+    "Fleet",
     "MissingFile",
     "MissingLibrary",
     "Point",
@@ -44,13 +47,16 @@ __all__ = [
     "Trace",
     "Verification",
     "__version__",
+    "allocate",
     "compare",
     "curve",
     "discs",
     "distances",
+    "fleet",
     "formats",
     "generate",
     "knee",
+    "merge",
     "patterns",
     "plot",
     "policies",

@@ -215,9 +215,10 @@ def _window(window: int | str | None) -> dict[str, int] | None:
 def _warmup(warmup: int | float | None) -> dict[str, int] | None:
     if warmup is None:
         return None
-    if isinstance(warmup, float):
-        return {"millionths": round(warmup * 1_000_000)}
-    return {"requests": warmup}
+    try:
+        return {"requests": operator.index(warmup)}  # type: ignore[arg-type]
+    except TypeError:
+        return {"millionths": round(float(warmup) * 1_000_000)}
 
 
 def curve(
@@ -249,7 +250,7 @@ def curve(
     names = _list(policy)
     if "all" in names:
         names = [row["name"] for row in policies() if row["name"] not in ONLY_OBJECTS]
-    pages = [page] if isinstance(page, (int, str)) else list(page)
+    pages = list(page) if isinstance(page, Iterable) and not isinstance(page, str) else [page]
     if unit not in ("page", "request", "object"):
         raise Error(f"`{unit}` is no unit: write page, request or object")
     spec = {
@@ -263,7 +264,7 @@ def curve(
         "allocator": allocator,
         "writes": writes,
         "warmup": _warmup(warmup),
-        "sample": {"fixed": float(sample)} if isinstance(sample, (int, float)) else sample,
+        "sample": sample if sample is None or isinstance(sample, str) else {"fixed": float(sample)},
         "every": _window(window),
         "by": by,
         "target": target,
@@ -288,6 +289,9 @@ def knee(
 
     A hit ratio is searched among all sizes: the trace of a curve is read once more for it.
     """
+    if options and isinstance(of, Curve):
+        names = ", ".join(options)
+        raise Error(f"the curve is drawn already, without {names}: give that to curve, or give knee the trace")
     if hit_ratio is not None:
         target = f"hit={hit_ratio}"
         if isinstance(of, Curve):

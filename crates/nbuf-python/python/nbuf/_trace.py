@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -50,8 +51,17 @@ class Trace:
 
     def to_pandas(self) -> Any:
         """The requests as a pandas.DataFrame."""
-        pandas = library("pandas")
-        return pandas.DataFrame.from_arrow(self)
+        pandas, numpy = library("pandas"), library("numpy")
+        frame = _nbuf.rows(json.dumps(_inputs(self, None)), table=self._table)
+        kinds = {"Int64": "i8", "UInt64": "u8", "UInt32": "u4"}
+        columns = {}
+        for name, kind, numbers, texts in frame.columns():
+            array = numpy.asarray(numbers)
+            if texts is None:
+                columns[name] = array.astype(kinds[kind])
+            else:
+                columns[name] = pandas.Categorical.from_codes(array.astype("i8"), texts)
+        return pandas.DataFrame(columns)
 
     def to_polars(self) -> Any:
         """The requests as a polars.DataFrame."""
@@ -97,8 +107,7 @@ def read_trace(
     if arrays:
         if source is not None:
             raise Error("read_trace takes a source or arrays, not both: leave one out")
-        numpy = library("numpy")
-        given = [(role, numpy.ascontiguousarray(array)) for role, array in arrays.items()]
+        given = [(role, _array(role, array)) for role, array in arrays.items()]
         return Trace(["numpy.ndarray"], _nbuf.Table.of_arrays(given))
     is_table = hasattr(source, "__arrow_c_stream__") and not isinstance(source, Trace)
     if columns and not is_table:
@@ -113,6 +122,32 @@ def read_trace(
     if hasattr(source, "__array_interface__"):
         return read_trace(key=source)
     return Trace(_paths(source), None, None if format == "auto" else format)
+
+
+def _array(role: str, values: Any) -> Any:
+    """What the library takes of values: numbers and times as they are in memory, texts as a table."""
+    numpy = library("numpy")
+    array = numpy.ascontiguousarray(values)
+    if array.dtype.kind == "M":
+        if numpy.isnat(array).any():
+            raise Error(f"`{role}` has rows without a value: leave them out, or fill them")
+        unit = numpy.datetime_data(array.dtype)
+        return array if unit in [(one, 1) for one in ("s", "ms", "us", "ns")] else array.astype("M8[ns]")
+    if array.dtype.kind not in "OUT" or array.ndim != 1:
+        return array
+    texts = array.tolist()
+    wrong = next((one for one in texts if not isinstance(one, str)), None)
+    if wrong is not None or None in texts:
+        raise Error(f"`{role}` has the value {wrong!r}, which is no text: give texts alone, or whole numbers")
+    return _nbuf.Frame([(role, "str", texts)])
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy for JSON."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return float(value)
 
 
 def _paths(source: Source) -> list[str]:
@@ -165,7 +200,7 @@ def _run(
     table = None if trace is None else trace._table
     with reporter(progress) as report:
         made = _nbuf.run(
-            verb, json.dumps(spec), table=table, seed=seed, threads=threads, progress=report
+            verb, json.dumps(spec, default=_plain), table=table, seed=seed, threads=threads, progress=report
         )
     document: dict[str, Any] = json.loads(made)
     return document

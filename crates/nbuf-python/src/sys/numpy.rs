@@ -5,8 +5,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
@@ -41,6 +42,10 @@ pub(crate) fn column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<ArrayRef>
         "i4" => of::<Int32Type>(memory),
         "i8" => of::<Int64Type>(memory),
         "f8" => of::<Float64Type>(memory),
+        "M8[s]" => of::<TimestampSecondType>(memory),
+        "M8[ms]" => of::<TimestampMillisecondType>(memory),
+        "M8[us]" => of::<TimestampMicrosecondType>(memory),
+        "M8[ns]" => of::<TimestampNanosecondType>(memory),
         other => {
             let what =
                 format!("has the type {other}: give whole numbers, such as of `astype('u8')`");

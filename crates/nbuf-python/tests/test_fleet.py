@@ -1,0 +1,256 @@
+"""Fleets: every runner gives the same, whatever happens to its workers."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import nbuf
+import numpy
+import pytest
+
+# Ten times what a slow machine takes.
+DEADLINE_SECONDS = 120
+
+ENGINES = {"local": [], "dask": ["dask", "distributed"], "ray": ["ray"]}
+
+
+def missing(name):
+    return [module for module in ENGINES[name] if importlib.util.find_spec(module) is None]
+
+
+@pytest.fixture(scope="session")
+def short_folder():
+    """For the sockets of Ray, whose paths must be short."""
+    with tempfile.TemporaryDirectory(prefix="nb") as folder:
+        yield folder
+
+
+@pytest.fixture(params=ENGINES)
+def runner(request, short_folder, monkeypatch):
+    """Each runner whose engine is installed. Of another one, a line says that it is skipped."""
+    if modules := missing(request.param):
+        reason = f"no engine {request.param}: pip install {' '.join(modules)}"
+        if log := os.environ.get("NBUF_SKIP_LOG"):
+            with open(log, "a") as file:
+                print(reason, file=file)
+        pytest.skip(reason)
+    monkeypatch.setenv("RAY_TMPDIR", short_folder)
+    return request.param
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Four volumes in a folder, from where all is done: volumes have the names that they are given by."""
+    monkeypatch.chdir(tmp_path)
+    volumes = tmp_path / "v"
+    volumes.mkdir()
+    for number, (accesses, pages) in enumerate([(20_000, 3000), (9000, 1000), (5000, 900), (2000, 100)]):
+        nbuf.generate("zipf", volumes / f"{number}.oracleGeneral", accesses=accesses, pages=pages, seed=number)
+    return tmp_path
+
+
+@pytest.fixture
+def command(program, place):
+    """Starts the program in the place."""
+
+    def start(*words):
+        return subprocess.Popen(
+            [os.environ["NBUF_PROGRAM"], "fleet", *words],
+            cwd=place,
+            env=os.environ | {"NBUF_PYTHON": sys.executable},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+def ended(process, status):
+    out, said = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == status, said
+    return out, said
+
+
+def until(what, look):
+    end = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"no {what} in time")
+
+
+def readers(path):
+    """Processes, apart from this one, that have a pipe open."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            links = [os.readlink(link) for link in (process / "fd").iterdir()]
+        except OSError:
+            continue
+        if int(process.name) != os.getpid() and str(path) in links:
+            found.append(int(process.name))
+    return found
+
+
+def rows(place):
+    return len(list((place / "out/rows").glob("*.json"))) if (place / "out/rows").exists() else 0
+
+
+def test_a_runner_gives_the_same_when_workers_die(runner, command, place):
+    """A worker that is killed is replaced; a task that kills each of its workers is named."""
+    want = nbuf.fleet("v", workers=1).checksum
+    late, poison = place / "v/late.oracleGeneral", place / "poison.bin"
+    nbuf.generate("zipf", late, accesses=500, pages=100)
+    data = late.read_bytes()
+    both = nbuf.fleet("v", workers=1).checksum
+    assert both != want
+    late.unlink()
+    pipes = []
+    for path in (late, poison):
+        os.mkfifo(path)
+        # Held open, so that a worker waits for what is to be read.
+        pipes.append(os.open(path, os.O_RDWR))
+    files = sorted(str(path.relative_to(place)) for path in (place / "v").iterdir())
+    fleet = command(*files, "poison.bin", "--out", "out", "--on", runner, "--workers", "1", "--json")
+    try:
+        # Both pipes are empty, so that they are the last tasks, in an order that the names decide.
+        first = until("a reader", lambda: readers(late) or readers(poison))
+        assert rows(place) == 4
+        is_late = bool(readers(late))
+        if is_late:
+            os.kill(first[0], signal.SIGKILL)
+            until("another reader", lambda: set(readers(late)) - set(first))
+            os.write(pipes[0], data)
+            os.close(pipes[0])
+        killed = set()
+
+        def next_one():
+            for pid in set(readers(poison)) - killed:
+                killed.add(pid)
+                os.kill(pid, signal.SIGKILL)
+            return readers(late) if not is_late else fleet.poll() is not None
+
+        until("the end", next_one)
+        if not is_late:
+            os.write(pipes[0], data)
+            os.close(pipes[0])
+    finally:
+        os.close(pipes[1])
+    out, said = ended(fleet, 1)
+    document = json.loads(out)
+    (failure,) = document["failures"]
+    assert failure["input"] == str(poison) and "poisoned" in failure["error"]
+    assert len(killed) >= 3, said
+    assert document["checksum"] == both
+
+
+def test_a_runner_continues_what_was_interrupted(runner, command, place):
+    want = nbuf.fleet("v", workers=1).checksum
+    pipe = place / "waits.bin"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    fleet = command("v", "waits.bin", "--out", "out", "--on", runner, "--workers", "1")
+    at_work = until("a reader", lambda: readers(pipe))
+    fleet.send_signal(signal.SIGINT)
+    _, said = ended(fleet, 130)
+    os.close(end)
+    assert "4 tasks are done and kept, 1 left" in said
+    until("the end of the worker", lambda: not readers(pipe))
+    assert at_work
+    # Nothing is left to be done: no engine is started for that.
+    begin = time.monotonic()
+    out, _ = ended(command("v", "--out", "out", "--on", runner, "--json"), 0)
+    assert json.loads(out)["checksum"] == want and time.monotonic() - begin < 10
+
+
+def test_the_runner_may_change_between_two_halves(runner, command, place):
+    want = nbuf.fleet("v", workers=1).checksum
+    ended(command("plan", "v", "--out", "out", "--split", "time:2"), 0)
+    plan = (place / "out/tasks.jsonl").read_text().splitlines(keepends=True)
+    (place / "out/half.jsonl").write_text("".join(plan[:4]))
+    if runner == "local":
+        ended(command("work", "--tasks", "out/half.jsonl"), 0)
+    else:
+        words = [sys.executable, "-m", "nbuf.fleet", "--on", runner, "--tasks", "out/half.jsonl", "--workers", "2"]
+        done = subprocess.run(words, cwd=place, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        lines = [line for line in done.stdout.splitlines() if line.startswith("done")]
+        assert sorted(lines) == ["done 1", "done 2", "done 3", "done 4"]
+    assert rows(place) == 4
+    other = "local" if runner != "local" else next((name for name in ENGINES if name != "local" and not missing(name)), "local")
+    out, _ = ended(command("v", "--out", "out", "--split", "time:2", "--on", other, "--workers", "2", "--json"), 0)
+    assert json.loads(out)["checksum"] == want
+
+
+def test_an_engine_that_is_not_there_is_one_line(command, place, tmp_path):
+    environment = {"NBUF_PYTHON": str(tmp_path / "no-python")}
+    before = os.environ | environment
+    process = subprocess.run(
+        [os.environ["NBUF_PROGRAM"], "-q", "fleet", "v", "--out", "out", "--on", "dask"],
+        cwd=place,
+        env=before,
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 125
+    assert "cannot start" in process.stderr and "pip install nbuf[dask]" in process.stderr
+
+
+def test_the_function_is_the_program(document, place):
+    want = document("fleet", "v", "--out", "want", "--budget", "4MiB", "--miss-ms", "5", "--json")
+    got = nbuf.fleet("v", budget="4MiB", miss_ms=5)
+    assert got.to_dict() == want
+    assert nbuf.fleet(["v/0.oracleGeneral", "v/[123].oracleGeneral"], split="time:3").checksum == got.checksum
+    table = got.to_polars()
+    assert table["name"].to_list() == [one["name"] for one in want["volumes"]]
+    assert sum(got.shares.values()) <= 1024 and got.is_whole and not got.failures
+
+
+def test_an_executor_is_an_engine(place):
+    want = nbuf.fleet("v").checksum
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert nbuf.fleet("v", engine=pool, workers=2).checksum == want
+
+
+def test_a_budget_over_curves_is_that_of_the_fleet(place):
+    fleet = nbuf.fleet("v", budget=1000)
+    curves = {name: nbuf.curve(str(name)) for name in [f"v/{number}.oracleGeneral" for number in range(4)]}
+    split = nbuf.allocate(curves, 1000)
+    assert split.bound_misses <= split.rules["best"]
+    assert fleet.rules["best"] <= split.rules["best"] <= min(split.rules.values())
+    # A curve has fewer points than the fleet, and so the split is a little worse.
+    assert split.rules["best"] <= 1.05 * fleet.rules["best"]
+    for name, pages in split.shares.items():
+        assert curves[name].at(max(pages, 1)).misses >= 0
+    assert nbuf.allocate(list(curves.values()), 1000).rules == split.rules
+
+
+def test_a_merged_curve_is_the_sum(zipf):
+    loop = nbuf.curve(numpy.array([7, 8, 9] * 100), sizes=[2, 3, 2000])
+    other = nbuf.curve(zipf, sizes=[2, 3, 2000])
+    both = nbuf.merge([loop, other])
+    for size in (2, 3, 2000):
+        assert both.at(size).hits == loop.at(size).hits + other.at(size).hits
+    halves = nbuf.merge({"loop": loop, "other": other}, how="partitioned")
+    assert halves.points()[-1].misses == loop.points()[-1].misses + other.points()[-1].misses
+    for wrong, words in [("shared", "traces together"), ("sum", "no way to merge")]:
+        with pytest.raises(nbuf.Error, match=words):
+            nbuf.merge([loop, other], how=wrong)
+    with pytest.raises(nbuf.Error, match="no curves"):
+        nbuf.allocate([], 5)
+
+
+def test_the_module_of_the_runners_stays_a_function():
+    words = "import nbuf, nbuf.fleet\ntry:\n    nbuf.fleet('nowhere', out='x')\nexcept nbuf.Error as error:\n    print(error)"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert "cannot use nowhere" in done.stdout
