@@ -13,6 +13,7 @@
 //! ```
 
 mod paths;
+mod serve;
 mod words;
 
 use std::error::Error;
@@ -28,6 +29,7 @@ use crate::workload::command::{Input, Left};
 use crate::workload::record;
 use crate::workload::source::Detected;
 pub use paths::PathNotice;
+pub use serve::ServeNotice;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -148,6 +150,8 @@ pub enum Notice<'a> {
     },
     /// Something of an experiment on paths or wake-ups.
     Path(PathNotice<'a>),
+    /// Something of a server that runs.
+    Serve(ServeNotice<'a>),
 }
 
 /// Why a command was not timed.
@@ -180,6 +184,7 @@ impl Notice<'_> {
             Self::LeftoverRemoved(_)
             | Self::Detected { .. }
             | Self::MemoryPer { .. }
+            | Self::Serve(ServeNotice::Changed { .. } | ServeNotice::Unchanged)
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,
         }

@@ -11,12 +11,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod check;
+mod config;
 mod describe;
+mod keep;
+mod ready;
 mod spec;
 
 pub use crate::cache::cached::Writes;
 pub use crate::cache::policy::Choice;
 pub use crate::path::nbd::{Address, ListenError};
+pub use check::check;
+pub use config::{Config, ConfigError};
+pub use keep::Reread;
 pub use spec::{BehindSpec, BehindSpecError, Spec};
 
 use std::io;
@@ -26,7 +33,7 @@ use super::result::ServeDocument;
 use super::session::{Interim, Session};
 use crate::cache::cached::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings};
 use crate::clock::Stopwatch;
-use crate::path::nbd::{self, Behind, DiscFileError, Drained, Server, ServerError, Setup};
+use crate::path::nbd::{self, Behind, DiscFileError, PassedSockets, Server, ServerError, Setup};
 use describe::describe;
 
 /// Why a disc cannot be served.
@@ -68,6 +75,33 @@ pub enum Error {
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// A setting without a default is missing.
+    #[error("which {0}? give --{0}, or `{0}` in the file of --config")]
+    Missing(&'static str),
+    /// The size of the cache is no number of bytes.
+    #[error("a size in percent has no whole here: give bytes, such as 256MiB")]
+    NoBytes,
+    /// A number is too small or too large.
+    #[error("{name} is {given}: give a number from 1 to {most}")]
+    OutOfRange {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        given: usize,
+        /// The largest.
+        most: usize,
+    },
+    /// A path has no absolute form.
+    #[error("{}: {error}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// What happened.
+        error: io::Error,
+    },
+    /// The file of settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// No signal can end it.
     #[error("cannot listen for signals ({0})")]
     Signals(#[source] io::Error),
@@ -98,7 +132,17 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Size { .. } | Self::Page(_) | Self::Future | Self::NotLoopback(_))
+        matches!(
+            self,
+            Self::Size { .. }
+                | Self::Page(_)
+                | Self::Future
+                | Self::NotLoopback(_)
+                | Self::Missing(_)
+                | Self::NoBytes
+                | Self::OutOfRange { .. }
+                | Self::Config(_)
+        )
     }
 }
 
@@ -115,20 +159,38 @@ pub struct Serving {
 
 /// Serves until the first signal, and then writes what is dirty; until the second at most.
 pub fn run(spec: &Spec, session: &mut Session) -> Result<ServeDocument, Error> {
+    run_with(spec, None, session)
+}
+
+/// The same, where SIGHUP ends nothing: settings are read again by `reread`, which may have another size, policy, way
+/// to write and number of clients. An [observer](Session::observer) gets a notice of each change, and of what stays.
+pub fn run_with(
+    spec: &Spec,
+    reread: Option<Reread<'_>>,
+    session: &mut Session,
+) -> Result<ServeDocument, Error> {
     spec.check()?;
+    let passed = if spec.takes_sockets { PassedSockets::take() } else { Ok(<_>::default()) };
+    let passed = passed.map_err(ServerError::Listen)?;
+    let addresses = passed.addresses().map_err(ServerError::Listen)?;
+    spec.check_addresses(&addresses)?;
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
     let disc = open(spec, clock)?;
     let mut listen = spec.listen.clone();
-    if listen.is_empty() {
+    if listen.is_empty() && addresses.is_empty() {
         listen.push(Address::Unix(
             nbd::default_socket(&spec.disc.to_string()).map_err(Error::Place)?,
         ));
     }
-    let control = control(spec, &listen)?;
+    let control = match passed.control().map_err(ServerError::Listen)? {
+        Some(Address::Unix(path)) => path,
+        _ => control(spec, &[addresses, listen.clone()].concat())?,
+    };
     let setup = Setup {
         listen,
+        passed,
         control: Some(control.clone()),
         policy: spec.policy,
         settings: spec.settings()?,
@@ -141,30 +203,15 @@ pub fn run(spec: &Spec, session: &mut Session) -> Result<ServeDocument, Error> {
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, size_bytes };
     session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
-    let drained = serve(&mut server, spec, size_bytes, session)?;
+    if spec.takes_sockets {
+        ready::notify();
+    }
+    let signals = session.cancellation.listen().map_err(Error::Signals)?;
+    let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
+    let mut keep = keep::Keep { spec, size_bytes, session, reread, ends: 0 };
+    let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, size_bytes, &server.snapshot());
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
-}
-
-fn serve(
-    server: &mut Server,
-    spec: &Spec,
-    size_bytes: u64,
-    session: &Session,
-) -> Result<Drained, Error> {
-    let signals = session.cancellation.listen().map_err(Error::Signals)?;
-    let mut count = 0;
-    let mut take = || {
-        while session.cancellation.take().is_some() {
-            count += 1;
-        }
-        count
-    };
-    let line = |snapshot: &nbd::Snapshot| {
-        serde_json::to_string(&describe(spec, size_bytes, snapshot)).unwrap_or_default()
-    };
-    let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
-    Ok(server.run(wake, &mut take, &line)?)
 }
 
 fn open(spec: &Spec, clock: Stopwatch) -> Result<Behind, Error> {
@@ -196,8 +243,8 @@ fn control(spec: &Spec, listen: &[Address]) -> Result<PathBuf, Error> {
 }
 
 impl Spec {
-    fn check(&self) -> Result<(), Error> {
-        for address in &self.listen {
+    fn check_addresses(&self, addresses: &[Address]) -> Result<(), Error> {
+        for address in addresses {
             if let Address::Tcp(address) = address
                 && !address.ip().is_loopback()
                 && !self.allows_anyone
@@ -205,6 +252,11 @@ impl Spec {
                 return Err(Error::NotLoopback(*address));
             }
         }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.check_addresses(&self.listen)?;
         let page = self.page_bytes;
         if !page.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&page) {
             return Err(Error::Page(page));

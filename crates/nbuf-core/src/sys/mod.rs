@@ -2,6 +2,8 @@
 //!
 //! Everything here is a thin, safe wrapper that owns what it opens; policy lives with the callers.
 
+#[cfg(feature = "paths")]
+pub(crate) mod activation;
 #[cfg(feature = "system")]
 pub(crate) mod architecture;
 #[cfg(feature = "system")]

@@ -3,16 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use nbuf::experiment::document;
+use nbuf::experiment::notice::causes;
 use nbuf::experiment::result::ServeDocument;
-use nbuf::experiment::serve::{self, Address, BehindSpec, Choice, Serving, Spec, Writes};
+use nbuf::experiment::serve::{self, BehindSpec, Choice, Config, Reread, Serving, Spec, Writes};
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
 
 use crate::console::Console;
 use crate::exit;
-use crate::fail::say;
+use crate::fail::{UsageError, say};
 use crate::output::print;
 use crate::show::serve as shown;
 
@@ -20,13 +21,15 @@ use crate::show::serve as shown;
 ///
 /// Hits never wait for misses, and a page is fetched once. With `--write back` a write completes when the
 /// cache has it, and a flush waits until the disc has it. SIGTERM and SIGINT end the server: it writes
-/// what is dirty first.
+/// what is dirty first. Sockets that systemd passes are used.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Examples:
   nbuf serve --disc file:disc.img --size 256MiB
   nbuf serve --disc file:disc.img --size 256MiB --write back --socket /run/disc.sock
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
+  nbuf serve --config disc.toml
+  nbuf serve --config disc.toml --check-config
   nbuf serve stats /run/disc.sock           # what it has done so far
   nbuf serve resize /run/disc.sock 512MiB
   nbuf serve policy /run/disc.sock lru
@@ -42,16 +45,25 @@ pub(crate) struct Args {
     ask: Option<Ask>,
 
     /// The disc: `file:PATH` for an image, or `nbd:unix:PATH` for another NBD server
-    #[arg(long, value_name = "DISC", required = true)]
+    #[arg(long, value_name = "DISC", required_unless_present = "config")]
     disc: Option<BehindSpec>,
 
     /// The size of the cache, such as 256MiB
-    #[arg(long, value_name = "SIZE", required = true, value_parser = bytes)]
-    size: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", required_unless_present = "config", value_parser = size)]
+    size: Option<Size>,
+
+    /// Read what is not given here from this file in TOML; SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Check options, file and disc, and serve nothing
+    #[arg(long)]
+    check_config: bool,
 
     /// When a write is on the disc: through (before it completes), back (later), around (not cached)
-    #[arg(long, value_name = "WHEN", default_value = "through")]
-    write: Writes,
+    /// [default: through]
+    #[arg(long, value_name = "WHEN")]
+    write: Option<Writes>,
 
     /// Listen at this Unix socket [default: one in a directory of the user's own]
     #[arg(long, value_name = "PATH")]
@@ -69,31 +81,29 @@ pub(crate) struct Args {
     #[arg(long)]
     allow_anyone: bool,
 
-    /// What to evict; see docs/policies.md
-    #[arg(long, value_name = "POLICY", default_value = "s3-fifo")]
-    policy: Choice,
+    /// What to evict; see docs/policies.md [default: s3-fifo]
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<Choice>,
 
     /// Refuse writes
     #[arg(long)]
     read_only: bool,
 
-    /// The size of a page in bytes: a power of two from 512 to 32768
-    #[arg(long, value_name = "BYTES", default_value = "4096")]
-    page: u32,
+    /// The size of a page in bytes: a power of two from 512 to 32768 [default: 4096]
+    #[arg(long, value_name = "BYTES")]
+    page: Option<u32>,
 
-    /// Requests to a file at once
-    #[arg(long, value_name = "N", default_value = "16",
-        value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
+    /// Requests to a file at once, 256 at most [default: 16]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
 
-    /// Clients at once
-    #[arg(long, value_name = "N", default_value = "64",
-        value_parser = clap::value_parser!(u16).range(1..=1024))]
-    clients: u16,
+    /// Clients at once, 16384 at most [default: 64]
+    #[arg(long, value_name = "N")]
+    clients: Option<usize>,
 
-    /// The name of the export; the empty name leads to it too
-    #[arg(long, value_name = "NAME", default_value = "")]
-    name: String,
+    /// The name of the export; the empty name leads to it too [default: the empty name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
 
     /// Print one JSON document at the end
     #[arg(long)]
@@ -133,6 +143,10 @@ enum Ask {
     },
 }
 
+fn size(text: &str) -> Result<Size, String> {
+    bytes(text).map(Size::Absolute)
+}
+
 fn bytes(text: &str) -> Result<Bytes, String> {
     match text.parse() {
         Ok(Size::Absolute(bytes)) => Ok(bytes),
@@ -153,7 +167,11 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
 }
 
 fn serve(args: &Args) -> Result<u8> {
-    let spec = args.spec()?;
+    let settings = || args.settings();
+    if args.check_config {
+        return check(args);
+    }
+    let spec = settings()?;
     let begin = |interim: Interim<'_>| {
         if let Interim::Serving(serving) = interim {
             return announce(&spec, serving, args.json);
@@ -162,13 +180,22 @@ fn serve(args: &Args) -> Result<u8> {
     };
     let console = Console::new(false, &begin);
     let mut session = console.session();
-    let document = serve::run(&spec, &mut session)?;
+    let reread: Option<Reread<'_>> = if args.config.is_some() { Some(&settings) } else { None };
+    let document = serve::run_with(&spec, reread, &mut session)?;
     tell(&document, args.json)?;
     if document.owed_bytes == 0 && document.error.is_none() {
         return Ok(0);
     }
     say(shown::lost(&document));
     Ok(exit::NOT_HELD)
+}
+
+/// Says that all is right, or in one line what is not.
+fn check(args: &Args) -> Result<u8> {
+    let checked = args.settings().and_then(|spec| Ok((serve::check(&spec)?, spec)));
+    let (bytes, spec) = checked.map_err(|error| UsageError(causes(&error)))?;
+    print(shown::checked(&spec, bytes).as_bytes())?;
+    Ok(0)
 }
 
 /// With `--json` standard output is for the document alone.
@@ -189,27 +216,28 @@ fn tell(document: &ServeDocument, json: bool) -> Result<()> {
 }
 
 impl Args {
-    /// What the experiment is asked.
-    fn spec(&self) -> Result<Spec> {
-        let disc = self.disc.clone().context("which disc? give --disc")?;
-        let size = self.size.context("how large a cache? give --size")?;
-        let sockets = self.socket.iter().map(|path| std::path::absolute(path).map(Address::Unix));
-        let sockets: Vec<Address> = sockets.collect::<Result<_, _>>().context("--socket")?;
-        let control = self.control.as_ref().map(std::path::absolute).transpose();
-        let listen =
-            sockets.into_iter().chain(self.listen.iter().copied().map(Address::Tcp)).collect();
-        Ok(Spec {
-            writes: self.write,
-            listen,
-            control: control.context("--control")?,
-            allows_anyone: self.allow_anyone,
+    /// What the options say, and where they are silent the file.
+    fn settings(&self) -> Result<Spec, serve::Error> {
+        let file = self.config.as_deref().map(Config::read).transpose()?;
+        let spec = self.flags().over(file.unwrap_or_default()).spec()?;
+        Ok(Spec { takes_sockets: true, ..spec })
+    }
+
+    fn flags(&self) -> Config {
+        Config {
+            disc: self.disc.clone(),
+            size: self.size,
+            write: self.write,
+            socket: self.socket.clone(),
+            control: self.control.clone(),
+            listen: Some(self.listen.clone()).filter(|listen| !listen.is_empty()),
+            allow_anyone: self.allow_anyone.then_some(true),
             policy: self.policy,
-            is_read_only: self.read_only,
-            page_bytes: self.page,
-            threads: self.threads.into(),
-            clients_max: self.clients.into(),
+            read_only: self.read_only.then_some(true),
+            page: self.page,
+            threads: self.threads,
+            clients: self.clients,
             name: self.name.clone(),
-            ..Spec::new(disc, size)
-        })
+        }
     }
 }

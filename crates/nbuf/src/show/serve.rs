@@ -34,6 +34,13 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     text
 }
 
+/// What a server would do.
+pub(crate) fn checked(spec: &Spec, disc_bytes: Option<u64>) -> String {
+    let of = disc_bytes.map_or_else(String::new, |bytes| format!(" of {}", Bytes(bytes)));
+    let Spec { disc, size, policy, writes, .. } = spec;
+    format!("right: would serve {disc}{of} through a cache of {size}: {policy}, write {writes}\n")
+}
+
 /// What a server has done.
 pub(crate) fn summary(document: &ServeDocument) -> String {
     let d = document;

@@ -1,5 +1,6 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod operations;
 mod probes;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,8 +23,13 @@ impl Server {
     pub(crate) fn start(place: &Place, disc: &str, options: &[&str]) -> Self {
         let socket = place.path("socket");
         let mut command = place.nbuf(["serve", "--disc", disc, "--socket"]);
-        command.arg(&socket).args(options).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        command.arg(&socket).args(options).stderr(Stdio::piped());
+        Self::spawn(command, socket)
+    }
+
+    /// Starts a server by this command, and waits until it listens, also at this socket.
+    pub(crate) fn spawn(mut command: Command, socket: PathBuf) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         let output = child.stdout.take().unwrap();
         let mut output = BufReader::new(output);

@@ -1,8 +1,8 @@
 //! Another size or policy for a cache that runs.
 
-use super::Cached;
 use super::frames::Frames;
 use super::ids::{Absence, NONE};
+use super::{Cached, Writes};
 use crate::cache::policy::{AnyPolicy, Cause, Outcome};
 use crate::disc::Disc;
 
@@ -45,5 +45,14 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             self.ids.set_frame(id, Ok(new));
         }
         true
+    }
+
+    /// Has later writes on the disc in another way. Refused while a page is owed: flush before.
+    pub fn set_writes(&mut self, writes: Writes) -> bool {
+        let is_permitted = self.owed_pages == 0;
+        if is_permitted {
+            self.settings.writes = writes;
+        }
+        is_permitted
     }
 }

@@ -136,6 +136,7 @@ impl Notice<'_> {
                 write!(f, "at a rate of {rate} the widest band is ±{points:.2} points")
             }
             Self::Path(notice) => notice.fmt(f),
+            Self::Serve(notice) => notice.fmt(f),
             // The others have words above.
             _ => Ok(()),
         }

@@ -16,7 +16,7 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
         cache_bytes: u64::from(snapshot.settings.pages) * page_bytes,
         page_bytes,
         policy: snapshot.policy.to_string(),
-        write: spec.writes.to_string(),
+        write: snapshot.settings.writes.to_string(),
         seconds: snapshot.up.seconds(),
         clients: snapshot.clients,
         clients_ever: snapshot.clients_ever,

@@ -54,6 +54,9 @@ pub struct Spec {
     pub writes: Writes,
     /// Where clients connect; where there is none, at a socket of the user's own.
     pub listen: Vec<Address>,
+    /// Whether sockets are taken that a service manager passed to this process (`sd_listen_fds(3)`). With them none
+    /// is made where `listen` is empty. The one named `control` is the control socket.
+    pub takes_sockets: bool,
     /// Where the server answers about itself; by default next to the first Unix socket.
     pub control: Option<PathBuf>,
     /// Whether an address that is not loopback may be listened at. Clients are not asked who they are.
@@ -80,6 +83,7 @@ impl Spec {
             size,
             writes: Writes::Through,
             listen: Vec::new(),
+            takes_sockets: false,
             control: None,
             allows_anyone: false,
             policy: "s3-fifo".parse().expect("a row of the table"),

@@ -67,6 +67,19 @@ pub(crate) fn open(path: &Path, is_read_only: bool) -> Result<(File, u64), DiscF
     }
 }
 
+/// The size of the image of a disc, which is opened to be read and is not locked.
+pub(crate) fn look(path: &Path) -> Result<u64, DiscFileError> {
+    let name = || path.display().to_string();
+    let kernel = |error| DiscFileError::Kernel { path: name(), error };
+    if !std::fs::metadata(path).map_err(kernel)?.is_file() {
+        return Err(DiscFileError::NotAFile { path: name() });
+    }
+    match File::open(path).and_then(|file| file.metadata()).map_err(kernel)?.len() {
+        0 => Err(DiscFileError::Empty { path: name() }),
+        length => Ok(length),
+    }
+}
+
 /// A socket for a disc in a directory of the user alone: the same one each time, so that one that a killed
 /// server left behind is found and replaced.
 pub(crate) fn default_socket(disc: &str) -> io::Result<PathBuf> {

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Mode;
 use rustix::process::umask;
 
+use crate::sys::activation::{AddressFamily, Passed};
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -48,6 +50,9 @@ pub enum ListenError {
         /// The file.
         path: String,
     },
+    /// What the service manager passed cannot be listened at.
+    #[error("a socket that was passed cannot be used ({0}): look at the unit of the socket")]
+    Passed(#[source] io::Error),
     /// The kernel refused.
     #[error("cannot listen at {at}: {error}")]
     Kernel {
@@ -62,6 +67,8 @@ pub enum ListenError {
 #[derive(Debug)]
 pub(super) enum Listener {
     Unix(UnixListener, OwnFile),
+    /// One that a service manager keeps, and its file.
+    Passed(UnixListener, PathBuf),
     Tcp(TcpListener),
 }
 
@@ -106,10 +113,30 @@ impl Listener {
         }
     }
 
+    /// Listens at a socket that a service manager opened, and keeps open when this process ends.
+    pub(super) fn passed(passed: Passed) -> Result<Self, ListenError> {
+        let Passed { name, family, socket } = passed;
+        let wrong = |what: &str| ListenError::Passed(io::Error::other(format!("`{name}` {what}")));
+        if family == AddressFamily::UNIX {
+            let listener = UnixListener::from(socket);
+            listener.set_nonblocking(true).map_err(ListenError::Passed)?;
+            let address = listener.local_addr().map_err(ListenError::Passed)?;
+            let path = address.as_pathname().ok_or_else(|| wrong("has no path"))?;
+            return Ok(Self::Passed(listener, path.to_owned()));
+        }
+        if family != AddressFamily::INET && family != AddressFamily::INET6 {
+            return Err(wrong("is neither a Unix socket nor TCP"));
+        }
+        let listener = TcpListener::from(socket);
+        listener.set_nonblocking(true).map_err(ListenError::Passed)?;
+        Ok(Self::Tcp(listener))
+    }
+
     /// Where it listens; a port of 0 has become another.
     pub(super) fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Unix(_, file) => Address::Unix(file.path.clone()),
+            Self::Passed(_, path) => Address::Unix(path.clone()),
             Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
         })
     }
@@ -117,7 +144,9 @@ impl Listener {
     /// The next client, if one waits.
     pub(super) fn accept(&self) -> Option<Socket> {
         let socket = match self {
-            Self::Unix(listener, _) => Socket::Unix(listener.accept().ok()?.0),
+            Self::Unix(listener, _) | Self::Passed(listener, _) => {
+                Socket::Unix(listener.accept().ok()?.0)
+            }
             Self::Tcp(listener) => {
                 let stream = listener.accept().ok()?.0;
                 stream.set_nodelay(true).ok()?;
@@ -151,7 +180,7 @@ fn clear(path: &Path) -> Result<(), ListenError> {
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::Unix(listener, _) => listener.as_fd(),
+            Self::Unix(listener, _) | Self::Passed(listener, _) => listener.as_fd(),
             Self::Tcp(listener) => listener.as_fd(),
         }
     }

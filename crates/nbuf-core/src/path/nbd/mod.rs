@@ -8,14 +8,16 @@ mod control;
 mod files;
 mod handshake;
 mod listener;
+mod passed;
 mod replies;
 mod server;
 
 pub(crate) use control::{ask, control_path};
 pub(crate) use files::DiscFileError;
-pub(crate) use files::{default_socket, open};
+pub(crate) use files::{default_socket, look, open};
 pub use listener::{Address, ListenError};
+pub(crate) use passed::PassedSockets;
 pub(crate) use server::ServerError;
-pub(crate) use server::{Behind, Drained, Server, Setup, Snapshot};
+pub(crate) use server::{Behind, Change, Keeper, Server, Setup, Signalled, Snapshot};
 
 pub use handshake::{Export, Handshake, Step};

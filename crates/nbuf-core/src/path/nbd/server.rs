@@ -7,11 +7,13 @@
 
 mod behind;
 mod drain;
+mod keeper;
 mod requests;
 mod turn;
 
 pub(crate) use behind::Behind;
 pub(crate) use drain::Drained;
+pub(crate) use keeper::{Change, Keeper, Signalled};
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -20,18 +22,21 @@ use super::connection::Connection;
 use super::control::{Caller, Command};
 use super::handshake::Export;
 use super::listener::{Address, ListenError, Listener, Socket};
+use super::passed::PassedSockets;
 use crate::cache::cached::{Cached, Counts, OtherSize, Others, Settings};
 use crate::cache::policy::{self, AnyPolicy};
 use crate::clock::Stopwatch;
-use crate::disc::Disc;
+use crate::disc::{Disc, DiscError};
 use crate::units::Nanos;
 
 /// How a server is set.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Setup {
     /// Where clients connect.
     pub(crate) listen: Vec<Address>,
-    /// Where the control socket is.
+    /// Sockets that listen already.
+    pub(crate) passed: PassedSockets,
+    /// Where the control socket is, unless one was passed.
     pub(crate) control: Option<std::path::PathBuf>,
     /// The policy.
     pub(crate) policy: policy::Choice,
@@ -97,8 +102,8 @@ struct Asked {
 enum Quiet {
     /// The server ends.
     End,
-    /// The cache is renewed with this policy and this many pages, and a caller is notified.
-    Renew(policy::Choice, u32, Caller),
+    /// The cache is changed, and the caller or the program is notified.
+    Renew(Change, Option<Caller>),
 }
 
 /// A server of one disc.
@@ -120,6 +125,8 @@ pub(crate) struct Server {
     quiet: Option<Quiet>,
     /// The task of the flush that ends a quiet time.
     flush: Option<u32>,
+    /// How that flush ended.
+    flushed: Option<Result<(), DiscError>>,
     flushes_failed: u32,
     /// When the next such flush may begin.
     flush_at: Nanos,
@@ -136,8 +143,15 @@ impl Server {
             page_bytes: setup.settings.page_bytes,
             request_bytes_max: requests::REQUEST_BYTES_MAX,
         };
-        let listeners = setup.listen.iter().map(Listener::bind).collect::<Result<_, _>>()?;
-        let control = setup.control.map(|path| Listener::bind(&Address::Unix(path)));
+        let mut listeners = setup.passed.listeners;
+        for address in &setup.listen {
+            listeners.push(Listener::bind(address)?);
+        }
+        let control = match (setup.passed.control, setup.control) {
+            (Some(passed), _) => Some(passed),
+            (None, Some(path)) => Some(Listener::bind(&Address::Unix(path))?),
+            (None, None) => None,
+        };
         let policy = setup.policy.build(setup.settings.pages, 0);
         let mut cache = Cached::new(disc, policy, setup.settings);
         cache.compare_with(Others::new(setup.policy, setup.settings.pages, Counts::default()));
@@ -147,7 +161,7 @@ impl Server {
             policy: setup.policy,
             clients_max: setup.clients_max,
             listeners,
-            control: control.transpose()?,
+            control,
             callers: Vec::new(),
             connections: Vec::new(),
             clients_ever: 0,
@@ -158,6 +172,7 @@ impl Server {
             last_tick: Nanos::ZERO,
             quiet: None,
             flush: None,
+            flushed: None,
             flushes_failed: 0,
             flush_at: Nanos::ZERO,
             ended: None,
@@ -185,22 +200,28 @@ impl Server {
         }
     }
 
-    /// Serves until `signals` says how many came: the first drains, the second ends at once. `describe` writes
-    /// a snapshot as a line for the control socket.
+    /// Serves until signals end it; `wake` is readable when one came.
     pub(crate) fn run(
         &mut self,
         wake: BorrowedFd<'_>,
-        signals: &mut dyn FnMut() -> u32,
-        describe: &dyn Fn(&Snapshot) -> String,
+        keeper: &mut dyn Keeper,
     ) -> Result<Drained, ServerError> {
+        let mut wanted = None;
         loop {
-            self.turn(wake, describe)?;
-            match signals() {
+            self.turn(wake, keeper)?;
+            let signalled = keeper.signals();
+            match signalled.ends {
                 0 => {}
                 1 => self.drain(),
                 _ => return Ok(self.result()),
             }
-            self.quieten();
+            wanted = signalled.change.or(wanted);
+            if self.quiet.is_none()
+                && let Some(change) = wanted.take()
+            {
+                self.quiet = Some(Quiet::Renew(change, None));
+            }
+            self.quieten(keeper);
             if let Some(ended) = self.ended.take() {
                 return Ok(ended);
             }
@@ -226,14 +247,10 @@ impl Server {
         }
     }
 
-    fn command(
-        &mut self,
-        mut caller: Caller,
-        command: Command,
-        describe: &dyn Fn(&Snapshot) -> String,
-    ) {
+    fn command(&mut self, mut caller: Caller, command: Command, keeper: &dyn Keeper) {
+        let change = self.setting();
         match command {
-            Command::Stats => caller.answer(&describe(&self.snapshot())),
+            Command::Stats => caller.answer(&keeper.describe(&self.snapshot())),
             Command::Drain => {
                 caller.answer("{\"draining\": true}");
                 self.drain();
@@ -241,7 +258,7 @@ impl Server {
             Command::Resize(bytes) => {
                 let pages = bytes / u64::from(self.cache.settings().page_bytes);
                 match u32::try_from(pages) {
-                    Ok(pages) if pages > 0 => self.renew(caller, self.policy, pages),
+                    Ok(pages) if pages > 0 => self.renew(caller, Change { pages, ..change }),
                     _ => caller.refuse("the size is a page at least, and 16 TiB at most"),
                 }
             }
@@ -249,17 +266,24 @@ impl Server {
                 Ok(choice) if choice.row().name == "opt" => {
                     caller.refuse("opt needs the future, which only a simulation has");
                 }
-                Ok(choice) => self.renew(caller, choice, self.cache.settings().pages),
+                Ok(policy) => self.renew(caller, Change { policy, ..change }),
                 Err(error) => caller.refuse(&error.to_string()),
             },
         }
     }
 
+    /// How it is set now.
+    fn setting(&self) -> Change {
+        let settings = self.cache.settings();
+        let (pages, writes) = (settings.pages, settings.writes);
+        Change { policy: self.policy, pages, writes, clients_max: self.clients_max }
+    }
+
     /// Begins to renew the cache, when nothing else is going on.
-    fn renew(&mut self, mut caller: Caller, choice: policy::Choice, pages: u32) {
+    fn renew(&mut self, mut caller: Caller, change: Change) {
         if self.quiet.is_some() {
             return caller.refuse("the server ends, or changes already: ask again");
         }
-        self.quiet = Some(Quiet::Renew(choice, pages, caller));
+        self.quiet = Some(Quiet::Renew(change, Some(caller)));
     }
 }

@@ -1,6 +1,6 @@
 //! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
 
-use super::{Asked, Quiet, Server};
+use super::{Asked, Change, Keeper, Quiet, Server};
 use crate::cache::cached::Others;
 use crate::disc::{Disc, DiscError};
 use crate::trace::request::{Op, Request};
@@ -29,7 +29,10 @@ impl Server {
     }
 
     /// Goes on with a quiet time: when no request is under way, it flushes.
-    pub(super) fn quieten(&mut self) {
+    pub(super) fn quieten(&mut self, keeper: &mut dyn Keeper) {
+        if let Some(outcome) = self.flushed.take() {
+            self.flush_is_done(&outcome, keeper);
+        }
         let is_busy = self.connections.iter().flatten().any(|client| client.under_way > 0);
         if self.quiet.is_none() || is_busy || self.flush.is_some() || self.now < self.flush_at {
             return;
@@ -41,10 +44,13 @@ impl Server {
         self.cache.client_came(0);
         self.cache.submit(self.now, flush, Vec::new());
         self.complete();
+        if let Some(outcome) = self.flushed.take() {
+            self.flush_is_done(&outcome, keeper);
+        }
     }
 
     /// The flush of a quiet time is complete.
-    pub(super) fn flushed(&mut self, outcome: &Result<(), DiscError>) {
+    fn flush_is_done(&mut self, outcome: &Result<(), DiscError>, keeper: &mut dyn Keeper) {
         if let Err(error) = outcome {
             self.flushes_failed += 1;
             self.flush_at = self.now + PAUSE;
@@ -52,23 +58,44 @@ impl Server {
                 return;
             }
             self.flushes_failed = 0;
-            if let Some(Quiet::Renew(_, _, mut caller)) = self.quiet.take() {
-                caller.refuse("what is dirty cannot be written, so all stays as it is");
-            } else {
-                self.quiet = Some(Quiet::End);
-                self.ended = Some(Drained { error: Some(error.to_string()), ..self.result() });
+            let why = "what is dirty cannot be written, so all stays as it is";
+            match self.quiet.take() {
+                Some(Quiet::Renew(_, Some(mut caller))) => caller.refuse(why),
+                Some(Quiet::Renew(_, None)) => keeper.changed(Err(why)),
+                _ => {
+                    self.quiet = Some(Quiet::End);
+                    self.ended = Some(Drained { error: Some(error.to_string()), ..self.result() });
+                }
             }
             return;
         }
         self.flushes_failed = 0;
-        if let Some(Quiet::Renew(choice, pages, mut caller)) = self.quiet.take() {
-            self.cache.renew(choice.build(pages, 0), pages);
-            self.cache.compare_with(Others::new(choice, pages, self.cache.counts()));
-            self.policy = choice;
-            caller.answer(&format!("{{\"policy\": \"{choice}\", \"pages\": {pages}}}"));
-        } else {
+        let Some(Quiet::Renew(change, caller)) = self.quiet.take() else {
             self.send_all();
             self.ended = Some(self.result());
+            return;
+        };
+        let before = self.setting();
+        self.change(change);
+        match caller {
+            Some(mut caller) => {
+                let (policy, pages) = (change.policy, change.pages);
+                caller.answer(&format!("{{\"policy\": \"{policy}\", \"pages\": {pages}}}"));
+            }
+            None => keeper.changed(Ok((before, change))),
+        }
+    }
+
+    /// Changes what differs. Nothing is owed.
+    fn change(&mut self, change: Change) {
+        let before = self.setting();
+        let Change { policy, pages, writes, clients_max } = change;
+        self.clients_max = clients_max;
+        self.cache.set_writes(writes);
+        if policy.to_string() != before.policy.to_string() || pages != before.pages {
+            self.cache.renew(policy.build(pages, 0), pages);
+            self.cache.compare_with(Others::new(policy, pages, self.cache.counts()));
+            self.policy = policy;
         }
     }
 

@@ -196,7 +196,7 @@ impl Server {
             let task = completion.request.task;
             if self.flush == Some(task) {
                 self.flush = None;
-                self.flushed(&completion.outcome);
+                self.flushed = Some(completion.outcome.clone());
             }
             let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else {
                 continue;

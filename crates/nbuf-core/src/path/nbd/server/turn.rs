@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::connection::READ_BYTES;
 use super::super::control::Caller;
-use super::{Server, ServerError, Snapshot};
+use super::{Keeper, Server, ServerError};
 use crate::units::Nanos;
 
 /// The longest wait, so that the clock is looked at.
@@ -31,7 +31,7 @@ impl Server {
     pub(super) fn turn(
         &mut self,
         wake: BorrowedFd<'_>,
-        describe: &dyn Fn(&Snapshot) -> String,
+        keeper: &dyn Keeper,
     ) -> Result<(), ServerError> {
         let ready = self.wait(wake)?;
         self.now = self.now.max(self.time());
@@ -69,7 +69,7 @@ impl Server {
         }
         let is_tick = self.now - self.last_tick >= TICK;
         if callers_ready || is_tick {
-            self.hear_callers(describe);
+            self.hear_callers(keeper);
         }
         if is_tick {
             self.last_tick = self.now;
@@ -162,10 +162,10 @@ impl Server {
         }
     }
 
-    fn hear_callers(&mut self, describe: &dyn Fn(&Snapshot) -> String) {
+    fn hear_callers(&mut self, keeper: &dyn Keeper) {
         for mut caller in std::mem::take(&mut self.callers) {
             match caller.receive(self.now) {
-                Ok(Some(command)) => self.command(caller, command, describe),
+                Ok(Some(command)) => self.command(caller, command, keeper),
                 Ok(None) => self.callers.push(caller),
                 Err(why) => caller.refuse(why),
             }

@@ -1,0 +1,48 @@
+//! What a server reports while it runs, and its words.
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
+use super::causes;
+
+/// Something of `serve` that is good to know.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum ServeNotice<'a> {
+    /// A setting has another value.
+    Changed {
+        /// Its key.
+        key: &'a str,
+        /// The value before.
+        from: &'a str,
+        /// The value now.
+        to: &'a str,
+    },
+    /// The file was read again, and says what holds already.
+    Unchanged,
+    /// The file has another value for a setting that cannot change while the server runs.
+    Fixed {
+        /// Its key.
+        key: &'a str,
+    },
+    /// The file could not be used, and all stays as it is.
+    NotRead(&'a (dyn Error + 'static)),
+    /// Settings could not change.
+    Refused(&'a str),
+}
+
+impl Display for ServeNotice<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed { key, from, to } => write!(f, "config: {key} was {from} and is {to}"),
+            Self::Unchanged => f.write_str("config: read again, nothing to change"),
+            Self::Fixed { key } => {
+                write!(f, "config: {key} stays as it is until the server is started again")
+            }
+            Self::NotRead(error) => {
+                write!(f, "config: not used, all stays as it is: {}", causes(*error))
+            }
+            Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
+        }
+    }
+}

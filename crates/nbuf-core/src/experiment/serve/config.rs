@@ -1,0 +1,242 @@
+//! How a server is set, as a file in TOML or a command line gives it: any part, the rest by default.
+//!
+//! ```
+//! use nbuf::experiment::serve::Config;
+//!
+//! let file = Config::parse("disc = 'file:disc.img'\nsize = '256MiB'\nwrite = 'back'\n")?;
+//! let flags = Config { clients: Some(8), ..Config::default() };
+//! assert_eq!(flags.over(file).spec()?.clients_max, 8);
+//! let error = Config::parse("disc = 'file:disc.img'\nsise = '1MiB'\n").unwrap_err();
+//! assert!(error.to_string().starts_with("line 2: unknown key `sise`, expected one of `disc`"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::io::{self, Read as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::{Address, BehindSpec, Choice, Error, Spec, Writes};
+use crate::sys::input::{self, Refused};
+use crate::units::{Size, as_text};
+
+/// No real file is longer.
+const BYTES_MAX: u64 = 1 << 20;
+/// The most threads of a file, and the most clients.
+const THREADS_MAX: usize = 256;
+const CLIENTS_MAX: usize = 16_384;
+
+as_text!(BehindSpec);
+as_text!(Writes);
+
+/// What a file or a command line says of a server. Keys in a file are the options without the dashes in front.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The disc.
+    pub disc: Option<BehindSpec>,
+    /// The size of the cache, in bytes.
+    pub size: Option<Size>,
+    /// When a write is on the disc.
+    pub write: Option<Writes>,
+    /// A Unix socket for clients.
+    pub socket: Option<PathBuf>,
+    /// The control socket.
+    pub control: Option<PathBuf>,
+    /// Addresses for clients.
+    pub listen: Option<Vec<SocketAddr>>,
+    /// Whether addresses may be listened at that are not loopback.
+    pub allow_anyone: Option<bool>,
+    /// What to evict.
+    pub policy: Option<Choice>,
+    /// Whether writes are refused.
+    pub read_only: Option<bool>,
+    /// Bytes of a page.
+    pub page: Option<u32>,
+    /// Requests to a file at once.
+    pub threads: Option<usize>,
+    /// Clients at once.
+    pub clients: Option<usize>,
+    /// The name of the export.
+    pub name: Option<String>,
+}
+
+/// Why a file is not how a server is set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It is no text.
+    #[error("{name}: cannot be read as text ({error}): give a file in TOML, of 1 MiB at most")]
+    Read {
+        /// The file.
+        name: String,
+        /// What went wrong.
+        error: io::Error,
+    },
+    /// A line is wrong.
+    #[error("{}line {line}: {what}", .name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default())]
+    Line {
+        /// The file, if the text is of one.
+        name: Option<String>,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+impl Config {
+    /// Reads a file. Paths in it are from its directory.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let name = input::name(path);
+        let mut text = String::new();
+        let read = input::open(path)?.take(BYTES_MAX).read_to_string(&mut text);
+        read.map_err(|error| ConfigError::Read { name: name.clone(), error })?;
+        let config = Self::parse(&text).map_err(|error| match error {
+            ConfigError::Line { line, what, .. } => {
+                ConfigError::Line { name: Some(name), line, what }
+            }
+            other => other,
+        })?;
+        let folder = std::path::absolute(path).ok();
+        Ok(config.within(folder.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))))
+    }
+
+    /// Reads a text.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+            let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let what = what.replace("unknown field", "unknown key");
+            ConfigError::Line { name: None, line, what }
+        })
+    }
+
+    /// The same with paths from this folder.
+    fn within(mut self, folder: &Path) -> Self {
+        for path in [&mut self.socket, &mut self.control].into_iter().flatten() {
+            *path = folder.join(&*path);
+        }
+        self.disc = self.disc.map(|disc| disc.within(folder));
+        self
+    }
+
+    /// What this one says, and where it is silent the other.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        Self {
+            disc: self.disc.or(other.disc),
+            size: self.size.or(other.size),
+            write: self.write.or(other.write),
+            socket: self.socket.or(other.socket),
+            control: self.control.or(other.control),
+            listen: self.listen.or(other.listen),
+            allow_anyone: self.allow_anyone.or(other.allow_anyone),
+            policy: self.policy.or(other.policy),
+            read_only: self.read_only.or(other.read_only),
+            page: self.page.or(other.page),
+            threads: self.threads.or(other.threads),
+            clients: self.clients.or(other.clients),
+            name: self.name.or(other.name),
+        }
+    }
+
+    /// The server that this describes.
+    pub fn spec(self) -> Result<Spec, Error> {
+        let disc = self.disc.ok_or(Error::Missing("disc"))?;
+        let Size::Absolute(size) = self.size.ok_or(Error::Missing("size"))? else {
+            return Err(Error::NoBytes);
+        };
+        let absolute =
+            |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
+        let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
+        let tcp = self.listen.unwrap_or_default().into_iter().map(Address::Tcp);
+        let default = Spec::new(disc, size);
+        let within = |name, given: Option<usize>, default, most| match given {
+            Some(given) if !(1..=most).contains(&given) => {
+                Err(Error::OutOfRange { name, given, most })
+            }
+            given => Ok(given.unwrap_or(default)),
+        };
+        let spec = Spec {
+            writes: self.write.unwrap_or(default.writes),
+            listen: socket.into_iter().chain(tcp).collect(),
+            control: self.control.map(absolute).transpose()?,
+            allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
+            policy: self.policy.unwrap_or(default.policy),
+            is_read_only: self.read_only.unwrap_or(default.is_read_only),
+            page_bytes: self.page.unwrap_or(default.page_bytes),
+            threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
+            clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
+            name: self.name.unwrap_or_default(),
+            ..default
+        };
+        spec.check()?;
+        spec.settings()?;
+        Ok(spec)
+    }
+}
+
+impl BehindSpec {
+    /// The same with a path from this folder.
+    fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::File(path) => Self::File(folder.join(path)),
+            Self::Nbd(path) => Self::Nbd(folder.join(path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_wrong_is_named() {
+        for (text, want) in [
+            ("disc = 'file:a'\n\nsizes = '1MiB'", "line 3: unknown key `sizes`, expected one of"),
+            ("size = '1MiB", "line 1: "),
+            ("disc = 'a'", "line 1: write file:PATH or nbd:unix:PATH"),
+            ("size = 5", "line 1: invalid type: integer `5`"),
+            ("clients = 3\nwrite = 'later'", "line 2: write `back`, `through` or `around`"),
+            ("policy = 'best'", "line 1: "),
+            ("listen = ['localhost']", "line 1: "),
+            ("clients = 1\nclients = 2", "line 2: duplicate key"),
+        ] {
+            let error = Config::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(want) && !error.contains('\n'), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_refused() {
+        let spec = |text: &str| Config::parse(text).unwrap().spec();
+        for (text, want) in [
+            ("", "which disc?"),
+            ("disc = 'file:a'", "how large a cache?"),
+            ("disc = 'file:a'\nsize = '10%'", "give bytes"),
+            ("disc = 'file:a'\nsize = '1'", "less than a page"),
+            ("disc = 'file:a'\nsize = '1MiB'\nclients = 0", "clients is 0"),
+            ("disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']", "no loopback"),
+        ] {
+            let error = spec(text).unwrap_err();
+            assert!(error.to_string().contains(want), "{text}: {error}");
+            assert!(error.is_usage(), "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_are_from_the_folder_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disc.toml");
+        let text = "disc = 'file:disc.img'\nsize = '1MiB'\nsocket = 'here'\ncontrol = '/there'\n";
+        std::fs::write(&path, text).unwrap();
+        let spec = Config::read(&path).unwrap().spec().unwrap();
+        assert_eq!(spec.disc, BehindSpec::File(folder.path().join("disc.img")));
+        assert_eq!(spec.listen, [Address::Unix(folder.path().join("here"))]);
+        assert_eq!(spec.control.as_deref(), Some(Path::new("/there")));
+    }
+}
