@@ -101,6 +101,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     clients: Option<usize>,
 
+    /// Close a client that stops within a request for this long, or takes no replies [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    client_timeout: Option<usize>,
+
     /// The name of the export; the empty name leads to it too [default: the empty name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -237,6 +241,7 @@ impl Args {
             page: self.page,
             threads: self.threads,
             clients: self.clients,
+            client_timeout: self.client_timeout,
             name: self.name.clone(),
         }
     }

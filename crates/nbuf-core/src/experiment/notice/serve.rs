@@ -27,6 +27,13 @@ pub enum ServeNotice<'a> {
     },
     /// The file could not be used, and all stays as it is.
     NotRead(&'a (dyn Error + 'static)),
+    /// The limit on open files permits fewer clients.
+    FewClients {
+        /// What was asked for.
+        wanted: usize,
+        /// What is possible.
+        possible: usize,
+    },
     /// Settings could not change.
     Refused(&'a str),
 }
@@ -42,6 +49,11 @@ impl Display for ServeNotice<'_> {
             Self::NotRead(error) => {
                 write!(f, "config: not used, all stays as it is: {}", causes(*error))
             }
+            Self::FewClients { wanted, possible } => write!(
+                f,
+                "{possible} clients at once instead of {wanted}: raise the limit on open files (`ulimit -Hn`, \
+                 LimitNOFILE= of a unit)"
+            ),
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
         }
     }

@@ -17,13 +17,15 @@ use std::path::{Path, PathBuf};
 
 use super::{Address, BehindSpec, Choice, Error, Spec, Writes};
 use crate::sys::input::{self, Refused};
-use crate::units::{Size, as_text};
+use crate::units::{Nanos, Size, as_text};
 
 /// No real file is longer.
 const BYTES_MAX: u64 = 1 << 20;
 /// The most threads of a file, and the most clients.
 const THREADS_MAX: usize = 256;
 const CLIENTS_MAX: usize = 16_384;
+/// A day.
+const SECONDS_MAX: usize = 86_400;
 
 as_text!(BehindSpec);
 as_text!(Writes);
@@ -56,6 +58,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Clients at once.
     pub clients: Option<usize>,
+    /// Seconds that a client may stop within a request.
+    pub client_timeout: Option<usize>,
     /// The name of the export.
     pub name: Option<String>,
 }
@@ -140,6 +144,7 @@ impl Config {
             page: self.page.or(other.page),
             threads: self.threads.or(other.threads),
             clients: self.clients.or(other.clients),
+            client_timeout: self.client_timeout.or(other.client_timeout),
             name: self.name.or(other.name),
         }
     }
@@ -161,6 +166,8 @@ impl Config {
             }
             given => Ok(given.unwrap_or(default)),
         };
+        let default_seconds = default.client_timeout.seconds() as usize;
+        let seconds = within("client-timeout", self.client_timeout, default_seconds, SECONDS_MAX)?;
         let spec = Spec {
             writes: self.write.unwrap_or(default.writes),
             listen: socket.into_iter().chain(tcp).collect(),
@@ -171,6 +178,7 @@ impl Config {
             page_bytes: self.page.unwrap_or(default.page_bytes),
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
+            client_timeout: Nanos(1_000_000_000 * seconds as u64),
             name: self.name.unwrap_or_default(),
             ..default
         };

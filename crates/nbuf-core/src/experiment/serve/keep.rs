@@ -107,6 +107,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("threads", ours.threads == other.threads),
         ("socket or listen", ours.listen == other.listen),
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
+        ("client-timeout", ours.client_timeout == other.client_timeout),
         ("control", ours.control == other.control),
         ("name", ours.name == other.name),
         ("read-only", ours.is_read_only == other.is_read_only),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::cache::cached::Writes;
 use crate::cache::policy::Choice;
 use crate::path::nbd::Address;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// A disc behind a server, as `file:PATH` or `nbd:unix:PATH` name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Spec {
     pub threads: usize,
     /// The most clients at once.
     pub clients_max: usize,
+    /// How long a client may stop within a request or take no replies. Its handshake has ten seconds of it at most.
+    pub client_timeout: Nanos,
     /// The name of the export; the empty name leads to it too.
     pub name: String,
 }
@@ -91,6 +93,7 @@ impl Spec {
             page_bytes: 4096,
             threads: 16,
             clients_max: 64,
+            client_timeout: Nanos(60_000_000_000),
             name: String::new(),
         }
     }

@@ -9,8 +9,10 @@ use super::listener::Socket;
 use super::replies::Form;
 use crate::units::Nanos;
 
-/// Bytes of one read of the socket, and of the buffer while no larger request needs more.
-pub(super) const READ_BYTES: usize = 256 << 10;
+/// The most bytes of one read of the socket, and of the buffer while no larger request needs more.
+const READ_BYTES: usize = 256 << 10;
+/// The fewest: of clients that send little, of which there may be thousands.
+const READ_BYTES_MIN: usize = 4 << 10;
 /// Bytes that may wait to be sent before the client is not read any more.
 const OUT_BYTES_MAX: usize = 8 << 20;
 /// Requests of a client that may be under way.
@@ -19,14 +21,21 @@ const UNDER_WAY_MAX: u32 = 1024;
 const UNDER_WAY_BYTES_MAX: u64 = 64 << 20;
 /// How long a handshake may take.
 const HANDSHAKE: Nanos = Nanos(10_000_000_000);
-/// How long a client may stop within a request, or take no replies.
-const STALLED: Nanos = Nanos(60_000_000_000);
+/// Bytes a second that a client moves at least while it is within a request, or has replies to take.
+const BYTES_A_SECOND_MIN: f64 = 16_384.0;
 
 /// What a client is at.
 #[derive(Debug)]
 pub(super) enum Phase {
     Handshake(Handshake),
     Requests(Form, Vec<Context>),
+}
+
+/// What a client has moved since it began to owe something: the rest of a request, or the taking of replies.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    since: Nanos,
+    bytes: u64,
 }
 
 /// A connected client.
@@ -47,7 +56,13 @@ pub(super) struct Connection {
     /// Bytes of a refused write that are still to come.
     pub(super) skip: u64,
     came: Nanos,
-    progress: Nanos,
+    pace: Pace,
+    /// Bytes that the next read asks for.
+    read_bytes: usize,
+    /// Bytes of a write that is coming, for which there is room.
+    pub(super) reserved: u64,
+    /// Whether a request waits until less is kept for all clients.
+    pub(super) needs_room: bool,
     /// Whether nothing more is read of it.
     pub(super) is_over: bool,
     is_broken: bool,
@@ -68,7 +83,10 @@ impl Connection {
             under_way_bytes: 0,
             skip: 0,
             came: now,
-            progress: now,
+            pace: Pace { since: now, bytes: 0 },
+            read_bytes: READ_BYTES_MIN,
+            reserved: 0,
+            needs_room: false,
             is_over: false,
             is_broken: false,
         }
@@ -80,7 +98,8 @@ impl Connection {
 
     /// Bytes that are kept for it.
     pub(super) fn bytes(&self) -> u64 {
-        (self.input.len() + self.out.len()) as u64 + self.under_way_bytes
+        let input = (self.input.capacity() as u64).max(self.reserved);
+        input + self.out.capacity() as u64 + self.under_way_bytes
     }
 
     /// Whether its requests may be read now.
@@ -100,12 +119,35 @@ impl Connection {
         self.is_broken || self.is_over && self.under_way == 0 && !self.wants_to_write()
     }
 
-    /// Whether it stopped where it must go on.
-    pub(super) fn is_stalled(&self, now: Nanos) -> bool {
-        let is_late = matches!(self.phase, Phase::Handshake(_)) && now - self.came > HANDSHAKE;
-        let is_within = self.wants_to_write() || self.taken < self.filled || self.skip > 0;
-        let waits = is_within && self.under_way == 0;
-        is_late || waits && now - self.progress > STALLED
+    /// Whether it stopped where it must go on, or goes on more slowly than any real client: a byte a second would
+    /// hold its memory for a year. Called at intervals much shorter than `timeout`.
+    pub(super) fn is_stalled(&mut self, now: Nanos, timeout: Nanos) -> bool {
+        if matches!(self.phase, Phase::Handshake(_)) && now - self.came > HANDSHAKE.min(timeout) {
+            return true;
+        }
+        let owes = self.wants_to_write() || self.taken < self.filled || self.skip > 0;
+        // The disc is not the client's, and neither is memory that others keep.
+        if !owes || self.under_way > 0 || self.needs_room && !self.wants_to_write() {
+            self.pace = Pace { since: now, bytes: 0 };
+            return false;
+        }
+        if now - self.pace.since <= timeout {
+            return false;
+        }
+        let is_slow = (self.pace.bytes as f64) < BYTES_A_SECOND_MIN * timeout.seconds();
+        self.pace = Pace { since: now, bytes: 0 };
+        is_slow
+    }
+
+    /// Frees the buffers of a client that is idle. Called at intervals.
+    pub(super) fn shrink(&mut self) {
+        if self.taken == self.filled && self.input.capacity() > READ_BYTES_MIN {
+            self.input = Vec::new();
+            self.read_bytes = READ_BYTES_MIN;
+        }
+        if self.out.is_empty() && self.out.capacity() > READ_BYTES_MIN {
+            self.out = Vec::new();
+        }
     }
 
     /// Bytes that came and were not taken.
@@ -116,6 +158,7 @@ impl Connection {
     /// These many were taken.
     pub(super) fn take(&mut self, count: usize) {
         self.taken += count;
+        self.reserved = 0;
         if self.taken == self.filled {
             (self.taken, self.filled) = (0, 0);
             if self.input.len() > 2 * READ_BYTES {
@@ -125,20 +168,24 @@ impl Connection {
     }
 
     /// Reads what there is, up to a buffer. Whether anything came.
-    pub(super) fn receive(&mut self, now: Nanos) -> bool {
+    pub(super) fn receive(&mut self) -> bool {
         if self.taken > 0 {
             self.input.copy_within(self.taken..self.filled, 0);
             (self.taken, self.filled) = (0, self.filled - self.taken);
         }
-        if self.filled + READ_BYTES / 2 > self.input.len() {
-            self.input.resize(self.filled + READ_BYTES, 0);
+        if self.filled + self.read_bytes / 2 > self.input.len() {
+            self.input.resize(self.filled + self.read_bytes, 0);
         }
+        let room = self.input.len() - self.filled;
         match self.socket.read(&mut self.input[self.filled..]) {
             // It may still read what it asked for.
             Ok(0) => self.is_over = true,
             Ok(count) => {
                 self.filled += count;
-                self.progress = now;
+                self.pace.bytes += count as u64;
+                if count == room {
+                    self.read_bytes = READ_BYTES.min(self.read_bytes * 4);
+                }
                 return true;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -149,13 +196,13 @@ impl Connection {
     }
 
     /// Sends what can be sent now.
-    pub(super) fn send(&mut self, now: Nanos) {
+    pub(super) fn send(&mut self) {
         while self.sent < self.out.len() {
             match self.socket.write(&self.out[self.sent..]) {
                 Ok(0) => return self.break_off(),
                 Ok(count) => {
                     self.sent += count;
-                    self.progress = now;
+                    self.pace.bytes += count as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -173,5 +220,82 @@ impl Connection {
     pub(super) fn break_off(&mut self) {
         self.is_over = true;
         self.is_broken = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+    const TIMEOUT: Nanos = Nanos(60 * SECOND);
+
+    fn pair() -> (Connection, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        (Connection::new(Socket::Unix(ours), 1, Nanos::ZERO), theirs)
+    }
+
+    /// The second at which a client is closed that is within a request and moves as many bytes a second.
+    fn closed_at(bytes_a_second: usize, seconds: u64) -> Option<u64> {
+        let (mut connection, mut client) = pair();
+        connection.send();
+        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        (1..=seconds).find(|second| {
+            client.write_all(&vec![1; bytes_a_second]).unwrap();
+            while connection.receive() {}
+            connection.is_stalled(Nanos(second * SECOND), TIMEOUT)
+        })
+    }
+
+    #[test]
+    fn a_request_that_comes_by_bytes_is_not_waited_for() {
+        assert_eq!(closed_at(1, 300), Some(61));
+        assert_eq!(closed_at(10_000, 300), Some(61));
+        assert_eq!(closed_at(20_000, 300), None);
+    }
+
+    #[test]
+    fn a_handshake_has_ten_seconds_however_many_bytes_come() {
+        let (mut connection, mut client) = pair();
+        let end = (1..20).find(|second| {
+            client.write_all(&[0; 10_000]).unwrap();
+            while connection.receive() {}
+            connection.is_stalled(Nanos(second * SECOND), TIMEOUT)
+        });
+        assert_eq!(end, Some(11));
+    }
+
+    #[test]
+    fn replies_that_are_not_taken_end_a_client_and_the_disc_does_not() {
+        let (mut connection, _client) = pair();
+        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        connection.out = vec![0; OUT_BYTES_MAX];
+        connection.send();
+        assert!(connection.wants_to_write() && connection.can_read());
+        connection.under_way = 1;
+        assert!((1..200).all(|second| !connection.is_stalled(Nanos(second * SECOND), TIMEOUT)));
+        connection.under_way = 0;
+        let end = (200..400).find(|second| {
+            connection.send();
+            connection.is_stalled(Nanos(second * SECOND), TIMEOUT)
+        });
+        assert_eq!(end, Some(260));
+    }
+
+    #[test]
+    fn an_idle_client_stays_and_keeps_nothing() {
+        let (mut connection, mut client) = pair();
+        connection.send();
+        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        client.write_all(&[0; 100_000]).unwrap();
+        while connection.receive() {}
+        assert!(connection.bytes() >= 100_000);
+        connection.take(100_000);
+        connection.shrink();
+        assert_eq!(connection.bytes(), 0);
+        assert!((1..1000).all(|second| !connection.is_stalled(Nanos(second * SECOND), TIMEOUT)));
     }
 }

@@ -5,6 +5,8 @@
 
 use crate::disc::nbd::wire::{self, Words, export, info, option, reply};
 
+/// The most options of a client: a proper one has about ten.
+const OPTIONS_MAX: u32 = 256;
 /// The longest option.
 const OPTION_BYTES_MAX: usize = 64 << 10;
 
@@ -87,6 +89,7 @@ pub enum Step {
 pub struct Handshake {
     has_flags: bool,
     no_zeroes: bool,
+    options: u32,
     /// Whether replies are structured.
     pub is_structured: bool,
     /// What the client may ask about.
@@ -123,11 +126,13 @@ impl Handshake {
                 return (taken, Step::More);
             };
             let length = usize::try_from(length).unwrap_or(usize::MAX);
-            if magic != wire::OPTION || length > OPTION_BYTES_MAX {
+            let is_much = length > OPTION_BYTES_MAX || self.options == OPTIONS_MAX;
+            if magic != wire::OPTION || is_much {
                 return (taken, Step::Over);
             }
             let Some(data) = words.bytes(length) else { return (taken, Step::More) };
             taken += 16 + length;
+            self.options += 1;
             match self.option(export, kind, data, out) {
                 Step::More => {}
                 step => return (taken, step),

@@ -10,8 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::Mode;
+use rustix::net::sockopt;
 use rustix::process::umask;
 
 use crate::sys::activation::{AddressFamily, Passed};
@@ -141,23 +143,26 @@ impl Listener {
         })
     }
 
-    /// The next client, if one waits.
-    pub(super) fn accept(&self) -> Option<Socket> {
-        let socket = match self {
+    /// The next client, if one waits. An error if the kernel has no descriptor or memory for it.
+    pub(super) fn accept(&self) -> io::Result<Option<Socket>> {
+        let accepted = match self {
             Self::Unix(listener, _) | Self::Passed(listener, _) => {
-                Socket::Unix(listener.accept().ok()?.0)
+                listener.accept().map(|(stream, _)| Socket::Unix(stream))
             }
-            Self::Tcp(listener) => {
-                let stream = listener.accept().ok()?.0;
-                stream.set_nodelay(true).ok()?;
-                Socket::Tcp(stream)
-            }
+            Self::Tcp(listener) => listener.accept().map(|(stream, _)| Socket::Tcp(stream)),
         };
-        match &socket {
-            Socket::Unix(stream) => stream.set_nonblocking(true).ok()?,
-            Socket::Tcp(stream) => stream.set_nonblocking(true).ok()?,
+        match accepted {
+            Ok(socket) => {
+                socket.prepare()?;
+                Ok(Some(socket))
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {
+                    Ok(None)
+                }
+                _ => Err(error),
+            },
         }
-        Some(socket)
     }
 }
 
@@ -191,6 +196,24 @@ impl AsFd for Listener {
 pub(super) enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Has no call wait, and the kernel ask a host that has gone silent whether it is still there: a client that
+    /// lost its power is gone after two minutes.
+    fn prepare(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_nonblocking(true),
+            Self::Tcp(stream) => {
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                sockopt::set_socket_keepalive(stream, true)?;
+                sockopt::set_tcp_keepidle(stream, Duration::from_secs(60))?;
+                sockopt::set_tcp_keepintvl(stream, Duration::from_secs(10))?;
+                Ok(sockopt::set_tcp_keepcnt(stream, 6)?)
+            }
+        }
+    }
 }
 
 impl AsFd for Socket {
@@ -227,6 +250,21 @@ impl Write for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_that_is_gone_is_noticed() {
+        let listener = Listener::bind(&Address::Tcp("127.0.0.1:0".parse().unwrap())).unwrap();
+        assert!(listener.accept().unwrap().is_none());
+        let Address::Tcp(address) = listener.address().unwrap() else { panic!("no port") };
+        let _client = TcpStream::connect(address).unwrap();
+        let tries = (0..1000).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            listener.accept().unwrap()
+        });
+        let socket = tries.expect("a client waits");
+        assert!(sockopt::socket_keepalive(&socket).unwrap());
+        assert_eq!(sockopt::tcp_keepcnt(&socket).unwrap(), 6);
+    }
 
     #[test]
     fn a_stale_socket_is_replaced_and_anything_else_is_kept() {

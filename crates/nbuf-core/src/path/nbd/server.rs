@@ -9,6 +9,7 @@ mod behind;
 mod drain;
 mod keeper;
 mod requests;
+mod status;
 mod turn;
 
 pub(crate) use behind::Behind;
@@ -48,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) is_read_only: bool,
     /// The most clients at once.
     pub(crate) clients_max: usize,
+    /// How long a client may stop within a request.
+    pub(crate) client_timeout: Nanos,
 }
 
 /// Why a server cannot start or go on.
@@ -122,6 +125,11 @@ pub(crate) struct Server {
     clock: Stopwatch,
     now: Nanos,
     last_tick: Nanos,
+    client_timeout: Nanos,
+    /// When clients are accepted again, after the kernel had no room for one.
+    accept_at: Nanos,
+    /// Bytes that are kept for all clients.
+    kept: u64,
     quiet: Option<Quiet>,
     /// The task of the flush that ends a quiet time.
     flush: Option<u32>,
@@ -170,6 +178,9 @@ impl Server {
             clock,
             now: Nanos::ZERO,
             last_tick: Nanos::ZERO,
+            client_timeout: setup.client_timeout,
+            accept_at: Nanos::ZERO,
+            kept: 0,
             quiet: None,
             flush: None,
             flushed: None,

@@ -1,18 +1,15 @@
 //! Requests of clients: checked, given to the cache, and answered.
 
 use super::super::connection::{Connection, Phase};
-use super::super::handshake::{Context, Handshake, Step};
-use super::super::replies::{Form, status};
+use super::super::handshake::{Handshake, Step};
+use super::super::replies::Form;
 use super::{Asked, Server};
-use crate::cache::cached::State;
 use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
 
 /// The longest read or write.
 pub(super) const REQUEST_BYTES_MAX: u32 = 32 << 20;
-/// The most extents of a status.
-const EXTENTS_MAX: usize = 4096;
 
 impl Server {
     /// Takes what a client has sent, as far as it is whole and may be taken.
@@ -69,6 +66,10 @@ impl Server {
             return false;
         };
         let has_payload = header.command == command::WRITE;
+        if !self.admits(place, &header) {
+            return false;
+        }
+        let Some(connection) = self.connections[place].as_mut() else { return false };
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
         if has_payload && header.length <= REQUEST_BYTES_MAX {
             if connection.waiting().len() < REQUEST_BYTES + length {
@@ -82,6 +83,24 @@ impl Server {
         let payload = if has_payload && connection.skip == 0 { length } else { 0 };
         connection.take(REQUEST_BYTES + payload);
         true
+    }
+
+    /// Whether there is room for what a request moves; if not, it waits. What is read is kept until the client has
+    /// it, and what is written from its first byte until the cache has it.
+    fn admits(&mut self, place: usize, header: &Header) -> bool {
+        let Some(connection) = self.connections[place].as_ref() else { return false };
+        let moves = matches!(header.command, command::READ | command::WRITE);
+        let more = if moves { u64::from(header.length.min(REQUEST_BYTES_MAX)) } else { 0 };
+        let is_admitted = connection.reserved > 0 || self.has_room(connection.bytes(), more);
+        let Some(connection) = self.connections[place].as_mut() else { return false };
+        connection.needs_room = !is_admitted;
+        if is_admitted && connection.reserved == 0 {
+            self.kept += more;
+            if header.command == command::WRITE {
+                connection.reserved = more;
+            }
+        }
+        is_admitted
     }
 
     fn serve(&mut self, place: usize, header: Header) {
@@ -207,53 +226,6 @@ impl Server {
                 reply(connection, &asked, completion);
             }
         }
-    }
-
-    /// What is in the cache, by extents.
-    fn status(&mut self, place: usize, header: &Header) {
-        let Some(connection) = self.connections[place].as_ref() else { return };
-        let Phase::Requests(form, contexts) = &connection.phase else { return };
-        let (form, contexts) = (*form, contexts.clone());
-        let is_one = header.flags & flag::REQ_ONE != 0;
-        let mut out = Vec::new();
-        if contexts.is_empty() || header.length == 0 {
-            form.plain(&mut out, header.cookie, error::INVALID);
-        }
-        for (at, &context) in contexts.iter().enumerate() {
-            let most = if is_one { 1 } else { EXTENTS_MAX };
-            let extents = self.extents(context, header.offset, header.length, most);
-            status(&mut out, header.cookie, context, &extents, at + 1 == contexts.len());
-        }
-        if let Some(connection) = self.connections[place].as_mut() {
-            connection.out.append(&mut out);
-        }
-    }
-
-    fn extents(&self, context: Context, offset: u64, length: u32, most: usize) -> Vec<(u32, u32)> {
-        if context == Context::Allocation {
-            return vec![(length, 0)];
-        }
-        let page_bytes = u64::from(self.export.page_bytes);
-        let mut extents: Vec<(u32, u32)> = Vec::new();
-        let end = offset + u64::from(length);
-        let mut at = offset;
-        while at < end {
-            let next = end.min((at / page_bytes + 1) * page_bytes);
-            let state = self.cache.state(at);
-            let is_set = match context {
-                Context::Cached => !matches!(state, State::Empty | State::Reading),
-                _ => matches!(state, State::Dirty | State::Writing | State::Failed),
-            };
-            let bytes = u32::try_from(next - at).unwrap_or(u32::MAX);
-            let count = extents.len();
-            match extents.last_mut() {
-                Some((length, flag)) if *flag == u32::from(is_set) => *length += bytes,
-                _ if count == most => break,
-                _ => extents.push((bytes, is_set.into())),
-            }
-            at = next;
-        }
-        extents
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::super::connection::READ_BYTES;
 use super::super::control::Caller;
 use super::{Keeper, Server, ServerError};
 use crate::units::Nanos;
@@ -14,8 +13,14 @@ use crate::units::Nanos;
 const WAIT: Nanos = Nanos(250_000_000);
 /// How often dirty pages that are few are written, and stalled clients looked for.
 const TICK: Nanos = Nanos(1_000_000_000);
-/// Bytes that are kept for all clients, until those with large requests wait.
-const BYTES_MAX: u64 = 256 << 20;
+/// Bytes that are kept for all clients: the requests of others wait.
+const BYTES_MAX: u64 = 512 << 20;
+/// A client that keeps less keeps little.
+const SMALL_BYTES: u64 = 1 << 20;
+/// Clients that are accepted in one turn.
+const ACCEPTED_MAX: usize = 256;
+/// Callers at the control socket at once.
+const CALLERS_MAX: usize = 64;
 
 /// What a descriptor is.
 #[derive(Clone, Copy, Debug)]
@@ -50,19 +55,8 @@ impl Server {
         self.send_all();
         for (token, _) in others {
             match token {
-                Token::Listener(at) => {
-                    while let Some(socket) =
-                        self.listeners.get(at).and_then(super::Listener::accept)
-                    {
-                        self.accept(socket);
-                    }
-                }
-                Token::Control => {
-                    while let Some(socket) = self.control.as_ref().and_then(super::Listener::accept)
-                    {
-                        self.callers.push(Caller::new(socket, self.now));
-                    }
-                }
+                Token::Listener(at) => self.accept_all(at),
+                Token::Control => self.accept_callers(),
                 Token::Caller => callers_ready = true,
                 Token::Connection(_) => {}
             }
@@ -79,7 +73,38 @@ impl Server {
         Ok(())
     }
 
-    fn wait(&self, wake: BorrowedFd<'_>) -> Result<Vec<(Token, PollFlags)>, ServerError> {
+    /// Takes clients that wait, some of them if there are many: others are served meanwhile.
+    fn accept_all(&mut self, at: usize) {
+        for _ in 0..ACCEPTED_MAX {
+            match self.listeners.get(at).map(super::Listener::accept) {
+                Some(Ok(Some(socket))) => self.accept(socket),
+                Some(Err(_)) => {
+                    self.accept_at = self.now + TICK;
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn accept_callers(&mut self) {
+        for _ in 0..ACCEPTED_MAX {
+            match self.control.as_ref().map(super::Listener::accept) {
+                Some(Ok(Some(socket))) if self.callers.len() < CALLERS_MAX => {
+                    self.callers.push(Caller::new(socket, self.now));
+                }
+                Some(Ok(Some(_))) => {}
+                Some(Err(_)) => {
+                    self.accept_at = self.now + TICK;
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<Vec<(Token, PollFlags)>, ServerError> {
+        self.kept = self.connections.iter().flatten().map(super::Connection::bytes).sum();
         let disc = self.cache.disc();
         let disc_waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
         let disc_descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
@@ -88,11 +113,12 @@ impl Server {
             PollFd::from_borrowed_fd(disc_descriptor, PollFlags::IN | disc_waits),
         ];
         let mut tokens = Vec::with_capacity(self.connections.len() + 4);
-        for (at, listener) in self.listeners.iter().enumerate() {
+        let accepts = self.now >= self.accept_at;
+        for (at, listener) in self.listeners.iter().enumerate().filter(|_| accepts) {
             tokens.push(Token::Listener(at));
             descriptors.push(PollFd::new(listener, PollFlags::IN));
         }
-        if let Some(control) = &self.control {
+        if let Some(control) = self.control.as_ref().filter(|_| accepts) {
             tokens.push(Token::Control);
             descriptors.push(PollFd::new(control, PollFlags::IN));
         }
@@ -100,12 +126,11 @@ impl Server {
             tokens.push(Token::Caller);
             descriptors.push(PollFd::new(&caller.socket, PollFlags::IN));
         }
-        let kept: u64 = self.connections.iter().flatten().map(super::Connection::bytes).sum();
         for (place, connection) in self.connections.iter().enumerate() {
             let Some(connection) = connection else { continue };
-            let is_small = connection.bytes() < 4 * READ_BYTES as u64;
             let mut flags = PollFlags::empty();
-            if connection.can_read() && self.quiet.is_none() && (kept < BYTES_MAX || is_small) {
+            let has_room = connection.reserved > 0 || self.has_room(connection.bytes(), 0);
+            if connection.can_read() && self.quiet.is_none() && has_room && !connection.needs_room {
                 flags |= PollFlags::IN;
             }
             if connection.wants_to_write() {
@@ -128,12 +153,18 @@ impl Server {
         Ok(ready.filter(|(_, flags)| !flags.is_empty()).collect())
     }
 
+    /// Whether a client that keeps this much may keep some more. Clients that keep little have the upper half for
+    /// themselves, so that those that keep much do not stop them. A client alone has its own limits.
+    pub(super) fn has_room(&self, keeps: u64, more: u64) -> bool {
+        let most = if keeps + more < SMALL_BYTES { BYTES_MAX } else { BYTES_MAX / 2 };
+        self.kept + more <= most || self.kept <= keeps
+    }
+
     /// Takes what a client sent.
     fn look_at(&mut self, place: usize, flags: PollFlags) {
-        let now = self.now;
         let Some(connection) = self.connections[place].as_mut() else { return };
         if flags.contains(PollFlags::IN) && connection.can_read() && self.quiet.is_none() {
-            connection.receive(now);
+            connection.receive();
             self.take_requests(place);
         } else if flags.intersects(PollFlags::ERR | PollFlags::HUP)
             && !flags.contains(PollFlags::IN)
@@ -144,11 +175,10 @@ impl Server {
 
     /// Sends all replies, and removes clients that are done.
     pub(super) fn send_all(&mut self) {
-        let now = self.now;
         for place in 0..self.connections.len() {
             let Some(connection) = self.connections[place].as_mut() else { continue };
             if connection.wants_to_write() {
-                connection.send(now);
+                connection.send();
             }
             // What waited for room for its replies.
             if !connection.waiting().is_empty() && connection.can_read() && self.quiet.is_none() {
@@ -173,11 +203,15 @@ impl Server {
     }
 
     fn end_stalled(&mut self) {
-        let now = self.now;
+        if self.quiet.is_some() {
+            return;
+        }
+        let (now, timeout) = (self.now, self.client_timeout);
         for connection in self.connections.iter_mut().flatten() {
-            if connection.is_stalled(now) {
+            if connection.is_stalled(now, timeout) {
                 connection.break_off();
             }
+            connection.shrink();
         }
     }
 }

@@ -1,0 +1,117 @@
+//! Why a disc cannot be served, and which of it is the command line's.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::ConfigError;
+use crate::path::nbd::{DiscFileError, ServerError};
+
+/// Why a disc cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file of the disc.
+    #[error(transparent)]
+    Disc(#[from] DiscFileError),
+    /// The server behind.
+    #[error("cannot use the NBD server at {socket} as a disc ({error}): start it first")]
+    Behind {
+        /// Its socket.
+        socket: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// The size of the cache.
+    #[error(
+        "a cache of {bytes} B is less than a page of {page_bytes} B, or 16 TiB and more: give another --size"
+    )]
+    Size {
+        /// What was asked for.
+        bytes: u64,
+        /// A page.
+        page_bytes: u32,
+    },
+    /// The size of a page.
+    #[error("a page of {0} B is no power of two from 512 to 32768: give another --page")]
+    Page(u32),
+    /// The policy needs the future.
+    #[error("opt needs the future, which only a simulation has: give another --policy")]
+    Future,
+    /// A socket that others could reach.
+    #[error(
+        "{0} is no loopback address, and every host that reaches it can read and write the disc: listen at 127.0.0.1, or add --allow-anyone"
+    )]
+    NotLoopback(std::net::SocketAddr),
+    /// The server failed.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// A setting without a default is missing.
+    #[error("which {0}? give --{0}, or `{0}` in the file of --config")]
+    Missing(&'static str),
+    /// The size of the cache is no number of bytes.
+    #[error("a size in percent has no whole here: give bytes, such as 256MiB")]
+    NoBytes,
+    /// A number is too small or too large.
+    #[error("{name} is {given}: give a number from 1 to {most}")]
+    OutOfRange {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        given: usize,
+        /// The largest.
+        most: usize,
+    },
+    /// A path has no absolute form.
+    #[error("{}: {error}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// What happened.
+        error: io::Error,
+    },
+    /// The file of settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No signal can end it.
+    #[error("cannot listen for signals ({0})")]
+    Signals(#[source] io::Error),
+    /// Where to put a socket.
+    #[error("no place for a socket ({0}): give --socket")]
+    Place(#[source] io::Error),
+    /// The observer could not take the addresses.
+    #[error(transparent)]
+    Observer(io::Error),
+    /// A running server did not answer.
+    #[error("no server answers at {control} ({error}): give the socket that `nbuf serve` printed")]
+    NoServer {
+        /// Its control socket.
+        control: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// What answers there is another protocol.
+    #[error(
+        "{0} is not a control socket: give the one of `nbuf serve`, or the path of its --control"
+    )]
+    NotControl(String),
+    /// A running server refused.
+    #[error("the server refuses: {0}")]
+    Refused(String),
+}
+
+impl Error {
+    /// Whether the command line alone is wrong, whatever the files are.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Size { .. }
+                | Self::Page(_)
+                | Self::Future
+                | Self::NotLoopback(_)
+                | Self::Missing(_)
+                | Self::NoBytes
+                | Self::OutOfRange { .. }
+                | Self::Config(_)
+        )
+    }
+}

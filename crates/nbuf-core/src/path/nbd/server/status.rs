@@ -1,0 +1,60 @@
+//! What a client asks about parts of the disc: whether they are in the cache, and whether the disc lacks them.
+
+use super::super::connection::Phase;
+use super::super::handshake::Context;
+use super::super::replies::status;
+use super::Server;
+use crate::cache::cached::State;
+use crate::disc::nbd::wire::{Header, error, flag};
+
+/// The most extents of a status.
+const EXTENTS_MAX: usize = 4096;
+
+impl Server {
+    /// What is in the cache, by extents.
+    pub(super) fn status(&mut self, place: usize, header: &Header) {
+        let Some(connection) = self.connections[place].as_ref() else { return };
+        let Phase::Requests(form, contexts) = &connection.phase else { return };
+        let (form, contexts) = (*form, contexts.clone());
+        let is_one = header.flags & flag::REQ_ONE != 0;
+        let mut out = Vec::new();
+        if contexts.is_empty() || header.length == 0 {
+            form.plain(&mut out, header.cookie, error::INVALID);
+        }
+        for (at, &context) in contexts.iter().enumerate() {
+            let most = if is_one { 1 } else { EXTENTS_MAX };
+            let extents = self.extents(context, header.offset, header.length, most);
+            status(&mut out, header.cookie, context, &extents, at + 1 == contexts.len());
+        }
+        if let Some(connection) = self.connections[place].as_mut() {
+            connection.out.append(&mut out);
+        }
+    }
+
+    fn extents(&self, context: Context, offset: u64, length: u32, most: usize) -> Vec<(u32, u32)> {
+        if context == Context::Allocation {
+            return vec![(length, 0)];
+        }
+        let page_bytes = u64::from(self.export.page_bytes);
+        let mut extents: Vec<(u32, u32)> = Vec::new();
+        let end = offset + u64::from(length);
+        let mut at = offset;
+        while at < end {
+            let next = end.min((at / page_bytes + 1) * page_bytes);
+            let state = self.cache.state(at);
+            let is_set = match context {
+                Context::Cached => !matches!(state, State::Empty | State::Reading),
+                _ => matches!(state, State::Dirty | State::Writing | State::Failed),
+            };
+            let bytes = u32::try_from(next - at).unwrap_or(u32::MAX);
+            let count = extents.len();
+            match extents.last_mut() {
+                Some((length, flag)) if *flag == u32::from(is_set) => *length += bytes,
+                _ if count == most => break,
+                _ => extents.push((bytes, is_set.into())),
+            }
+            at = next;
+        }
+        extents
+    }
+}

@@ -1,0 +1,151 @@
+//! Clients that want to hold the server's memory or time: slow ones, ones that take no replies, thousands.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::{Client, READ, Server, WRITE};
+use crate::support::{Place, skip};
+use crate::{MIB, image};
+
+/// The most memory that a server ever had, in MiB.
+fn peak_mib(server: &Server) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<usize>().unwrap() / 1024
+}
+
+/// Sends a byte now and then, until the server closes the connection; false if it does not in time.
+#[expect(clippy::disallowed_methods, reason = "the end of patience is the subject")]
+fn is_closed(client: &mut Client, takes_replies: bool) -> bool {
+    let begun = Instant::now();
+    client.0.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    while begun.elapsed() < Duration::from_secs(30) {
+        if client.0.write_all(&[0]).is_err() {
+            return true;
+        }
+        if !takes_replies {
+            std::thread::sleep(Duration::from_millis(100));
+        } else if matches!(client.0.read(&mut [0; 64]), Ok(0)) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn clients_that_dawdle_are_closed_and_others_served() {
+    let place = Place::new();
+    let (disc, data) = image(&place, 4 * MIB);
+    let options = ["--size", "8MiB", "--client-timeout", "2"];
+    let server = Server::start(&place, &disc, &options);
+    let mut good = server.client();
+    assert!(good.read(0, 4 * MIB).unwrap() == data);
+    // A handshake by the byte: the flags, and an option that never ends.
+    let mut shy = Client::raw(&server.socket);
+    shy.0.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\xff\xff").unwrap();
+    // A write by the byte.
+    let mut slow = server.client();
+    slow.send(0, WRITE, 0, 1 << 20);
+    // Replies that are never taken: far more than the kernel keeps for a socket.
+    let mut deaf = server.client();
+    for _ in 0..64 {
+        deaf.send(0, READ, 0, 4 << 20);
+    }
+    // A write that is refused, and passed over by the byte.
+    let mut long = server.client();
+    long.send(0, WRITE, 0, 1 << 31);
+    for (client, takes) in
+        [(&mut shy, true), (&mut slow, true), (&mut long, true), (&mut deaf, false)]
+    {
+        assert!(is_closed(client, takes), "the server waits for ever");
+        assert!(good.read(4096, 4096).unwrap() == data[4096..8192]);
+    }
+    assert!(good.read(0, 4096).unwrap() == data[..4096]);
+    drop(good);
+    assert_eq!(server.end().0, 0);
+}
+
+/// Forty clients ask for 256 MiB each and take nothing; forty more announce writes of 32 MiB.
+#[test]
+fn what_clients_ask_for_is_not_what_the_server_keeps() {
+    let place = Place::new();
+    let disc = place.path("disc.img");
+    fs::File::create(&disc).unwrap().set_len(64 << 20).unwrap();
+    let disc = format!("file:{}", disc.display());
+    let options = ["--size", "1MiB", "--client-timeout", "2", "--clients", "128"];
+    let server = Server::start(&place, &disc, &options);
+    let greedy: Vec<Client> = (0..40)
+        .map(|_| {
+            let mut client = server.client();
+            for _ in 0..8 {
+                client.send(0, READ, 0, 32 << 20);
+            }
+            client
+        })
+        .collect();
+    let writers: Vec<Client> = (0..40)
+        .map(|_| {
+            let mut client = server.client();
+            client.send(0, WRITE, 0, 32 << 20);
+            client.0.write_all(&[1; 100_000]).unwrap();
+            client
+        })
+        .collect();
+    let mut good = server.client();
+    for _ in 0..20 {
+        assert_eq!(good.read(8192, 4096).unwrap(), [0; 4096]);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let peak = peak_mib(&server);
+    assert!(peak < 700, "{peak} MiB: 512 MiB are the limit of requests");
+    drop((greedy, writers));
+    assert_eq!(good.write(0, 0, &[7; 4096]), Some(0));
+    drop(good);
+    assert_eq!(server.end().0, 0);
+}
+
+/// `NBUF_CLIENTS=10000` tries as many, where the limit on open files permits it.
+#[test]
+fn thousands_of_clients_are_a_little_memory_each() {
+    let clients = std::env::var("NBUF_CLIENTS").ok().and_then(|text| text.parse().ok());
+    let clients = clients.unwrap_or(2000_u64);
+    let limit = getrlimit(Resource::Nofile);
+    let needed = clients + 512;
+    if limit.maximum.is_some_and(|most| most < needed) {
+        return skip("the limit on open files is low");
+    }
+    if limit.current.is_some_and(|now| now < needed) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit }).unwrap();
+    }
+    let place = Place::new();
+    let (disc, data) = image(&place, 4 * MIB);
+    let most = clients.to_string();
+    let options = ["--size", "1MiB", "--clients", &most];
+    let server = Server::start(&place, &disc, &options);
+    let mut good = server.client();
+    // Each agrees, has read something, and is idle; a third are within a request.
+    let mut crowd: Vec<Client> = (1..clients).map(|_| server.client()).collect();
+    for (at, client) in crowd.iter_mut().enumerate() {
+        assert!(client.read(0, 512).unwrap() == data[..512], "client {at}");
+        if at % 3 == 0 {
+            client.0.write_all(&[0x25, 0x60, 0x95]).unwrap();
+        }
+        if at % 100 == 0 {
+            assert!(good.read(4096, 4096).unwrap() == data[4096..8192]);
+        }
+    }
+    assert!(Client::try_connect(&server.socket).is_err(), "one too many");
+    // Two looks at the clock, in which buffers of idle clients are freed.
+    std::thread::sleep(Duration::from_millis(2500));
+    assert!(good.read(0, 4096).unwrap() == data[..4096]);
+    let peak = peak_mib(&server);
+    let limit = 64 + usize::try_from(clients).unwrap() * 32 / 1024;
+    assert!(peak < limit, "{peak} MiB for {clients} clients");
+    drop(crowd);
+    assert!(good.read(0, 4096).unwrap() == data[..4096]);
+    drop(good);
+    assert_eq!(server.end().0, 0);
+}
