@@ -23,10 +23,10 @@ pub fn check(spec: &Spec) -> Result<Option<u64>, Error> {
         BehindSpec::Nbd(socket) => {
             let failed = |error| Error::Behind { socket: socket.display().to_string(), error };
             let found = std::fs::metadata(socket).map_err(failed)?;
-            match found.file_type().is_socket() {
-                true => Ok(None),
-                false => Err(failed(std::io::Error::other("no socket"))),
+            if found.file_type().is_socket() {
+                return Ok(None);
             }
+            Err(failed(std::io::Error::other("no socket")))
         }
     }
 }

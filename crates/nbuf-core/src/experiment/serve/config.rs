@@ -24,7 +24,8 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The most threads of a file, and the most clients.
 const THREADS_MAX: usize = 256;
 const CLIENTS_MAX: usize = 16_384;
-/// A day.
+/// How long a client may stop, by default and at most.
+const SECONDS: usize = 60;
 const SECONDS_MAX: usize = 86_400;
 
 as_text!(BehindSpec);
@@ -166,8 +167,7 @@ impl Config {
             }
             given => Ok(given.unwrap_or(default)),
         };
-        let default_seconds = default.client_timeout.seconds() as usize;
-        let seconds = within("client-timeout", self.client_timeout, default_seconds, SECONDS_MAX)?;
+        let seconds = within("client-timeout", self.client_timeout, SECONDS, SECONDS_MAX)?;
         let spec = Spec {
             writes: self.write.unwrap_or(default.writes),
             listen: socket.into_iter().chain(tcp).collect(),
@@ -224,7 +224,7 @@ mod tests {
         let spec = |text: &str| Config::parse(text).unwrap().spec();
         for (text, want) in [
             ("", "which disc?"),
-            ("disc = 'file:a'", "how large a cache?"),
+            ("disc = 'file:a'", "which size?"),
             ("disc = 'file:a'\nsize = '10%'", "give bytes"),
             ("disc = 'file:a'\nsize = '1'", "less than a page"),
             ("disc = 'file:a'\nsize = '1MiB'\nclients = 0", "clients is 0"),

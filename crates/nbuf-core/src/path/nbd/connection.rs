@@ -290,12 +290,12 @@ mod tests {
         let (mut connection, mut client) = pair();
         connection.send();
         connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
-        client.write_all(&[0; 100_000]).unwrap();
+        client.write_all(&vec![0; 100_000]).unwrap();
         while connection.receive() {}
         assert!(connection.bytes() >= 100_000);
         connection.take(100_000);
         connection.shrink();
-        assert_eq!(connection.bytes(), 0);
+        assert!(connection.bytes() <= READ_BYTES_MIN as u64, "{}", connection.bytes());
         assert!((1..1000).all(|second| !connection.is_stalled(Nanos(second * SECOND), TIMEOUT)));
     }
 }

@@ -208,7 +208,7 @@ impl Socket {
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
                 sockopt::set_socket_keepalive(stream, true)?;
-                sockopt::set_tcp_keepidle(stream, Duration::from_secs(60))?;
+                sockopt::set_tcp_keepidle(stream, Duration::from_mins(1))?;
                 sockopt::set_tcp_keepintvl(stream, Duration::from_secs(10))?;
                 Ok(sockopt::set_tcp_keepcnt(stream, 6)?)
             }
