@@ -90,7 +90,7 @@ fn what_clients_ask_for_is_not_what_the_server_keeps() {
         .map(|_| {
             let mut client = server.client();
             client.send(0, WRITE, 0, 32 << 20);
-            client.0.write_all(&[1; 100_000]).unwrap();
+            client.0.write_all(&vec![1; 100_000]).unwrap();
             client
         })
         .collect();
