@@ -5,7 +5,7 @@
 
 use super::hull::MissCurve;
 use super::result::Curve;
-use crate::units::{Bytes, PAGE_BYTES};
+use crate::units::{Bytes, PAGE_BYTES, grouped};
 
 /// The size shown against the knee, as a share of it.
 const COMPARED: f64 = 0.90;
@@ -66,7 +66,19 @@ pub(super) fn nothing(misses: &MissCurve, curve: &Curve) -> String {
             format!("every page is read once, with {smallest} of it as with {largest}")
         }
         (_, Reads::Once) => "every page is read once".to_owned(),
-        _ => format!("{most} pages are read with {smallest} of it, {least} with {largest}"),
+        _ if *most as f64 > *least as f64 * (1.0 + SAME) => {
+            let enough =
+                misses.0.iter().find(|&&(_, fills)| fills as f64 <= *least as f64 * (1.0 + SAME));
+            let enough = enough.map_or(*largest, |&(size, _)| size);
+            let (most, least) = (grouped(*most), grouped(*least));
+            return format!(
+                "cache above {enough} buys nothing: {least} pages are read with it, and {most} with {smallest}"
+            );
+        }
+        _ => {
+            let (most, least) = (grouped(*most), grouped(*least));
+            format!("{most} pages are read with {smallest} of it, {least} with {largest}")
+        }
     };
     format!("cache buys nothing: {why}")
 }

@@ -189,13 +189,17 @@ impl Display for Question<'_> {
                         format!(", {:.0} s or more in all", least.as_secs_f64()),
                     ),
                 };
+                let times = if *runs == 1 { "1 more time" } else { &format!("{runs} more times") };
+                let limited = match &limits[..] {
+                    [] => String::new(),
+                    some => format!(", and with its memory limited to {}{each}", listed(some)),
+                };
                 write!(
                     f,
-                    "Verifying: running the command {runs} more times ({:.1} s when {when}{in_all}), in random \
-                     order: without a limit, and with its memory limited to {}{each}. Before each run its \
-                     files are dropped from the page cache; {streams}",
+                    "Verifying: running the command {times} ({:.1} s when {when}{in_all}), in random \
+                     order: without a limit{limited}. Before each run its files are dropped from the page \
+                     cache; {streams}",
                     run.as_secs_f64(),
-                    listed(&limits),
                 )
             }
         }

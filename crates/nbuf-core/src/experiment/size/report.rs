@@ -149,9 +149,10 @@ fn reason(search: &SearchReport, too_small: Option<&SearchRun>) -> String {
     let unlimited = unlimited(search).map_or(0, |run| run.fills);
     let (limit, fills) =
         proof(search).map_or((search.enough_bytes, unlimited), |(limit, run)| (limit, run.fills));
+    let fills_more = fills > unlimited;
     let (enough, unlimited) = (grouped(fills), grouped(unlimited));
     let Some(small) = too_small else {
-        if !search.is_narrow {
+        if !search.is_narrow || fills_more {
             return format!(
                 "with {limit} it fills {enough} pages, without a limit {unlimited}{wide}"
             );

@@ -18,7 +18,7 @@ pub(super) fn goal(search: &SearchReport) -> String {
     match search.goal {
         SearchGoal::Fills => {
             let enough = grouped(search.fills_enough);
-            format!("at most {enough} pages filled, a tenth more than without a limit")
+            format!("at most {enough} pages filled, a tenth, or 256, more than without a limit")
         }
         SearchGoal::Seconds(seconds) => format!("at most {seconds:.2} s"),
         SearchGoal::Stall(share) => {

@@ -48,6 +48,9 @@ pub(crate) fn line(ran: &RunDocument) -> String {
     match ran.interrupted {
         // What the command ended with is our doing.
         Some(signal) => parts.push(format!("interrupted by signal {signal}")),
+        None if ran.signal.is_some() => {
+            parts.extend(ran.signal.map(|signal| format!("killed by signal {signal}")));
+        }
         None if ran.exit_status != 0 => parts.push(format!("exit status {}", ran.exit_status)),
         None => {}
     }
