@@ -40,6 +40,7 @@ Exit status:
   1    bytes remain that the disc does not have; standard error says how many
   2    usage error
   125  the server cannot start; standard error says why")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Args {
     #[command(subcommand)]
     ask: Option<Ask>,
