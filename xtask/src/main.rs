@@ -57,23 +57,7 @@ fn main() -> anyhow::Result<ExitCode> {
             write!(io::stdout(), "{table}")?;
             Ok(ExitCode::SUCCESS)
         }
-        Some("truth") => {
-            let path = tidy::repository().join("docs/performance.md");
-            let (mark, table) = match env::args().nth(2).as_deref() {
-                None => ("truth", truth::table(&released())?),
-                Some("advice") => {
-                    let seed = env::args().nth(3).and_then(|seed| seed.parse().ok());
-                    let seed = seed.context("which seed? cargo xtask truth advice 20261123")?;
-                    ("advice", truth::advice::table(&released(), seed)?)
-                }
-                Some(other) => {
-                    anyhow::bail!("there is no truth about `{other}`; give none, or `advice`")
-                }
-            };
-            write!(io::stdout(), "{table}")?;
-            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, &table)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some("truth") => run_truth(),
         Some("faults") => run_faults(),
         Some("stores") => {
             let traces: Vec<PathBuf> = env::args_os().skip(2).map(PathBuf::from).collect();
@@ -102,6 +86,24 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_truth() -> anyhow::Result<ExitCode> {
+    let path = tidy::repository().join("docs/performance.md");
+    let (mark, table) = match env::args().nth(2).as_deref() {
+        None => ("truth", truth::table(&released())?),
+        Some("advice") => {
+            let seed = env::args().nth(3).and_then(|seed| seed.parse().ok());
+            let seed = seed.context("which seed? cargo xtask truth advice 20261123")?;
+            ("advice", truth::advice::table(&released(), seed)?)
+        }
+        Some(other) => {
+            anyhow::bail!("there is no truth about `{other}`; give none, or `advice`")
+        }
+    };
+    write!(io::stdout(), "{table}")?;
+    fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, &table)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_faults() -> anyhow::Result<ExitCode> {

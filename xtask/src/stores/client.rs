@@ -4,14 +4,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
 /// Keys are numbers of as many digits.
 pub(super) const KEY_BYTES: usize = 20;
-/// A store that is not there by then does not start.
-const START_MAX: Duration = Duration::from_secs(10);
+/// How often a store that starts is tried, and for how long each time.
+const TRIES: u32 = 500;
+const TRY: Duration = Duration::from_millis(20);
 /// A limit for a look at an empty Redis.
 const PLENTY: u64 = 1 << 40;
 
@@ -64,16 +65,14 @@ impl Server {
         let child = command.current_dir(folder).stdout(Stdio::null()).spawn();
         let mut child =
             child.with_context(|| format!("cannot start {}; install it", kind.name()))?;
-        let begin = Instant::now();
-        let stream = loop {
-            if let Ok(stream) = UnixStream::connect(&socket) {
-                break stream;
-            }
-            if child.try_wait()?.is_some() || begin.elapsed() > START_MAX {
-                let _ = child.kill();
-                bail!("{} did not start", kind.name());
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        let connect = || {
+            std::thread::sleep(TRY);
+            UnixStream::connect(&socket).ok()
+        };
+        let Some(stream) = (0..TRIES).find_map(|_| connect()) else {
+            let _ = child.kill();
+            child.wait()?;
+            bail!("{} did not start", kind.name());
         };
         let stream = BufReader::new(stream);
         let mut server = Self { kind, child, stream, request: Vec::new(), value: Vec::new() };

@@ -6,8 +6,8 @@
 
 mod client;
 
-use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -64,7 +64,7 @@ fn rows(nbuf: &Path, traces: &[PathBuf], folder: &Path) -> Result<Vec<Row>> {
                     predicted: answer.hits[0],
                     lru: answer.hits[1],
                 };
-                eprintln!("{}", line(&row));
+                writeln!(io::stderr(), "{}", line(&row))?;
                 rows.push(row);
             }
         }
@@ -143,7 +143,8 @@ fn written(rows: &[Row]) -> String {
         "| trace | store | for objects | hits | predicted | points | LRU |\n|---|---|---|---|---|---|---|\n",
     );
     for row in rows {
-        let _ = writeln!(text, "{}", line(row));
+        text += &line(row);
+        text.push('\n');
     }
     text
 }

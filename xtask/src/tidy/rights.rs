@@ -87,6 +87,7 @@ const MODULES: &[&str] = &[
     "nbuf/src/command/demo.rs",
     "nbuf/src/command/fleet/draft.rs",
     "nbuf/src/command/run/shell.rs",
+    "nbuf/src/command/watch/live.rs",
 ];
 
 /// Only modules of the table reach out, and the document has each of them.

@@ -67,7 +67,7 @@ pub struct AllocatorError(String);
 const KEY_BYTES_MAX: u32 = 1024;
 
 impl Allocator {
-    /// What an object of so many bytes takes, with `overhead_bytes` of its own.
+    /// What an object of this size takes, with `overhead_bytes` of its own.
     pub fn charge(self, bytes: u64, overhead_bytes: u64) -> u64 {
         match self {
             Self::Exact => bytes.saturating_add(overhead_bytes),
@@ -91,7 +91,7 @@ impl Allocator {
     }
 }
 
-/// The class of jemalloc that so many bytes come from.
+/// The class of jemalloc for these bytes.
 fn jemalloc(bytes: u64) -> u64 {
     if bytes <= TINY {
         return TINY;

@@ -19,6 +19,7 @@ mod lfu;
 mod lirs;
 mod lru;
 mod lru_k;
+mod names;
 mod opt;
 mod random;
 mod redis;
@@ -45,6 +46,7 @@ pub(crate) use lfu::{Lfu, LfuDa};
 pub(crate) use lirs::Lirs;
 pub(crate) use lru::{Lru, Mru};
 pub(crate) use lru_k::LruK;
+pub use names::{ALIASES, find};
 pub(crate) use opt::Opt;
 pub(crate) use random::Random;
 pub(crate) use redis::Redis;
@@ -274,25 +276,6 @@ pub const POLICIES: &[Row] = &[
         ..Row::of::<Opt>("opt", "evicts the page whose next use is furthest away", "Belady 1966", 1)
     },
 ];
-
-/// What else some policies are called, without hyphens, next to their names in the table.
-pub const ALIASES: &[(&str, &str)] = &[
-    ("belady", "opt"),
-    ("min", "opt"),
-    ("rand", "random"),
-    ("secondchance", "clock"),
-    ("tinylfu", "w-tinylfu"),
-    ("twoqueue", "2q"),
-];
-
-/// The row of this name or alias: in any case, and with or without hyphens and underscores.
-pub fn find(name: &str) -> Option<&'static Row> {
-    let bare = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
-    let wanted = bare(name);
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
-    let wanted = alias.map_or(wanted, |(_, name)| bare(name));
-    POLICIES.iter().find(|row| bare(row.name) == wanted)
-}
 
 /// A capacity as the policies take it.
 fn at_least_one(capacity: u32) -> u32 {

@@ -384,7 +384,7 @@ mod tests {
             &curve(100, &[(50, 5000), (100, 5000)]),
             &expect![[r#"
                 NothingToGain: 4.00 MiB .. 4.00 MiB .. 4.00 MiB, slack 1.00 MiB, limit 18.0 MiB
-                cache buys nothing: 5000 pages are read with 200 KiB of it, 5000 with 400 KiB
+                cache buys nothing: 5,000 pages are read with 200 KiB of it, 5,000 with 400 KiB
             "#]],
         );
     }

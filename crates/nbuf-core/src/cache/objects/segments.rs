@@ -21,7 +21,7 @@ const WARM: u8 = 1;
 const COLD: u8 = 2;
 const LISTS: usize = 3;
 
-/// Shares of a class in percent that may be hot and warm, and their ages by that of the cold end: `hot_lru_pct`,
+/// Shares of a class in percent that may be hot and warm, and their ages by the age of the cold end: `hot_lru_pct`,
 /// `warm_lru_pct`, `hot_max_factor`, `warm_max_factor`.
 const HOT_PERCENT: u64 = 20;
 const WARM_PERCENT: u64 = 40;

@@ -19,7 +19,7 @@ pub(in crate::cache) fn slabs(sizes_bytes: &[u64], _seed: u64) -> Box<dyn Object
     let chunks: Vec<u64> = chunks().collect();
     let memory = |&cache_bytes: &u64| Memory::new(cache_bytes, &chunks);
     Box::new(Memories {
-        memories: sizes_bytes.iter().map(memory).collect(),
+        limits: sizes_bytes.iter().map(memory).collect(),
         places: Table::default(),
         chunks,
     })
@@ -34,7 +34,7 @@ struct Place {
 
 /// All sizes.
 struct Memories {
-    memories: Vec<Memory>,
+    limits: Vec<Memory>,
     /// Where each item was at its last access, wherever it is stored.
     places: Table<Place>,
     chunks: Vec<u64>,
@@ -69,7 +69,7 @@ impl ObjectEngine for Memories {
             let place = self.place(object.charge);
             let before =
                 std::mem::replace(self.places.at(object.number), place.unwrap_or_default());
-            for memory in &mut self.memories {
+            for memory in &mut self.limits {
                 memory.access(object, before, place, &self.places);
             }
         }
@@ -78,7 +78,7 @@ impl ObjectEngine for Memories {
     fn remove(&mut self, numbers: &[u32]) {
         for &number in numbers {
             let place = self.places.get(number);
-            for memory in &mut self.memories {
+            for memory in &mut self.limits {
                 if memory.items.contains(number) {
                     memory.leave(number, place);
                 }
@@ -87,13 +87,13 @@ impl ObjectEngine for Memories {
     }
 
     fn start_counting(&mut self) {
-        for Memory { count, .. } in &mut self.memories {
+        for Memory { count, .. } in &mut self.limits {
             *count = ObjectCount { cache_bytes: count.cache_bytes, ..ObjectCount::default() };
         }
     }
 
     fn finish(self: Box<Self>) -> Vec<ObjectCount> {
-        self.memories.into_iter().map(|memory| memory.count).collect()
+        self.limits.into_iter().map(|memory| memory.count).collect()
     }
 }
 

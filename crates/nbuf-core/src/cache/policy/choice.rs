@@ -10,6 +10,9 @@ use crate::cache::engine::Engine;
 use crate::cache::objects::ObjectEngine;
 use crate::units::as_text;
 
+/// Caches of objects of several sizes, with a seed and the value of a parameter.
+type MakeObjects = fn(sizes_bytes: &[u64], seed: u64, value: u32) -> Box<dyn ObjectEngine>;
+
 /// What can be set of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -28,8 +31,7 @@ pub struct Parameter {
     /// Caches of several sizes with this value.
     pub(super) engine: fn(sizes_pages: &[u64], seed: u64, value: u32) -> Box<dyn Engine>,
     /// The same over objects with sizes, where the policy has that.
-    pub(super) objects:
-        Option<fn(sizes_bytes: &[u64], seed: u64, value: u32) -> Box<dyn ObjectEngine>>,
+    pub(super) objects: Option<MakeObjects>,
 }
 
 /// A policy and its parameters, as `lru` or `v1:busy=3` name it.

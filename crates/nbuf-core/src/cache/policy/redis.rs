@@ -60,7 +60,7 @@ impl Redis {
         }),
     };
 
-    /// A cache of this many pages that looks at so many of them, at least one.
+    /// A cache of this many pages that looks at some of them for an eviction, at least one.
     fn with_samples(capacity: u32, seed: u64, samples: u32) -> Self {
         Self {
             capacity: at_least_one(capacity),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod knee;
+mod values;
 
 use std::io::Write as _;
 

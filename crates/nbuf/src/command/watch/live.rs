@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Stdout};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nbuf::experiment::output::Readers;
 use nbuf::experiment::result::WatchDocument;
@@ -70,15 +70,16 @@ impl Live {
 
     /// Obeys the keys that come within this time. Whether to go on: not where the terminal is gone.
     pub(super) fn obey(&mut self, within: Duration) -> io::Result<bool> {
-        let until = Instant::now() + within;
+        let mut rest = within;
         loop {
-            let rest = until.saturating_duration_since(Instant::now());
-            if !self.is_open(rest.min(LOOK))? {
+            let look = rest.min(LOOK);
+            if !self.is_open(look)? {
                 return Ok(false);
             }
             if event::poll(Duration::ZERO)? {
                 return self.obey_what_came();
             }
+            rest -= look;
             if rest.is_zero() {
                 return Ok(true);
             }
