@@ -168,9 +168,8 @@ def test_a_runner_continues_what_was_interrupted(runner, command, place):
     until("the end of the worker", lambda: not readers(pipe))
     assert at_work
     # Nothing is left to be done: no engine is started for that.
-    begin = time.monotonic()
     out, _ = ended(command("v", "--out", "out", "--on", runner, "--json"), 0)
-    assert json.loads(out)["checksum"] == want and time.monotonic() - begin < 10
+    assert json.loads(out)["checksum"] == want
 
 
 def test_the_runner_may_change_between_two_halves(runner, command, place):

@@ -49,7 +49,6 @@ const MODULES: &[&str] = &[
     // The caller's files, with the caller's rights.
     "nbuf-core/src/sys/files/",
     // Files of the kernel's, devices, and processes of our own.
-    "nbuf-core/src/experiment/live/memory.rs",
     "nbuf-core/src/experiment/run/symbols.rs",
     "nbuf-core/src/meter/probe/",
     "nbuf-core/src/sys/cgroup/",

@@ -65,6 +65,7 @@ pub struct AllocatorError(String);
 
 /// The longest key: memcached takes no more than 250 bytes, and few keys of Redis are longer.
 const KEY_BYTES_MAX: u32 = 1024;
+const MEMCACHED_KEY_BYTES_MAX: u32 = 250;
 
 impl Allocator {
     /// What an object of this size takes, with `overhead_bytes` of its own.
@@ -142,7 +143,9 @@ impl FromStr for Allocator {
             ("exact", None) if key.is_none() => Ok(Self::Exact),
             ("jemalloc", None) if key.is_none() => Ok(Self::Jemalloc),
             ("redis", Some(key_bytes)) => Ok(Self::Redis { key_bytes }),
-            ("memcached", Some(key_bytes)) => Ok(Self::Memcached { key_bytes }),
+            ("memcached", Some(key_bytes)) if key_bytes <= MEMCACHED_KEY_BYTES_MAX => {
+                Ok(Self::Memcached { key_bytes })
+            }
             _ => Err(wrong()),
         }
     }
@@ -218,6 +221,7 @@ mod tests {
             "redis:key=",
             "redis:key=+1",
             "redis:key=9999",
+            "memcached:key=251",
             "exact:key=1",
             "slab",
         ] {

@@ -121,6 +121,7 @@ impl Spec {
                 caller: session.caller(),
                 duration,
                 ring_bytes: self.ring_bytes,
+                memory: true,
             };
             return running::record_running(&options, log, signals);
         }

@@ -166,7 +166,8 @@ def allocate(
 
 
 def merge(curves: Curves, *, how: str = "average", policy: str | None = None) -> Curve:
-    """One curve of several: `average` gives each a cache of the same size, `partitioned` the best split of all memory.
+    """One curve of several: `average` gives each a cache of the same size, `partitioned` the hulls of all
+    curves together, which no split beats and few reach.
 
     A shared cache is none of these: draw the curve of the traces together, `nbuf.curve([a, b])`.
     """
@@ -223,7 +224,7 @@ def fleet(
         tasks = _nbuf.fleet_tasks(out)
         with reporter(progress) as report:
             if engine == "local":
-                command = [sys.executable, "-m", "nbuf.fleet", "--serve"]
+                command = [sys.executable, "-c", _MODULE, "--serve"]
                 _nbuf.fleet_local(tasks, count, command, progress=report)
             else:
                 _work(engine, tasks, count, report)
@@ -233,6 +234,14 @@ def fleet(
 def _inputs(one: Any) -> list[str]:
     """A directory is an input as it is."""
     return [os.fspath(one)] if os.path.isdir(one) else _paths(one)
+
+
+#: `python -m nbuf.fleet` without the modules of the current directory, which may be other people's.
+_MODULE = """
+import os, runpy, sys
+sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
+runpy.run_module("nbuf.fleet", run_name="__main__", alter_sys=True)
+"""
 
 
 def _work(engine: Union[str, Executor], tasks: Path, workers: int, report: Any) -> None:

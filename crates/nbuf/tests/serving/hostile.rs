@@ -39,7 +39,7 @@ fn is_closed(client: &mut Client, takes_replies: bool) -> bool {
 fn clients_that_dawdle_are_closed_and_others_served() {
     let place = Place::new();
     let (disc, data) = image(&place, 4 * MIB);
-    let options = ["--size", "8MiB", "--client-timeout", "2"];
+    let options = ["--size", "8MiB", "--client-timeout", "5"];
     let server = Server::start(&place, &disc, &options);
     let mut good = server.client();
     assert!(good.read(0, 4 * MIB).unwrap() == data);
@@ -75,7 +75,7 @@ fn what_clients_ask_for_is_not_what_the_server_keeps() {
     let disc = place.path("disc.img");
     fs::File::create(&disc).unwrap().set_len(64 << 20).unwrap();
     let disc = format!("file:{}", disc.display());
-    let options = ["--size", "1MiB", "--client-timeout", "2", "--clients", "128"];
+    let options = ["--size", "1MiB", "--client-timeout", "5", "--clients", "128"];
     let server = Server::start(&place, &disc, &options);
     let greedy: Vec<Client> = (0..40)
         .map(|_| {
@@ -107,6 +107,60 @@ fn what_clients_ask_for_is_not_what_the_server_keeps() {
     assert_eq!(server.end().0, 0);
 }
 
+/// A read in the cache is answered at once: what came before the end was once answered without a limit.
+#[test]
+fn what_comes_before_the_end_is_bounded_too() {
+    let place = Place::new();
+    let (disc, _) = image(&place, 32 * MIB);
+    let server = Server::start(&place, &disc, &["--size", "64MiB"]);
+    let mut good = server.client();
+    assert!(good.read(0, 32 * MIB).is_ok());
+    let head = |kind: u16| {
+        let mut head = 0x2560_9513_u32.to_be_bytes().to_vec();
+        head.extend([0; 2]);
+        head.extend(kind.to_be_bytes());
+        head.extend([0; 16]);
+        head.extend((32_u32 << 20).to_be_bytes());
+        head
+    };
+    let reads: Vec<u8> = (0..60).flat_map(|_| head(READ)).collect();
+    let mut gone = server.client();
+    gone.0.write_all(&[head(2), reads.clone()].concat()).unwrap();
+    let mut half = server.client();
+    half.0.write_all(&reads).unwrap();
+    half.0.shutdown(std::net::Shutdown::Write).unwrap();
+    for _ in 0..20 {
+        assert!(good.read(8192, 4096).is_ok());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let peak = peak_mib(&server);
+    assert!(peak < 400, "{peak} MiB");
+    let mut reply = vec![0; 16 + 32 * MIB];
+    (0..2).for_each(|_| half.0.read_exact(&mut reply).unwrap());
+    drop((gone, half, good));
+    assert_eq!(server.end().0, 0);
+}
+
+/// A status of 4 GiB looked at each of a million pages, and others waited.
+#[test]
+fn many_questions_about_the_disc_leave_others_their_turn() {
+    let place = Place::new();
+    let disc = place.path("disc.img");
+    fs::File::create(&disc).unwrap().set_len(8 << 30).unwrap();
+    let server = Server::start(&place, &format!("file:{}", disc.display()), &["--size", "1MiB"]);
+    let mut good = server.client();
+    let mut curious = server.client();
+    for _ in 0..200 {
+        // CACHE: a prefetch of all.
+        curious.send(0, 5, 0, u32::MAX & !4095);
+    }
+    for _ in 0..20 {
+        assert!(good.read(8192, 4096).is_ok());
+    }
+    drop((good, curious));
+    assert_eq!(server.end().0, 0);
+}
+
 /// `NBUF_CLIENTS=10000` tries as many, where the limit on open files permits it.
 #[test]
 fn thousands_of_clients_are_a_little_memory_each() {
@@ -123,7 +177,8 @@ fn thousands_of_clients_are_a_little_memory_each() {
     let place = Place::new();
     let (disc, data) = image(&place, 4 * MIB);
     let most = clients.to_string();
-    let options = ["--size", "1MiB", "--clients", &most];
+    // A third of them stay within a request for as long as the test takes.
+    let options = ["--size", "1MiB", "--clients", &most, "--client-timeout", "3600"];
     let server = Server::start(&place, &disc, &options);
     let mut good = server.client();
     // Each agrees, has read something, and is idle; a third are within a request.

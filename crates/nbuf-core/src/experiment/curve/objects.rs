@@ -1,15 +1,15 @@
 //! Curves over objects with sizes: whether they are asked for, and how they are read.
 
-use super::policies::{OF_OBJECTS, ONLY_OBJECTS, all, policies};
+use super::policies::{MEMCACHED, OF_OBJECTS, ONLY_OBJECTS, all, policies};
 use super::reading::{Reading, named};
 use super::{Drawn, Error, Spec, warmup};
-use crate::cache::allocator::Allocator;
+use crate::cache::allocator::{Allocator, SLAB_BYTES, chunks};
 use crate::cache::policy::Choice;
 use crate::experiment::notice::Notice;
 use crate::experiment::objects::{Objects, Plan, Refused, can_weigh};
-use crate::experiment::result::Warning;
+use crate::experiment::result::{PolicyCurve, Warning};
 use crate::trace::request::Unit;
-use crate::units::SizeList;
+use crate::units::{Bytes, SizeList};
 use crate::workload::pages::Whole;
 use crate::workload::within::take_within;
 
@@ -79,7 +79,23 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
     }
     let span_ns = objects.span_ns();
     reading.notice(&Notice::Distinct { count: objects.distinct(), what: "object" });
-    Ok(Drawn { curves: objects.finish(spec.target)?, tally, span_ns, left_out })
+    let curves = objects.finish(spec.target)?;
+    left_out.extend(small_memcached(&curves));
+    Ok(Drawn { curves, tally, span_ns, left_out })
+}
+
+/// memcached gives each class of sizes one slab whatever its limit: a small one says little.
+fn small_memcached(curves: &[PolicyCurve]) -> Option<Warning> {
+    let least = chunks().count() as u64 * SLAB_BYTES;
+    let is_small = |curve: &PolicyCurve| {
+        curve.policy == MEMCACHED && curve.points.iter().any(|point| point.pages < least)
+    };
+    curves.iter().any(is_small).then(|| {
+        Warning::Text(format!(
+            "memcached gives each class of sizes its first slab in any case: below {} it may take more than its limit",
+            Bytes(least)
+        ))
+    })
 }
 
 /// The policies of the spec; of all that there are, those that can be counted over objects.

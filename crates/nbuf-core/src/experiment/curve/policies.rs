@@ -6,7 +6,9 @@ use crate::cache::policy::{Choice, POLICIES};
 /// The policy that weighs objects: over pages it is LFU-DA.
 pub(super) const OF_OBJECTS: &str = "gdsf";
 /// Policies that are made for objects: over pages two are another one, and Redis is near LRU.
-pub(super) const ONLY_OBJECTS: [&str; 3] = [OF_OBJECTS, "redis", "memcached"];
+pub(super) const ONLY_OBJECTS: [&str; 3] = [OF_OBJECTS, "redis", MEMCACHED];
+/// The policy that gives slabs to classes of sizes.
+pub(super) const MEMCACHED: &str = "memcached";
 
 /// Every policy of the table that is one of its own over pages.
 pub fn all() -> Vec<Choice> {

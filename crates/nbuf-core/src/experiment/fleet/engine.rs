@@ -4,6 +4,7 @@
 //! as this process lives, so that it ends with us. Invariant: as for the local runner, the engine decides who does
 //! what, never what comes of it.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -41,6 +42,12 @@ pub const RUNNERS: [Runner; 3] = [
     },
 ];
 
+/// `python3 -m nbuf.fleet` without the modules of this directory, before Python 3.11 too.
+const MODULE: &str = "import os, sys\n\
+    sys.path[:] = [path for path in sys.path if path not in ('', os.getcwd())]\n\
+    import runpy\n\
+    runpy.run_module('nbuf.fleet', run_name='__main__', alter_sys=True)";
+
 /// The variable that names Python.
 const PYTHON: &str = "NBUF_PYTHON";
 
@@ -64,7 +71,9 @@ pub fn work_on(
     let child = start(runner, tasks, workers)?;
     let failed = attend(runner, child, names.len() - before, session)?;
     let done = count(&folder, &names);
-    Ok(Worked { done, before, failed, left: names.len() - done - failed })
+    let left = names.len() - done;
+    let failed = failed.min(left);
+    Ok(Worked { done, before, failed, left: left - failed })
 }
 
 fn count(folder: &Folder, names: &[&str]) -> usize {
@@ -74,7 +83,9 @@ fn count(folder: &Folder, names: &[&str]) -> usize {
 fn start(runner: &Runner, tasks: &Path, workers: u16) -> Result<Child, Error> {
     let python = std::env::var_os(PYTHON).unwrap_or_else(|| OsString::from("python3"));
     let mut command = Command::new(&python);
-    command.args(["-m", "nbuf.fleet", "--on", runner.name, "--workers", &workers.to_string()]);
+    // The directory may have modules of other people next to their traces.
+    command.env("PYTHONSAFEPATH", "1");
+    command.args(["-c", MODULE, "--on", runner.name, "--workers", &workers.to_string()]);
     command
         .args(["--end-with-input", "--tasks"])
         .arg(tasks)
@@ -99,13 +110,12 @@ fn attend(
     let output = child.stdout.take().map(BufReader::new);
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
     let work = || {
-        let (mut failed, mut error) = (0, None);
+        let (mut failed, mut error) = (BTreeSet::new(), None);
         let mut steps = session.steps("working (tasks)", rows);
         for line in output.into_iter().flat_map(BufReader::lines).map_while(Result::ok) {
             match line.split_once(' ') {
                 Some(("done", _)) => steps.next(),
-                Some(("failed", _)) => {
-                    failed += 1;
+                Some(("failed", row)) if row.parse().is_ok_and(|row: usize| failed.insert(row)) => {
                     steps.next();
                 }
                 Some(("error", text)) => error = Some(text.to_owned()),
@@ -113,7 +123,7 @@ fn attend(
                 _ => {}
             }
         }
-        (failed, error)
+        (failed.len(), error)
     };
     // What has ended takes no signal.
     let interrupt = || drop(signal(pid, INTERRUPT));

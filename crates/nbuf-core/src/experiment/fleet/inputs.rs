@@ -50,8 +50,8 @@ pub(super) fn find(spec: &Spec) -> Result<Inputs, Error> {
         inputs.files.push(Found { named: path, input });
     }
     // A file that is named as well has a name to complain about.
-    let is_named = |path: &PathBuf| inputs.files.iter().any(|file| file.named == *path);
-    inputs.unknown = inputs.unknown.iter().filter(|path| !is_named(path)).cloned().collect();
+    let named: BTreeSet<&PathBuf> = inputs.files.iter().map(|file| &file.named).collect();
+    inputs.unknown.retain(|path| !named.contains(path));
     if inputs.files.is_empty() {
         return Err(match inputs.unknown.first() {
             Some(path) => Error::NoTrace { path: path.clone(), files: inputs.unknown.len() },

@@ -134,7 +134,8 @@ fn watch(
 ) -> Result<Watched, Error> {
     spec.running.check(caller)?;
     let Spec { running, duration, ring_bytes, .. } = spec;
-    let options = Options { running, caller, duration: *duration, ring_bytes: *ring_bytes };
+    let options =
+        Options { running, caller, duration: *duration, ring_bytes: *ring_bytes, memory: false };
     let held = || LiveMemory::from(memory::of(running, caller));
     let before = held();
     let (ended, log) = record_until(&options, log, attached, stop)?;

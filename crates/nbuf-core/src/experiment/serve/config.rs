@@ -97,8 +97,19 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let name = input::name(path);
         let mut text = String::new();
-        let read = input::open(path)?.take(BYTES_MAX).read_to_string(&mut text);
+        let wrong = |what: &str| {
+            let error = io::Error::other(what);
+            Err(ConfigError::Read { name: name.clone(), error })
+        };
+        // A server would wait for the writer of a pipe, and its clients with it.
+        if path.exists() && !input::comes_again(path) {
+            return wrong("not a regular file");
+        }
+        let read = input::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text);
         read.map_err(|error| ConfigError::Read { name: name.clone(), error })?;
+        if text.len() as u64 > BYTES_MAX {
+            return wrong("larger than 1 MiB");
+        }
         let config = Self::parse(&text).map_err(|error| match error {
             ConfigError::Line { line, what, .. } => {
                 ConfigError::Line { name: Some(name), line, what }

@@ -70,7 +70,7 @@ impl Keep<'_, '_> {
             policy: spec.policy,
             pages: pages.unwrap_or(settings.pages).max(1),
             writes: spec.writes,
-            clients_max: spec.clients_max,
+            clients_max: super::limits::clients(spec.clients_max, self.session.observer),
         })
     }
 

@@ -36,6 +36,14 @@ pub(super) enum Phase {
 struct Pace {
     since: Nanos,
     bytes: u64,
+    /// Whether a request or all replies were complete since the last look.
+    has_gone_on: bool,
+}
+
+impl Pace {
+    fn from(since: Nanos) -> Self {
+        Self { since, bytes: 0, has_gone_on: false }
+    }
 }
 
 /// A connected client.
@@ -83,7 +91,7 @@ impl Connection {
             under_way_bytes: 0,
             skip: 0,
             came: now,
-            pace: Pace { since: now, bytes: 0 },
+            pace: Pace::from(now),
             read_bytes: READ_BYTES_MIN,
             reserved: 0,
             needs_room: false,
@@ -102,10 +110,14 @@ impl Connection {
         input + self.out.capacity() as u64 + self.under_way_bytes
     }
 
-    /// Whether its requests may be read now.
+    /// Whether more may be read of it now.
     pub(super) fn can_read(&self) -> bool {
-        !self.is_over
-            && self.out.len() - self.sent < OUT_BYTES_MAX
+        !self.is_over && self.may_ask()
+    }
+
+    /// Whether its requests may be taken now. One that has closed its end may still read what it asked for.
+    pub(super) fn may_ask(&self) -> bool {
+        self.out.len() - self.sent < OUT_BYTES_MAX
             && self.under_way < UNDER_WAY_MAX
             && self.under_way_bytes < UNDER_WAY_BYTES_MAX
     }
@@ -116,7 +128,8 @@ impl Connection {
 
     /// Whether nothing is left to do for it.
     pub(super) fn is_done(&self) -> bool {
-        self.is_broken || self.is_over && self.under_way == 0 && !self.wants_to_write()
+        let waits = self.under_way > 0 || self.wants_to_write() || self.needs_room;
+        self.is_broken || self.is_over && !waits
     }
 
     /// Whether it stopped where it must go on, or goes on more slowly than any real client: a byte a second would
@@ -127,15 +140,19 @@ impl Connection {
         }
         let owes = self.wants_to_write() || self.taken < self.filled || self.skip > 0;
         // The disc is not the client's, and neither is memory that others keep.
-        if !owes || self.under_way > 0 || self.needs_room && !self.wants_to_write() {
-            self.pace = Pace { since: now, bytes: 0 };
+        if !owes
+            || self.pace.has_gone_on
+            || self.under_way > 0
+            || self.needs_room && !self.wants_to_write()
+        {
+            self.pace = Pace::from(now);
             return false;
         }
         if now - self.pace.since <= timeout {
             return false;
         }
         let is_slow = (self.pace.bytes as f64) < BYTES_A_SECOND_MIN * timeout.seconds();
-        self.pace = Pace { since: now, bytes: 0 };
+        self.pace = Pace::from(now);
         is_slow
     }
 
@@ -165,6 +182,17 @@ impl Connection {
                 self.input = Vec::new();
             }
         }
+    }
+
+    /// Nothing more is taken of what came.
+    pub(super) fn disconnect(&mut self) {
+        self.is_over = true;
+        self.take(self.filled - self.taken);
+    }
+
+    /// A whole request was taken: the time for the next begins.
+    pub(super) fn goes_on(&mut self) {
+        self.pace.has_gone_on = true;
     }
 
     /// Reads what there is, up to a buffer. Whether anything came.
@@ -211,6 +239,7 @@ impl Connection {
         }
         self.sent = 0;
         self.out.clear();
+        self.pace.has_gone_on = true;
         if self.out.capacity() > OUT_BYTES_MAX {
             self.out = Vec::new();
         }
@@ -252,9 +281,24 @@ mod tests {
 
     #[test]
     fn a_request_that_comes_by_bytes_is_not_waited_for() {
-        assert_eq!(closed_at(1, 300), Some(61));
-        assert_eq!(closed_at(10_000, 300), Some(61));
+        assert_eq!(closed_at(1, 300), Some(62));
+        assert_eq!(closed_at(10_000, 300), Some(62));
         assert_eq!(closed_at(20_000, 300), None);
+    }
+
+    #[test]
+    fn small_requests_that_become_whole_go_on_for_ever() {
+        let (mut connection, mut client) = pair();
+        connection.send();
+        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        for second in 1..300 {
+            client.write_all(&[1; 100]).unwrap();
+            while connection.receive() {}
+            assert!(!connection.is_stalled(Nanos(second * SECOND), TIMEOUT), "{second}");
+            // The last bytes are of the next one.
+            connection.take(connection.waiting().len() - 10);
+            connection.goes_on();
+        }
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub enum ListenError {
     /// What the service manager passed cannot be listened at.
     #[error("a socket that was passed cannot be used ({0}): look at the unit of the socket")]
     Passed(#[source] io::Error),
+    /// The control socket that was passed can be reached from other machines.
+    #[error("the control socket that was passed is not a Unix socket: give its unit a path")]
+    PassedControl,
     /// The kernel refused.
     #[error("cannot listen at {at}: {error}")]
     Kernel {

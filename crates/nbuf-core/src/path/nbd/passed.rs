@@ -19,7 +19,12 @@ impl PassedSockets {
         let mut taken = Self::default();
         for passed in activation::take().map_err(ListenError::Passed)? {
             if passed.name == CONTROL {
-                taken.control = Some(Listener::passed(passed)?);
+                let control = Listener::passed(passed)?;
+                // What reaches it can end the server: that is for permissions of a file to decide.
+                if !matches!(control.address().map_err(ListenError::Passed)?, Address::Unix(_)) {
+                    return Err(ListenError::PassedControl);
+                }
+                taken.control = Some(control);
             } else {
                 taken.listeners.push(Listener::passed(passed)?);
             }

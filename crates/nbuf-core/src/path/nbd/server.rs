@@ -6,6 +6,7 @@
 //! Invariant: what is kept for clients is bounded: their number, their buffers, and all of these together.
 
 mod behind;
+mod clients;
 mod drain;
 mod keeper;
 mod requests;
@@ -13,6 +14,7 @@ mod status;
 mod turn;
 
 pub(crate) use behind::Behind;
+use clients::Clients;
 pub(crate) use drain::Drained;
 pub(crate) use keeper::{Change, Keeper, Signalled};
 
@@ -118,7 +120,12 @@ pub(crate) struct Server {
     listeners: Vec<Listener>,
     control: Option<Listener>,
     callers: Vec<Caller>,
-    connections: Vec<Option<Connection>>,
+    connections: Clients,
+    /// Whether clients wait for the server, or for room, and whether they did at the look before.
+    is_held: bool,
+    was_held: bool,
+    /// Pages that were looked at for requests in this turn.
+    looks: u64,
     clients_ever: u32,
     asked: Vec<Option<Asked>>,
     free: Vec<u32>,
@@ -128,8 +135,6 @@ pub(crate) struct Server {
     client_timeout: Nanos,
     /// When clients are accepted again, after the kernel had no room for one.
     accept_at: Nanos,
-    /// Bytes that are kept for all clients.
-    kept: u64,
     quiet: Option<Quiet>,
     /// The task of the flush that ends a quiet time.
     flush: Option<u32>,
@@ -171,7 +176,10 @@ impl Server {
             listeners,
             control,
             callers: Vec::new(),
-            connections: Vec::new(),
+            connections: Clients::new()?,
+            is_held: false,
+            looks: 0,
+            was_held: false,
             clients_ever: 0,
             asked: Vec::new(),
             free: Vec::new(),
@@ -180,7 +188,6 @@ impl Server {
             last_tick: Nanos::ZERO,
             client_timeout: setup.client_timeout,
             accept_at: Nanos::ZERO,
-            kept: 0,
             quiet: None,
             flush: None,
             flushed: None,
@@ -205,7 +212,7 @@ impl Server {
             settings: self.cache.settings(),
             used_pages: self.cache.used_pages(),
             owed_bytes: self.cache.owed_bytes(),
-            clients: self.connections.iter().flatten().count() as u64,
+            clients: self.connections.len() as u64,
             clients_ever: self.clients_ever.into(),
             up: self.time(),
         }
@@ -244,18 +251,13 @@ impl Server {
     }
 
     fn accept(&mut self, socket: Socket) {
-        let is_full = self.connections.iter().flatten().count() >= self.clients_max;
-        if is_full || self.quiet.is_some() {
+        if self.connections.len() >= self.clients_max || self.quiet.is_some() {
             return;
         }
         self.clients_ever = self.clients_ever.wrapping_add(1);
         let client = self.clients_ever;
         self.cache.client_came(client);
-        let connection = Some(Connection::new(socket, client, self.now));
-        match self.connections.iter().position(Option::is_none) {
-            Some(place) => self.connections[place] = connection,
-            None => self.connections.push(connection),
-        }
+        self.connections.add(Connection::new(socket, client, self.now));
     }
 
     fn command(&mut self, mut caller: Caller, command: Command, keeper: &dyn Keeper) {

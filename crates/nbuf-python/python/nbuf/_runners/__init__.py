@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
@@ -57,9 +57,8 @@ class Pool:
 
     def __init__(self, executor: Executor, workers: int) -> None:
         self._executor, self._workers = executor, workers
-        from concurrent.futures.process import BrokenProcessPool
-
-        self.deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+        # A pool that breaks fails all of its tasks: it does not say on which of them a worker died.
+        self.deaths: tuple[type[BaseException], ...] = ()
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self._executor.submit(work, *arguments)
@@ -87,6 +86,11 @@ def drive(engine: Engine, out: str, rows: list[Row], report: Report) -> None:
                 number, text = running.pop(future)
                 try:
                     error = future.result()
+                except BrokenExecutor as broken:
+                    raise Error(
+                        f"the executor is broken ({broken}): a worker died; give fewer workers, or engine='local', "
+                        "which names the task"
+                    ) from broken
                 except engine.deaths as death:
                     error = f"poisoned: workers died on it ({type(death).__name__}); try it alone"
                     _nbuf.fleet_give_up(out, text, error)

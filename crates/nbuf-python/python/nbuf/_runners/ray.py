@@ -18,7 +18,9 @@ class _Engine:
     def __init__(self, ray: Any) -> None:
         self._ray = ray
         self._remote: dict[Callable[..., Any], Any] = {}
-        self.deaths: tuple[type[BaseException], ...] = (ray.exceptions.WorkerCrashedError,)
+        names = ("WorkerCrashedError", "OutOfMemoryError", "NodeDiedError")
+        found = (getattr(ray.exceptions, name, None) for name in names)
+        self.deaths: tuple[type[BaseException], ...] = tuple(error for error in found if error)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         remote = self._remote.get(work)

@@ -33,8 +33,10 @@ impl Server {
         if let Some(outcome) = self.flushed.take() {
             self.flush_is_done(&outcome, keeper);
         }
-        let is_busy = self.connections.iter().flatten().any(|client| client.under_way > 0);
-        if self.quiet.is_none() || is_busy || self.flush.is_some() || self.now < self.flush_at {
+        if self.quiet.is_none() || self.flush.is_some() || self.now < self.flush_at {
+            return;
+        }
+        if self.connections.iter().any(|client| client.under_way > 0) {
             return;
         }
         let asked = Asked { place: usize::MAX, client: 0, cookie: 0, command: 0, bytes: 0 };
@@ -71,6 +73,7 @@ impl Server {
         }
         self.flushes_failed = 0;
         let Some(Quiet::Renew(change, caller)) = self.quiet.take() else {
+            self.connections.touch_all();
             self.send_all();
             self.ended = Some(self.result());
             return;

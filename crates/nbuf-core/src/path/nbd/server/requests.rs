@@ -3,6 +3,7 @@
 use super::super::connection::{Connection, Phase};
 use super::super::handshake::{Handshake, Step};
 use super::super::replies::Form;
+use super::turn::has_room;
 use super::{Asked, Server};
 use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
 use crate::disc::{Completion, Disc, DiscError};
@@ -10,6 +11,9 @@ use crate::trace::request::{Op, Request};
 
 /// The longest read or write.
 pub(super) const REQUEST_BYTES_MAX: u32 = 32 << 20;
+/// Looks at pages in one turn, after which the other clients have theirs. A request costs as much as some.
+pub(super) const LOOKS_MAX: u64 = 1 << 18;
+const LOOKS_OF_REQUEST: u64 = 16;
 
 impl Server {
     /// Takes what a client has sent, as far as it is whole and may be taken.
@@ -22,9 +26,10 @@ impl Server {
                     }
                 }
                 Phase::Requests(..) => {
-                    if !connection.can_read() && !connection.is_over || !self.take_one(place) {
+                    if !connection.may_ask() || self.looks > LOOKS_MAX || !self.take_one(place) {
                         return;
                     }
+                    self.looks += LOOKS_OF_REQUEST;
                 }
             }
         }
@@ -58,6 +63,9 @@ impl Server {
             let count = usize::try_from(connection.skip).unwrap_or(usize::MAX).min(length);
             connection.take(count);
             connection.skip -= count as u64;
+            if connection.skip == 0 {
+                connection.goes_on();
+            }
             return count > 0;
         }
         let Some(head) = connection.waiting().first_chunk::<REQUEST_BYTES>() else { return false };
@@ -80,8 +88,15 @@ impl Server {
         }
         self.serve(place, header);
         let Some(connection) = self.connections[place].as_mut() else { return false };
+        if header.command == command::DISCONNECT {
+            connection.disconnect();
+            return false;
+        }
         let payload = if has_payload && connection.skip == 0 { length } else { 0 };
         connection.take(REQUEST_BYTES + payload);
+        if connection.skip == 0 {
+            connection.goes_on();
+        }
         true
     }
 
@@ -91,11 +106,13 @@ impl Server {
         let Some(connection) = self.connections[place].as_ref() else { return false };
         let moves = matches!(header.command, command::READ | command::WRITE);
         let more = if moves { u64::from(header.length.min(REQUEST_BYTES_MAX)) } else { 0 };
-        let is_admitted = connection.reserved > 0 || self.has_room(connection.bytes(), more);
+        let is_admitted =
+            connection.reserved > 0 || has_room(self.connections.kept(), connection.bytes(), more);
         let Some(connection) = self.connections[place].as_mut() else { return false };
         connection.needs_room = !is_admitted;
         if is_admitted && connection.reserved == 0 {
-            self.kept += more;
+            self.connections.promise(place, more);
+            let Some(connection) = self.connections[place].as_mut() else { return false };
             if header.command == command::WRITE {
                 connection.reserved = more;
             }
@@ -107,7 +124,6 @@ impl Server {
         let Some(connection) = self.connections[place].as_mut() else { return };
         let Phase::Requests(form, _) = connection.phase else { return };
         if header.command == command::DISCONNECT {
-            connection.is_over = true;
             return;
         }
         if let Err(error) = self.check(&header) {
@@ -186,6 +202,7 @@ impl Server {
 
     fn fetch(&mut self, place: usize, header: &Header) {
         let request = Request::new(Op::Read, header.offset, header.length.into());
+        self.looks += u64::from(header.length / self.export.page_bytes.max(1));
         let request = self.ask(place, header, request, 0);
         self.cache.fetch(self.now, request);
     }
@@ -221,9 +238,10 @@ impl Server {
                 continue;
             };
             self.free.push(task);
-            let connection = self.connections.get_mut(asked.place).and_then(Option::as_mut);
+            let connection = self.connections.get_mut(asked.place);
             if let Some(connection) = connection.filter(|found| found.client == asked.client) {
                 reply(connection, &asked, completion);
+                self.connections.touch(asked.place);
             }
         }
     }

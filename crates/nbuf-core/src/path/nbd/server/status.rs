@@ -9,6 +9,8 @@ use crate::disc::nbd::wire::{Header, error, flag};
 
 /// The most extents of a status.
 const EXTENTS_MAX: usize = 4096;
+/// Pages that a status looks at, at the most: the protocol permits a shorter answer.
+const PAGES_MAX: u64 = 1 << 16;
 
 impl Server {
     /// What is in the cache, by extents.
@@ -31,13 +33,20 @@ impl Server {
         }
     }
 
-    fn extents(&self, context: Context, offset: u64, length: u32, most: usize) -> Vec<(u32, u32)> {
+    fn extents(
+        &mut self,
+        context: Context,
+        offset: u64,
+        length: u32,
+        most: usize,
+    ) -> Vec<(u32, u32)> {
         if context == Context::Allocation {
             return vec![(length, 0)];
         }
         let page_bytes = u64::from(self.export.page_bytes);
         let mut extents: Vec<(u32, u32)> = Vec::new();
-        let end = offset + u64::from(length);
+        let end = offset + u64::from(length).min(PAGES_MAX * page_bytes);
+        self.looks += (end - offset) / page_bytes;
         let mut at = offset;
         while at < end {
             let next = end.min((at / page_bytes + 1) * page_bytes);

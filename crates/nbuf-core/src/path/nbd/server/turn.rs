@@ -3,9 +3,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use rustix::event::epoll::EventFlags;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::control::Caller;
+use super::requests::{LOOKS_MAX, REQUEST_BYTES_MAX};
 use super::{Keeper, Server, ServerError};
 use crate::units::Nanos;
 
@@ -28,7 +30,6 @@ enum Token {
     Listener(usize),
     Control,
     Caller,
-    Connection(usize),
 }
 
 impl Server {
@@ -39,29 +40,29 @@ impl Server {
         keeper: &dyn Keeper,
     ) -> Result<(), ServerError> {
         let ready = self.wait(wake)?;
+        self.looks = 0;
         self.now = self.now.max(self.time());
         let mut callers_ready = false;
         // Clients that are gone make room for those that come.
-        let (clients, others): (Vec<_>, Vec<_>) =
-            ready.into_iter().partition(|(token, _)| matches!(token, Token::Connection(_)));
-        for (token, flags) in clients {
-            if let Token::Connection(place) = token {
-                self.look_at(place, flags);
-            }
+        for (place, flags) in self.connections.ready().map_err(ServerError::Wait)? {
+            self.look_at(place, flags);
         }
         // A disc may have finished since the turn began.
         self.now = self.now.max(self.time());
         self.complete();
+        let is_tick = self.now - self.last_tick >= TICK;
+        if self.is_held || self.was_held || is_tick {
+            // What waited has come already, so that no descriptor wakes for it.
+            self.connections.touch_all();
+        }
         self.send_all();
-        for (token, _) in others {
+        for token in ready {
             match token {
                 Token::Listener(at) => self.accept_all(at),
                 Token::Control => self.accept_callers(),
                 Token::Caller => callers_ready = true,
-                Token::Connection(_) => {}
             }
         }
-        let is_tick = self.now - self.last_tick >= TICK;
         if callers_ready || is_tick {
             self.hear_callers(keeper);
         }
@@ -103,16 +104,18 @@ impl Server {
         }
     }
 
-    fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<Vec<(Token, PollFlags)>, ServerError> {
-        self.kept = self.connections.iter().flatten().map(super::Connection::bytes).sum();
+    /// Waits until something is ready. What of it is no client.
+    fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<Vec<Token>, ServerError> {
+        self.settle();
         let disc = self.cache.disc();
         let disc_waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
         let disc_descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
         let mut descriptors = vec![
             PollFd::from_borrowed_fd(wake, PollFlags::IN),
             PollFd::from_borrowed_fd(disc_descriptor, PollFlags::IN | disc_waits),
+            PollFd::new(&self.connections, PollFlags::IN),
         ];
-        let mut tokens = Vec::with_capacity(self.connections.len() + 4);
+        let mut tokens = Vec::new();
         let accepts = self.now >= self.accept_at;
         for (at, listener) in self.listeners.iter().enumerate().filter(|_| accepts) {
             tokens.push(Token::Listener(at));
@@ -126,68 +129,78 @@ impl Server {
             tokens.push(Token::Caller);
             descriptors.push(PollFd::new(&caller.socket, PollFlags::IN));
         }
-        for (place, connection) in self.connections.iter().enumerate() {
-            let Some(connection) = connection else { continue };
-            let mut flags = PollFlags::empty();
-            let has_room = connection.reserved > 0 || self.has_room(connection.bytes(), 0);
-            if connection.can_read() && self.quiet.is_none() && has_room && !connection.needs_room {
-                flags |= PollFlags::IN;
-            }
-            if connection.wants_to_write() {
-                flags |= PollFlags::OUT;
-            }
-            tokens.push(Token::Connection(place));
-            descriptors.push(PollFd::new(connection.socket(), flags));
-        }
         // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
         let now = self.time();
         let wait = self.cache.next_done_at().map_or(WAIT, |at| WAIT.min(at.saturating_sub(now)));
+        let is_released = self.was_held && !self.is_held;
+        let is_late = self.looks > LOOKS_MAX;
+        let wait = if is_released || is_late { Nanos::ZERO } else { wait };
         let wait = Duration::from_nanos(wait.0);
         let wait = Timespec::try_from(wait).unwrap_or_default();
         match poll(&mut descriptors, Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::Wait(error.into())),
         }
-        let ready = tokens.into_iter().zip(&descriptors[2..]);
-        let ready = ready.map(|(token, descriptor)| (token, descriptor.revents()));
-        Ok(ready.filter(|(_, flags)| !flags.is_empty()).collect())
+        let ready = tokens.into_iter().zip(&descriptors[3..]);
+        let ready = ready.filter(|(_, descriptor)| !descriptor.revents().is_empty());
+        Ok(ready.map(|(token, _)| token).collect())
     }
 
-    /// Whether a client that keeps this much may keep some more. Clients that keep little have the upper half for
-    /// themselves, so that those that keep much do not stop them. A client alone has its own limits.
-    pub(super) fn has_room(&self, keeps: u64, more: u64) -> bool {
-        let most = if keeps + more < SMALL_BYTES { BYTES_MAX } else { BYTES_MAX / 2 };
-        self.kept + more <= most || self.kept <= keeps
+    /// What is waited for of the clients that changed: of all of them while they wait for each other's room, or for the
+    /// server.
+    fn settle(&mut self) {
+        self.connections.weigh();
+        let is_quiet = self.quiet.is_some();
+        let is_tight = self.connections.kept() + u64::from(REQUEST_BYTES_MAX) > BYTES_MAX / 2;
+        let is_late = self.looks > LOOKS_MAX;
+        self.was_held = std::mem::replace(&mut self.is_held, is_quiet || is_tight || is_late);
+        if self.is_held || self.was_held {
+            self.connections.touch_all();
+            self.connections.weigh();
+        }
+        let kept = self.connections.kept();
+        self.connections.settle(|connection| {
+            let mut flags = EventFlags::empty();
+            let has_room = connection.reserved > 0 || has_room(kept, connection.bytes(), 0);
+            if connection.can_read() && !is_quiet && has_room && !connection.needs_room {
+                flags |= EventFlags::IN;
+            }
+            if connection.wants_to_write() {
+                flags |= EventFlags::OUT;
+            }
+            flags
+        });
     }
 
     /// Takes what a client sent.
-    fn look_at(&mut self, place: usize, flags: PollFlags) {
-        let Some(connection) = self.connections[place].as_mut() else { return };
-        if flags.contains(PollFlags::IN) && connection.can_read() && self.quiet.is_none() {
+    fn look_at(&mut self, place: usize, flags: EventFlags) {
+        let Some(connection) = self.connections.get_mut(place) else { return };
+        if flags.contains(EventFlags::IN) && connection.can_read() && self.quiet.is_none() {
             connection.receive();
             self.take_requests(place);
-        } else if flags.intersects(PollFlags::ERR | PollFlags::HUP)
-            && !flags.contains(PollFlags::IN)
+        } else if flags.intersects(EventFlags::ERR | EventFlags::HUP)
+            && !flags.contains(EventFlags::IN)
         {
             connection.break_off();
         }
+        self.connections.touch(place);
     }
 
-    /// Sends all replies, and removes clients that are done.
+    /// Sends all replies of clients that changed, and removes clients that are done.
     pub(super) fn send_all(&mut self) {
-        for place in 0..self.connections.len() {
+        for place in self.connections.touched() {
             let Some(connection) = self.connections[place].as_mut() else { continue };
             if connection.wants_to_write() {
                 connection.send();
             }
             // What waited for room for its replies.
-            if !connection.waiting().is_empty() && connection.can_read() && self.quiet.is_none() {
+            if !connection.waiting().is_empty() && connection.may_ask() && self.quiet.is_none() {
                 self.take_requests(place);
             }
             let Some(connection) = self.connections[place].as_mut() else { continue };
             if connection.is_done() {
                 self.cache.client_left(connection.client);
-                self.connections[place] = None;
+                self.connections.remove(place);
             }
         }
     }
@@ -207,11 +220,19 @@ impl Server {
             return;
         }
         let (now, timeout) = (self.now, self.client_timeout);
-        for connection in self.connections.iter_mut().flatten() {
+        for connection in self.connections.iter_mut() {
             if connection.is_stalled(now, timeout) {
                 connection.break_off();
             }
             connection.shrink();
         }
+        self.connections.touch_all();
     }
+}
+
+/// Whether a client that keeps this much may keep some more, where so much is kept for all. Clients that keep little
+/// have the upper half for themselves, so that those that keep much do not stop them. A client alone has its own limits.
+pub(super) fn has_room(kept: u64, keeps: u64, more: u64) -> bool {
+    let most = if keeps + more < SMALL_BYTES { BYTES_MAX } else { BYTES_MAX / 2 };
+    kept + more <= most || kept <= keeps
 }

@@ -44,6 +44,8 @@ pub struct Options<'a> {
     pub duration: Option<Duration>,
     /// Size of each ring instead of 8 MiB; for provoking losses.
     pub ring_bytes: Option<usize>,
+    /// Whether what they have in memory is recorded, too.
+    pub memory: bool,
 }
 
 /// What ends a recording of programs that run on.
@@ -94,12 +96,15 @@ pub fn record_until<W: Write>(
         scan_due_ns: 0,
     };
     let began_ns = monotonic_ns();
+    // Sums over large mappings take long: not while events wait.
+    watch
+        .take_memory(options.memory)
+        .map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
     watch.attach().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
-    watch.take_memory().map_err(|cause| Error::Command(command::Error::Attach(cause)))?;
     attached();
     let ended = watch.until(options.duration, stop);
-    let ended = ended.and_then(|ended| watch.take_memory().map(|()| ended));
     let ended = ended.and_then(|ended| watch.recorder.stop().map(|()| ended));
+    let ended = ended.and_then(|ended| watch.take_memory(options.memory).map(|()| ended));
     match ended {
         Ok(mut ended) => {
             ended.elapsed_ns = monotonic_ns() - began_ns;
@@ -146,7 +151,10 @@ impl<W: Write> Watch<'_, W> {
     }
 
     /// Writes down what they have in memory, which a limit would have to hold, too. What has ended has none.
-    fn take_memory(&mut self) -> io::Result<()> {
+    fn take_memory(&mut self, is_wanted: bool) -> io::Result<()> {
+        if !is_wanted {
+            return Ok(());
+        }
         let held = memory::of(self.running, self.caller);
         if held == memory::Held::default() {
             return Ok(());
