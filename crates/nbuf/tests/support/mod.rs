@@ -132,9 +132,9 @@ impl Place {
 
     /// `nbuf`, about to run here.
     pub(crate) fn nbuf<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
-        // A shell starts what runs behind it with SIGINT ignored, and so would be what we start.
+        // A shell starts what runs behind it with SIGINT ignored, and `nohup` with SIGHUP; so would be what we start.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT,QUIT", NBUF]);
+        command.args(["--default-signal=INT,QUIT,HUP", NBUF]);
         command.args(arguments).current_dir(self.directory.path());
         // The user who runs the tests may have come by sudo.
         command.env_remove("SUDO_UID").env_remove("SUDO_GID").env_remove("XDG_STATE_HOME");

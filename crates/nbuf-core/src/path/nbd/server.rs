@@ -246,10 +246,6 @@ impl Server {
         }
     }
 
-    fn time(&self) -> Nanos {
-        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
-    }
-
     fn accept(&mut self, socket: Socket) {
         if self.connections.len() >= self.clients_max || self.quiet.is_some() {
             return;

@@ -116,7 +116,7 @@ impl Clients {
         self.kept += bytes;
     }
 
-    /// Counts anew what is kept for those that changed.
+    /// Counts again what is kept for those that changed.
     pub(super) fn weigh(&mut self) {
         for &place in &self.touched {
             let state = &mut self.states[place];

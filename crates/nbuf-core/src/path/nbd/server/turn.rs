@@ -74,6 +74,11 @@ impl Server {
         Ok(())
     }
 
+    /// The time since the start.
+    pub(super) fn time(&self) -> Nanos {
+        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
     /// Takes clients that wait, some of them if there are many: others are served meanwhile.
     fn accept_all(&mut self, at: usize) {
         for _ in 0..ACCEPTED_MAX {
