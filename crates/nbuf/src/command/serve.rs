@@ -102,7 +102,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     clients: Option<usize>,
 
-    /// Close a client that stops within a request for this long, or takes no replies [default: 60]
+    /// Close a client that sends a request, or takes replies, at under 16 KiB a second for this long
+    /// [default: 60]
     #[arg(long, value_name = "SECONDS")]
     client_timeout: Option<usize>,
 
