@@ -141,22 +141,49 @@ fn what_comes_before_the_end_is_bounded_too() {
     assert_eq!(server.end().0, 0);
 }
 
-/// A status of 4 GiB looked at each of a million pages, and others waited.
+/// A client that has agreed on structured replies and on the context `nbuf:dirty`.
+fn curious(server: &Server) -> Client {
+    let mut client = Client::raw(&server.socket);
+    client.0.read_exact(&mut [0; 18]).unwrap();
+    client.0.write_all(&3_u32.to_be_bytes()).unwrap();
+    let context = b"\0\0\0\0\0\0\0\x01\0\0\0\x0anbuf:dirty";
+    for (option, data) in [(8_u32, &[][..]), (10, context), (7, &[0; 6])] {
+        let length = u32::try_from(data.len()).unwrap();
+        let head = [&b"IHAVEOPT"[..], &option.to_be_bytes(), &length.to_be_bytes()].concat();
+        client.0.write_all(&[&head, data].concat()).unwrap();
+        let is_acknowledged = |client: &mut Client| {
+            let mut reply = [0; 20];
+            client.0.read_exact(&mut reply).unwrap();
+            let number = |at: usize| u32::from_be_bytes(reply[at..at + 4].try_into().unwrap());
+            client.0.read_exact(&mut vec![0; number(16) as usize]).unwrap();
+            assert!(number(12) >> 31 == 0, "option {option} is refused");
+            number(12) == 1
+        };
+        while !is_acknowledged(&mut client) {}
+    }
+    client
+}
+
+/// A status of 4 GiB looked at each of its eight million sectors, and the others waited for all that were asked for.
 #[test]
 fn many_questions_about_the_disc_leave_others_their_turn() {
     let place = Place::new();
     let disc = place.path("disc.img");
     fs::File::create(&disc).unwrap().set_len(8 << 30).unwrap();
-    let server = Server::start(&place, &format!("file:{}", disc.display()), &["--size", "1MiB"]);
+    let options = ["--size", "1MiB", "--page", "512"];
+    let server = Server::start(&place, &format!("file:{}", disc.display()), &options);
     let mut good = server.client();
-    let mut curious = server.client();
-    for _ in 0..200 {
-        // CACHE: a prefetch of all.
-        curious.send(0, 5, 0, !4095);
+    let mut curious = curious(&server);
+    for _ in 0..140 {
+        curious.send(0, 7, 0, !4095);
     }
     for _ in 0..20 {
         assert!(good.read(8192, 4096).is_ok());
     }
+    // Each answer is of the part that was looked at.
+    let mut answer = [0; 20 + 4 + 8];
+    curious.0.read_exact(&mut answer).unwrap();
+    assert_eq!(answer[24..28], (512_u32 << 16).to_be_bytes());
     drop((good, curious));
     assert_eq!(server.end().0, 0);
 }

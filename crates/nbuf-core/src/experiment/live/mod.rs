@@ -165,7 +165,7 @@ impl Watched {
         document.processes = self.processes;
         if document.processes == 0 {
             document.warnings.push(Warning::Text(
-                "the programs ended within the window: their memory is that of its beginning"
+                "the programs ended within the window: their memory was measured when it began"
                     .into(),
             ));
         }

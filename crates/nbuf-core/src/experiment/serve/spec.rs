@@ -71,7 +71,8 @@ pub struct Spec {
     pub threads: usize,
     /// The most clients at once.
     pub clients_max: usize,
-    /// How long a client may stop within a request or take no replies. Its handshake has ten seconds of it at most.
+    /// How long a client may send a request, or take replies, at under 16 KiB a second. Its handshake has ten seconds of
+    /// it at most.
     pub client_timeout: Nanos,
     /// The name of the export; the empty name leads to it too.
     pub name: String,

@@ -51,7 +51,7 @@ pub(crate) struct Setup {
     pub(crate) is_read_only: bool,
     /// The most clients at once.
     pub(crate) clients_max: usize,
-    /// How long a client may stop within a request.
+    /// How long a client may be slow within a request.
     pub(crate) client_timeout: Nanos,
 }
 

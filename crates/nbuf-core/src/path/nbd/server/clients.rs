@@ -137,12 +137,12 @@ impl Clients {
                 continue;
             }
             let data = epoll::EventData::new_u64(place as u64);
-            let told = match state.interest {
+            let registered = match state.interest {
                 None => epoll::add(&self.epoll, connection.socket(), data, wanted),
                 Some(_) => epoll::modify(&self.epoll, connection.socket(), data, wanted),
             };
             state.interest = Some(wanted);
-            if told.is_err() {
+            if registered.is_err() {
                 // Out of memory for one more: this client is not served.
                 connection.break_off();
                 state.interest = None;
