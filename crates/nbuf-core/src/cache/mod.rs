@@ -9,6 +9,7 @@
 pub(crate) mod allocator;
 pub mod cached;
 pub(crate) mod engine;
+mod frames;
 mod heap;
 pub(crate) mod interner;
 pub(crate) mod kernel;

@@ -9,6 +9,7 @@
 //! Time is the number of the access. Redis counts it in seconds, so in a cache that turns over within a few seconds it
 //! chooses worse than this.
 
+use super::super::frames::Frames;
 use super::super::table::Table;
 use super::{Access, Cause, Parameter, Simple, at_least_one, holds};
 use crate::cache::{engine, objects};
@@ -33,9 +34,7 @@ struct Candidate {
 pub(crate) struct Redis {
     capacity: u32,
     samples: u32,
-    frames: Vec<u32>,
-    /// The frame of a page, from 1; 0 is none.
-    frame_of: Table<u32>,
+    frames: Frames,
     used_at: Table<u64>,
     time: u64,
     /// By idle time, the longest last.
@@ -65,8 +64,7 @@ impl Redis {
         Self {
             capacity: at_least_one(capacity),
             samples: samples.max(1),
-            frames: Vec::new(),
-            frame_of: Table::default(),
+            frames: Frames::default(),
             used_at: Table::default(),
             time: 0,
             pool: Vec::new(),
@@ -82,8 +80,7 @@ impl Redis {
     /// Puts random pages into the pool, where they were idle for longer than one of it, or there is room.
     fn populate(&mut self) {
         for _ in 0..self.samples {
-            let below = self.chance.below(self.frames.len() as u64);
-            let page = self.frames[usize::try_from(below).expect("below the number of frames")];
+            let Some(page) = self.frames.at_any(&mut self.chance).next() else { return };
             if self.pool.iter().any(|known| known.page == page) {
                 continue;
             }
@@ -114,36 +111,31 @@ impl Simple for Redis {
 
     /// The candidate that was idle longest; where none may go, any page that may.
     fn evict(&mut self, mut is_evictable: impl FnMut(u32) -> bool) -> Option<u32> {
-        if self.frames.is_empty() {
+        if self.frames.len() == 0 {
             return None;
         }
         self.populate();
         let best = self.pool.iter().rposition(|known| is_evictable(known.page));
         let victim = match best {
             Some(at) => self.pool[at].page,
-            None => self.frames.iter().copied().find(|&page| is_evictable(page))?,
+            None => self.frames.at_any(&mut self.chance).find(|&page| is_evictable(page))?,
         };
         self.leave(victim);
         Some(victim)
     }
 
     fn insert(&mut self, access: Access, _cause: Cause) {
-        self.frames.push(access.page);
-        *self.frame_of.at(access.page) = self.pages();
+        self.frames.insert(access.page);
         self.use_now(access.page);
     }
 
     fn leave(&mut self, page: u32) {
         self.pool.retain(|known| known.page != page);
-        let frame = std::mem::take(self.frame_of.at(page));
-        self.frames.swap_remove(frame as usize - 1);
-        if let Some(&moved) = self.frames.get(frame as usize - 1) {
-            *self.frame_of.at(moved) = frame;
-        }
+        self.frames.remove(page);
     }
 
     fn contains(&self, page: u32) -> bool {
-        self.frame_of.get(page) != 0
+        self.frames.contains(page)
     }
 
     fn capacity(&self) -> u32 {
@@ -151,15 +143,11 @@ impl Simple for Redis {
     }
 
     fn pages(&self) -> u32 {
-        u32::try_from(self.frames.len()).expect("no more pages than numbers")
+        self.frames.len()
     }
 
     fn check(&self) -> Result<(), String> {
-        for (frame, &page) in (1..).zip(&self.frames) {
-            holds(self.frame_of.get(page) == frame, || format!("page {page} is not at {frame}"))?;
-        }
-        let placed = self.frame_of.iter().count();
-        holds(placed == self.frames.len(), || format!("{placed} pages have a frame"))?;
+        self.frames.check()?;
         let is_in = |known: &Candidate| self.contains(known.page);
         holds(self.pool.len() <= POOL && self.pool.iter().all(is_in), || {
             "a pool of others".to_owned()
@@ -168,6 +156,6 @@ impl Simple for Redis {
     }
 
     fn prefetch(&self, page: u32) {
-        self.frame_of.prefetch(page);
+        self.frames.prefetch(page);
     }
 }
