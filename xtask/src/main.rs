@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -21,6 +21,7 @@ usage: cargo xtask tidy
        cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask truth                  (after cargo build --release)
+       cargo xtask truth in FOLDER        (the same, and keeps the documents there)
        cargo xtask truth advice SEED      (the same)
        cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
        cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
@@ -91,14 +92,18 @@ fn main() -> anyhow::Result<ExitCode> {
 fn run_truth() -> anyhow::Result<ExitCode> {
     let path = tidy::repository().join("docs/performance.md");
     let (mark, table) = match env::args().nth(2).as_deref() {
-        None => ("truth", truth::table(&released())?),
+        None => ("truth", truth::table(&released(), None)?),
+        Some("in") => {
+            let folder = env::args_os().nth(3).context("which folder? cargo xtask truth in FOLDER")?;
+            ("truth", truth::table(&released(), Some(Path::new(&folder)))?)
+        }
         Some("advice") => {
             let seed = env::args().nth(3).and_then(|seed| seed.parse().ok());
             let seed = seed.context("which seed? cargo xtask truth advice 20261123")?;
             ("advice", truth::advice::table(&released(), seed)?)
         }
         Some(other) => {
-            anyhow::bail!("there is no truth about `{other}`; give none, or `advice`")
+            anyhow::bail!("there is no truth about `{other}`; give none, `in` or `advice`")
         }
     };
     write!(io::stdout(), "{table}")?;

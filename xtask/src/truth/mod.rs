@@ -23,12 +23,16 @@ const SLOWDOWN_PERCENT: &str = "10";
 /// A slowdown counts as found in a row that is called slower so often.
 const FOUND: usize = 9;
 
-/// The rows, as Markdown.
-pub fn table(nbuf: &Path) -> Result<String> {
-    let place = std::env::temp_dir().join(format!("nbuf-truth-{}", std::process::id()));
-    std::fs::create_dir(&place)?;
-    let measured = measure(nbuf, &place);
-    std::fs::remove_dir_all(&place)?;
+/// The rows, as Markdown. Documents of runs are kept in `folder`, if there is one; those that it has are not
+/// measured again, so that a trial that was interrupted goes on.
+pub fn table(nbuf: &Path, folder: Option<&Path>) -> Result<String> {
+    let own = std::env::temp_dir().join(format!("nbuf-truth-{}", std::process::id()));
+    let place = folder.unwrap_or(&own);
+    std::fs::create_dir_all(place)?;
+    let measured = measure(nbuf, place);
+    if folder.is_none() {
+        std::fs::remove_dir_all(place)?;
+    }
     let Measured { same, slowed } = measured?;
     let mut text = "| trial | wanted | found |\n|---|---|---|\n".to_owned();
     let mut line = |trial: &str, wanted: &str, found: String| {
@@ -85,8 +89,9 @@ fn measure(nbuf: &Path, place: &Path) -> Result<Measured> {
         let before = (number - 1).to_string();
         let name = number.to_string();
         if slowed.len() < SLOWED {
-            Run::measure(nbuf, place, "slowed", &["--slowdown", SLOWDOWN_PERCENT])?;
-            slowed.push(verdicts(nbuf, place, &before, "slowed")?);
+            let slow = format!("slowed-{number}");
+            Run::measure(nbuf, place, &slow, &["--slowdown", SLOWDOWN_PERCENT])?;
+            slowed.push(verdicts(nbuf, place, &before, &slow)?);
         }
         same.runs.push(Run::measure(nbuf, place, &name, &[])?);
         same.verdicts.push(verdicts(nbuf, place, &before, &name)?);

@@ -24,15 +24,19 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Measures the course's rows into a document of this name.
+    /// Measures the course's rows into a document of this name, unless it is there.
     pub(super) fn measure(nbuf: &Path, place: &Path, name: &str, more: &[&str]) -> Result<Self> {
         let path = file(place, name);
-        let mut command = Command::new(nbuf);
-        command.args(["-q", "bench", "--rows", "--group", "cs61", "--json"]).args(more);
-        let status = command.stdout(File::create(&path)?).status()?;
-        // 1 says that a row contradicts its label, and has no number.
-        if ![Some(0), Some(1)].contains(&status.code()) {
-            bail!("{command:?} ended with {status}");
+        if !path.exists() {
+            let unfinished = path.with_extension("unfinished");
+            let mut command = Command::new(nbuf);
+            command.args(["-q", "bench", "--rows", "--group", "cs61", "--json"]).args(more);
+            let status = command.stdout(File::create(&unfinished)?).status()?;
+            // 1 says that a row contradicts its label, and has no number.
+            if ![Some(0), Some(1)].contains(&status.code()) {
+                bail!("{command:?} ended with {status}");
+            }
+            std::fs::rename(&unfinished, &path)?;
         }
         let document: Value = serde_json::from_reader(File::open(&path)?)?;
         let rows = document["rows"].as_array().context("no rows")?;
