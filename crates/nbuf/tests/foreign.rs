@@ -115,6 +115,35 @@ fn a_trace_becomes_native_and_oracle_general() {
 }
 
 #[test]
+fn a_trace_of_many_volumes_becomes_one_of_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::write(at("hm.csv"), MSR).unwrap();
+    let convert = |more: &[&str]| {
+        nbuf(directory.path(), &[&["trace", "convert", "hm.csv", "--partition-by"], more].concat())
+    };
+    stdout(&convert(&["volume", "-o", "volumes"]));
+    // Times are counted from the first request of all.
+    for (name, times) in [("hm.1", &[0, 1_000_000_000][..]), ("hm.0", &[1_000_000_100])] {
+        let path = at(&format!("volumes/volume={name}/part-0.parquet"));
+        let trace = native::read(File::open(path).unwrap()).unwrap();
+        let found: Vec<i64> = trace.records.iter().map(|record| record.time_ns).collect();
+        assert_eq!((&trace.files[..], &found[..]), (&[name.to_owned()][..], times));
+    }
+    let again = refused(&convert(&["volume", "-o", "volumes"]));
+    assert!(again.contains("volumes exists"), "{again}");
+    let keys = refused(&convert(&["file", "--to", "oracleGeneral", "-o", "keys"]));
+    assert!(keys.contains("write --to native") && !at("keys").exists(), "{keys}");
+    // A name that no folder can have: what was written before is removed.
+    fs::write(at("hm.csv"), format!("{MSR}128166372013061639,{},0,Read,0,1,1\n", "x".repeat(300)))
+        .unwrap();
+    let long = refused(&convert(&["volume", "-o", "long"]));
+    assert!(long.contains("cannot make long/volume=xxx") && !at("long").exists(), "{long}");
+    let nowhere = refused(&convert(&["file", "-o", "no/such/place"]));
+    assert!(nowhere.contains("no/such/place"), "{nowhere}");
+}
+
+#[test]
 fn generated_traces_are_the_same_everywhere_and_pass_through_pipes() {
     let directory = tempfile::tempdir().unwrap();
     let generate = ["trace", "generate", "zipf", "-n", "100000", "--keys", "1000", "-o", "-"];

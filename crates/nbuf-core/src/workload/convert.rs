@@ -30,6 +30,17 @@ pub struct Dropped {
 }
 
 impl Dropped {
+    /// These and others.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            flushes: self.flushes + other.flushes,
+            discards: self.discards + other.discards,
+            empty: self.empty + other.empty,
+            cut: self.cut + other.cut,
+            objects: self.objects + other.objects,
+        }
+    }
+
     /// Whether nothing was lost.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
@@ -180,9 +191,15 @@ pub(crate) struct ToNative {
 }
 
 impl ToNative {
+    /// Counts times from this one.
+    pub(super) fn since(first_ns: i64) -> Self {
+        Self { first_ns: Some(first_ns), ..Self::default() }
+    }
+
     /// Takes requests. Times are counted from the first.
     pub(crate) fn push(&mut self, requests: &[Request]) {
         for request in requests {
+            self.first_ns.get_or_insert(request.time_ns);
             let op = match request.op {
                 Op::Read => CacheEvent::Read,
                 Op::Write => CacheEvent::Write,
@@ -209,8 +226,7 @@ impl ToNative {
 
     /// A range of more than 32 bits becomes several records of one request.
     fn record(&mut self, request: &Request, op: CacheEvent) {
-        let first_ns = *self.first_ns.get_or_insert(request.time_ns);
-        let time_ns = request.time_ns.saturating_sub(first_ns);
+        let time_ns = request.time_ns.saturating_sub(self.first_ns.unwrap_or(request.time_ns));
         self.is_unordered |= time_ns < self.last_ns;
         self.last_ns = time_ns;
         let pieces = request.length_bytes.div_ceil(PIECE_BYTES);
@@ -252,7 +268,7 @@ impl ToNative {
 }
 
 /// Names that are not empty and not alike, as a trace wants them.
-fn names(objects: &[String]) -> Vec<String> {
+pub(crate) fn names(objects: &[String]) -> Vec<String> {
     let objects = if objects.is_empty() { &[String::new()][..] } else { objects };
     let mut taken = HashSet::new();
     let named = objects.iter().map(|name| if name.is_empty() { "volume" } else { name });

@@ -15,6 +15,7 @@ pub mod format;
 #[cfg(feature = "capture")]
 pub(crate) mod observe;
 pub(crate) mod pages;
+pub(crate) mod partition;
 pub(crate) mod process;
 pub(crate) mod ranges;
 #[cfg(feature = "capture")]

@@ -1,6 +1,6 @@
 //! Traces of any format as one of the two that are written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,17 @@ use super::{Error, Inputs};
 use crate::experiment::output::{OutputError, Readers, must_be_free, write_new, write_trace};
 use crate::experiment::result::{TraceMade, TraceReading};
 use crate::experiment::session::Session;
+use crate::sys::files;
+use crate::trace::Trace;
 use crate::trace::request::Unit;
 use crate::units::{Bound, Bytes};
 use crate::workload::convert::{ToNative, ToOracleGeneral};
+use crate::workload::partition::Partitioned;
 use crate::workload::source::Source;
 use crate::workload::within::{Growing, take_within};
+
+/// The trace in the folder of a file or volume.
+const PART: &str = "part-0.parquet";
 
 /// The spec of a conversion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +30,39 @@ pub struct Spec {
     pub output: PathBuf,
     /// Its format.
     pub to: To,
+    /// A trace for each file or volume, in a folder of its own below `output`.
+    #[serde(default)]
+    pub partition_by: Option<PartitionBy>,
+}
+
+/// What the folders of a partitioned trace are named by, as `DuckDB` and Spark name theirs: `volume=12`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartitionBy {
+    /// Files.
+    File,
+    /// Volumes.
+    Volume,
+}
+
+impl PartitionBy {
+    /// The folder of a file or volume. Names may be paths: what a folder cannot have is `%` and two digits.
+    fn folder(self, name: &str) -> String {
+        let by = match self {
+            Self::File => "file",
+            Self::Volume => "volume",
+        };
+        let mut folder = format!("{by}=");
+        for byte in name.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                    folder.push(char::from(byte));
+                }
+                _ => folder.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        folder
+    }
 }
 
 /// A format that is written.
@@ -48,9 +87,17 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     let format = source.detected().format.name;
     let cannot = |source: OutputError| Error::of_writing(&spec.output, source);
     let mut made = TraceMade::of(&spec.output);
-    match spec.to {
-        To::Native if unit == Unit::Keys => return Err(Error::KeysToNative { format }),
-        To::Native => {
+    match (spec.to, spec.partition_by) {
+        (To::Native, _) if unit == Unit::Keys => return Err(Error::KeysToNative { format }),
+        (To::OracleGeneral { .. }, Some(_)) => return Err(Error::PartitionedKeys),
+        (To::Native, Some(by)) => {
+            let mut parts = Partitioned::default();
+            made.reading = Some(spec.take(&mut parts, &mut source, bound, session)?);
+            made.dropped = parts.dropped().into();
+            let traces = parts.finish(source.objects(), format, source.cautions());
+            (made.count, made.what) = (spec.write_parts(traces, by)?, "record".to_owned());
+        }
+        (To::Native, None) => {
             let mut to = ToNative::default();
             made.reading = Some(spec.take(&mut to, &mut source, bound, session)?);
             made.dropped = to.dropped.into();
@@ -58,7 +105,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
             write_trace(&trace, &spec.output, "-o").map_err(cannot)?;
             (made.count, made.what) = (trace.records.len() as u64, "record".to_owned());
         }
-        To::OracleGeneral { page_bytes } => {
+        (To::OracleGeneral { page_bytes }, None) => {
             let mut to = ToOracleGeneral::new(unit, page_bytes);
             let remedy = "allow more with --memory, or take larger pages with --page";
             let bound = Bound { remedy, ..bound };
@@ -73,6 +120,40 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
 }
 
 impl Spec {
+    /// Writes a trace for each name into a folder of its own; how many records they have. What was written
+    /// is removed again if one fails.
+    fn write_parts(
+        &self,
+        traces: impl Iterator<Item = (String, Trace)>,
+        by: PartitionBy,
+    ) -> Result<u64, Error> {
+        let mut made = Vec::new();
+        let write = || {
+            must_make(&self.output)?;
+            made.push(self.output.clone());
+            let mut count = 0;
+            for (name, trace) in traces {
+                let folder = self.output.join(by.folder(&name));
+                must_make(&folder)?;
+                made.push(folder.clone());
+                let path = folder.join(PART);
+                write_trace(&trace, &path, "-o")
+                    .map_err(|error| Error::of_writing(&path, error))?;
+                count += trace.records.len() as u64;
+            }
+            Ok(count)
+        };
+        let written = write();
+        if written.is_err() {
+            // What another process has put there stays, and so does its folder.
+            for folder in made.iter().rev() {
+                let _ = files::directory(folder).and_then(|it| files::unlink(it, PART.as_ref()));
+                let _ = files::remove_directory(folder);
+            }
+        }
+        written
+    }
+
     fn take(
         &self,
         to: &mut impl Growing,
@@ -86,4 +167,9 @@ impl Spec {
             Ok(true)
         })
     }
+}
+
+fn must_make(folder: &Path) -> Result<(), Error> {
+    let unmade = |source| OutputError::Unmade { directory: folder.to_owned(), source };
+    files::make_directory(folder).map_err(|source| Error::of_writing(folder, unmade(source)))
 }

@@ -46,6 +46,11 @@ pub enum Error {
         /// The format of the input.
         format: &'static str,
     },
+    /// Only native traces know volumes.
+    #[error(
+        "a partition needs files or volumes, which oracleGeneral has none of: write --to native"
+    )]
+    PartitionedKeys,
     /// No pattern has these parameters.
     #[error("there must be a key, and --alpha must be 0 or more")]
     NoKeys,

@@ -103,6 +103,11 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     ask(&request(Kind::MakeDirectory, path).mode(mode), &[here()?.as_fd()]).map(drop)
 }
 
+/// Removes a directory, which must be empty.
+pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
+    ask(&request(Kind::Unlink, path).flag(true), &[here()?.as_fd()]).map(drop)
+}
+
 /// Makes a directory and those above it; the caller owns what is made.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     if directory(path).is_ok() {

@@ -34,7 +34,10 @@ pub(super) fn perform(request: &Request, with: &[BorrowedFd<'_>]) -> io::Result<
             }
             renamed => Ok(renamed.map(|()| None)?),
         },
-        Kind::Unlink => Ok(unlinkat(at, first, AtFlags::empty()).map(|()| None)?),
+        Kind::Unlink => {
+            let kind = if *flag { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+            Ok(unlinkat(at, first, kind).map(|()| None)?)
+        }
         Kind::MakeDirectory => Ok(mkdirat(at, first, *mode).map(|()| None)?),
         Kind::Rule => rule(at).map(|()| None),
         Kind::Copy => copy::below(at, second).map(|()| None),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use nbuf::experiment::result::TraceDropped;
-use nbuf::experiment::trace::convert::{self, Spec};
+use nbuf::experiment::trace::convert::{self, PartitionBy, Spec};
 use nbuf::units::Bytes;
 
 use super::input::{Input, page, refused, tell};
@@ -19,7 +19,8 @@ use crate::show::text::count;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   nbuf trace convert usr_0.csv.gz usr_1.csv.gz -o usr.parquet
-  nbuf trace convert --to oracleGeneral --page 512 OLTP.lis.zst -o OLTP.oracleGeneral")]
+  nbuf trace convert --to oracleGeneral --page 512 OLTP.lis.zst -o OLTP.oracleGeneral
+  nbuf trace convert hours/*.csv --partition-by volume -o volumes")]
 pub(super) struct Convert {
     #[command(flatten)]
     input: Input,
@@ -32,6 +33,15 @@ pub(super) struct Convert {
     /// Page size of oracleGeneral, where a trace has bytes
     #[arg(long, value_name = "SIZE", default_value = "4KiB", value_parser = page)]
     page: Bytes,
+    /// Write a trace for each file or volume, into folders below FILE named `volume=NAME`
+    #[arg(long, value_name = "WHAT", value_enum)]
+    partition_by: Option<By>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum By {
+    File,
+    Volume,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -47,7 +57,11 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
         To::OracleGeneral => convert::To::OracleGeneral { page_bytes: arguments.page },
     };
     let (inputs, output) = (arguments.input.inputs(), arguments.output.clone());
-    let spec = Spec { inputs, output, to };
+    let partition_by = arguments.partition_by.map(|by| match by {
+        By::File => PartitionBy::File,
+        By::Volume => PartitionBy::Volume,
+    });
+    let spec = Spec { inputs, output, to, partition_by };
     let converted = convert::run(&spec, &mut Console::plain().session()).map_err(refused)?;
     if let Some(reading) = &converted.reading {
         tell(reading);
