@@ -15,6 +15,7 @@ usage: cargo xtask tidy
        cargo xtask dist                   (the files of a release, in target/dist)
        cargo xtask dist binary            (the static binary alone)
        cargo xtask dist wheel [--program PATH]  (the Python package, with the static binary or PATH in it)
+       cargo xtask dist sdist             (the Python package as source)
        cargo xtask docs                   (the documents as a site, in target/docs)
        cargo xtask surface                (compares the public surface of the library with its file)
        cargo xtask surface write          (writes that file)
@@ -40,6 +41,10 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some("dist") if env::args().nth(2).as_deref() == Some("wheel") => run_wheel(),
+        Some("dist") if env::args().nth(2).as_deref() == Some("sdist") => {
+            dist::source(&tidy::repository())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some("dist") => run_dist(env::args().nth(2).as_deref()),
         Some("docs") => {
             docs::make(&tidy::repository())?;
@@ -94,7 +99,8 @@ fn run_truth() -> anyhow::Result<ExitCode> {
     let (mark, table) = match env::args().nth(2).as_deref() {
         None => ("truth", truth::table(&released(), None)?),
         Some("in") => {
-            let folder = env::args_os().nth(3).context("which folder? cargo xtask truth in FOLDER")?;
+            let folder =
+                env::args_os().nth(3).context("which folder? cargo xtask truth in FOLDER")?;
             ("truth", truth::table(&released(), Some(Path::new(&folder)))?)
         }
         Some("advice") => {

@@ -6,7 +6,7 @@
 mod tools;
 mod wheel;
 
-pub use wheel::wheel;
+pub use wheel::{source, wheel};
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,8 @@ pub fn wheel(repository: &Path, program: Option<&Path>) -> Result<()> {
     let _ = fs::remove_dir_all(&built);
     let mut command = Command::new(&maturin);
     command.current_dir(repository.join(PACKAGE));
-    command.args(["build", "--release", "--strip", "--zig", "--compatibility", PLATFORM]);
+    command.args(["build", "--release", "--locked", "--strip", "--zig"]);
+    command.args(["--compatibility", PLATFORM]);
     command.args(["--target", &target("gnu"), "--out"]).arg(&built);
     // The compiler of zig is a module of the same environment.
     let folder = maturin.parent().unwrap_or(repository);
@@ -56,6 +57,14 @@ pub fn wheel(repository: &Path, program: Option<&Path>) -> Result<()> {
         fs::rename(entry.path(), dist.join(entry.file_name()))?;
     }
     fs::remove_dir(&built).context("cannot remove an empty folder")
+}
+
+/// Makes the source distribution in `target/dist`: the package and the library, without the program. Its lock file
+/// has the packages of the whole workspace, so that a build from it must not be `--locked`.
+pub fn source(repository: &Path) -> Result<()> {
+    let mut command = Command::new(maturin(repository)?);
+    command.current_dir(repository.join(PACKAGE)).args(["sdist", "--out"]);
+    run(command.arg(repository.join("target/dist")))
 }
 
 /// The program of maturin, in an environment of its own below `target`.
