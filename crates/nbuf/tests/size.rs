@@ -154,7 +154,7 @@ fn a_command_that_reads_once_is_told_that_cache_buys_nothing() {
     let sized = place.size(&["--no-verify"], &command);
     assert_eq!(sized.status, 0);
     let report = &sized.stdout;
-    assert!(report.contains(". Cache buys nothing. Modelled, not verified.\n"), "{report}");
+    assert!(report.contains(". More cache buys nothing. Modelled, not verified.\n"), "{report}");
     assert!(report.contains("MemoryMax="), "{report}");
 }
 

@@ -90,6 +90,13 @@ impl MissCurve {
         self.0.last().map_or(0, |&(_, fills)| fills)
     }
 
+    /// The smallest size that leaves hardly more than the largest; no bytes if there are no points.
+    pub(super) fn enough(&self) -> Bytes {
+        let hardly_more = self.least() as f64 * (1.0 + ALMOST_NONE);
+        let at = self.0.partition_point(|&(_, fills)| fills as f64 > hardly_more);
+        self.0.get(at).map_or(Bytes(0), |&(size, _)| size)
+    }
+
     /// Whether any size saves more than almost nothing.
     pub(super) fn gains(&self) -> bool {
         (self.least() as f64) < ALMOST_ALL * self.most() as f64

@@ -40,7 +40,8 @@ pub enum RecommendError {
 }
 
 /// The three sizes and the limit. `readahead` is the window of the device: a command that gains
-/// nothing from a cache still needs room for what is read ahead of it.
+/// nothing from a cache still needs room for what is read ahead of it: as much as its own curve shows,
+/// and at most three windows.
 pub fn recommend(
     curve: &Curve,
     memory: &Memory,
@@ -53,6 +54,7 @@ pub fn recommend(
     let sizes = if wanted.gains() {
         Sizes::of(&wanted, &misses, curve)
     } else {
+        let room = misses.enough().clamp(ROOM_MIN, room);
         Sizes {
             kind: Advice::NothingToGain,
             floor: room,

@@ -27,7 +27,8 @@ pub(super) fn answer(report: &SizeReport, width: usize) -> String {
 pub(super) fn headline(report: &SizeReport) -> String {
     let Some(recommend) = &report.recommend else { return unanswered(report) };
     let limit = recommend.limit_bytes;
-    let nothing = if recommend.kind == Advice::NothingToGain { " Cache buys nothing." } else { "" };
+    let nothing =
+        if recommend.kind == Advice::NothingToGain { " More cache buys nothing." } else { "" };
     let proof = proof(report, recommend);
     match contrast(report, recommend) {
         Some(contrast) => format!("{limit}.{nothing} {proof}: {contrast}."),
