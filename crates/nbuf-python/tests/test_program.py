@@ -44,3 +44,17 @@ def test_a_size_is_the_document_of_the_program(program, tmp_path):
     found = nbuf.size(command, verify=False, options=["--force", "--capture", "calls"])
     assert found.to_dict()["command"] == command
     assert found.limit_bytes and found.limit_bytes % (1 << 20) == 0
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({}, "takes a command, or one of pid, cgroup, unit, container, pod"),
+        ({"pid": 1, "unit": "ssh"}, "give one of them"),
+        ({"cmd": "true", "pid": 1}, "not both"),
+        ({"pid": 2**31 - 1, "seconds": 1}, "process"),
+    ],
+)
+def test_what_size_cannot_watch_is_said(program, options, words):
+    with pytest.raises(nbuf.Error, match=words):
+        nbuf.size(**options)

@@ -25,7 +25,8 @@ from nbuf._errors import Error, MissingFile, MissingLibrary
 from nbuf._fleet import Allocation, Fleet, allocate, fleet, merge
 from nbuf._nbuf import __version__
 from nbuf._plot import plot
-from nbuf._program import SizeResult, Verification, record, size, verify
+from nbuf._policy import Hooks, Policy
+from nbuf._program import LiveSize, SizeResult, Verification, record, size, verify
 from nbuf._results import Result
 from nbuf._simulate import Simulation, discs, simulate
 from nbuf._trace import Stats, Trace, generate, read_trace, stat, write_trace
@@ -36,9 +37,12 @@ __all__ = [
     "Curve",
     "Error",
     "Fleet",
+    "Hooks",
+    "LiveSize",
     "MissingFile",
     "MissingLibrary",
     "Point",
+    "Policy",
     "Recommendation",
     "Result",
     "Simulation",

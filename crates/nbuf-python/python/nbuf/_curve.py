@@ -40,6 +40,12 @@ class Point:
             (requests - missed) / requests if requests and missed is not None else None
         )
 
+        asked, missed_bytes = point.get("bytes"), point.get("miss_bytes")
+        #: The share of the bytes that hit; None where pages are counted and not objects.
+        self.byte_hit_ratio: float | None = (
+            (asked - missed_bytes) / asked if asked and missed_bytes is not None else None
+        )
+
     def _ratio(self, name: str) -> float | None:
         misses = self._point.get(name)
         if misses is None or not self.accesses:
@@ -113,6 +119,7 @@ class Curve(Result):
             ("hit_ratio", "f64"),
             ("miss_ratio", "f64"),
             ("request_hit_ratio", "f64"),
+            ("byte_hit_ratio", "f64"),
             ("lo", "f64"),
             ("hi", "f64"),
         ]

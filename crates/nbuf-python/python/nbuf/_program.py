@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from nbuf._errors import Error, MissingFile
-from nbuf._results import Result
+from nbuf._results import Column, Result
 from nbuf._trace import Size, Trace, _text
 
 Command = Union[str, Sequence[str]]
@@ -28,6 +28,22 @@ class SizeResult(Result):
         """The limit to set; None where none is recommended."""
         advice = self._document.get("recommend")
         return None if advice is None else int(advice["limit_bytes"])
+
+
+class LiveSize(SizeResult):
+    """The document of `nbuf size --pid --json`. The table has a row for each size that the window shows."""
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """The limit with which the target is met; None where no known size meets it."""
+        answer = self._document["answer"]
+        return None if answer is None else int(answer["limit_bytes"])
+
+    def _columns(self) -> Sequence[Column]:
+        kinds = {"cache_bytes": "u64", "limit_bytes": "u64"}
+        names = [*kinds, "hit_ratio", "misses_per_second", "misses_per_second_low", "misses_per_second_high"]
+        points = self._document["points"]
+        return [(name, kinds.get(name, "f64"), [point[name] for point in points]) for name in names]
 
 
 class Verification(SizeResult):
@@ -88,10 +104,35 @@ def _document(arguments: Sequence[str]) -> dict[str, Any]:
     return document
 
 
-def size(cmd: Command, *, verify: bool = True, options: Sequence[str] = ()) -> SizeResult:
-    """How much page cache a command needs, as `nbuf size --json -- COMMAND`. More options of it as words."""
-    flags = [] if verify else ["--no-verify"]
-    return SizeResult(_document(["size", "--json", *flags, *options, "--", *_arguments(cmd)]))
+def size(
+    cmd: Command | None = None,
+    *,
+    pid: int | None = None,
+    cgroup: str | None = None,
+    unit: str | None = None,
+    container: str | None = None,
+    pod: str | None = None,
+    seconds: float | None = None,
+    target: str | None = None,
+    verify: bool = True,
+    options: Sequence[str] = (),
+) -> SizeResult:
+    """How much page cache a command needs, as `nbuf size --json -- COMMAND`. More options of it as words.
+
+    With `pid`, `cgroup`, `unit`, `container` or `pod` instead: what runs already, watched for some seconds.
+    """
+    asked = {"pid": pid, "cgroup": cgroup, "unit": unit, "container": container, "pod": pod}
+    running = [word for name, one in asked.items() if one is not None for word in (f"--{name}", str(one))]
+    flags = [] if target is None else ["--target", target]
+    if cmd is not None:
+        if running or seconds is not None:
+            raise Error("size takes a command, or what runs already with a number of seconds, not both")
+        flags += [] if verify else ["--no-verify"]
+        return SizeResult(_document(["size", "--json", *flags, *options, "--", *_arguments(cmd)]))
+    if len(running) != 2:
+        raise Error(f"size takes a command, or one of {', '.join(asked)}: give one of them")
+    flags += [] if seconds is None else ["--for", f"{seconds}s"]
+    return LiveSize(_document(["size", "--json", *running, *flags, *options]))
 
 
 def verify(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Union
 
 from nbuf import _nbuf
 from nbuf._curve import _sizes, curve
+from nbuf._errors import Error
+from nbuf._policy import Hooks, Policy, simulated
 from nbuf._progress import Progress
 from nbuf._results import Column, Result
 from nbuf._trace import Size, Source, _run, _text, read_trace
@@ -43,14 +45,22 @@ def simulate(
     trace: Source,
     *,
     size: Size,
-    policy: str = "lru",
+    policy: Union[str, type[Policy], Policy, Hooks] = "lru",
     page: Size = 4096,
     disc: str | None = None,
     seed: int = 0,
     progress: Progress = None,
 ) -> Simulation:
-    """One cache of a policy. With a disc such as `nvme-ssd`, in virtual time, as `nbuf replay` does."""
+    """One cache of a policy. With a disc such as `nvme-ssd`, in virtual time, as `nbuf replay` does.
+
+    A policy may be one of your own in Python: a class with `hit`, `miss`, `evict` and `remove`, which is
+    called with the size, or the `Hooks` of libCacheSim. That is experimental, and takes one thread.
+    """
     trace = read_trace(trace)
+    if not isinstance(policy, str):
+        if disc is not None:
+            raise Error("a policy in Python has no disc behind it: leave disc out, or name a policy of nbuf")
+        return Simulation(simulated(trace, size, _nbuf.size(_text(page)), policy, progress))
     if disc is None:
         drawn = curve(
             trace, policy=policy, sizes=size, page=page, seed=seed, progress=progress

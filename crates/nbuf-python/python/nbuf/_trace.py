@@ -90,6 +90,9 @@ class Stats(Result):
         """Pages or keys, each counted once."""
         return int(self._document["distinct"])
 
+    def __repr__(self) -> str:
+        return f"Stats(requests={self.requests}, accesses={self.accesses}, distinct={self.distinct})"
+
 
 def read_trace(
     source: Source = None,
@@ -98,7 +101,7 @@ def read_trace(
     columns: Mapping[str, str] | None = None,
     **arrays: Any,
 ) -> Trace:
-    """A trace of a path, a pattern such as `t/*.parquet`, a list of paths, a table, or arrays.
+    """A trace of a path, a pattern such as `t/*.parquet`, a list of paths or of keys, a table, or arrays.
 
     A table is anything with `__arrow_c_stream__`: of pyarrow, Polars, pandas, or a relation of DuckDB.
     `columns` says which of its columns is the key, size, offset, length, op, time, file or task; without
@@ -119,7 +122,8 @@ def read_trace(
         name = f"{kind.__module__.split('.')[0].lstrip('_')}.{kind.__name__}"
         roles = list((columns or {}).items())
         return Trace([name], _nbuf.Table.of_stream(source, roles))
-    if hasattr(source, "__array_interface__"):
+    is_keys = isinstance(source, (list, tuple, range)) and source and isinstance(source[0], int)
+    if is_keys or hasattr(source, "__array_interface__"):
         return read_trace(key=source)
     return Trace(_paths(source), None, None if format == "auto" else format)
 
@@ -249,10 +253,15 @@ def write_trace(
     *,
     format: str = "native",
     page: Size = 4096,
+    partition_by: str | None = None,
     memory: Size | None = None,
     progress: Progress = None,
 ) -> Path:
-    """Writes a trace as `native` (Parquet) or `oracleGeneral` (keys). The file must not exist."""
+    """Writes a trace as `native` (Parquet) or `oracleGeneral` (keys). The file must not exist.
+
+    With `partition_by`, which is `file` or `volume`, the path is a folder, and each file or volume has a
+    native trace in a folder of its own there: `volume=12/part-0.parquet`.
+    """
     trace = read_trace(trace)
     formats: dict[str, Any] = {
         "native": "native",
@@ -260,7 +269,14 @@ def write_trace(
     }
     if format not in formats:
         raise Error(f"write_trace does not write {format}: write native or oracleGeneral")
-    spec = {"inputs": _inputs(trace, memory), "output": os.fspath(path), "to": formats[format]}
+    if partition_by not in (None, "file", "volume"):
+        raise Error(f"write_trace does not partition by {partition_by}: write file or volume")
+    spec = {
+        "inputs": _inputs(trace, memory),
+        "output": os.fspath(path),
+        "to": formats[format],
+        "partition_by": partition_by,
+    }
     _run("convert", spec, trace, progress=progress)
     return Path(path)
 

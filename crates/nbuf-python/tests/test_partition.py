@@ -1,0 +1,91 @@
+"""Files of hours with all volumes in each become a trace of each volume, by nbuf and by DuckDB."""
+
+import duckdb
+import nbuf
+import numpy
+import pytest
+
+VOLUMES = ["7", "12", "a b", "100"]
+
+
+@pytest.fixture
+def hours(tmp_path):
+    """Three files in the layout of Alibaba: volume, operation, offset, length, microseconds."""
+    random = numpy.random.default_rng(3)
+    folder = tmp_path / "hours"
+    folder.mkdir()
+    for hour in range(3):
+        # The last volume has no request in the first hour. Times repeat: their order is that of the file.
+        times = numpy.sort(random.integers(0, 50, 3000)) + hour * 3600
+        rows = zip(times, random.integers(0, len(VOLUMES) - (hour == 0), 3000), random.zipf(1.3, 3000))
+        lines = [
+            f"{VOLUMES[volume]},{'RW'[int(page) % 5 == 0]},{int(page) % 2000 * 4096},{4096 * (1 + int(page) % 3)},{time}"
+            for time, volume, page in rows
+        ]
+        (folder / f"{hour}.csv").write_text("\n".join(lines) + "\n")
+    return sorted(folder.iterdir())
+
+
+def whole(trace):
+    drawn = nbuf.curve(trace, policy=["lru", "fifo"], sizes=[1, 10, 100, 1000])
+    return [(one["policy"], one["points"]) for one in drawn.to_dict()["curves"]]
+
+
+def test_a_partition_has_the_requests_of_each_volume_in_their_order(hours, tmp_path):
+    rows = nbuf.read_trace(hours, format="alibaba").to_pandas()
+    made = nbuf.write_trace(
+        nbuf.read_trace(hours, format="alibaba"), tmp_path / "volumes", partition_by="volume"
+    )
+    assert sorted(path.name for path in made.iterdir()) == [
+        "volume=100", "volume=12", "volume=7", "volume=a%20b"
+    ]
+    for volume in VOLUMES:
+        name = volume.replace(" ", "%20")
+        part = nbuf.read_trace(made / f"volume={name}" / "part-0.parquet")
+        own = part.to_pandas()
+        want = rows[rows["file"] == volume]
+        for column in ("op", "offset_bytes", "length_bytes"):
+            assert own[column].astype(str).tolist() == want[column].astype(str).tolist(), column
+        assert (own["time_ns"].to_numpy() == want["time_ns"].to_numpy() - rows["time_ns"].iloc[0]).all()
+    fleets = [
+        nbuf.fleet([str(path) for path in hours], by="volume", format="alibaba", workers=1, budget=500),
+        nbuf.fleet(str(made), by="directory", workers=1, budget=500),
+    ]
+    shares = [sorted(one.shares.values()) for one in fleets]
+    assert shares[0] == shares[1] and fleets[0].rules == fleets[1].rules
+
+
+def test_duckdb_makes_the_same_partition(hours, tmp_path, monkeypatch):
+    made = nbuf.write_trace(
+        nbuf.read_trace(hours, format="alibaba"), tmp_path / "volumes", partition_by="volume"
+    )
+    monkeypatch.chdir(tmp_path)
+    # The line of docs/fleet.md.
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(
+        "COPY (SELECT * EXCLUDE n FROM (SELECT *, row_number() OVER () AS n FROM read_csv('hours/*.csv', "
+        "header = false, names = ['volume', 'op', 'offset', 'length', 'time'], all_varchar = true)) "
+        "ORDER BY volume, n) TO 'by' "
+        "(FORMAT csv, HEADER false, PARTITION_BY (volume), WRITE_PARTITION_COLUMNS true)"
+    )
+    for volume in VOLUMES:
+        name = volume.replace(" ", "%20")
+        own = whole(nbuf.read_trace(f"by/volume={name}/*.csv", format="alibaba"))
+        assert own == whole(made / f"volume={name}" / "part-0.parquet"), volume
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"partition_by": "host"}, "does not partition by host"),
+        ({"partition_by": "file", "format": "oracleGeneral"}, "a partition needs files or volumes"),
+    ],
+)
+def test_a_partition_that_cannot_be(hours, tmp_path, options, words):
+    trace = nbuf.read_trace(hours, format="alibaba")
+    with pytest.raises(nbuf.Error, match=words):
+        nbuf.write_trace(trace, tmp_path / "volumes", **options)
+    assert not (tmp_path / "volumes").exists()
+    (tmp_path / "volumes").mkdir()
+    with pytest.raises(nbuf.Error, match="exists|is there|taken"):
+        nbuf.write_trace(trace, tmp_path / "volumes", partition_by="volume")
