@@ -17,6 +17,15 @@ fn run(place: &Place, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
+fn the_help_has_its_placeholders() {
+    let (status, help, _) = run(&Place::new(), &["sweep", "--help"]);
+    assert_eq!(status, 0);
+    for placeholder in ["{NAME}", "{jobs}"] {
+        assert!(help.contains(placeholder), "{placeholder}: {help}");
+    }
+}
+
+#[test]
 fn every_value_has_its_turn_and_its_preparation() {
     let place = Place::new();
     let (status, said, wrong) = run(

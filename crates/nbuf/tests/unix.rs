@@ -192,6 +192,13 @@ fn kernels_that_are_too_large_are_refused_as_the_guest_refuses_them() {
         assert!(names_what_happened.iter().any(|what| why.contains(what)), "{why}");
         assert!(!why.contains("Abort") && !why.contains("at 173700"), "{why}");
     }
+    // Where the guest refuses all, there is no table.
+    let none = Command::new(NBUF)
+        .args(["unix", "sweep", "--nbuf", "12", "--samples", "1", "--images"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(none.status.code(), Some(125), "{none:?}");
     let seven = &document.refused[0].why;
     assert!(seven.ends_with(
         "the guest stopped at 011600: its trap to 014 (the T bit of the status) found no stack: sp is \

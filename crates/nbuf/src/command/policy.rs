@@ -62,7 +62,8 @@ impl TypedValueParser for PolicyParser {
     ) -> Result<Asked, clap::Error> {
         let text = value.to_str().unwrap_or_default();
         let name = text.split_once(':').map_or(text, |(name, _)| name);
-        if let Some(word) = self.words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
+        let bare = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+        if let Some(word) = self.words.iter().find(|word| bare(word) == bare(text)) {
             return Ok(Asked::Word(word));
         }
         if find_policy(name).is_none_or(|row| self.without.contains(&row.name)) {

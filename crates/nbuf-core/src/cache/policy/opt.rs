@@ -1,4 +1,5 @@
-//! OPT: the page that is not wanted for the longest time goes. No policy misses less.
+//! OPT: the page that is not wanted for the longest time goes. No policy that takes in
+//! each missed page misses less.
 //!
 //! Needs the time of the next use of each page. Invariant: no page that stays is wanted later
 //! than the one that goes. Cost: O(log n) an access; for curves there is a faster way

@@ -209,7 +209,8 @@ fn document(
         others.iter().zip(&compared).map(|(other, compared)| way(&now, other, compared)).collect();
     ways.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     // The fastest of all may vary too much.
-    let advised = ways.iter().position(|way| way.verdict == "faster" && way.ratio >= GAIN);
+    let is_sure = |way: &AdviceWay| way.verdict == "faster" && way.low > 1.0;
+    let advised = ways.iter().position(|way| is_sure(way) && way.ratio >= GAIN);
     AdviceDocument {
         schema: AdviceDocument::SCHEMA.to_owned(),
         pattern: test.pattern(),
@@ -223,19 +224,19 @@ fn document(
     }
 }
 
-/// The ends of the ratio: each range's part of its median, both together.
+/// The ends of the ratio: how far each range goes from its median, by logarithms, both together.
 fn way(now: &BenchRow, other: &BenchRow, compared: &Compared) -> AdviceWay {
-    let part = |row: &BenchRow, end: f64| (end / row.bytes_per_second - 1.0).abs();
+    let far = |row: &BenchRow, end: f64| (end / row.bytes_per_second).ln();
     let ratio = compared.ratio;
-    let low = part(other, other.low).hypot(part(now, now.high)).min(1.0);
-    let high = part(other, other.high).hypot(part(now, now.low));
+    let low = far(other, other.low).hypot(far(now, now.high));
+    let high = far(other, other.high).hypot(far(now, now.low));
     AdviceWay {
         path: other.path.clone(),
         block_bytes: other.block_bytes,
         depth: other.depth,
         ratio,
-        low: ratio * (1.0 - low),
-        high: ratio * (1.0 + high),
+        low: ratio * (-low).exp(),
+        high: ratio * high.exp(),
         processes: other.processes,
         verdict: compared.verdict.to_owned(),
     }

@@ -77,6 +77,9 @@ pub enum PatternError {
         /// The file.
         file: Bytes,
     },
+    /// No share, or more than all.
+    #[error("`touches` takes a share above 0 and at most 100 %; give one, or a size: touches 25%")]
+    TouchesShare,
     /// Two parts say what one can.
     #[error("`{0}` says the {1} a second time; leave one out")]
     Twice(String, &'static str),
@@ -123,6 +126,9 @@ impl FromStr for AccessPattern {
                 return Err(PatternError::TouchesMore { file: Bytes(file_bytes) });
             }
             Some(Size::Absolute(Bytes(bytes))) => bytes.clamp(1, file_bytes),
+            Some(Size::Percent(percent)) if !(percent > 0.0 && percent <= 100.0) => {
+                return Err(PatternError::TouchesShare);
+            }
             Some(Size::Percent(percent)) => {
                 whole(file_bytes as f64 * percent / 100.0).clamp(1, file_bytes)
             }
@@ -264,6 +270,8 @@ mod tests {
             ("1, depth 0", "a depth of 0"),
             ("4KiB, random, sequential", "`sequential` says the order a second time"),
             ("4KiB, hot, 512", "`512` says the block a second time"),
+            ("4KiB, touches 150%", "`touches` takes a share above 0 and at most 100 %"),
+            ("4KiB, touches 0%", "`touches` takes a share above 0"),
             ("4KiB, file 1MiB, touches 4MiB", "`touches` names more than the file of 1.00 MiB has"),
         ] {
             let error = text.parse::<AccessPattern>().unwrap_err().to_string();

@@ -25,21 +25,28 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// With ends this many times as far from the median. For medians above 0.
+    /// With ends this many times as far from the median, by their logarithms: a rate is never below 0. For
+    /// medians above 0.
     #[must_use]
     pub(crate) fn stretched(self, factor: f64) -> Self {
-        let Self { low, median, high } = self;
-        let low = (median - (median - low) * factor).max(0.0);
-        Self { low, median, high: median + (high - median) * factor }
+        self.apart(|logarithm| logarithm * factor)
     }
 
-    /// Wider by a part of the median that is independent of what it holds: ends lie apart by the root
-    /// of the sum of squares. For medians above 0.
+    /// Wider by a part of the median that is independent of what it holds: the logarithms of the ends are apart by
+    /// the root of the sum of squares. For medians above 0.
     #[must_use]
     pub(crate) fn widened(self, part: f64) -> Self {
+        self.apart(|logarithm| logarithm.hypot(part.ln_1p()))
+    }
+
+    /// With ends as far from the median, by their logarithms, as this makes of what they were.
+    fn apart(self, far: impl Fn(f64) -> f64) -> Self {
         let Self { low, median, high } = self;
-        let apart = |end: f64| (median - end).abs().hypot(part * median);
-        Self { low: (median - apart(low)).max(0.0), median, high: median + apart(high) }
+        if median <= 0.0 {
+            return self;
+        }
+        let low = median * (-far((median / low).ln())).exp();
+        Self { low, median, high: median * far((high / median).ln()).exp() }
     }
 }
 
@@ -111,10 +118,15 @@ mod tests {
     #[test]
     fn ends_move_and_the_median_stays() {
         let interval = Interval { low: 9.0, median: 10.0, high: 12.0 };
-        assert_eq!(interval.stretched(2.0), Interval { low: 8.0, median: 10.0, high: 14.0 });
-        assert_eq!(interval.stretched(20.0).low, 0.0);
+        let Interval { low, median, high } = interval.stretched(2.0);
+        assert!((low - 8.1).abs() < 1e-9 && median == 10.0 && (high - 14.4).abs() < 1e-9);
+        // However wide, a rate is above 0.
+        let widest = interval.stretched(20.0).widened(3.0);
+        assert!(widest.low > 0.0 && widest.low < 2.5, "{widest:?}");
         let wide = interval.widened(0.1);
         assert!(wide.low < 9.0 && wide.median == 10.0 && wide.high > 12.0, "{wide:?}");
+        let exact = Interval { low: 10.0, median: 10.0, high: 10.0 }.widened(0.1);
+        assert!((exact.high - 11.0).abs() < 1e-9 && (exact.low - 10.0 / 1.1).abs() < 1e-9);
     }
 
     #[test]

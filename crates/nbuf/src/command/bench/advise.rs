@@ -19,7 +19,7 @@ use crate::show::terminal::Terminal;
 /// Find a faster path for your access pattern, and by how much
 ///
 /// Measures the pattern as it is done now and in other ways. Gives advice only where the whole
-/// interval is above the noise floor of this run.
+/// interval of the ratio is above 1, and the processes of both are of different ranks.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub(crate) struct Arguments {

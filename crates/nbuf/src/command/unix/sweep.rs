@@ -136,6 +136,10 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
         let images = images::read(&arguments.images)?;
         let outcome = sweep::run(&spec, &images, &mut session).map_err(told)?;
         tell(arguments, &spec, &outcome)?;
+        // The guest refused every number.
+        if outcome.document.rows.is_empty() && session.cancellation.signal().is_none() {
+            return Ok(exit::INTERNAL_ERROR);
+        }
     }
     Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
 }

@@ -7,6 +7,7 @@ use super::{measure, steps};
 use crate::experiment::bench::measure::{Bench, HELD_BYTES_MAX};
 use crate::experiment::bench::pattern_text::AccessPattern;
 use crate::experiment::bench::spec::{directory, lent};
+use crate::experiment::bench::table::COURSE_BYTES;
 use crate::experiment::bench::{self, MEASURING, pattern_trace, test_files};
 use crate::experiment::memory::bound;
 use crate::experiment::notice::{Notice, PathNotice};
@@ -33,6 +34,14 @@ pub enum AdviceError {
     /// A block is larger than the file.
     #[error("a block of {0} does not fit into --file; give a smaller one")]
     Block(u64),
+    /// The pattern has the size of another file.
+    #[error("the pattern has a file of {pattern}, and --file one of {file}: leave `file SIZE` out")]
+    FileSize {
+        /// What the pattern says.
+        pattern: Bytes,
+        /// What the file has.
+        file: Bytes,
+    },
     /// The trace cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
@@ -79,6 +88,16 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<AdviceDocument, Adv
         Some(_) if asked.is_write => return Err(AdviceError::Writes),
         Some(lent) if lent.size_bytes < asked.block_bytes => {
             return Err(AdviceError::Block(asked.block_bytes));
+        }
+        // Without a size in the pattern, it has the size of the course's files.
+        Some(lent)
+            if spec.pattern.is_some()
+                && ![COURSE_BYTES, lent.size_bytes].contains(&asked.file_bytes) =>
+        {
+            return Err(AdviceError::FileSize {
+                pattern: Bytes(asked.file_bytes),
+                file: Bytes(lent.size_bytes),
+            });
         }
         Some(lent) => asked.on(lent.size_bytes),
         None => asked,

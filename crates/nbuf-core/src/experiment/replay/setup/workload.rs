@@ -55,10 +55,10 @@ impl Workload {
         let synthetic = first.and_then(Synthetic::parse);
         if let Some(synthetic) = synthetic.transpose().map_err(Error::Option)? {
             if spec.format.is_some() {
-                return Err(Error::Option(
-                    "--from is for traces in files: leave it out, or name a file of this name with ./"
-                        .to_owned(),
-                ));
+                return Err(Error::Option(format!(
+                    "--from is for traces in files: leave it out, or name a file of this name with ./{}",
+                    first.unwrap_or_default()
+                )));
             }
             if spec.traces.len() > 1 {
                 return Err(Error::Mixed(
