@@ -68,6 +68,8 @@ struct Search<'a> {
     made: usize,
     most: usize,
     enough: Enough,
+    /// Whether the command ran twice without a limit, or need not.
+    is_sure: bool,
 }
 
 impl<'a> Search<'a> {
@@ -85,11 +87,12 @@ impl<'a> Search<'a> {
             made: 0,
             most,
             enough: Enough::default(),
+            is_sure: false,
         }
     }
 
     fn run(mut self) -> Result<Option<SearchReport>, Error> {
-        let Some(unlimited) = self.unlimited()? else { return Ok(None) };
+        let Some(mut unlimited) = self.unlimited()? else { return Ok(None) };
         self.enough = Enough::of(self.subject.spec.target, &unlimited);
         let mut bracket = self.bracket(&unlimited);
         for known in self.known.iter().filter_map(|run| self.enough.of_verified(run)) {
@@ -115,14 +118,17 @@ impl<'a> Search<'a> {
                 break;
             }
             let Some(run) = self.try_limit(limit)? else { break };
-            let is_enough = run.outcome == SearchOutcome::Enough;
             self.subject.notice(&Notice::Searched(&run));
-            self.runs.push(run);
-            if !is_enough && limit >= bracket.high {
-                // More than it took without a limit, or in another run, is needed.
-                bracket = Bracket { low: limit, high: self.next_above(limit) };
-            } else {
-                bracket = bracket.after(limit, is_enough);
+            let is_doubtful = self.enough.is_doubtful(&run) && !self.is_sure;
+            self.runs.push(run.clone());
+            bracket = self.after(bracket, &run);
+            if is_doubtful && self.may_go_on() {
+                self.is_sure = true;
+                if let Some(again) = self.unlimited_again(&unlimited)? {
+                    unlimited = again;
+                    let start = self.bracket(&unlimited);
+                    bracket = self.runs.iter().fold(start, |known, run| self.after(known, run));
+                }
             }
         }
         let high = bracket.high;
@@ -138,6 +144,35 @@ impl<'a> Search<'a> {
             enough_bytes: bracket.high,
             is_narrow,
         }))
+    }
+
+    /// What is known after a run under a limit.
+    fn after(&self, bracket: Bracket, run: &SearchRun) -> Bracket {
+        let Some(limit) = run.limit_bytes else { return bracket };
+        let is_enough = run.outcome == SearchOutcome::Enough;
+        if !is_enough && limit >= bracket.high {
+            // More than it took without a limit, or in another run, is needed.
+            return Bracket { low: limit, high: self.next_above(limit) };
+        }
+        bracket.after(limit, is_enough)
+    }
+
+    /// A second run without a limit, if it filled more than the first. Other processes may have kept a
+    /// library in memory during the first, and all runs would seem to fill too much. What is known is judged again.
+    fn unlimited_again(&mut self, first: &SearchRun) -> Result<Option<SearchRun>, Error> {
+        let Some(again) = self.measure(None)? else { return Ok(None) };
+        self.subject.notice(&Notice::Searched(&again));
+        if again.outcome != SearchOutcome::Enough || again.fills <= first.fills {
+            return Ok(None);
+        }
+        self.enough = Enough::of(self.subject.spec.target, &again);
+        for run in &mut self.runs {
+            if run.outcome == SearchOutcome::TooManyFills {
+                let ended = SearchRun { outcome: SearchOutcome::Enough, ..run.clone() };
+                *run = self.enough.judged(ended);
+            }
+        }
+        Ok(Some(again))
     }
 
     /// Whether a run under this limit was enough.

@@ -54,6 +54,11 @@ impl Enough {
         is_counted.then(|| self.judged(searched))
     }
 
+    /// Whether a run filled so little too much that the run without a limit may have filled too little.
+    pub(super) fn is_doubtful(&self, run: &SearchRun) -> bool {
+        run.outcome == SearchOutcome::TooManyFills && run.fills <= self.fills.saturating_mul(2)
+    }
+
     /// Whether a run missed a goal of time by so little that the next one may meet it.
     pub(super) fn is_close(&self, run: &SearchRun) -> bool {
         match self.goal {
@@ -98,6 +103,10 @@ mod tests {
         check(stall, run(99_000, 9.0, 0.09), (SearchOutcome::Enough, false));
         check(stall, run(99_000, 9.0, 0.10), (SearchOutcome::Stalled, true));
         check(stall, run(99_000, 9.0, 0.20), (SearchOutcome::Stalled, false));
+        let fills = Enough::of(None, &unlimited);
+        let doubtful = [11_000, 11_001, 22_000, 22_001]
+            .map(|it| fills.is_doubtful(&fills.judged(run(it, 1.0, 0.0))));
+        assert_eq!(doubtful, [false, true, true, false]);
         check(
             slower,
             SearchRun { limit_bytes: None, ..run(1, 9.0, 0.0) },
