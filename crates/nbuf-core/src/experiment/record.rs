@@ -122,6 +122,7 @@ impl Spec {
                 duration,
                 ring_bytes: self.ring_bytes,
                 memory: true,
+                programs: self.capture == Capture::Auto,
             };
             return running::record_running(&options, log, signals);
         }

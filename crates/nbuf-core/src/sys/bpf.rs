@@ -1,9 +1,14 @@
-//! Programs in the kernel that are run by hand, and memory shared with them: `bpf(2)`.
+//! Programs in the kernel, run by hand or by its tracepoints, and memory shared with them: `bpf(2)`.
 //!
 //! What is open here goes with its descriptors: nothing is pinned, so that nothing stays when nbuf is
 //! killed. A program is checked by the kernel before it is loaded. One that fails the check is no program.
 
+pub(crate) mod assembly;
 pub(crate) mod code;
+pub(crate) mod counters;
+pub(crate) mod stream;
+pub(crate) mod tracing;
+pub(crate) mod whom;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -21,6 +26,11 @@ const MAP_TYPE_ARRAY: u32 = 2;
 const MAP_READ_ONLY_FOR_PROGRAMS: u32 = 1 << 7;
 const MAP_MAPPABLE: u32 = 1 << 10;
 const PROGRAM_TYPE_RAW_TRACEPOINT: u32 = 17;
+
+/// What programs and maps are called in lists such as that of `bpftool`.
+const NAME: u32 = u32::from_ne_bytes(*b"nbuf");
+const NAME_OF_PROGRAM: (usize, u32) = (48, NAME);
+const NAME_OF_MAP: (usize, u32) = (28, NAME);
 
 /// Some helpers of the kernel are for such programs only.
 const LICENCE: &[u8] = b"Dual MIT/GPL\0";
@@ -92,7 +102,14 @@ impl Shared {
     pub(crate) fn zeroes(pages: usize) -> io::Result<Self> {
         let bytes = pages * rustix::param::page_size();
         let value_bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let fields = [(0, MAP_TYPE_ARRAY), (4, 4), (8, value_bytes), (12, 1), (16, MAP_MAPPABLE)];
+        let fields = [
+            (0, MAP_TYPE_ARRAY),
+            (4, 4),
+            (8, value_bytes),
+            (12, 1),
+            (16, MAP_MAPPABLE),
+            NAME_OF_MAP,
+        ];
         let descriptor = owned(Attributes::of(&fields).call(MAP_CREATE)?)?;
         // SAFETY: a fresh mapping at an address the kernel chooses, of a descriptor that has as many bytes.
         let address = unsafe {
@@ -182,27 +199,7 @@ impl Program {
     /// `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or root. Of a program that failed the check, what the
     /// kernel says of it.
     pub(crate) fn load(code: &[Instruction]) -> io::Result<Self> {
-        let count = u32::try_from(code.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let fields = || [(0, PROGRAM_TYPE_RAW_TRACEPOINT), (4, count)];
-        let given = |fields: &[(usize, u32)]| {
-            let attributes = Attributes::of(fields).address(8, code.as_ptr());
-            attributes.address(16, LICENCE.as_ptr())
-        };
-        match given(&fields()).call(PROGRAM_LOAD) {
-            Ok(descriptor) => Ok(Self { descriptor: owned(descriptor)? }),
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
-            Err(error) => {
-                let mut log = vec![0_u8; LOG_BYTES as usize];
-                let [kind, count] = fields();
-                let logged = [kind, count, (24, 1), (28, LOG_BYTES)];
-                // It fails as before, and says why.
-                let _ = given(&logged).address(32, log.as_mut_ptr()).call(PROGRAM_LOAD);
-                let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
-                let text = String::from_utf8_lossy(text);
-                let last = text.trim_end().lines().rev().take(3).collect::<Vec<_>>().join("; ");
-                Err(io::Error::new(error.kind(), format!("{error}: {last}")))
-            }
-        }
+        Ok(Self { descriptor: load(&[(0, PROGRAM_TYPE_RAW_TRACEPOINT)], code)? })
     }
 
     /// Runs it once, in this thread. It may read and write what is shared.
@@ -212,6 +209,30 @@ impl Program {
     pub(crate) fn run(&self, _shared: &mut Shared) -> io::Result<()> {
         let number = self.descriptor.as_raw_fd().cast_unsigned();
         Attributes::of(&[(0, number)]).call(PROGRAM_TEST_RUN).map(drop)
+    }
+}
+
+/// Loads a program with these fields. One that fails the check has the last lines of the kernel's report in its error.
+fn load(kind: &[(usize, u32)], code: &[Instruction]) -> io::Result<OwnedFd> {
+    let count = u32::try_from(code.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let given = |more: &[(usize, u32)]| {
+        let fields = [kind, &[(4, count), NAME_OF_PROGRAM], more].concat();
+        let attributes = Attributes::of(&fields).address(8, code.as_ptr());
+        attributes.address(16, LICENCE.as_ptr())
+    };
+    match given(&[]).call(PROGRAM_LOAD) {
+        Ok(descriptor) => owned(descriptor),
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+        Err(error) => {
+            let mut log = vec![0_u8; LOG_BYTES as usize];
+            // It fails as before, and says why.
+            let logged = given(&[(24, 1), (28, LOG_BYTES)]);
+            let _ = logged.address(32, log.as_mut_ptr()).call(PROGRAM_LOAD);
+            let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
+            let text = String::from_utf8_lossy(text);
+            let last = text.trim_end().lines().rev().take(3).collect::<Vec<_>>().join("; ");
+            Err(io::Error::new(error.kind(), format!("{error}: {last}")))
+        }
     }
 }
 

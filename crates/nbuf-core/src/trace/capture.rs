@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// How the trace was captured, and what was lost on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
-    /// `perf` or `calls`: by tracepoints, or by stopping the command at its calls.
+    /// `perf` or `bpf`: by tracepoints, read by perf's events or by programs in the kernel. `calls`: by stopping the
+    /// command at its calls.
     pub backend: String,
     /// Kernel events counted, by the kernel's own counters.
     pub events: u64,

@@ -80,7 +80,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         timed: old.timed,
         cautions: Vec::new(),
     };
-    facts.capture.backend = known(&facts.capture.backend, &["perf", "calls"]);
+    facts.capture.backend = known(&facts.capture.backend, &["perf", "bpf", "calls"]);
     for (number, device) in (0..).zip(&mut facts.devices) {
         (device.major, device.minor) = (0, number);
         device.name = String::new();

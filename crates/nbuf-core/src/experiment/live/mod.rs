@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::capture::Capture;
 use super::record::NameError;
 pub use super::record::{CaptureError, Running, RunningError};
 use super::result::{LiveDocument, LiveMemory};
@@ -60,6 +61,9 @@ pub struct Spec {
     pub seed: u64,
     /// Size of the ring of each processor, for provoking losses.
     pub ring_bytes: Option<usize>,
+    /// `Perf` for tracepoints by perf's events alone; otherwise programs in the kernel record what root watches,
+    /// where they can.
+    pub capture: Capture,
 }
 
 impl Default for Spec {
@@ -71,6 +75,7 @@ impl Default for Spec {
             fills_per_second: None,
             seed: 1,
             ring_bytes: None,
+            capture: Capture::Auto,
         }
     }
 }
@@ -134,8 +139,14 @@ fn watch(
 ) -> Result<Watched, Error> {
     spec.running.check(caller)?;
     let Spec { running, duration, ring_bytes, .. } = spec;
-    let options =
-        Options { running, caller, duration: *duration, ring_bytes: *ring_bytes, memory: false };
+    let options = Options {
+        running,
+        caller,
+        duration: *duration,
+        ring_bytes: *ring_bytes,
+        memory: false,
+        programs: spec.capture == Capture::Auto,
+    };
     let held = || LiveMemory::from(memory::of(running, caller));
     let before = held();
     let (ended, log) = record_until(&options, log, attached, stop)?;

@@ -10,8 +10,40 @@ pub(crate) const MOVE_NUMBER: u8 = 0xb7;
 pub(crate) const ADD: u8 = 0x0f;
 /// Adds a constant.
 pub(crate) const ADD_NUMBER: u8 = 0x07;
+/// Multiplies by a register.
+pub(crate) const MULTIPLY: u8 = 0x2f;
+/// Bits that a register and a constant have in common.
+pub(crate) const AND_NUMBER: u8 = 0x57;
+/// Bits that two registers have in common.
+pub(crate) const AND: u8 = 0x5f;
+/// Bits in which two registers differ.
+pub(crate) const DIFFER: u8 = 0xaf;
 /// Shifts by a constant.
 pub(crate) const SHIFT_LEFT: u8 = 0x67;
+/// Shifts by a register.
+pub(crate) const SHIFT_LEFT_BY: u8 = 0x6f;
+/// Shifts to the right by a constant, with zeroes behind.
+pub(crate) const SHIFT_RIGHT: u8 = 0x77;
+/// Loads four bytes.
+pub(crate) const LOAD_HALF: u8 = 0x61;
+/// Loads a byte.
+pub(crate) const LOAD_BYTE: u8 = 0x71;
+/// Stores four bytes.
+pub(crate) const STORE_HALF: u8 = 0x63;
+/// Adds a register to eight bytes in memory, whatever other processors do.
+pub(crate) const ADD_SHARED: u8 = 0xdb;
+/// Jumps.
+pub(crate) const JUMP: u8 = 0x05;
+/// Jumps unless a register has this value.
+pub(crate) const JUMP_UNLESS: u8 = 0x55;
+/// Jumps unless two registers are the same.
+pub(crate) const JUMP_UNLESS_SAME: u8 = 0x5d;
+/// Jumps if two registers are the same.
+pub(crate) const JUMP_IF_SAME: u8 = 0x1d;
+/// Jumps if a register is above another.
+pub(crate) const JUMP_IF_ABOVE: u8 = 0x2d;
+/// Jumps if a register is below another.
+pub(crate) const JUMP_IF_BELOW: u8 = 0xad;
 /// Loads eight bytes.
 pub(crate) const LOAD: u8 = 0x79;
 /// Stores eight bytes.
@@ -26,6 +58,7 @@ pub(crate) const CALL: u8 = 0x85;
 pub(crate) const EXIT: u8 = 0x95;
 
 const LOAD_ADDRESS: u8 = 0x18;
+const OF_MAP: u8 = 1;
 const OF_MAP_VALUE: u8 = 2;
 
 /// One instruction.
@@ -73,4 +106,16 @@ pub(crate) fn for_each(
 /// The address of memory with this number: two instructions long.
 pub(crate) fn address(to: u8, number: i32) -> [Instruction; 2] {
     [instruction(LOAD_ADDRESS, to, OF_MAP_VALUE, 0, number), instruction(0, 0, 0, 0, 0)]
+}
+
+/// The map with this number, for a helper: two instructions long.
+pub(crate) fn map(to: u8, number: i32) -> [Instruction; 2] {
+    [instruction(LOAD_ADDRESS, to, OF_MAP, 0, number), instruction(0, 0, 0, 0, 0)]
+}
+
+/// A constant of eight bytes: two instructions long.
+pub(crate) fn constant(to: u8, value: u64) -> [Instruction; 2] {
+    let half = |value: u64| u32::try_from(value & 0xffff_ffff).unwrap_or(0).cast_signed();
+    let (low, high) = (half(value), half(value >> 32));
+    [instruction(LOAD_ADDRESS, to, 0, 0, low), instruction(0, 0, 0, 0, high)]
 }

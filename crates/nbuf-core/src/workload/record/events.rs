@@ -141,6 +141,7 @@ pub(crate) struct Field {
 pub struct Layout {
     /// The tracepoint's number, the first two bytes of each record.
     pub id: u16,
+    pub(super) path: &'static str,
     pub(super) kind: Kind,
     device: Field,
     inode: Field,
@@ -175,6 +176,7 @@ impl Layout {
         let [device, inode, index, extent] = source.fields;
         Ok(Self {
             id,
+            path: source.path,
             kind: source.kind,
             device: field(device)?,
             inode: field(inode)?,

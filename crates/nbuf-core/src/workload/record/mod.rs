@@ -6,6 +6,7 @@
 pub mod abilities;
 pub mod advice;
 mod area;
+mod btf;
 pub mod btrfs;
 pub(crate) mod calls;
 pub(crate) mod container;
@@ -24,6 +25,7 @@ pub mod normalise;
 pub mod overlay;
 pub(crate) mod perf;
 mod pipes;
+mod programs;
 pub mod reclaim;
 pub mod recorder;
 mod roots;

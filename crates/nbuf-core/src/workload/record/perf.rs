@@ -17,6 +17,8 @@ use perf_event_open_sys::bindings;
 
 use super::events::{Layout, Sample, Source, TaskIn};
 use super::log::Event;
+use super::programs::Programs;
+use super::running::Running;
 use crate::sys::perf;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ring::Ring;
@@ -33,6 +35,8 @@ const RINGS_BYTES_MAX: usize = 512 << 20;
 pub struct Perf {
     layouts: Vec<Layout>,
     others: Others,
+    /// Records the tracepoints that it has, in place of events.
+    programs: Option<Programs>,
     processors: Vec<i32>,
     ring_bytes: usize,
     task_in: TaskIn,
@@ -77,6 +81,7 @@ impl Perf {
         Ok(Self {
             layouts,
             others: Others::default(),
+            programs: None,
             processors,
             ring_bytes,
             task_in,
@@ -112,6 +117,20 @@ impl Perf {
     pub fn with_ring_bytes(mut self, bytes: usize) -> Self {
         self.ring_bytes = previous_power_of_two(bytes.max(4096));
         self
+    }
+
+    /// Records the page cache of what runs by programs in the kernel, where that can be had; call it when the size
+    /// of rings is known. For root alone.
+    #[must_use]
+    pub fn with_programs(mut self, sources: &[Source], running: &Running) -> Self {
+        // Events serve where programs do not: `nbuf doctor` says why.
+        self.programs = Programs::open(sources, running, self.ring_bytes).ok();
+        self
+    }
+
+    /// Whether programs in the kernel record the page cache.
+    pub fn has_programs(&self) -> bool {
+        self.programs.is_some()
     }
 
     /// Adds the writes on btrfs, where the kernel has a tracepoint for them as we know it; gives
@@ -201,6 +220,9 @@ impl Perf {
                 }
             });
         }
+        if let Some(programs) = &mut self.programs {
+            programs.drain(|event| self.batch.push(Sample::Event(event)));
+        }
         self.batch.sort_by_key(Sample::time_ns);
         let ready = self.batch.partition_point(|sample| sample.time_ns() <= until);
         let taken = take(&self.batch[..ready]);
@@ -217,13 +239,16 @@ impl Perf {
         for event in self.attached.iter().flat_map(|attached| &attached.events) {
             hits += event.count()?.hits;
         }
-        Ok((hits, hits.saturating_sub(self.received) + self.unreadable))
+        let lost = hits.saturating_sub(self.received) + self.unreadable;
+        let (seen, unseen) = self.programs.as_ref().map_or((0, 0), Programs::losses);
+        Ok((hits + seen, lost + unseen))
     }
 
     /// The fullest any ring has been.
     pub fn ring_high_water_bytes(&self) -> u64 {
         let rings = self.attached.iter().flat_map(|attached| &attached.rings);
-        rings.map(Ring::high_water_bytes).max().unwrap_or(0)
+        let programs = self.programs.as_ref().map(Programs::ring_high_water_bytes);
+        rings.map(Ring::high_water_bytes).chain(programs).max().unwrap_or(0)
     }
 }
 

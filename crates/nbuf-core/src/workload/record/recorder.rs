@@ -20,6 +20,7 @@ use super::names::{Key, Names};
 use super::perf::Perf;
 use super::pipes::Pipes;
 use super::reclaim;
+use super::running::Running;
 use super::touched::Touched;
 use super::uncached::Detours;
 use super::workers::Workers;
@@ -37,11 +38,16 @@ const FRAME_EVERY_NS: u64 = 500_000_000;
 
 /// What is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum Subject<'a> {
     /// A command that is about to start.
     Command,
     /// Programs that run already, in groups of their own.
-    Running,
+    Running {
+        /// What they are.
+        running: &'a Running,
+        /// Whether programs in the kernel may record them.
+        programs: bool,
+    },
 }
 
 /// A recording under way.
@@ -80,7 +86,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     /// Opens everything that can be opened before the command exists, and starts the log.
     pub fn prepare(
         command: Vec<String>,
-        subject: Subject,
+        subject: Subject<'_>,
         group: Option<&'a Group>,
         out: W,
         ring_bytes: Option<usize>,
@@ -99,6 +105,9 @@ impl<'a, W: Write> Recorder<'a, W> {
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
+        if let Subject::Running { running, programs: true } = subject {
+            perf = perf.with_programs(&sources, running);
+        }
         let mut facts = machine::facts(command);
         let (with_btrfs, seen) = perf.with_btrfs(btrfs::systems(names.mounts()));
         perf = with_btrfs;
@@ -109,7 +118,8 @@ impl<'a, W: Write> Recorder<'a, W> {
             perf = perf.with_calls()?;
         }
         facts.devices = machine::devices(names.mounts(), &[], &facts.kernel);
-        facts.capture = Capture { backend: "perf".into(), ..Capture::default() };
+        let backend = if perf.has_programs() { "bpf" } else { "perf" };
+        facts.capture = Capture { backend: backend.into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() && subject == Subject::Command {
             let caution = "other memory is unknown: no private group could be made";

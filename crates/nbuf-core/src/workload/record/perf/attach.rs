@@ -23,8 +23,20 @@ impl Perf {
         self.attach_to(thread, true)
     }
 
+    /// The same for the programs in the kernel, and all threads of a process.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] for a process that has ended.
+    pub fn mark(&mut self, process: u32) -> Result<(), Error> {
+        let Some(programs) = &mut self.programs else { return Ok(()) };
+        programs.mark(process).and_then(|()| programs.attach()).map_err(refused)
+    }
+
     /// Ends counting: what runs on is not lost.
-    pub fn stop(&self) -> io::Result<()> {
+    pub fn stop(&mut self) -> io::Result<()> {
+        if let Some(programs) = &mut self.programs {
+            programs.stop();
+        }
         let mut events = self.attached.iter().flat_map(|attached| &attached.events);
         events.try_for_each(|event| event.switch(false))
     }
@@ -53,12 +65,19 @@ impl Perf {
         let says_task = self.task_in == TaskIn::Sample;
         let sampling = perf::Sampling { wakeup_bytes, says_task, ..Default::default() };
         for (number, &processor) in self.processors.iter().enumerate() {
-            for (at, layout) in self.layouts.iter().enumerate() {
+            let by_programs = |path| self.programs.as_ref().is_some_and(|it| it.has(path));
+            let ours = self.layouts.iter().filter(|layout| !by_programs(layout.path));
+            // One that never happens says which threads begin, where no other one does.
+            let silent = self.programs.iter().map(|_| None);
+            for (at, layout) in silent.chain(ours.map(Some)).enumerate() {
                 // One of the events says it for all.
                 let says = at == 0;
                 let sampling = perf::Sampling { says_threads: says, says_names: says, ..sampling };
-                let event =
-                    perf::open(layout.id.into(), task, processor, sampling).map_err(refused)?;
+                let event = match layout {
+                    Some(layout) => perf::open(layout.id.into(), task, processor, sampling),
+                    None => perf::open_silent(task, processor, sampling),
+                };
+                let event = event.map_err(refused)?;
                 if let Some(&leader) = attached.leaders.get(number) {
                     event.redirect_to(&attached.events[leader]).map_err(refused)?;
                 } else {

@@ -86,6 +86,10 @@ impl<W: Write> Recorder<'_, W> {
         threads: &[u32],
     ) -> io::Result<u32> {
         let mut attached = 0;
+        match self.perf.mark(process) {
+            Ok(()) | Err(perf::Error::Gone) => {}
+            Err(error) => return Err(refusal(error)),
+        }
         for &thread in threads {
             match self.perf.attach_running(thread.cast_signed()) {
                 Ok(()) => {}
@@ -117,7 +121,7 @@ impl<W: Write> Recorder<'_, W> {
     }
 
     /// Ends the recording of programs that run on.
-    pub(in crate::workload::record) fn stop(&self) -> io::Result<()> {
+    pub(in crate::workload::record) fn stop(&mut self) -> io::Result<()> {
         self.perf.stop()
     }
 

@@ -46,6 +46,8 @@ pub struct Options<'a> {
     pub ring_bytes: Option<usize>,
     /// Whether what they have in memory is recorded, too.
     pub memory: bool,
+    /// Whether programs in the kernel may record them, where the caller is root.
+    pub programs: bool,
 }
 
 /// What ends a recording of programs that run on.
@@ -86,8 +88,10 @@ pub fn record_until<W: Write>(
         return Err(Error::PageSize(Bytes(rustix::param::page_size() as u64)));
     }
     let running = options.running;
-    let recorder =
-        Recorder::prepare(running.command(), Subject::Running, None, out, options.ring_bytes)?;
+    // Others have the kernel's own checks of each event, as of a program that changes its account.
+    let programs = options.programs && options.caller == 0;
+    let subject = Subject::Running { running, programs };
+    let recorder = Recorder::prepare(running.command(), subject, None, out, options.ring_bytes)?;
     let mut watch = Watch {
         running,
         caller: options.caller,

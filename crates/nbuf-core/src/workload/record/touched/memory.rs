@@ -8,13 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
-use super::btf::Btf;
+use super::super::btf::{Btf, DESCRIPTION};
 use super::program::{self, PAGE, PAGES, SHARED_PAGES};
 use super::tables::{LARGE, Memory, PLACE, PRESENT, Space, Table};
 use crate::sys::bpf::{Program, Shared};
 
-/// What the kernel's own description is in.
-const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
 /// Memory begins at a multiple of this (`kaslr_regions` in `arch/x86/mm/kaslr.c`).
 const ALIGNMENT: u64 = 1 << 30;
 /// Places that are tried.

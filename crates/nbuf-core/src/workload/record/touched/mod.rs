@@ -13,7 +13,6 @@
 //! kernel has no event for that, and its next touches count as not seen. Needs x86-64, root or `CAP_BPF`, `CAP_PERFMON`
 //! and `CAP_SYS_PTRACE`, and Linux 5.10 with its own description (BTF).
 
-mod btf;
 mod memory;
 mod process;
 mod program;

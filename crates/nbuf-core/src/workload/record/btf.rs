@@ -6,21 +6,27 @@
 
 use std::collections::HashMap;
 
+/// The file that has it.
+pub(super) const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
+
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
+const ENUMERATION: u32 = 6;
+const TYPE_NAME: u32 = 8;
 
-/// Structures by name, with what leads to their members.
+/// Types by name, with what leads to their members.
 #[derive(Debug)]
 pub(super) struct Btf<'a> {
     strings: &'a [u8],
     /// Of each type, from number 1 on: what begins there.
     types: Vec<&'a [u8]>,
-    structures: HashMap<&'a [u8], u32>,
+    /// By kind and name.
+    named: HashMap<(u32, &'a [u8]), u32>,
 }
 
 impl<'a> Btf<'a> {
-    /// Takes the description apart, and finds these structures. `None` if it is none.
+    /// Takes the description apart, and finds these structures, enumerations and names of types. `None` if it is none.
     pub(super) fn parse(bytes: &'a [u8], wanted: &[&str]) -> Option<Self> {
         if bytes.get(..2)? != MAGIC.to_ne_bytes() {
             return None;
@@ -30,14 +36,15 @@ impl<'a> Btf<'a> {
         let part = |offset: usize, length: usize| behind.get(offset..offset.checked_add(length)?);
         let mut rest = part(word(8)?, word(12)?)?;
         let strings = part(word(16)?, word(20)?)?;
-        let mut this = Self { strings, types: Vec::new(), structures: HashMap::new() };
+        let mut this = Self { strings, types: Vec::new(), named: HashMap::new() };
         while let Some(info) = u32_at(rest, 4) {
             let number = u32::try_from(this.types.len() + 1).ok()?;
             this.types.push(rest);
-            if info >> 24 & 0x1f == STRUCT {
+            let kind = info >> 24 & 0x1f;
+            if [STRUCT, ENUMERATION, TYPE_NAME].contains(&kind) {
                 let name = this.name(rest)?;
                 if wanted.iter().any(|wanted| wanted.as_bytes() == name) {
-                    this.structures.entry(name).or_insert(number);
+                    this.named.entry((kind, name)).or_insert(number);
                 }
             }
             rest = rest.get(length(info)?..)?;
@@ -53,8 +60,23 @@ impl<'a> Btf<'a> {
 
     /// Bytes from the beginning of a structure to a member, which may be in structures without a name.
     pub(super) fn offset(&self, structure: &str, member: &str) -> Option<u64> {
-        let number = *self.structures.get(structure.as_bytes())?;
+        let number = *self.named.get(&(STRUCT, structure.as_bytes()))?;
         Some(self.bits(number, member.as_bytes(), 0)? / 8)
+    }
+
+    /// The number of the type that goes by this name.
+    pub(super) fn type_named(&self, name: &str) -> Option<u32> {
+        self.named.get(&(TYPE_NAME, name.as_bytes())).copied()
+    }
+
+    /// The value that an enumeration has for a name.
+    pub(super) fn value(&self, enumeration: &str, name: &str) -> Option<u32> {
+        let number = *self.named.get(&(ENUMERATION, enumeration.as_bytes()))?;
+        let described = self.types.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+        let count = u32_at(described, 4)? & 0xffff;
+        let mut values = (0..count).map_while(|at| described.get(12 + 8 * at as usize..));
+        let found = values.find(|of| self.name(of) == Some(name.as_bytes()))?;
+        u32_at(found, 4)
     }
 
     fn bits(&self, number: u32, member: &[u8], depth: u32) -> Option<u64> {
@@ -135,6 +157,17 @@ mod tests {
         assert_eq!(btf.offset("outer", "second"), Some(12));
         assert_eq!(btf.offset("outer", "third"), None);
         assert_eq!(btf.offset("inner", "second"), None);
+    }
+
+    #[test]
+    fn this_kernel_says_what_its_names_stand_for() {
+        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let wanted = ["pageflags", "cgroup_subsys_id", "btf_trace_mm_filemap_fault"];
+        let btf = Btf::parse(&bytes, &wanted).unwrap();
+        assert_eq!(btf.value("pageflags", "PG_locked"), Some(0));
+        assert!(btf.value("cgroup_subsys_id", "CGROUP_SUBSYS_COUNT") > Some(0));
+        assert_eq!(btf.value("pageflags", "PG_nothing"), None);
+        assert!(btf.type_named("btf_trace_mm_filemap_fault").is_some());
     }
 
     #[test]

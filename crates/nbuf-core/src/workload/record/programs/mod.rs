@@ -1,0 +1,189 @@
+//! Capture by programs in the kernel: the tracepoints of the page cache, for what runs in a group or was marked.
+//!
+//! The programs are written here and checked by the kernel; where members are, its own description says. One ring
+//! has the records of all processors. Losses are what the programs counted beyond what was received.
+//! Needs Linux 5.11 with its description (BTF). Cost: docs/live.md has the nanoseconds of an event.
+//!
+//! For root alone: the kernel takes perf's events off a program that changes its account, and these it does not.
+
+mod kernel;
+mod program;
+mod whom;
+
+use std::fs;
+use std::io;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::events::Source;
+use super::log::{Event, Kind};
+use super::running::Running;
+use crate::sys::bpf::counters::Counters;
+use crate::sys::bpf::stream::Stream;
+use crate::sys::bpf::tracing::{Link, Tracing};
+use crate::units::PAGE_BYTES;
+use kernel::Kernel;
+use program::{LINE_BYTES, Numbers, RECORD_BYTES, Word};
+use whom::Whom;
+
+/// The ring of all processors is no larger.
+const RING_BYTES_MAX: usize = 256 << 20;
+
+/// Programs that are loaded, and run from [`Programs::attach`] on.
+#[derive(Debug)]
+pub(super) struct Programs {
+    loaded: Vec<Tracing>,
+    links: Vec<Link>,
+    /// Paths of the tracepoints.
+    paths: Vec<&'static str>,
+    whom: Whom,
+    stream: Stream,
+    counters: Counters,
+    received: u64,
+}
+
+impl Programs {
+    /// Loads the programs for these tracepoints, as far as the kernel describes them.
+    ///
+    /// # Errors
+    /// What is missing: rights, a description, or a tracepoint that every recording needs.
+    pub(super) fn open(
+        sources: &[Source],
+        running: &Running,
+        ring_bytes: usize,
+    ) -> io::Result<Self> {
+        let missing = |what: String| io::Error::new(io::ErrorKind::Unsupported, what);
+        let kernel = Kernel::described()
+            .ok_or_else(|| missing("this kernel does not describe its page cache (BTF)".into()))?;
+        let whom = Whom::of(running)?;
+        let processors = processors_possible()?;
+        let page = rustix::param::page_size();
+        let ring_bytes = ring_bytes.saturating_mul(processors.max(1)).min(RING_BYTES_MAX);
+        let stream = Stream::new(ring_bytes.next_power_of_two().max(page))?;
+        let lines = processors.max(1).next_power_of_two();
+        let counters = Counters::zeroes(1 + (lines * LINE_BYTES).div_ceil(page))?;
+        let numbers = Numbers { stream: stream.number(), counters: counters.number(), lines };
+        let (mut loaded, mut paths) = (Vec::new(), Vec::new());
+        for source in sources {
+            let written = kernel
+                .kind(source.path)
+                .and_then(|kind| Some((kind, program::of(kernel, source, &whom, &numbers)?)));
+            match written {
+                Some((kind, code)) => {
+                    loaded.push(Tracing::load(&code, kind)?);
+                    paths.push(source.path);
+                }
+                None if source.required => {
+                    return Err(missing(format!("tracepoint {} is not described", source.path)));
+                }
+                None => {}
+            }
+        }
+        if let Whom::Marked(marks) = &whom {
+            let (kind, code) =
+                kernel.fork_kind().zip(program::fork(kernel, marks.number())).ok_or_else(|| {
+                    missing("the tracepoint of new processes is not described".into())
+                })?;
+            loaded.push(Tracing::load(&code, kind)?);
+        }
+        let links = Vec::new();
+        Ok(Self { loaded, links, paths, whom, stream, counters, received: 0 })
+    }
+
+    /// Whether all of it can be had here; really tries.
+    pub(super) fn probe() -> io::Result<()> {
+        let own = Running { processes: vec![std::process::id()], cgroup: None };
+        let sources: Vec<Source> =
+            super::events::SOURCES.iter().filter(|source| source.required).copied().collect();
+        Self::open(&sources, &own, PAGE_BYTES as usize).map(drop)
+    }
+
+    /// Whether the events of this tracepoint come from here.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.paths.contains(&path)
+    }
+
+    /// Watches a process too, if processes are marked: a group has those that are in it.
+    pub(super) fn mark(&self, process: u32) -> io::Result<()> {
+        let Whom::Marked(marks) = &self.whom else { return Ok(()) };
+        let number = Pid::from_raw(process.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
+        marks.add(std::os::fd::AsFd::as_fd(&pidfd_open(number, PidfdFlags::empty())?))
+    }
+
+    /// From now on they run.
+    pub(super) fn attach(&mut self) -> io::Result<()> {
+        if self.links.is_empty() {
+            self.links = self.loaded.iter().map(Tracing::attach).collect::<io::Result<_>>()?;
+        }
+        Ok(())
+    }
+
+    /// They do not run any more.
+    pub(super) fn stop(&mut self) {
+        self.links.clear();
+    }
+
+    /// Hands over what was recorded since the last time, almost in order of time.
+    pub(super) fn drain(&mut self, mut each: impl FnMut(Event)) {
+        let received = &mut self.received;
+        self.stream.drain(|bytes| {
+            *received += 1;
+            if let Some(event) = event(bytes) {
+                each(event);
+            }
+        });
+    }
+
+    /// Events that were counted, and those of them that never reached us.
+    pub(super) fn losses(&self) -> (u64, u64) {
+        let kept = self.sum(Word::Kept);
+        (self.sum(Word::Seen), kept.saturating_sub(self.received))
+    }
+
+    /// The fullest that the ring has been.
+    pub(super) fn ring_high_water_bytes(&self) -> u64 {
+        self.stream.high_water_bytes()
+    }
+
+    /// Over all processors.
+    fn sum(&self, word: Word) -> u64 {
+        let words = self.counters.bytes() / 8;
+        let lines = (program::FIRST_LINE_WORD..words).step_by(LINE_BYTES / 8);
+        lines.map(|line| self.counters.get(line + word as usize)).sum()
+    }
+}
+
+/// Reads a record.
+fn event(bytes: &[u8]) -> Option<Event> {
+    let record: &[u8; RECORD_BYTES as usize] =
+        bytes.get(..RECORD_BYTES as usize)?.try_into().ok()?;
+    let word = |at: usize| {
+        let bytes = record.get(8 * at..8 * at + 8)?;
+        bytes.try_into().ok().map(u64::from_ne_bytes)
+    };
+    let half = |at: usize| {
+        let bytes = record.get(4 * at..4 * at + 4)?;
+        bytes.try_into().ok().map(u32::from_ne_bytes)
+    };
+    let kind = [Kind::GetPages, Kind::Fault, Kind::MapPages, Kind::Add, Kind::Delete, Kind::Write];
+    let kind = kind.into_iter().find(|&kind| Some(kind as u64) == word(5))?;
+    Some(Event {
+        time_ns: word(0)?,
+        inode: word(1)?,
+        index: word(2)?,
+        extent: word(3)?,
+        device: half(8)?,
+        task: half(9)?,
+        kind,
+    })
+}
+
+/// Processors that there may be: their numbers are below this.
+fn processors_possible() -> io::Result<usize> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/possible")?;
+    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
+    last.map(|last| last + 1).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests;
