@@ -75,6 +75,9 @@ pub mod size {
 
 #[cfg(feature = "system")]
 pub mod sys {
+    pub mod bpf {
+        pub use crate::sys::bpf::ids::*;
+    }
     pub mod cache {
         pub use crate::sys::cache::*;
     }

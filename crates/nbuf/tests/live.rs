@@ -3,6 +3,8 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+#[path = "live/backends.rs"]
+mod backends;
 #[path = "live/follow.rs"]
 mod follow;
 #[path = "live/kubernetes.rs"]
@@ -205,6 +207,7 @@ fn what_cannot_be_attached_to_is_said() {
         (&["--pid", "4194305"][..], 125, "no process has the number 4194305"),
         (&["--pid", "2"], 125, "2 is a thread of the kernel"),
         (&["--cgroup", "/nowhere"], 125, "cannot read the cgroup /nowhere"),
+        (&["--pid", "1", "--capture", "calls"], 2, "--capture calls is for commands"),
         (&["--pid", "1", "--svg", "x.svg"], 2, "'--svg <FILE>' cannot be used with"),
         (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 or fills=100/s only"),
         (&["--target", "fills=9/s", "--", "true"], 2, "for programs that run already"),

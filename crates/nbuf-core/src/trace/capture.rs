@@ -15,6 +15,19 @@ pub struct Capture {
     /// How repeated touches of mapped pages were seen; nothing where they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,
+    /// Pages that the kernel's own threads took from the cache meanwhile, from any program of the machine. Only
+    /// programs in the kernel count them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reclaimed: Vec<Reclaimed>,
+}
+
+/// Pages of files that a thread of the kernel took from the cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reclaimed {
+    /// `kswapd`, where memory was short; `kdamond`, which takes pages that are not used.
+    pub name: String,
+    /// How many.
+    pub pages: u64,
 }
 
 /// How repeated touches of mapped pages were seen: by looking at intervals.

@@ -19,7 +19,7 @@ pub mod request;
 mod uncached;
 pub(crate) mod varint;
 
-pub use capture::{Capture, Looks};
+pub use capture::{Capture, Looks, Reclaimed};
 pub use peer::Peer;
 pub use records::Records;
 pub use uncached::{Detour, Detoured, Uncached, summed as summed_uncached};

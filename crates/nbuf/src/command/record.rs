@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
     /// them.
     #[arg(long)]
     anonymize: bool,
-    /// How to record the command.
-    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "running")]
+    /// How to record: a command by any of these; what runs already by `auto` or `perf`.
+    #[arg(long, value_name = "HOW", default_value = "auto")]
     capture: Capture,
     /// Size of the ring of each processor, for provoking losses.
     #[arg(long, value_name = "BYTES", hide = true)]
@@ -69,14 +69,19 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn spec(&self) -> Result<Spec> {
+        let running = self.running.running()?;
+        let capture = match running {
+            Some(_) => self.capture.of_running()?,
+            None => self.capture.into(),
+        };
         Ok(Spec {
-            running: self.running.running()?,
+            running,
             duration: self.running.duration,
             command: self.command.clone(),
             output: self.output.clone(),
             until: self.until.into(),
             anonymize: self.anonymize,
-            capture: self.capture.into(),
+            capture,
             ring_bytes: self.ring_bytes,
         })
     }

@@ -1,7 +1,7 @@
 //! The accesses of windows of a program that runs, and its curve: of one window, or of many with less weight for the
 //! older ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use super::super::result::{LiveDocument, LiveMemory, LivePoint};
@@ -52,6 +52,9 @@ struct Window {
     events: u64,
     lost: u64,
     command: Vec<String>,
+    backend: String,
+    /// Pages that threads of the kernel took from the cache of the machine.
+    reclaimed: BTreeMap<String, u64>,
     warnings: Vec<Warning>,
 }
 
@@ -65,6 +68,8 @@ impl Window {
             events: 0,
             lost: 0,
             command: Vec::new(),
+            backend: String::new(),
+            reclaimed: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -111,6 +116,10 @@ impl Rolling {
         window.events += trace.facts.capture.events;
         window.lost += trace.facts.capture.lost;
         window.command.clone_from(&trace.facts.command);
+        window.backend.clone_from(&trace.facts.capture.backend);
+        for reclaimed in &trace.facts.capture.reclaimed {
+            *window.reclaimed.entry(reclaimed.name.clone()).or_default() += reclaimed.pages;
+        }
         let unseen = unseen_touches(&trace.facts.capture).map(Warning::Text);
         let all = recorded(&trace.facts).into_iter().chain(sizing_themselves(&trace.files));
         for warning in all.chain(unseen) {
@@ -126,11 +135,17 @@ impl Rolling {
 
     /// Ends the window, and forgets files without pages. The figures of it alone.
     fn next(&mut self) -> LiveDocument {
-        let window = mem::replace(&mut self.window, Window::new(self.window_ns));
+        let mut window = mem::replace(&mut self.window, Window::new(self.window_ns));
         let touched = window.warm.distinct().max(self.stack.depth().into());
+        for (name, pages) in mem::take(&mut window.reclaimed) {
+            if let Some(text) = took(&name, pages, touched) {
+                window.warn(Warning::Text(text));
+            }
+        }
         let document = LiveDocument {
             schema: LiveDocument::SCHEMA.to_owned(),
             command: window.command,
+            backend: window.backend,
             seconds: window.seconds,
             events: window.events,
             lost: window.lost,
@@ -211,6 +226,22 @@ impl Rolling {
             _ => {}
         }
     }
+}
+
+/// What a thread of the kernel took, where it is more than one page in a hundred of those that were touched.
+fn took(name: &str, pages: u64, touched: u64) -> Option<String> {
+    (pages.saturating_mul(100) > touched).then(|| {
+        let how = if name == "kdamond" {
+            "it takes pages that are not used for a while, without a lack of memory"
+        } else {
+            "memory was short"
+        };
+        let bytes = Bytes(pages * PAGE_BYTES);
+        format!(
+            "{name} took {bytes} of files from the cache of the machine in the window: {how}; what the programs \
+             held, and what the kernel brought in, depend on it"
+        )
+    })
 }
 
 /// What of mapped files could not be watched.

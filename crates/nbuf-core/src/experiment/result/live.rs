@@ -19,6 +19,9 @@ pub struct LiveDocument {
     pub seconds: f64,
     /// The signal that ended it early.
     pub interrupted: Option<i32>,
+    /// How they were recorded: `bpf`, by programs in the kernel, or `perf`, by its events.
+    #[serde(default)]
+    pub backend: String,
     /// Events that were recorded.
     pub events: u64,
     /// Events that were lost: all rates are too low.

@@ -10,14 +10,10 @@ pub(crate) const MOVE_NUMBER: u8 = 0xb7;
 pub(crate) const ADD: u8 = 0x0f;
 /// Adds a constant.
 pub(crate) const ADD_NUMBER: u8 = 0x07;
-/// Multiplies by a register.
-pub(crate) const MULTIPLY: u8 = 0x2f;
 /// Bits that a register and a constant have in common.
 pub(crate) const AND_NUMBER: u8 = 0x57;
 /// Bits that two registers have in common.
 pub(crate) const AND: u8 = 0x5f;
-/// Bits in which two registers differ.
-pub(crate) const DIFFER: u8 = 0xaf;
 /// Shifts by a constant.
 pub(crate) const SHIFT_LEFT: u8 = 0x67;
 /// Shifts by a register.
@@ -38,12 +34,6 @@ pub(crate) const JUMP: u8 = 0x05;
 pub(crate) const JUMP_UNLESS: u8 = 0x55;
 /// Jumps unless two registers are the same.
 pub(crate) const JUMP_UNLESS_SAME: u8 = 0x5d;
-/// Jumps if two registers are the same.
-pub(crate) const JUMP_IF_SAME: u8 = 0x1d;
-/// Jumps if a register is above another.
-pub(crate) const JUMP_IF_ABOVE: u8 = 0x2d;
-/// Jumps if a register is below another.
-pub(crate) const JUMP_IF_BELOW: u8 = 0xad;
 /// Loads eight bytes.
 pub(crate) const LOAD: u8 = 0x79;
 /// Stores eight bytes.

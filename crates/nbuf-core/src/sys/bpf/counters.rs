@@ -1,4 +1,4 @@
-//! Words that programs count in on every processor, while this process reads them and may write some.
+//! Words that programs count in on every processor, while this process reads them.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,13 +31,6 @@ impl Counters {
     /// What a word is now; 0 of one that there is not.
     pub(crate) fn get(&self, at: usize) -> u64 {
         self.word(at).map_or(0, |word| word.load(Ordering::Relaxed))
-    }
-
-    /// Programs see this from now on.
-    pub(crate) fn set(&self, at: usize, value: u64) {
-        if let Some(word) = self.word(at) {
-            word.store(value, Ordering::Relaxed);
-        }
     }
 
     fn word(&self, at: usize) -> Option<&AtomicU64> {

@@ -50,6 +50,7 @@ pub fn abilities() -> Vec<Ability> {
     let mounts = mounts::backed();
     let mut found = vec![
         tracepoints(),
+        programs_in_kernel(),
         names(mounts.first()),
         touches(),
         calls(),
@@ -98,6 +99,20 @@ fn tracepoints() -> Ability {
         } else {
             "run as root; or sudo setcap \
              cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock+ep on nbuf"
+        },
+    )
+}
+
+fn programs_in_kernel() -> Ability {
+    let tried = Perf::probe_programs().map(|()| "programs were loaded (BPF)".to_owned());
+    ability(
+        "capture of running programs by BPF",
+        false,
+        tried.map_err(|error| format!("{error}; they are recorded by tracepoints")),
+        if process::is_root() {
+            "Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF; in a container --privileged"
+        } else {
+            "run as root"
         },
     )
 }

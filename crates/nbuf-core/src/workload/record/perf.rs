@@ -23,6 +23,7 @@ use crate::sys::perf;
 use crate::sys::process::monotonic_ns;
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
+use crate::trace::Reclaimed;
 use error::refused;
 use others::{Others, Unreadable};
 
@@ -98,6 +99,11 @@ impl Perf {
         let this = Self::prepare(&super::events::SOURCES)?;
         let processor = this.processors.first().copied();
         processor.map_or(Ok(()), |processor| perf::probe(processor).map_err(refused))
+    }
+
+    /// Whether programs in the kernel can record what runs; really tries.
+    pub fn probe_programs() -> io::Result<()> {
+        Programs::probe()
     }
 
     /// Whether everything that a recording needs can be had here; really tries, on ourselves.
@@ -242,6 +248,11 @@ impl Perf {
         let lost = hits.saturating_sub(self.received) + self.unreadable;
         let (seen, unseen) = self.programs.as_ref().map_or((0, 0), Programs::losses);
         Ok((hits + seen, lost + unseen))
+    }
+
+    /// Pages that reclaimers took meanwhile, where programs in the kernel count them.
+    pub fn reclaimed(&self) -> Vec<Reclaimed> {
+        self.programs.as_ref().map(Programs::reclaimed).unwrap_or_default()
     }
 
     /// The fullest any ring has been.

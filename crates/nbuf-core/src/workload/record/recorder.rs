@@ -199,6 +199,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.devices.extend(met);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;
+        self.facts.capture.reclaimed = self.perf.reclaimed();
         self.facts.capture.looks = self.touched.finish();
         self.caution(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;

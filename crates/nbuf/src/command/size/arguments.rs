@@ -93,14 +93,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN", default_value = "last", conflicts_with = "running")]
     pub(super) until: Until,
 
-    /// How to record the command
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        conflicts_with = "trace",
-        conflicts_with = "running"
-    )]
+    /// How to record: a command by any of these; what runs already by `auto` or `perf`
+    #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]
     pub(super) capture: Capture,
 
     /// Limit the discs to this many requests a second in every verifying run, and predict its time

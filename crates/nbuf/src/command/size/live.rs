@@ -54,7 +54,8 @@ fn spec(args: &Args) -> Result<Spec> {
         }
     };
     let duration = args.running.duration.or(defaults.duration);
-    Ok(Spec { hit, fills_per_second, duration, ..defaults })
+    let capture = args.capture.of_running()?;
+    Ok(Spec { hit, fills_per_second, duration, capture, ..defaults })
 }
 
 fn one(args: &Args, spec: &Spec) -> Result<u8> {

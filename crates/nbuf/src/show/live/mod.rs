@@ -132,6 +132,12 @@ fn notes(live: &LiveDocument) -> Vec<String> {
         live.mapped_share * 100.0,
         rate(live.fills_per_second),
     )];
+    let by = match live.backend.as_str() {
+        "bpf" => "BPF programs in the kernel",
+        "perf" => "perf's events of the kernel's tracepoints",
+        _ => "means that are not known",
+    };
+    notes.push(format!("Recorded by {by}: {} events, {} lost.", live.events, live.lost));
     notes.push(
         "Misses are pages of an LRU with no readahead; from and to are a 95 % band over parts of the window. \
          Large folios can raise them by a third. Other memory is measured at the end of the window; a peak may \

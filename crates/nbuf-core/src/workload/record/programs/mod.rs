@@ -21,6 +21,7 @@ use super::running::Running;
 use crate::sys::bpf::counters::Counters;
 use crate::sys::bpf::stream::Stream;
 use crate::sys::bpf::tracing::{Link, Tracing};
+use crate::trace::Reclaimed;
 use crate::units::PAGE_BYTES;
 use kernel::Kernel;
 use program::{LINE_BYTES, Numbers, RECORD_BYTES, Word};
@@ -61,7 +62,7 @@ impl Programs {
         let ring_bytes = ring_bytes.saturating_mul(processors.max(1)).min(RING_BYTES_MAX);
         let stream = Stream::new(ring_bytes.next_power_of_two().max(page))?;
         let lines = processors.max(1).next_power_of_two();
-        let counters = Counters::zeroes(1 + (lines * LINE_BYTES).div_ceil(page))?;
+        let counters = Counters::zeroes((lines * LINE_BYTES).div_ceil(page))?;
         let numbers = Numbers { stream: stream.number(), counters: counters.number(), lines };
         let (mut loaded, mut paths) = (Vec::new(), Vec::new());
         for source in sources {
@@ -136,8 +137,15 @@ impl Programs {
 
     /// Events that were counted, and those of them that never reached us.
     pub(super) fn losses(&self) -> (u64, u64) {
-        let kept = self.sum(Word::Kept);
-        (self.sum(Word::Seen), kept.saturating_sub(self.received))
+        let seen = self.sum(Word::Seen);
+        (seen, seen.saturating_sub(self.received))
+    }
+
+    /// Pages of files that reclaimers took meanwhile, from any program.
+    pub(super) fn reclaimed(&self) -> Vec<Reclaimed> {
+        let all = [("kswapd", Word::Kswapd), ("kdamond", Word::Kdamond)];
+        let all = all.map(|(name, word)| Reclaimed { name: name.into(), pages: self.sum(word) });
+        all.into_iter().filter(|reclaimed| reclaimed.pages > 0).collect()
     }
 
     /// The fullest that the ring has been.
@@ -148,7 +156,7 @@ impl Programs {
     /// Over all processors.
     fn sum(&self, word: Word) -> u64 {
         let words = self.counters.bytes() / 8;
-        let lines = (program::FIRST_LINE_WORD..words).step_by(LINE_BYTES / 8);
+        let lines = (0..words).step_by(LINE_BYTES / 8);
         lines.map(|line| self.counters.get(line + word as usize)).sum()
     }
 }

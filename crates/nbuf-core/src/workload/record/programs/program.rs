@@ -1,7 +1,6 @@
 //! What the programs do: whose event it is, which pages of which file, a count, and a record in the ring.
 //!
-//! Registers: 6 has the arguments of the tracepoint, 7 the inode, 8 and 9 index and extent as in [`Event`]. The word at
-//! the end of the stack has the line of counters of this processor.
+//! Registers: 6 has the arguments of the tracepoint, 7 the inode, 8 and 9 index and extent as in [`Event`].
 //!
 //! [`Event`]: super::super::log::Event
 
@@ -12,8 +11,8 @@ use super::whom::Whom;
 use crate::sys::bpf::Instruction;
 use crate::sys::bpf::assembly::{Assembly, STACK};
 use crate::sys::bpf::code::{
-    ADD, ADD_NUMBER, ADD_SHARED, AND_NUMBER, JUMP_IF_EQUAL, JUMP_IF_LESS, JUMP_UNLESS,
-    JUMP_UNLESS_SAME, LOAD_BYTE, SHIFT_LEFT, SHIFT_RIGHT, STORE_HALF, address,
+    ADD, ADD_NUMBER, ADD_SHARED, AND, AND_NUMBER, JUMP_IF_EQUAL, JUMP_IF_LESS, JUMP_UNLESS,
+    JUMP_UNLESS_SAME, LOAD_BYTE, SHIFT_LEFT, SHIFT_LEFT_BY, SHIFT_RIGHT, STORE_HALF, address,
 };
 
 /// Bytes of a record.
@@ -21,13 +20,11 @@ pub(super) const RECORD_BYTES: u8 = 48;
 /// Bytes of the counters of a processor.
 pub(super) const LINE_BYTES: usize = 1 << LINE_SHIFT;
 const LINE_SHIFT: u8 = 7;
-/// Where the counters begin: behind a page with what we tell the programs.
-pub(super) const FIRST_LINE_WORD: usize = 512;
-const FIRST_LINE: i32 = 4096;
 
 const KTIME_GET_NS: i32 = 5;
 const GET_PROCESSOR: i32 = 8;
 const GET_PROCESS_AND_TASK: i32 = 14;
+const GET_NAME: i32 = 16;
 const IS_UNDER_GROUP: i32 = 37;
 const PROBE_READ_KERNEL: i32 = 113;
 const RESERVE: i32 = 131;
@@ -36,6 +33,8 @@ const STORAGE_OF_TASK: i32 = 156;
 const GET_TASK: i32 = 158;
 /// Makes storage where there is none.
 const CREATE: i32 = 1;
+/// `PF_KTHREAD`
+const OF_THE_KERNEL: i32 = 0x0020_0000;
 /// Readers look at intervals.
 const WAKE_NONE: i32 = 1;
 
@@ -44,8 +43,10 @@ const WAKE_NONE: i32 = 1;
 pub(super) enum Word {
     /// Events of those who are watched.
     Seen = 0,
-    /// Those of them that were to be recorded.
-    Kept = 1,
+    /// Pages that `kswapd` took from any program.
+    Kswapd = 1,
+    /// Pages that `kdamond` did: proactive reclaim.
+    Kdamond = 2,
 }
 
 /// What programs name: maps, and how many lines of counters there are.
@@ -65,9 +66,17 @@ pub(super) fn of(
 ) -> Option<Vec<Instruction>> {
     let mut program = Assembly::default();
     program.copy(6, 1);
-    only(&mut program, kernel, whom)?;
-    arguments(&mut program, kernel, source)?;
-    count(&mut program, numbers)?;
+    if source.kind == Kind::Delete {
+        arguments(&mut program, kernel, source)?;
+        reclaimers(&mut program, kernel, numbers)?;
+        only(&mut program, kernel, whom)?;
+    } else {
+        only(&mut program, kernel, whom)?;
+        arguments(&mut program, kernel, source)?;
+    }
+    line(&mut program, numbers)?;
+    program.set(2, 1);
+    add(&mut program, Word::Seen);
     record(&mut program, kernel, source.kind, numbers.stream);
     program.finish()
 }
@@ -190,19 +199,46 @@ fn arguments(program: &mut Assembly, kernel: &Kernel, source: &Source) -> Option
     Some(())
 }
 
-/// Counts the event, and keeps the line of counters.
-fn count(program: &mut Assembly, numbers: &Numbers) -> Option<()> {
+/// Counts pages that threads of the kernel take from any program, by the names of those that reclaim.
+fn reclaimers(program: &mut Assembly, kernel: &Kernel, numbers: &Numbers) -> Option<()> {
+    program.call(GET_TASK);
+    program.load_half(1, 0, kernel.task.flags);
+    program.with_number(AND_NUMBER, 1, OF_THE_KERNEL);
+    program.jump_if(JUMP_IF_EQUAL, 1, 0, "program");
+    program.on_stack(1, -32);
+    program.set(2, 16);
+    program.call(GET_NAME);
+    line(program, numbers)?;
+    program.set(2, 1);
+    program.with(SHIFT_LEFT_BY, 2, 9);
+    for (name, word, other) in
+        [("kswapd", Word::Kswapd, "no kswapd"), ("kdamond", Word::Kdamond, "program")]
+    {
+        let mut bytes = [0_u8; 8];
+        bytes[..name.len()].copy_from_slice(name.as_bytes());
+        program.load(3, STACK, -32);
+        // The number of the node or of the thread follows.
+        program.set_long(4, u64::from_ne_bytes(bytes.map(|byte| if byte == 0 { 0 } else { 0xff })));
+        program.with(AND, 3, 4);
+        program.set_long(4, u64::from_ne_bytes(bytes));
+        program.jump_by(JUMP_UNLESS_SAME, 3, 4, other);
+        add(program, word);
+        program.jump("out");
+        if other != "program" {
+            program.place(other);
+        }
+    }
+    program.place("program");
+    Some(())
+}
+
+/// The line of counters of this processor, in register 1.
+fn line(program: &mut Assembly, numbers: &Numbers) -> Option<()> {
     program.call(GET_PROCESSOR);
     program.with_number(AND_NUMBER, 0, i32::try_from(numbers.lines - 1).ok()?);
     program.with_number(SHIFT_LEFT, 0, LINE_SHIFT.into());
-    let [all, mut behind] = address(1, numbers.counters);
-    behind.immediate = FIRST_LINE;
-    program.extend([all, behind]);
+    program.extend(address(1, numbers.counters));
     program.with(ADD, 1, 0);
-    program.store(STACK, -8, 1);
-    program.set(2, 1);
-    add(program, Word::Seen);
-    add(program, Word::Kept);
     Some(())
 }
 

@@ -1,0 +1,118 @@
+//! BPF and perf's events: they record the same accesses, and nothing of either stays.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nbuf::experiment::result::LiveDocument;
+use nbuf::internal::sys::bpf::ids;
+use nbuf::trace::CacheEvent;
+
+use super::service::Service;
+use super::support::{Need, Place, Recorded, requires, skip, until};
+
+const PAGES: u64 = 64;
+const READS: u64 = 2000;
+
+/// Waits for a line. Then it and a process that it starts read known pages, and end.
+const KNOWN: &str = "
+import os, sys
+f = os.open(sys.argv[1], os.O_RDONLY | os.O_CLOEXEC)
+os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
+for page in range(64): os.pread(f, 4096, page * 4096)
+print('ready', flush=True)
+sys.stdin.readline()
+def work():
+    for at in range(2000): os.pread(f, 4096, at * 7 % 64 * 4096)
+work()
+child = os.fork()
+if child == 0:
+    work()
+    os._exit(0)
+os.waitpid(child, 0)
+";
+
+/// Offsets that the program and its child read, while a backend recorded them.
+fn recorded(place: &Place, file: &Path, capture: &str) -> (String, Vec<Vec<u64>>) {
+    let mut python = Command::new("python3");
+    python.args(["-c", KNOWN]).arg(file).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = python.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(python.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let pid = python.id().to_string();
+    let name = format!("{capture}.parquet");
+    let mut nbuf = place.nbuf(["record", "--capture", capture, "--pid", &pid, "-o", &name]);
+    let nbuf = nbuf.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(2500));
+    python.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    assert!(python.wait().unwrap().success());
+    let recorded = Recorded::of(nbuf.wait_with_output().unwrap(), &place.path(&name));
+    let trace = recorded.trace();
+    assert_eq!(trace.facts.capture.lost, 0, "{capture}");
+    let file = trace.files.iter().position(|name| name == file.to_str().unwrap()).unwrap();
+    let mut tasks = std::collections::BTreeMap::<u32, Vec<u64>>::new();
+    for record in &trace.records {
+        if record.file.0 as usize == file && record.op == CacheEvent::Read {
+            assert_eq!(record.length_bytes, 4096, "{capture}");
+            tasks.entry(record.task).or_default().push(record.offset_bytes / 4096);
+        }
+    }
+    (trace.facts.capture.backend.clone(), tasks.into_values().collect())
+}
+
+#[test]
+fn both_backends_record_each_access_in_order() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let file = place.file("data", (PAGES * 4096).try_into().unwrap());
+    let known: Vec<u64> = (0..READS).map(|at| at * 7 % PAGES).collect();
+    let want = vec![known; 2];
+    let (perf, got) = recorded(&place, &file, "perf");
+    assert_eq!((perf.as_str(), got == want), ("perf", true));
+    let (auto, got) = recorded(&place, &file, "auto");
+    assert!(got == want, "{auto}");
+    if auto != "bpf" {
+        skip("BPF cannot record here; `nbuf doctor` says why");
+    }
+}
+
+#[test]
+fn sigkill_leaves_no_program_map_or_link() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Ok(before) = ids() else { return skip("no permission to list what the kernel has") };
+    let place = Place::new();
+    let path = place.file("data", 400 * 4096);
+    let service = Service::start(&path, "read", "now");
+    let mut most = 0;
+    for wait_ms in [100, 300, 700, 1500, 40] {
+        let pid = service.pid();
+        let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
+        let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        most = most.max(ids().unwrap()[2].len().saturating_sub(before[2].len()));
+        nbuf.kill().unwrap();
+        nbuf.wait().unwrap();
+    }
+    assert!(most > 4 || !fs::exists("/sys/kernel/btf/vmlinux").unwrap(), "{most} links at most");
+    until("what was loaded is gone", || {
+        let after = ids().unwrap();
+        after.iter().zip(&before).all(|(after, before)| after.iter().all(|it| before.contains(it)))
+    });
+}
+
+#[test]
+fn a_report_names_the_backend() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("data", 400 * 4096);
+    let service = Service::start(&path, "read", "now");
+    for (capture, want) in [("perf", &["perf"][..]), ("auto", &["bpf", "perf"])] {
+        let pid = service.pid();
+        let words = ["size", "--pid", &pid, "--for", "1s", "--json", "--capture", capture];
+        let output = place.nbuf(words).output().unwrap();
+        let live: LiveDocument = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(want.contains(&live.backend.as_str()) && live.events > 100, "{live:?}");
+    }
+}
