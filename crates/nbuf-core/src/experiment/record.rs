@@ -123,6 +123,7 @@ impl Spec {
                 ring_bytes: self.ring_bytes,
                 memory: true,
                 programs: self.capture == Capture::Auto,
+                overhead: None,
             };
             return running::record_running(&options, log, signals);
         }

@@ -28,7 +28,7 @@ const MAP_READ_ONLY_FOR_PROGRAMS: u32 = 1 << 7;
 const MAP_MAPPABLE: u32 = 1 << 10;
 const PROGRAM_TYPE_RAW_TRACEPOINT: u32 = 17;
 
-/// What programs and maps are called in lists such as that of `bpftool`.
+/// The name of programs and maps, as `bpftool` lists it.
 const NAME: u32 = u32::from_ne_bytes(*b"nbuf");
 const NAME_OF_PROGRAM: (usize, u32) = (48, NAME);
 const NAME_OF_MAP: (usize, u32) = (28, NAME);

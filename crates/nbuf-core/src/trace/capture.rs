@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Sampled;
+
 /// How the trace was captured, and what was lost on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
@@ -15,6 +17,12 @@ pub struct Capture {
     /// How repeated touches of mapped pages were seen; nothing where they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,
+    /// Which pages are in the trace; nothing of one that has all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
+    /// Processor time that it took to read the events.
+    #[serde(default)]
+    pub reader_ns: u64,
     /// Pages that the kernel's own threads took from the cache meanwhile, from any program of the machine. Only
     /// programs in the kernel count them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,12 +16,14 @@ mod code;
 mod peer;
 mod records;
 pub mod request;
+pub(crate) mod sampled;
 mod uncached;
 pub(crate) mod varint;
 
 pub use capture::{Capture, Looks, Reclaimed};
 pub use peer::Peer;
 pub use records::Records;
+pub use sampled::Sampled;
 pub use uncached::{Detour, Detoured, Uncached, summed as summed_uncached};
 
 use serde::{Deserialize, Serialize};

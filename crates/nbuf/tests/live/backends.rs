@@ -102,6 +102,66 @@ fn sigkill_leaves_no_program_map_or_link() {
     });
 }
 
+/// Reads pages of a file with no data, some of them much more often than others.
+const ZIPF: &str = "
+import itertools, os, random, sys, time
+f = os.open(sys.argv[1], os.O_RDONLY | os.O_CLOEXEC)
+os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
+n = 65536
+often = list(itertools.accumulate(1 / (at + 1) ** 0.7 for at in range(n)))
+pages = list(range(n))
+random.Random(1).shuffle(pages)
+r = random.Random(2)
+for page in range(n): os.pread(f, 4096, page * 4096)
+print('ready', flush=True)
+while True:
+    for page in r.choices(pages, cum_weights=often, k=50): os.pread(f, 4096, page * 4096)
+    time.sleep(0.002)
+";
+
+#[test]
+fn a_sample_misses_as_often_as_all_pages() {
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let place = Place::new();
+    let path = place.file("data", 0);
+    fs::File::options().write(true).open(&path).unwrap().set_len(65536 * 4096).unwrap();
+    let mut python = Command::new("python3");
+    let mut python = python.args(["-c", ZIPF]).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(python.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let pid = python.id().to_string();
+    let size = |overhead: &[&str]| -> LiveDocument {
+        let words = [&["size", "--pid", &pid, "--for", "8s", "--json"], overhead].concat();
+        let output = place.nbuf(words).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (all, some) = (size(&[]), size(&["--overhead", "0.6%"]));
+    python.kill().unwrap();
+    python.wait().unwrap();
+    if all.backend != "bpf" {
+        return skip("BPF cannot record here; `nbuf doctor` says why");
+    }
+    assert!(all.sampled_share >= 1.0 && all.reader_seconds > 0.0, "{all:?}");
+    assert!((0.01..0.9).contains(&some.sampled_share) && some.events > 10_000, "{some:?}");
+    let misses = |live: &LiveDocument, bytes| {
+        let point = live.points.iter().find(|point| point.cache_bytes.0 == bytes)?;
+        Some(point.misses_per_second / live.accesses_per_second)
+    };
+    let sizes = all.points.iter().map(|point| point.cache_bytes.0);
+    let sizes = sizes.filter(|bytes| (2048 * 4096..24_000 * 4096).contains(bytes));
+    let mut judged = 0;
+    for bytes in sizes {
+        let (Some(want), Some(got)) = (misses(&all, bytes), misses(&some, bytes)) else { continue };
+        assert!(
+            (got / want - 1.0).abs() < 0.1,
+            "{bytes}: {got}, not {want}, {}",
+            some.sampled_share
+        );
+        judged += 1;
+    }
+    assert!(judged >= 5, "{judged}: {some:?}");
+}
+
 #[test]
 fn a_report_names_the_backend() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };

@@ -51,7 +51,8 @@ pub fn follow(spec: &Follow, session: &mut Session<'_>) -> Result<(), Error> {
 
 fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
     let every = spec.each.duration.unwrap_or(EVERY);
-    let each = Spec { duration: None, ..spec.each.clone() };
+    // One stack is for all windows, so that all have the same pages.
+    let each = Spec { duration: None, overhead: None, ..spec.each.clone() };
     let mut all: Vec<Mutex<Followed>> = Vec::new();
     for wanted in spec.wanted.iter().filter(|wanted| wanted.pattern().is_none()) {
         let one = Followed::new(wanted.clone(), every);

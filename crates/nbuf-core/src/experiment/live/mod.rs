@@ -18,6 +18,7 @@
 //! # Ok::<(), live::Error>(())
 //! ```
 
+mod cautions;
 mod follow;
 mod followed;
 mod several;
@@ -64,6 +65,9 @@ pub struct Spec {
     /// `Perf` for tracepoints by perf's events alone; otherwise programs in the kernel record what root watches,
     /// where they can.
     pub capture: Capture,
+    /// What recording may cost, in processors, before only a sample of the pages is recorded; without, all are. Holds
+    /// for programs in the kernel, and not for windows that follow each other.
+    pub overhead: Option<f64>,
 }
 
 impl Default for Spec {
@@ -76,6 +80,7 @@ impl Default for Spec {
             seed: 1,
             ring_bytes: None,
             capture: Capture::Auto,
+            overhead: None,
         }
     }
 }
@@ -146,6 +151,7 @@ fn watch(
         ring_bytes: *ring_bytes,
         memory: false,
         programs: spec.capture == Capture::Auto,
+        overhead: spec.overhead,
     };
     let held = || LiveMemory::from(memory::of(running, caller));
     let before = held();

@@ -8,10 +8,11 @@ use super::super::result::{LiveDocument, LiveMemory, LivePoint};
 use super::super::warning::Warning;
 use super::super::warnings::{recorded, sizing_themselves};
 use super::Spec;
+use super::cautions::{took, unseen_touches};
 use crate::clock::Random;
 use crate::meter::long_stack::LongStack;
 use crate::meter::warm::{Decayed, MissRatio, Warm};
-use crate::trace::{CacheEvent, Capture, Record, Trace};
+use crate::trace::{CacheEvent, Record, Trace};
 use crate::units::{Bytes, PAGE_BYTES};
 
 /// Sizes in each doubling.
@@ -53,6 +54,10 @@ struct Window {
     lost: u64,
     command: Vec<String>,
     backend: String,
+    /// Of the pages, those that were recorded: a share up to 1. Then all accesses were counted.
+    share: f64,
+    counted: Option<u64>,
+    reader_seconds: f64,
     /// Pages that threads of the kernel took from the cache of the machine.
     reclaimed: BTreeMap<String, u64>,
     warnings: Vec<Warning>,
@@ -69,6 +74,9 @@ impl Window {
             lost: 0,
             command: Vec::new(),
             backend: String::new(),
+            share: 1.0,
+            counted: None,
+            reader_seconds: 0.0,
             reclaimed: BTreeMap::new(),
             warnings: Vec::new(),
         }
@@ -107,6 +115,11 @@ impl Rolling {
                 })
             })
             .collect();
+        // Distances come from the pages of the sample, so the share is needed first.
+        if let Some(sampled) = trace.facts.capture.sampled {
+            self.window.share = sampled.share();
+            self.window.counted = Some(sampled.accesses);
+        }
         trace.records.iter().for_each(|record| {
             let file = files.get(record.file.0 as usize).copied().unwrap_or(0);
             self.push(&record, file, from_ns);
@@ -117,6 +130,7 @@ impl Rolling {
         window.lost += trace.facts.capture.lost;
         window.command.clone_from(&trace.facts.command);
         window.backend.clone_from(&trace.facts.capture.backend);
+        window.reader_seconds += trace.facts.capture.reader_ns as f64 / 1e9;
         for reclaimed in &trace.facts.capture.reclaimed {
             *window.reclaimed.entry(reclaimed.name.clone()).or_default() += reclaimed.pages;
         }
@@ -137,6 +151,7 @@ impl Rolling {
     fn next(&mut self) -> LiveDocument {
         let mut window = mem::replace(&mut self.window, Window::new(self.window_ns));
         let touched = window.warm.distinct().max(self.stack.depth().into());
+        let touched = crate::units::whole(touched as f64 / window.share);
         for (name, pages) in mem::take(&mut window.reclaimed) {
             if let Some(text) = took(&name, pages, touched) {
                 window.warn(Warning::Text(text));
@@ -146,10 +161,14 @@ impl Rolling {
             schema: LiveDocument::SCHEMA.to_owned(),
             command: window.command,
             backend: window.backend,
+            sampled_share: window.share,
+            reader_seconds: window.reader_seconds,
+            accesses_per_second: window.counted.map_or(0.0, |all| all as f64)
+                / window.seconds.max(1e-9),
             seconds: window.seconds,
             events: window.events,
             lost: window.lost,
-            fills_per_second: window.fills as f64 / window.seconds.max(1e-9),
+            fills_per_second: window.fills as f64 / window.share / window.seconds.max(1e-9),
             touched_bytes: Bytes(touched * PAGE_BYTES),
             warnings: window.warnings,
             ..LiveDocument::default()
@@ -166,11 +185,14 @@ impl Rolling {
     fn document(&self, spec: &Spec, memory: LiveMemory, window: LiveDocument) -> LiveDocument {
         let mut random = Random::new(spec.seed);
         let sizes = sizes(window.touched_bytes.0 / PAGE_BYTES);
-        let rate = self.decayed.rate();
+        // Misses come from the sample. All accesses were counted: the part of a few hot pages, which may be in the sample
+        // or not, is not known from it.
+        let rate = self.decayed.rate() / window.sampled_share;
+        let all = if window.accesses_per_second > 0.0 { window.accesses_per_second } else { rate };
         let point = |size: u64, ratio: MissRatio| LivePoint {
             cache_bytes: Bytes(size * PAGE_BYTES),
             limit_bytes: Bytes(size * PAGE_BYTES + memory.other_bytes().0),
-            hit_ratio: 1.0 - ratio.best,
+            hit_ratio: (1.0 - ratio.best * rate / all.max(1e-9)).clamp(0.0, 1.0),
             misses_per_second: ratio.best * rate,
             misses_per_second_low: ratio.low * rate,
             misses_per_second_high: ratio.high * rate,
@@ -187,7 +209,7 @@ impl Rolling {
             None => point.hit_ratio >= spec.hit,
         };
         LiveDocument {
-            accesses_per_second: rate,
+            accesses_per_second: all,
             mapped_share: self.decayed.mapped_share(),
             memory,
             is_steady: !enough || self.decayed.is_steady(&sizes, &mut random),
@@ -219,6 +241,8 @@ impl Rolling {
                 let time_ns = from_ns + u64::try_from(record.time_ns).unwrap_or(0);
                 for page in first..=last {
                     let (depth, before) = self.stack.access((file, page));
+                    let depth = depth.map(|depth| scaled(depth, window.share));
+                    let before = scaled(before, window.share);
                     window.warm.push_behind(time_ns, depth, before.into());
                     window.mapped += u64::from(op.is_mapped());
                 }
@@ -228,36 +252,13 @@ impl Rolling {
     }
 }
 
-/// What a thread of the kernel took, where it is more than one page in a hundred of those that were touched.
-fn took(name: &str, pages: u64, touched: u64) -> Option<String> {
-    (pages.saturating_mul(100) > touched).then(|| {
-        let how = if name == "kdamond" {
-            "it takes pages that are not used for a while, without a lack of memory"
-        } else {
-            "memory was short"
-        };
-        let bytes = Bytes(pages * PAGE_BYTES);
-        format!(
-            "{name} took {bytes} of files from the cache of the machine in the window: {how}; what the programs \
-             held, and what the kernel brought in, depend on it"
-        )
-    })
-}
-
-/// What of mapped files could not be watched.
-fn unseen_touches(capture: &Capture) -> Option<String> {
-    let Some(looks) = capture.looks else {
-        return Some(
-            "touches of mapped files are not seen here; `nbuf doctor` says why".to_owned(),
-        );
-    };
-    let unseen = Bytes(looks.unseen_pages * PAGE_BYTES);
-    (unseen.0 > 0).then(|| {
-        format!(
-            "{unseen} of mapped files are in large pages, whose touches are not seen: more misses than these \
-             are likely"
-        )
-    })
+/// A number of pages of a sample, as one of all pages.
+fn scaled(pages: u32, share: f64) -> u32 {
+    if share < 1.0 {
+        u32::try_from(crate::units::whole(f64::from(pages) / share)).unwrap_or(u32::MAX)
+    } else {
+        pages
+    }
 }
 
 /// Sizes of caches, up to what was touched.

@@ -22,6 +22,12 @@ pub struct LiveDocument {
     /// How they were recorded: `bpf`, by programs in the kernel, or `perf`, by its events.
     #[serde(default)]
     pub backend: String,
+    /// The share of the pages that were recorded, up to 1; the others stand for themselves by a count of accesses.
+    #[serde(default)]
+    pub sampled_share: f64,
+    /// Processor time that nbuf took to read the events.
+    #[serde(default)]
+    pub reader_seconds: f64,
     /// Events that were recorded.
     pub events: u64,
     /// Events that were lost: all rates are too low.

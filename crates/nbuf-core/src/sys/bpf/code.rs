@@ -10,6 +10,18 @@ pub(crate) const MOVE_NUMBER: u8 = 0xb7;
 pub(crate) const ADD: u8 = 0x0f;
 /// Adds a constant.
 pub(crate) const ADD_NUMBER: u8 = 0x07;
+/// Subtracts a register.
+pub(crate) const SUBTRACT: u8 = 0x1f;
+/// Multiplies by a register.
+pub(crate) const MULTIPLY: u8 = 0x2f;
+/// Bits in which two registers differ.
+pub(crate) const DIFFER: u8 = 0xaf;
+/// Jumps if two registers are the same.
+pub(crate) const JUMP_IF_SAME: u8 = 0x1d;
+/// Jumps if a register is above another.
+pub(crate) const JUMP_IF_ABOVE: u8 = 0x2d;
+/// Jumps if a register is below another.
+pub(crate) const JUMP_IF_BELOW: u8 = 0xad;
 /// Bits that a register and a constant have in common.
 pub(crate) const AND_NUMBER: u8 = 0x57;
 /// Bits that two registers have in common.

@@ -1,4 +1,4 @@
-//! Words that programs count in on every processor, while this process reads them.
+//! Words that programs count in on every processor, while this process reads them and sets some.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use super::Shared;
 pub(crate) struct Counters(Shared);
 
 impl Counters {
-    /// Zeroes: so many pages of them.
+    /// Zeroes, in this number of pages.
     ///
     /// # Errors
     /// As [`Shared::zeroes`].
@@ -23,14 +23,16 @@ impl Counters {
         self.0.number()
     }
 
-    /// Bytes of all of it.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.words * 8
-    }
-
     /// What a word is now; 0 of one that there is not.
     pub(crate) fn get(&self, at: usize) -> u64 {
         self.word(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Programs see this from now on.
+    pub(crate) fn set(&self, at: usize, value: u64) {
+        if let Some(word) = self.word(at) {
+            word.store(value, Ordering::Relaxed);
+        }
     }
 
     fn word(&self, at: usize) -> Option<&AtomicU64> {

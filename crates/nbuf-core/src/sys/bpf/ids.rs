@@ -1,4 +1,4 @@
-//! What programs, maps and links the kernel has, whoever made them: to see that nothing of ours stays.
+//! All programs, maps and links of the kernel, by number: to see that nothing of ours stays.
 
 use std::io;
 
@@ -19,7 +19,7 @@ pub fn ids() -> io::Result<[Vec<u32>; 3]> {
         let mut given = [0_u32; 3];
         loop {
             let _raised = raise();
-            // SAFETY: the kernel reads and writes the twelve bytes that it is told of, and they outlive the call.
+            // SAFETY: the kernel reads and writes the twelve bytes whose size it gets, and they outlive the call.
             let done = unsafe {
                 libc::syscall(libc::SYS_bpf, call, given.as_mut_ptr(), size_of_val(&given))
             };

@@ -32,7 +32,7 @@ pub(crate) struct Stream {
 unsafe impl Send for Stream {}
 
 impl Stream {
-    /// A ring of so many bytes: a power of two, and pages.
+    /// A ring of this number of bytes: a power of two, and pages.
     ///
     /// # Errors
     /// `EPERM` without `CAP_BPF` or root; `EINVAL` on kernels before 5.8; `ENOMEM`.

@@ -128,15 +128,15 @@ impl Perf {
     /// Records the page cache of what runs by programs in the kernel, where that can be had; call it when the size
     /// of rings is known. For root alone.
     #[must_use]
-    pub fn with_programs(mut self, sources: &[Source], running: &Running) -> Self {
+    pub fn with_programs(mut self, sources: &[Source], running: &Running, sampled: bool) -> Self {
         // Events serve where programs do not: `nbuf doctor` says why.
-        self.programs = Programs::open(sources, running, self.ring_bytes).ok();
+        self.programs = Programs::open(sources, running, self.ring_bytes, sampled).ok();
         self
     }
 
-    /// Whether programs in the kernel record the page cache.
-    pub fn has_programs(&self) -> bool {
-        self.programs.is_some()
+    /// The programs in the kernel that record the page cache, where they do.
+    pub(super) fn programs(&self) -> Option<&Programs> {
+        self.programs.as_ref()
     }
 
     /// Adds the writes on btrfs, where the kernel has a tracepoint for them as we know it; gives

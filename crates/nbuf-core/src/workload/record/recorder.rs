@@ -1,5 +1,6 @@
 //! The watcher that records: events, names and memory into one log, while the command runs.
 
+mod budget;
 mod error;
 mod take;
 mod watcher;
@@ -19,6 +20,7 @@ use super::mounts;
 use super::names::{Key, Names};
 use super::perf::Perf;
 use super::pipes::Pipes;
+use super::programs::Programs;
 use super::reclaim;
 use super::running::Running;
 use super::touched::Touched;
@@ -26,18 +28,20 @@ use super::uncached::Detours;
 use super::workers::Workers;
 use super::writes::Writes;
 use crate::sys::cgroup::Group;
-use crate::sys::process::monotonic_ns;
-use crate::trace::{Capture, Facts};
+use crate::sys::process::{monotonic_ns, thread_time_ns};
+use crate::trace::sampled::ALL;
+use crate::trace::{Capture, Facts, Sampled};
 use crate::units::Bytes;
 use crate::workload::command::Ended;
 
+use budget::{Budget, Spent};
 pub use error::Error;
 
 const MEMORY_EVERY_NS: u64 = 25_000_000;
 const FRAME_EVERY_NS: u64 = 500_000_000;
 
 /// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Subject<'a> {
     /// A command that is about to start.
     Command,
@@ -47,6 +51,8 @@ pub enum Subject<'a> {
         running: &'a Running,
         /// Whether programs in the kernel may record them.
         programs: bool,
+        /// What these may cost, in processors, before they record a sample; without, they record all.
+        overhead: Option<f64>,
     },
 }
 
@@ -54,6 +60,9 @@ pub enum Subject<'a> {
 #[derive(Debug)]
 pub struct Recorder<'a, W: Write> {
     perf: Perf,
+    budget: Option<Budget>,
+    /// Processor time that it took to read the events.
+    reader_ns: u64,
     names: Names,
     /// Where a file system without a tracepoint for writes may be written to.
     writes: Option<Writes>,
@@ -105,9 +114,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if let Some(bytes) = ring_bytes {
             perf = perf.with_ring_bytes(bytes);
         }
-        if let Subject::Running { running, programs: true } = subject {
-            perf = perf.with_programs(&sources, running);
-        }
+        let (mut perf, budget) = budget::with_programs(perf, &sources, subject);
         let mut facts = machine::facts(command);
         let (with_btrfs, seen) = perf.with_btrfs(btrfs::systems(names.mounts()));
         perf = with_btrfs;
@@ -118,7 +125,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             perf = perf.with_calls()?;
         }
         facts.devices = machine::devices(names.mounts(), &[], &facts.kernel);
-        let backend = if perf.has_programs() { "bpf" } else { "perf" };
+        let backend = if perf.programs().is_some() { "bpf" } else { "perf" };
         facts.capture = Capture { backend: backend.into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() && subject == Subject::Command {
@@ -130,6 +137,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         log.flush_frame()?;
         Ok(Self {
             perf,
+            budget,
+            reader_ns: 0,
             names,
             writes,
             uncached: Detours::listen(),
@@ -199,6 +208,10 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.devices.extend(met);
         self.facts.capture.events = events;
         self.facts.capture.lost = lost;
+        self.facts.capture.reader_ns = self.reader_ns;
+        let accesses = self.perf.programs().map_or(0, Programs::accesses);
+        let sampled = self.budget.as_ref().map(Budget::hashes).filter(|&hashes| hashes < ALL);
+        self.facts.capture.sampled = sampled.map(|hashes| Sampled { hashes, accesses });
         self.facts.capture.reclaimed = self.perf.reclaimed();
         self.facts.capture.looks = self.touched.finish();
         self.caution(ended);
@@ -220,7 +233,10 @@ impl<'a, W: Write> Recorder<'a, W> {
 
     fn take_all(&mut self) -> io::Result<()> {
         let now = monotonic_ns();
+        let before = thread_time_ns();
         self.take_events(now)?;
+        self.reader_ns += thread_time_ns().saturating_sub(before);
+        self.keep_budget(now);
         self.take_names()?;
         self.take_touches(now)?;
         self.follow_container()?;
@@ -233,6 +249,17 @@ impl<'a, W: Write> Recorder<'a, W> {
             self.log.flush_frame()?;
         }
         Ok(())
+    }
+
+    /// Records fewer pages, if it costs too much.
+    fn keep_budget(&mut self, at_ns: u64) {
+        let (Some(budget), Some(programs)) = (&mut self.budget, self.perf.programs()) else {
+            return;
+        };
+        let (seen, kept) = programs.seen();
+        if let Some(hashes) = budget.take(Spent { at_ns, seen, kept }) {
+            programs.sample(hashes);
+        }
     }
 
     /// Call it when the events until now were taken: a file is one of the command's by then.

@@ -9,7 +9,7 @@ use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, Size};
 
 use super::follow::Following;
-use super::values::{Budget, budget, duration, rate, some_time, window};
+use super::values::{Budget, budget, duration, rate, share, some_time, window};
 use crate::caller::Needs;
 use crate::command::attach::Attach;
 use crate::command::capture::Capture;
@@ -92,6 +92,11 @@ pub(crate) struct Args {
     /// Which process ends a run
     #[arg(long, value_name = "WHEN", default_value = "last", conflicts_with = "running")]
     pub(super) until: Until,
+
+    /// What recording by BPF what runs already may cost, as 1% of a processor: above it, nbuf records a sample of
+    /// the pages [default: all pages].
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "running")]
+    pub(super) overhead: Option<f64>,
 
     /// How to record: a command by any of these; what runs already by `auto` or `perf`
     #[arg(long, value_name = "HOW", default_value = "auto", conflicts_with = "trace")]

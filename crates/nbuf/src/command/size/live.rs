@@ -55,7 +55,8 @@ fn spec(args: &Args) -> Result<Spec> {
     };
     let duration = args.running.duration.or(defaults.duration);
     let capture = args.capture.of_running()?;
-    Ok(Spec { hit, fills_per_second, duration, capture, ..defaults })
+    let overhead = args.overhead;
+    Ok(Spec { hit, fills_per_second, duration, capture, overhead, ..defaults })
 }
 
 fn one(args: &Args, spec: &Spec) -> Result<u8> {

@@ -13,6 +13,13 @@ pub(super) enum Budget {
     Times(f64),
 }
 
+/// `1%`, up to all of it.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.map(|number| number / 100.0).filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| "write a share of a processor up to 100%, as 1% or 0.5%".to_owned())
+}
+
 /// `50MiB`, and more than nothing.
 pub(super) fn rate(text: &str) -> Result<Bytes, String> {
     match text.parse::<Size>() {

@@ -137,7 +137,16 @@ fn notes(live: &LiveDocument) -> Vec<String> {
         "perf" => "perf's events of the kernel's tracepoints",
         _ => "means that are not known",
     };
-    notes.push(format!("Recorded by {by}: {} events, {} lost.", live.events, live.lost));
+    let part = if live.sampled_share > 0.0 && live.sampled_share < 1.0 {
+        format!("{:.2} % of the pages, and a count of all accesses", live.sampled_share * 100.0)
+    } else {
+        "all pages".to_owned()
+    };
+    let cost = live.reader_seconds / live.seconds.max(1e-9) * 100.0;
+    notes.push(format!(
+        "Recorded by {by}: {part}. {} events, {} lost; to read them took {cost:.1} % of a processor.",
+        live.events, live.lost
+    ));
     notes.push(
         "Misses are pages of an LRU with no readahead; from and to are a 95 % band over parts of the window. \
          Large folios can raise them by a third. Other memory is measured at the end of the window; a peak may \

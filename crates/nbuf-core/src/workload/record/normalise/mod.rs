@@ -5,6 +5,7 @@
 //! packs each record as soon as nothing can change it. Pure: entries in, a trace and its cautions
 //! out. Cost: 10 MB next to the packed records.
 
+mod kept;
 mod mapped;
 mod survey;
 mod tail;
@@ -22,7 +23,7 @@ use window::Window;
 use super::log::{Event, Kind};
 use super::names::Key;
 use super::sizes::{KnownFile, Sizes};
-use crate::trace::{CacheEvent, Facts, FileId, Record, Trace};
+use crate::trace::{CacheEvent, Facts, FileId, Record, Sampled, Trace};
 use crate::units::PAGE_BYTES;
 
 /// Makes the trace of a log that was surveyed.
@@ -38,6 +39,7 @@ impl Normaliser {
         let Survey { files, facts, start_ns, looks, .. } = survey;
         let mut walk = Walk::new(files, start_ns.unwrap_or(0));
         walk.mapped = Mapped::new(looks);
+        walk.sampled = facts.capture.sampled;
         Self { window: Window::default(), walk, facts }
     }
 
@@ -55,7 +57,8 @@ impl Normaliser {
             facts.cautions.push(format!("{told} written too late to be put in order"));
         }
         walk.settle_all();
-        let Walk { records, names, .. } = walk;
+        let Walk { records, names, sampled, .. } = walk;
+        facts.capture.sampled = sampled;
         let mut trace = Trace { records: records.finish(), files: Vec::new(), facts };
         super::identify::name_files(&mut trace, names);
         trace
@@ -72,6 +75,7 @@ struct Walk {
     records: Tail,
     requests: u32,
     mapped: Mapped,
+    sampled: Option<Sampled>,
     /// The file of the event before: most events are about the same file.
     recent: Option<(Key, FileId)>,
 }
@@ -87,6 +91,7 @@ impl Walk {
             records: Tail::default(),
             requests: 0,
             mapped: Mapped::default(),
+            sampled: None,
             recent: None,
         }
     }
@@ -129,8 +134,7 @@ impl Walk {
             }
             Kind::Touch => {
                 if self.mapped.is_touched_again(event.time_ns, file, event.index) {
-                    let range = pages(event.index, event.index);
-                    self.demand(event, file, CacheEvent::Touch, range);
+                    self.touch(event, file);
                 }
             }
             Kind::MapPages => {
@@ -204,7 +208,7 @@ impl Walk {
         let demanded = (file, offset / PAGE_BYTES, last / PAGE_BYTES, request);
         self.settle(event.task, Some(demanded));
         self.tasks.of(event.task).last = Some(demanded);
-        self.keep(record);
+        self.keep_sampled(record);
     }
 
     /// Behind the end of the file there is nothing to bring.
@@ -230,11 +234,7 @@ impl Walk {
         let range = (offset_bytes, PAGE_BYTES << event.extent.min(18));
         let file_bytes = self.sizes(file).at(event.time_ns, offset_bytes.saturating_add(1));
         let record = self.at_last_request(event, file, range, op);
-        if op == CacheEvent::Readahead {
-            let number = self.records.next_number();
-            self.tasks.of(event.task).pending.push_back(number);
-        }
-        self.keep(Record { file_bytes, ..record });
+        self.keep_sampled(Record { file_bytes, ..record });
     }
 
     /// A record that is no request, with the number of the task's last one.
@@ -256,21 +256,6 @@ impl Walk {
             request: last.map_or(self.requests, |(.., request)| request),
             op,
         }
-    }
-
-    /// Adds a record. A fill that still waits for the next demand of its task when it is to be
-    /// packed, is judged by the demand before it.
-    fn keep(&mut self, record: Record) {
-        self.records.push(record);
-        let Some((number, oldest)) = self.records.overdue() else { return };
-        if oldest.op == CacheEvent::Readahead {
-            let task = self.tasks.of(oldest.task);
-            if task.pending.front() == Some(&number) {
-                task.pending.pop_front();
-                tell_apart(oldest, [task.last, None]);
-            }
-        }
-        self.records.pack_one();
     }
 
     /// Tells the pending fills of a task apart.

@@ -29,6 +29,7 @@ const STRUCTURES: [&str; 14] = [
 pub(super) struct Kernel {
     pub(super) mapping_host: i16,
     pub(super) inode_number: i16,
+    pub(super) inode_size: i16,
     pub(super) inode_superblock: i16,
     pub(super) superblock_device: i16,
     pub(super) folio: Folio,
@@ -99,6 +100,7 @@ impl Kernel {
         Some(Self {
             mapping_host: of("address_space", "host")?,
             inode_number: of("inode", "i_ino")?,
+            inode_size: of("inode", "i_size")?,
             inode_superblock: of("inode", "i_sb")?,
             superblock_device: of("super_block", "s_dev")?,
             folio: Folio {

@@ -6,8 +6,11 @@
 //!
 //! For root alone: the kernel takes perf's events off a program that changes its account, and these it does not.
 
+mod filter;
 mod kernel;
 mod program;
+mod reclaimers;
+mod sample;
 mod whom;
 
 use std::fs;
@@ -22,9 +25,9 @@ use crate::sys::bpf::counters::Counters;
 use crate::sys::bpf::stream::Stream;
 use crate::sys::bpf::tracing::{Link, Tracing};
 use crate::trace::Reclaimed;
-use crate::units::PAGE_BYTES;
+use crate::trace::sampled::ALL;
 use kernel::Kernel;
-use program::{LINE_BYTES, Numbers, RECORD_BYTES, Word};
+use program::{LINE_BYTES, Numbers, RECORD_BYTES, Word, hashes_word};
 use whom::Whom;
 
 /// The ring of all processors is no larger.
@@ -40,6 +43,8 @@ pub(super) struct Programs {
     whom: Whom,
     stream: Stream,
     counters: Counters,
+    lines: usize,
+    sampled: bool,
     received: u64,
 }
 
@@ -52,6 +57,7 @@ impl Programs {
         sources: &[Source],
         running: &Running,
         ring_bytes: usize,
+        sampled: bool,
     ) -> io::Result<Self> {
         let missing = |what: String| io::Error::new(io::ErrorKind::Unsupported, what);
         let kernel = Kernel::described()
@@ -59,11 +65,14 @@ impl Programs {
         let whom = Whom::of(running)?;
         let processors = processors_possible()?;
         let page = rustix::param::page_size();
-        let ring_bytes = ring_bytes.saturating_mul(processors.max(1)).min(RING_BYTES_MAX);
+        let online = super::machine::processors_online()?.len();
+        let ring_bytes = ring_bytes.saturating_mul(online.max(1)).min(RING_BYTES_MAX);
         let stream = Stream::new(ring_bytes.next_power_of_two().max(page))?;
         let lines = processors.max(1).next_power_of_two();
-        let counters = Counters::zeroes((lines * LINE_BYTES).div_ceil(page))?;
-        let numbers = Numbers { stream: stream.number(), counters: counters.number(), lines };
+        let counters = Counters::zeroes(((lines + 1) * LINE_BYTES).div_ceil(page))?;
+        let numbers =
+            Numbers { stream: stream.number(), counters: counters.number(), lines, sampled };
+        counters.set(hashes_word(lines), ALL);
         let (mut loaded, mut paths) = (Vec::new(), Vec::new());
         for source in sources {
             let written = kernel
@@ -82,13 +91,22 @@ impl Programs {
         }
         if let Whom::Marked(marks) = &whom {
             let (kind, code) =
-                kernel.fork_kind().zip(program::fork(kernel, marks.number())).ok_or_else(|| {
+                kernel.fork_kind().zip(filter::fork(kernel, marks.number())).ok_or_else(|| {
                     missing("the tracepoint of new processes is not described".into())
                 })?;
             loaded.push(Tracing::load(&code, kind)?);
         }
-        let links = Vec::new();
-        Ok(Self { loaded, links, paths, whom, stream, counters, received: 0 })
+        Ok(Self {
+            loaded,
+            links: Vec::new(),
+            paths,
+            whom,
+            stream,
+            counters,
+            lines,
+            sampled,
+            received: 0,
+        })
     }
 
     /// Whether all of it can be had here; really tries.
@@ -96,7 +114,7 @@ impl Programs {
         let own = Running { processes: vec![std::process::id()], cgroup: None };
         let sources: Vec<Source> =
             super::events::SOURCES.iter().filter(|source| source.required).copied().collect();
-        Self::open(&sources, &own, PAGE_BYTES as usize).map(drop)
+        Self::open(&sources, &own, rustix::param::page_size(), true).map(drop)
     }
 
     /// Whether the events of this tracepoint come from here.
@@ -137,8 +155,24 @@ impl Programs {
 
     /// Events that were counted, and those of them that never reached us.
     pub(super) fn losses(&self) -> (u64, u64) {
+        let (seen, kept) = self.seen();
+        (seen, kept.saturating_sub(self.received))
+    }
+
+    /// Events of those who are watched, and those of them that were to be recorded.
+    pub(super) fn seen(&self) -> (u64, u64) {
         let seen = self.sum(Word::Seen);
-        (seen, seen.saturating_sub(self.received))
+        (seen, if self.sampled { self.sum(Word::Kept) } else { seen })
+    }
+
+    /// Records pages with hashes below this, of 2^32, from now on.
+    pub(super) fn sample(&self, hashes: u64) {
+        self.counters.set(hashes_word(self.lines), hashes);
+    }
+
+    /// Pages that were accessed by calls and faults, in the sample or not.
+    pub(super) fn accesses(&self) -> u64 {
+        self.sum(Word::Accesses)
     }
 
     /// Pages of files that reclaimers took meanwhile, from any program.
@@ -155,8 +189,7 @@ impl Programs {
 
     /// Over all processors.
     fn sum(&self, word: Word) -> u64 {
-        let words = self.counters.bytes() / 8;
-        let lines = (0..words).step_by(LINE_BYTES / 8);
+        let lines = (0..hashes_word(self.lines)).step_by(LINE_BYTES / 8);
         lines.map(|line| self.counters.get(line + word as usize)).sum()
     }
 }

@@ -1,6 +1,5 @@
 //! The programs, in the kernel that runs: they load, and record whom they are to.
 
-use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,10 @@ use std::process::{Child, Command, Stdio};
 use super::super::events::SOURCES;
 use super::*;
 use crate::sys::cgroup::Hierarchies;
+use crate::trace::Sampled;
 
 const PAGES: u64 = 64;
+const BYTES: usize = 64 << 12;
 
 /// A group below one of ours, gone with this value.
 struct Group(PathBuf);
@@ -44,6 +45,16 @@ fn reader(file: &Path, group: Option<&Path>) -> Child {
     child
 }
 
+/// A file of [`PAGES`], with device and inode as the kernel has them.
+fn data() -> (tempfile::NamedTempFile, u32, u64) {
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    file.write_all(&vec![7; BYTES]).unwrap();
+    file.as_file().sync_all().unwrap();
+    let found = file.as_file().metadata().unwrap();
+    let device = libc::major(found.dev()) << 20 | libc::minor(found.dev());
+    (file, device, found.ino())
+}
+
 fn ends(mut child: Child) {
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     assert!(child.wait().unwrap().success());
@@ -57,12 +68,7 @@ fn each_filter_records_all_of_those_inside_and_nothing_of_others() {
     }
     let own = Hierarchies::of_this_process();
     let groups = [Group::make(own.unified, "v2"), Group::make(own.memory_v1, "v1")];
-    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    file.write_all(&vec![7; 4096 * PAGES as usize]).unwrap();
-    file.as_file().sync_all().unwrap();
-    let found = File::open(file.path()).unwrap().metadata().unwrap();
-    let inode = found.ino();
-    let device = u32::try_from(libc::major(found.dev()) << 20 | libc::minor(found.dev())).unwrap();
+    let (file, device, inode) = data();
     for group in groups.iter().flatten().map(Some).chain([None]) {
         let group = group.map(|group| group.0.as_path());
         let (inside, outside) = (reader(file.path(), group), reader(file.path(), None));
@@ -70,7 +76,7 @@ fn each_filter_records_all_of_those_inside_and_nothing_of_others() {
             Some(group) => Running::group(group.to_owned()),
             None => Running { processes: vec![inside.id()], cgroup: None },
         };
-        let mut programs = Programs::open(&SOURCES, &running, 1 << 20).unwrap();
+        let mut programs = Programs::open(&SOURCES, &running, 1 << 20, false).unwrap();
         programs.mark(inside.id()).unwrap();
         programs.attach().unwrap();
         let mut reads = |child: Child| {
@@ -92,16 +98,45 @@ fn each_filter_records_all_of_those_inside_and_nothing_of_others() {
 }
 
 #[test]
+fn the_kernel_chooses_the_same_pages_as_who_reads_the_trace() {
+    if Programs::probe().is_err() {
+        return;
+    }
+    let (file, device, inode) = data();
+    let sampled = Sampled { hashes: ALL / 2, accesses: 0 };
+    let child = reader(file.path(), None);
+    let running = Running { processes: vec![child.id()], cgroup: None };
+    let mut programs = Programs::open(&SOURCES, &running, 1 << 20, true).unwrap();
+    programs.sample(sampled.hashes);
+    programs.mark(child.id()).unwrap();
+    programs.attach().unwrap();
+    ends(child);
+    programs.stop();
+    let mut pages = Vec::new();
+    programs.drain(|event| {
+        if event.kind == Kind::GetPages && (event.device, event.inode) == (device, inode) {
+            pages.push(event.index);
+        }
+    });
+    let want: Vec<u64> = (0..PAGES).filter(|&page| sampled.has(device, inode, page)).collect();
+    assert_eq!(pages, want);
+    let (seen, kept) = programs.seen();
+    assert!(seen > kept && programs.losses() == (seen, 0), "{seen} {kept}");
+    // The program's own code is read, too.
+    assert!((PAGES..PAGES + 1000).contains(&programs.accesses()), "{}", programs.accesses());
+}
+
+#[test]
 fn what_a_full_ring_has_no_room_for_is_counted() {
     if Programs::probe().is_err() {
         return;
     }
     let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    file.write_all(&vec![7; 4096 * PAGES as usize]).unwrap();
+    file.write_all(&vec![7; BYTES]).unwrap();
     let child = reader(file.path(), None);
     let running = Running { processes: vec![child.id()], cgroup: None };
     // One page has room for fewer than a hundred records.
-    let mut programs = Programs::open(&SOURCES, &running, 1).unwrap();
+    let mut programs = Programs::open(&SOURCES, &running, 1, false).unwrap();
     programs.mark(child.id()).unwrap();
     programs.attach().unwrap();
     ends(child);
@@ -115,7 +150,7 @@ fn what_a_full_ring_has_no_room_for_is_counted() {
 #[test]
 fn a_program_that_fails_the_check_has_the_kernels_reason() {
     let Some(kernel) = Kernel::described().filter(|_| Programs::probe().is_ok()) else { return };
-    let mut code = program::fork(kernel, 0).unwrap();
+    let mut code = filter::fork(kernel, 0).unwrap();
     code.truncate(3);
     let error = Tracing::load(&code, kernel.fork_kind().unwrap()).unwrap_err().to_string();
     assert!(error.len() > 60, "{error}");

@@ -42,7 +42,7 @@ impl<W: Write> Recorder<'_, W> {
     pub(super) fn take_events(&mut self, now: u64) -> io::Result<()> {
         let this_thread = self.this_thread;
         let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
-        let Self { reclaim, pipes, workers, threads, processes, container, .. } = self;
+        let Self { reclaim, pipes, workers, threads, processes, container, budget, .. } = self;
         let mut out = Out { log, last_touched, this_thread };
         let mut past = Vec::new();
         let mut links = Links::default();
@@ -60,6 +60,9 @@ impl<W: Write> Recorder<'_, W> {
                 workers.take(sample);
                 match sample {
                     Sample::Event(event) => {
+                        if let Some(budget) = budget {
+                            budget.see(event);
+                        }
                         let event = workers.judged(pipes.judged(event));
                         for asked in advised.asked_for(&event) {
                             out.push(names, &asked)?;

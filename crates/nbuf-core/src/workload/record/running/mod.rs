@@ -48,6 +48,8 @@ pub struct Options<'a> {
     pub memory: bool,
     /// Whether programs in the kernel may record them, where the caller is root.
     pub programs: bool,
+    /// What these may cost, in processors, before they record a sample of the pages; without, they record all.
+    pub overhead: Option<f64>,
 }
 
 /// What ends a recording of programs that run on.
@@ -90,7 +92,7 @@ pub fn record_until<W: Write>(
     let running = options.running;
     // Others have the kernel's own checks of each event, as of a program that changes its account.
     let programs = options.programs && options.caller == 0;
-    let subject = Subject::Running { running, programs };
+    let subject = Subject::Running { running, programs, overhead: options.overhead };
     let recorder = Recorder::prepare(running.command(), subject, None, out, options.ring_bytes)?;
     let mut watch = Watch {
         running,
