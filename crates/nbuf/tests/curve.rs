@@ -1,5 +1,7 @@
 //! `nbuf curve`: what it draws, and what it says to those who ask for what cannot be.
 
+#[path = "curves/around.rs"]
+mod around;
 #[path = "curves/objects.rs"]
 mod objects;
 #[expect(dead_code, reason = "each test file uses a part of it")]

@@ -56,6 +56,11 @@ impl<K: Copy + Ord> Heap<K> {
         true
     }
 
+    /// The page with the smallest key, and the key.
+    pub(super) fn first(&self) -> Option<(u32, K)> {
+        self.nodes.first().map(|&(key, page)| (page, key))
+    }
+
     /// Takes out the first page in the order of keys that pleases; its key comes with it.
     pub(super) fn take_first(&mut self, mut pleases: impl FnMut(u32) -> bool) -> Option<(u32, K)> {
         let mut refused = Vec::new();

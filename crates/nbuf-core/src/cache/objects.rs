@@ -4,33 +4,48 @@
 //! access to an object that is there may give it another size: the cache then evicts until all fits
 //! again, and an object that grew beyond the cache leaves. In any of these cases the access is a hit.
 //!
+//! What holds for every policy is a layer around it, which is here: counting, [`Expiry`], which ends objects whose time is
+//! over, and [`Gate`]s, which may refuse an object that missed.
+//!
 //! Invariant: what is there never takes more than the cache has. Every size has the same record of how
 //! large each object was at its last access, because an object that is there was last accessed with that
 //! size. Cost: what the policy costs at each size, and 8 bytes an object.
 
+mod expiry;
 mod segments;
 mod slabs;
+mod store;
 
-use super::policy::{Access, Cause, Simple};
+use super::policy::Simple;
 use super::table::Table;
+use expiry::Expiry;
+pub(crate) use expiry::NEVER_NS;
+pub use expiry::{Expired, ExpiredError};
 pub(super) use slabs::slabs;
+use store::{Evicting, Store};
 
 /// Accesses between asking for what one will look at and looking.
 const AHEAD: usize = 8;
 
 /// An access to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Object {
     /// Its dense number.
     pub(crate) number: u32,
+    /// Whether it is written, so that it lives from now on.
+    pub(crate) is_write: bool,
     /// The bytes that are asked for.
     pub(crate) bytes: u64,
     /// What it takes in a cache: its bytes and the overhead.
     pub(crate) charge: u64,
+    /// The time of the access. It never falls.
+    pub(crate) now_ns: i64,
+    /// When it ends if it comes in now; [`NEVER_NS`] if it does not.
+    pub(crate) ends_ns: i64,
 }
 
 /// What was counted at a size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ObjectCount {
     /// The cache.
     pub(crate) cache_bytes: u64,
@@ -42,6 +57,21 @@ pub(crate) struct ObjectCount {
     pub(crate) bytes: u64,
     /// Those of the misses.
     pub(crate) miss_bytes: u64,
+}
+
+impl ObjectCount {
+    fn of(cache_bytes: u64) -> Self {
+        Self { cache_bytes, ..Self::default() }
+    }
+}
+
+/// What is around a policy, whichever it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layers {
+    /// For what plays with chance.
+    pub(crate) seed: u64,
+    /// What becomes of expired objects; nothing where no object expires.
+    pub(crate) expired: Option<Expired>,
 }
 
 /// Counts hits and misses of one policy over objects, at several sizes.
@@ -60,52 +90,64 @@ pub(crate) trait ObjectEngine: Send {
 }
 
 /// An engine for these sizes, any of them at least one.
-pub(crate) type MakeObjectEngine = fn(sizes_bytes: &[u64], seed: u64) -> Box<dyn ObjectEngine>;
+pub(crate) type MakeObjectEngine =
+    fn(sizes_bytes: &[u64], layers: &Layers) -> Box<dyn ObjectEngine>;
 
-/// A policy at one size.
-struct Cache<P> {
-    policy: P,
-    used_bytes: u64,
+/// A policy at one size, with what is around it.
+struct Cache<S> {
+    store: S,
+    expiry: Option<Expiry>,
     count: ObjectCount,
 }
 
 /// All sizes.
-struct Caches<P> {
-    caches: Vec<Cache<P>>,
+struct Caches<S: Store> {
+    caches: Vec<Cache<S>>,
     /// What each object took at its last access.
-    charges: Table<u64>,
+    kept: Table<S::Kept>,
 }
 
 /// An engine out of a policy that never asks how many pages it may hold.
 pub(super) fn objects<P: Simple + Send + 'static>(
     sizes_bytes: &[u64],
-    seed: u64,
+    layers: &Layers,
 ) -> Box<dyn ObjectEngine> {
-    objects_of(sizes_bytes, || P::new(u32::MAX, seed))
+    objects_of(sizes_bytes, layers, || P::new(u32::MAX, layers.seed))
 }
 
 /// An engine out of policies that are made without a bound of pages.
 pub(super) fn objects_of<P: Simple + Send + 'static>(
     sizes_bytes: &[u64],
+    layers: &Layers,
     policy: impl Fn() -> P,
 ) -> Box<dyn ObjectEngine> {
-    let cache = |&cache_bytes: &u64| Cache {
-        policy: policy(),
-        used_bytes: 0,
-        count: ObjectCount { cache_bytes, ..ObjectCount::default() },
-    };
-    Box::new(Caches { caches: sizes_bytes.iter().map(cache).collect(), charges: Table::default() })
+    caches(sizes_bytes, layers, |bytes| Evicting::new(policy(), bytes))
 }
 
-impl<P: Simple + Send> ObjectEngine for Caches<P> {
+/// An engine out of caches of each size.
+fn caches<S: Store + 'static>(
+    sizes_bytes: &[u64],
+    layers: &Layers,
+    store: impl Fn(u64) -> S,
+) -> Box<dyn ObjectEngine> {
+    let cache = |&cache_bytes: &u64| Cache {
+        store: store(cache_bytes),
+        expiry: layers.expired.map(Expiry::new),
+        count: ObjectCount::of(cache_bytes),
+    };
+    Box::new(Caches { caches: sizes_bytes.iter().map(cache).collect(), kept: Table::default() })
+}
+
+impl<S: Store> ObjectEngine for Caches<S> {
     fn access(&mut self, objects: &[Object]) {
         for (at, object) in objects.iter().enumerate() {
             if let Some(later) = objects.get(at + AHEAD) {
-                self.caches.iter().for_each(|cache| cache.policy.prefetch(later.number));
+                self.caches.iter().for_each(|cache| cache.store.prefetch(later.number));
             }
-            let before = std::mem::replace(self.charges.at(object.number), object.charge);
+            let now = S::kept(object);
+            let before = std::mem::replace(self.kept.at(object.number), now);
             for cache in &mut self.caches {
-                cache.access(object, before, &self.charges);
+                cache.access(object, before, &self.kept);
             }
         }
     }
@@ -113,18 +155,17 @@ impl<P: Simple + Send> ObjectEngine for Caches<P> {
     fn remove(&mut self, numbers: &[u32]) {
         for cache in &mut self.caches {
             for &number in numbers {
-                if cache.policy.contains(number) {
-                    cache.policy.leave(number);
-                    cache.used_bytes -= self.charges.get(number);
+                if cache.store.contains(number) {
+                    cache.store.leave(number, self.kept.get(number));
                 }
-                cache.policy.forget(number);
+                cache.store.forget(number);
             }
         }
     }
 
     fn start_counting(&mut self) {
         for Cache { count, .. } in &mut self.caches {
-            *count = ObjectCount { cache_bytes: count.cache_bytes, ..ObjectCount::default() };
+            *count = ObjectCount::of(count.cache_bytes);
         }
     }
 
@@ -133,39 +174,32 @@ impl<P: Simple + Send> ObjectEngine for Caches<P> {
     }
 }
 
-impl<P: Simple> Cache<P> {
-    /// An access to an object that took `before` bytes if it is there. The record has its size of now.
-    fn access(&mut self, object: &Object, before: u64, charges: &Table<u64>) {
-        let &Object { number, bytes, charge } = object;
-        let most = self.count.cache_bytes;
+impl<S: Store> Cache<S> {
+    /// An access to an object of which `before` was kept if it is there. The record has what is kept of it now.
+    fn access(&mut self, object: &Object, before: S::Kept, all: &Table<S::Kept>) {
         self.count.requests += 1;
-        self.count.bytes += bytes;
-        self.policy.weigh(number, charge);
-        if self.policy.touch(Access::to(number)) {
-            self.used_bytes -= before;
-            if charge > most {
-                self.policy.leave(number);
-                return;
+        self.count.bytes += object.bytes;
+        if let Some(expiry) = &mut self.expiry {
+            expiry.end(object, |number| {
+                if self.store.contains(number) {
+                    let is_own = number == object.number;
+                    self.store.leave(number, if is_own { before } else { all.get(number) });
+                }
+            });
+        }
+        if self.store.touch(object, before, all) {
+            if object.is_write
+                && let Some(expiry) = &mut self.expiry
+            {
+                expiry.begin(object);
             }
-            self.used_bytes += charge;
-            self.make_room(most, charges);
             return;
         }
         self.count.misses += 1;
-        self.count.miss_bytes += bytes;
-        if charge <= most {
-            self.make_room(most - charge, charges);
-            self.policy.insert(Access::to(number), Cause::Demand);
-            self.used_bytes += charge;
-        }
-    }
-
-    /// Evicts until no more than `most` bytes are used.
-    fn make_room(&mut self, most: u64, charges: &Table<u64>) {
-        while self.used_bytes > most
-            && let Some(victim) = self.policy.evict(|_| true)
-        {
-            self.used_bytes -= charges.get(victim);
+        self.count.miss_bytes += object.bytes;
+        self.store.insert(object, all);
+        if let Some(expiry) = &mut self.expiry {
+            expiry.begin(object);
         }
     }
 }

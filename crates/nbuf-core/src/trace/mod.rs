@@ -13,6 +13,8 @@
 
 mod capture;
 mod code;
+mod cost;
+mod lifetime;
 mod peer;
 mod records;
 pub mod request;
@@ -21,6 +23,8 @@ mod uncached;
 pub(crate) mod varint;
 
 pub use capture::{Capture, Looks, Reclaimed};
+pub use cost::Cost;
+pub use lifetime::Lifetime;
 pub use peer::Peer;
 pub use records::Records;
 pub use sampled::Sampled;

@@ -1,7 +1,7 @@
 //! A request: in a trace, from a process to a cache, from a cache to a disc.
 //!
 //! Every format of the field comes down to this one shape, and what is replayed keeps it all the way
-//! to the disc, so that what is done with requests is written once. Forty bytes a request: they are
+//! to the disc, so that what is done with requests is written once. Forty-eight bytes a request: they are
 //! handled in batches and never kept.
 //!
 //! ```
@@ -10,6 +10,8 @@
 //! let read = Request::new(Op::Read, 4096, 512);
 //! assert_eq!(read.span().end(), 4608);
 //! ```
+
+use super::{Cost, Lifetime};
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +52,10 @@ pub struct Request {
     /// Which sector of its file that is, counted from 0; 0 where that is not known. For caches that
     /// admit by it.
     pub position: u32,
+    /// How long what it names may be served from a cache, where the trace says so.
+    pub lifetime: Lifetime,
+    /// What a miss costs, where a column of the trace gives it; else 0.
+    pub cost: Cost,
     /// What it asks for.
     pub op: Op,
     /// Whether what is written shall be safe before the request is complete.
@@ -58,7 +64,7 @@ pub struct Request {
     pub zeros: bool,
 }
 
-const _: () = assert!(size_of::<Request>() == 40, "batches of requests fit into the second level");
+const _: () = assert!(size_of::<Request>() == 48, "batches of requests fit into the second level");
 
 impl Request {
     /// Creates a request for the only object, without a time and without a task.
@@ -71,6 +77,8 @@ impl Request {
             object: 0,
             task: 0,
             position: 0,
+            lifetime: Lifetime::NONE,
+            cost: Cost::NONE,
             op,
             durable: false,
             zeros: false,

@@ -9,35 +9,27 @@
 //! than chunks. Cost: some moves between lists an access at each size, and a search among the classes fit. memcached 1.6,
 //! `slabs.c` (`do_slabs_newslab`); B. Fitzpatrick, *Distributed Caching with Memcached*, 2004.
 
+use std::sync::LazyLock;
+
 use super::segments::{CLASSES, Segments};
-use super::{Object, ObjectCount, ObjectEngine};
+use super::store::Store;
+use super::{Layers, Object, ObjectEngine, caches};
 use crate::cache::allocator::{SLAB_BYTES, chunk, chunks};
 use crate::cache::table::Table;
 
 /// Counts memcached at these sizes.
-pub(in crate::cache) fn slabs(sizes_bytes: &[u64], _seed: u64) -> Box<dyn ObjectEngine> {
-    let chunks: Vec<u64> = chunks().collect();
-    let memory = |&cache_bytes: &u64| Memory::new(cache_bytes, &chunks);
-    Box::new(Memories {
-        limits: sizes_bytes.iter().map(memory).collect(),
-        places: Table::default(),
-        chunks,
-    })
+pub(in crate::cache) fn slabs(sizes_bytes: &[u64], layers: &Layers) -> Box<dyn ObjectEngine> {
+    caches(sizes_bytes, layers, Memory::new)
 }
+
+/// The sizes of the chunks of each class.
+static CHUNKS: LazyLock<Vec<u64>> = LazyLock::new(|| chunks().collect());
 
 /// Where an item is: the class, and how many of its chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
+pub(super) struct Place {
     class: u8,
     chunks: u8,
-}
-
-/// All sizes.
-struct Memories {
-    limits: Vec<Memory>,
-    /// Where each item was at its last access, wherever it is stored.
-    places: Table<Place>,
-    chunks: Vec<u64>,
 }
 
 /// memcached with one limit.
@@ -49,58 +41,69 @@ struct Memory {
     per_slab: [u64; CLASSES],
     has_slabs: [bool; CLASSES],
     items: Segments,
-    count: ObjectCount,
 }
 
-impl Memories {
-    /// The place of an item; none for one that is not stored.
-    fn place(&self, charge: u64) -> Option<Place> {
-        let bytes = chunk(charge);
-        let class = self.chunks.iter().position(|&size| bytes <= size).unwrap_or(CLASSES - 1);
-        let chunks = u8::try_from(bytes.div_ceil(self.chunks[class])).unwrap_or(u8::MAX);
+impl Store for Memory {
+    /// Its place; none for an item that is not stored.
+    type Kept = Option<Place>;
+
+    fn kept(object: &Object) -> Option<Place> {
+        let bytes = chunk(object.charge);
+        let class = CHUNKS.iter().position(|&size| bytes <= size).unwrap_or(CLASSES - 1);
+        let chunks = u8::try_from(bytes.div_ceil(CHUNKS[class])).unwrap_or(u8::MAX);
         let class = u8::try_from(class).expect("the classes fit");
         (bytes <= SLAB_BYTES).then_some(Place { class, chunks })
     }
-}
 
-impl ObjectEngine for Memories {
-    fn access(&mut self, objects: &[Object]) {
-        for object in objects {
-            let place = self.place(object.charge);
-            let before =
-                std::mem::replace(self.places.at(object.number), place.unwrap_or_default());
-            for memory in &mut self.limits {
-                memory.access(object, before, place, &self.places);
+    fn contains(&self, number: u32) -> bool {
+        self.items.contains(number)
+    }
+
+    fn touch(
+        &mut self,
+        object: &Object,
+        before: Option<Place>,
+        places: &Table<Option<Place>>,
+    ) -> bool {
+        let number = object.number;
+        if !self.items.contains(number) {
+            return false;
+        }
+        match (before, places.get(number)) {
+            (Some(before), now) if now == Some(before) => self.items.hit(before.class, number),
+            _ => {
+                self.leave(number, before);
+                self.insert(object, places);
             }
         }
+        true
     }
 
-    fn remove(&mut self, numbers: &[u32]) {
-        for &number in numbers {
-            let place = self.places.get(number);
-            for memory in &mut self.limits {
-                if memory.items.contains(number) {
-                    memory.leave(number, place);
-                }
-            }
+    fn insert(&mut self, object: &Object, places: &Table<Option<Place>>) {
+        if let Some(now) = places.get(object.number)
+            && self.make_room(now, places)
+        {
+            self.free[usize::from(now.class)] -= u64::from(now.chunks);
+            self.items.insert(now.class, object.number);
         }
     }
 
-    fn start_counting(&mut self) {
-        for Memory { count, .. } in &mut self.limits {
-            *count = ObjectCount { cache_bytes: count.cache_bytes, ..ObjectCount::default() };
-        }
+    /// An item leaves its chunks.
+    fn leave(&mut self, number: u32, place: Option<Place>) {
+        let Place { class, chunks } = place.expect("a stored item has a place");
+        self.items.leave(class, number);
+        self.free[usize::from(class)] += u64::from(chunks);
     }
 
-    fn finish(self: Box<Self>) -> Vec<ObjectCount> {
-        self.limits.into_iter().map(|memory| memory.count).collect()
-    }
+    fn forget(&mut self, _number: u32) {}
+
+    fn prefetch(&self, _number: u32) {}
 }
 
 impl Memory {
-    fn new(cache_bytes: u64, chunks: &[u64]) -> Self {
+    fn new(cache_bytes: u64) -> Self {
         let mut per_slab = [1; CLASSES];
-        for (some, chunk) in per_slab.iter_mut().zip(chunks) {
+        for (some, chunk) in per_slab.iter_mut().zip(CHUNKS.iter()) {
             *some = SLAB_BYTES / chunk;
         }
         Self {
@@ -110,39 +113,11 @@ impl Memory {
             per_slab,
             has_slabs: [false; CLASSES],
             items: Segments::default(),
-            count: ObjectCount { cache_bytes, ..ObjectCount::default() },
-        }
-    }
-
-    fn access(
-        &mut self,
-        object: &Object,
-        before: Place,
-        now: Option<Place>,
-        places: &Table<Place>,
-    ) {
-        let &Object { number, bytes, .. } = object;
-        self.count.requests += 1;
-        self.count.bytes += bytes;
-        if self.items.contains(number) {
-            if now == Some(before) {
-                return self.items.hit(before.class, number);
-            }
-            self.leave(number, before);
-        } else {
-            self.count.misses += 1;
-            self.count.miss_bytes += bytes;
-        }
-        if let Some(now) = now
-            && self.make_room(now, places)
-        {
-            self.free[usize::from(now.class)] -= u64::from(now.chunks);
-            self.items.insert(now.class, number);
         }
     }
 
     /// Finds free chunks for an item: in its class, of a new slab, or of items that go.
-    fn make_room(&mut self, Place { class, chunks }: Place, places: &Table<Place>) -> bool {
+    fn make_room(&mut self, Place { class, chunks }: Place, places: &Table<Option<Place>>) -> bool {
         let at = usize::from(class);
         while self.free[at] < u64::from(chunks) {
             if self.slabs < self.slabs_max || !self.has_slabs[at] {
@@ -156,12 +131,6 @@ impl Memory {
             }
         }
         true
-    }
-
-    /// An item leaves its chunks.
-    fn leave(&mut self, number: u32, Place { class, chunks }: Place) {
-        self.items.leave(class, number);
-        self.free[usize::from(class)] += u64::from(chunks);
     }
 }
 
@@ -186,11 +155,11 @@ mod tests {
                 prop_oneof![Just(300_000_u64), Just(100_000), Just(60_000)], 0..200),
             mebibytes in 0..9_u64,
         ) {
-            let mut memories = slabs(&[mebibytes << 20], 0);
+            let mut memories = slabs(&[mebibytes << 20], &Layers::default());
             let mut kept = std::collections::BTreeMap::<u64, (u64, Vec<u32>)>::new();
             let mut used = 0;
             for (number, &charge) in (0..).zip(&charges) {
-                memories.access(&[Object { number, bytes: charge, charge }]);
+                memories.access(&[super::super::tests::object(number, charge, charge)]);
                 let (own, list) = kept.entry(chunk(charge)).or_default();
                 if list.len() as u64 == *own * (SLAB_BYTES / chunk(charge)) {
                     if *own == 0 || used < mebibytes {
@@ -205,7 +174,7 @@ mod tests {
             let all: Vec<u32> = kept.into_values().flat_map(|(_, list)| list).collect();
             for &number in &all {
                 let charge = charges[number as usize];
-                memories.access(&[Object { number, bytes: charge, charge }]);
+                memories.access(&[super::super::tests::object(number, charge, charge)]);
             }
             prop_assert_eq!(memories.finish()[0].misses, 0);
         }
@@ -213,8 +182,8 @@ mod tests {
 
     #[test]
     fn an_item_above_a_slab_is_not_stored() {
-        let mut engine = slabs(&[8 << 20], 0);
-        let object = |number, charge| Object { number, bytes: charge, charge };
+        let mut engine = slabs(&[8 << 20], &Layers::default());
+        let object = |number, charge| super::super::tests::object(number, charge, charge);
         let large = object(1, SLAB_BYTES + 1);
         let two = object(2, SLAB_BYTES - 9);
         engine.access(&[large, large, two, two]);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Object, ObjectCount};
+use super::{Expired, Layers, NEVER_NS, Object, ObjectCount};
 use crate::cache::policy::{POLICIES, find};
 
 /// An object in the cache of the twin.
@@ -15,12 +15,18 @@ struct Kept {
     used: usize,
     is_marked: bool,
     worth: f64,
+    ends: i64,
+}
+
+/// An access to an object that does not expire.
+pub(super) fn object(number: u32, bytes: u64, charge: u64) -> Object {
+    Object { number, is_write: false, bytes, charge, now_ns: 0, ends_ns: NEVER_NS }
 }
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Access(u32, u64),
+    Access(Object),
     Remove(u32),
 }
 
@@ -57,48 +63,78 @@ fn used(cache: &[Kept]) -> u64 {
     cache.iter().map(|kept| kept.charge).sum()
 }
 
-fn twin(policy: &str, events: &[Event], cache_bytes: u64, overhead: u64) -> ObjectCount {
-    let mut count = ObjectCount { cache_bytes, ..ObjectCount::default() };
-    let (mut cache, mut age): (Vec<Kept>, f64) = (Vec::new(), 0.0);
-    for (time, &event) in events.iter().enumerate() {
-        let (Event::Access(number, _) | Event::Remove(number)) = event;
-        let at = cache.iter().position(|kept| kept.number == number);
-        let Event::Access(_, bytes) = event else {
-            at.map(|at| cache.remove(at));
-            continue;
+/// What the twins have in common: the policy, the cache, and what is around it.
+struct Twin<'a> {
+    policy: &'a str,
+    cache_bytes: u64,
+    expired: Option<Expired>,
+    cache: Vec<Kept>,
+    age: f64,
+}
+
+impl Twin<'_> {
+    fn evict_until(&mut self, bytes: u64) {
+        while used(&self.cache) > bytes {
+            let at = victim(self.policy, &mut self.cache, &mut self.age);
+            self.cache.remove(at);
+        }
+    }
+
+    fn worth(&self, uses: u32, charge: u64) -> f64 {
+        match self.policy {
+            "gdsf" => self.age + f64::from(uses) * 1e6 / charge.max(1) as f64,
+            _ => self.age + f64::from(uses),
+        }
+    }
+
+    /// Whether the access hits.
+    fn access(&mut self, time: usize, object: Object) -> bool {
+        let Object { number, charge, now_ns, ends_ns: ends, .. } = object;
+        let is_over = |kept: &Kept| match self.expired {
+            None => false,
+            Some(Expired::Free) => kept.ends < now_ns,
+            Some(Expired::Evict) => kept.number == number && kept.ends < now_ns,
         };
-        let charge = bytes + overhead;
-        let worth = |uses: u32, age: f64| match policy {
-            "gdsf" => age + f64::from(uses) * 1e6 / charge.max(1) as f64,
-            _ => age + f64::from(uses),
-        };
-        count.requests += 1;
-        count.bytes += bytes;
-        if let Some(at) = at {
-            let kept = &mut cache[at];
-            (kept.charge, kept.used, kept.is_marked) = (charge, time, true);
+        self.cache.retain(|kept| !is_over(kept));
+        if let Some(at) = self.cache.iter().position(|kept| kept.number == number) {
+            let worth = self.worth(self.cache[at].uses + 1, charge);
+            let kept = &mut self.cache[at];
+            (kept.charge, kept.used, kept.is_marked, kept.worth) = (charge, time, true, worth);
             kept.uses += 1;
-            kept.worth = worth(kept.uses, age);
-            if charge > cache_bytes {
-                cache.remove(at);
+            if object.is_write {
+                kept.ends = ends;
             }
-            while used(&cache) > cache_bytes {
-                let at = victim(policy, &mut cache, &mut age);
-                cache.remove(at);
+            if charge > self.cache_bytes {
+                self.cache.remove(at);
             }
-            continue;
+            self.evict_until(self.cache_bytes);
+            return true;
         }
-        count.misses += 1;
-        count.miss_bytes += bytes;
-        if charge > cache_bytes {
-            continue;
+        if charge <= self.cache_bytes {
+            self.evict_until(self.cache_bytes - charge);
+            let worth = self.worth(1, charge);
+            let is_marked = false;
+            self.cache.push(Kept { number, charge, uses: 1, used: time, is_marked, worth, ends });
         }
-        while used(&cache) + charge > cache_bytes {
-            let at = victim(policy, &mut cache, &mut age);
-            cache.remove(at);
+        false
+    }
+}
+
+fn twin(policy: &str, events: &[Event], cache_bytes: u64, layers: &Layers) -> ObjectCount {
+    let mut count = ObjectCount::of(cache_bytes);
+    let expired = layers.expired;
+    let mut twin = Twin { policy, cache_bytes, expired, cache: Vec::new(), age: 0.0 };
+    for (time, &event) in events.iter().enumerate() {
+        match event {
+            Event::Remove(number) => twin.cache.retain(|kept| kept.number != number),
+            Event::Access(object) => {
+                let missed = !twin.access(time, object);
+                count.requests += 1;
+                count.bytes += object.bytes;
+                count.misses += u64::from(missed);
+                count.miss_bytes += if missed { object.bytes } else { 0 };
+            }
         }
-        let worth = worth(1, age);
-        cache.push(Kept { number, charge, uses: 1, used: time, is_marked: false, worth });
     }
     count
 }
@@ -106,38 +142,55 @@ fn twin(policy: &str, events: &[Event], cache_bytes: u64, overhead: u64) -> Obje
 const TWINS: [&str; 7] = ["lru", "mru", "fifo", "clock", "lfu", "lfu-da", "gdsf"];
 const SIZES: [u64; 7] = [1, 2, 7, 20, 55, 150, 400];
 
-fn counts(policy: &str, events: &[Event], overhead: u64) -> Vec<ObjectCount> {
-    let mut engine = (find(policy).unwrap().objects.unwrap())(&SIZES, 1);
+fn counts(policy: &str, events: &[Event], layers: &Layers) -> Vec<ObjectCount> {
+    let mut engine = (find(policy).unwrap().objects.unwrap())(&SIZES, layers);
     for &event in events {
         match event {
-            Event::Access(number, bytes) => {
-                engine.access(&[Object { number, bytes, charge: bytes + overhead }]);
-            }
+            Event::Access(object) => engine.access(&[object]),
             Event::Remove(number) => engine.remove(&[number]),
         }
     }
     engine.finish()
 }
 
-fn event() -> impl Strategy<Value = Event> {
+/// Accesses of which one in four writes, some time apart, and with some time to live.
+fn event() -> impl Strategy<Value = (Event, i64)> {
     let bytes = prop_oneof![0..4_u64, 0..30_u64, 0..200_u64];
-    prop_oneof![
-        20 => (0..12_u32, bytes).prop_map(|(number, bytes)| Event::Access(number, bytes)),
-        1 => (0..12_u32).prop_map(Event::Remove),
-    ]
+    let lives = prop_oneof![Just(None), (0..40_i64).prop_map(Some), (0..400_i64).prop_map(Some)];
+    let access = (0..12_u32, bytes, 0..4_u8, lives, 0..6_i64);
+    let access = access.prop_map(|(number, bytes, kind, lives, passes)| {
+        let ends_ns = lives.unwrap_or(NEVER_NS);
+        let object = Object { is_write: kind == 0, ends_ns, ..object(number, bytes, bytes) };
+        (Event::Access(object), passes)
+    });
+    prop_oneof![20 => access, 1 => (0..12_u32).prop_map(|number| (Event::Remove(number), 0))]
+}
+
+/// Puts times and an overhead to events.
+fn timed(events: Vec<(Event, i64)>, overhead: u64) -> Vec<Event> {
+    let mut now_ns = 0;
+    let timed = |(event, passes)| {
+        now_ns += passes;
+        let Event::Access(object) = event else { return event };
+        let ends_ns = object.ends_ns.saturating_add(now_ns);
+        Event::Access(Object { charge: object.bytes + overhead, now_ns, ends_ns, ..object })
+    };
+    events.into_iter().map(timed).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn every_policy_counts_what_its_twin_counts_whatever_the_sizes_do(
+    fn every_policy_counts_what_its_twin_counts_whatever_sizes_and_times_do(
         events in prop::collection::vec(event(), 0..250),
         overhead in 0..9_u64,
+        expired in prop_oneof![Just(None), Just(Some(Expired::Evict)), Just(Some(Expired::Free))],
     ) {
+        let (events, layers) = (timed(events, overhead), Layers { seed: 1, expired });
         for policy in TWINS {
-            let want = SIZES.map(|size| twin(policy, &events, size, overhead));
-            prop_assert_eq!(counts(policy, &events, overhead), want, "{}", policy);
+            let want = SIZES.map(|size| twin(policy, &events, size, &layers));
+            prop_assert_eq!(counts(policy, &events, &layers), want, "{}", policy);
         }
     }
 }
@@ -145,13 +198,13 @@ proptest! {
 #[test]
 fn batches_and_the_beginning_of_counting_change_nothing_of_the_caches() {
     // Large enough for slabs.
-    let object =
-        |at: u32| Object { number: at * at % 31, bytes: 1 + u64::from(at) % 7, charge: 360_000 };
-    let all: Vec<Object> = (0..500).map(object).collect();
+    let all: Vec<Object> =
+        (0..500).map(|at| object(at * at % 31, 1 + u64::from(at) % 7, 360_000)).collect();
+    let layers = Layers { seed: 1, ..Layers::default() };
     for row in POLICIES {
         let Some(engine) = row.objects else { continue };
         let (mut one, mut other) =
-            (engine(&[3_600_000, 8_000_000], 1), engine(&[3_600_000, 8_000_000], 1));
+            (engine(&[3_600_000, 8_000_000], &layers), engine(&[3_600_000, 8_000_000], &layers));
         one.access(&all);
         for batch in all.chunks(17) {
             other.access(batch);

@@ -7,11 +7,11 @@ use std::str::FromStr;
 
 use super::{AnyPolicy, POLICIES, Row, find};
 use crate::cache::engine::Engine;
-use crate::cache::objects::ObjectEngine;
+use crate::cache::objects::{Layers, ObjectEngine};
 use crate::units::as_text;
 
-/// Caches of objects of several sizes, with a seed and the value of a parameter.
-type MakeObjects = fn(sizes_bytes: &[u64], seed: u64, value: u32) -> Box<dyn ObjectEngine>;
+/// Caches of objects of several sizes, with what is around the policy and the value of a parameter.
+type MakeObjects = fn(sizes_bytes: &[u64], layers: &Layers, value: u32) -> Box<dyn ObjectEngine>;
 
 /// What can be set of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -91,12 +91,16 @@ impl Choice {
     }
 
     /// Caches of objects with sizes; none where no rule says what the policy does with them.
-    pub(crate) fn objects(&self, sizes_bytes: &[u64], seed: u64) -> Option<Box<dyn ObjectEngine>> {
+    pub(crate) fn objects(
+        &self,
+        sizes_bytes: &[u64],
+        layers: &Layers,
+    ) -> Option<Box<dyn ObjectEngine>> {
         match self.value {
             Some((parameter, value)) => {
-                parameter.objects.map(|objects| objects(sizes_bytes, seed, value))
+                parameter.objects.map(|objects| objects(sizes_bytes, layers, value))
             }
-            None => self.row.objects.map(|objects| objects(sizes_bytes, seed)),
+            None => self.row.objects.map(|objects| objects(sizes_bytes, layers)),
         }
     }
 }

@@ -54,8 +54,9 @@ impl Redis {
         engine: |sizes_pages, seed, samples| {
             engine::plain_of(sizes_pages, |pages| Self::with_samples(pages, seed, samples))
         },
-        objects: Some(|sizes_bytes, seed, samples| {
-            objects::objects_of(sizes_bytes, || Self::with_samples(u32::MAX, seed, samples))
+        objects: Some(|sizes_bytes, layers, samples| {
+            let policy = || Self::with_samples(u32::MAX, layers.seed, samples);
+            objects::objects_of(sizes_bytes, layers, policy)
         }),
     };
 

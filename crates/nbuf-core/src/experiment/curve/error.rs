@@ -66,6 +66,28 @@ pub enum Error {
         /// Its format.
         format: &'static str,
     },
+    /// No time passes in which an object could expire.
+    #[error(
+        "--ttl cannot expire the objects of {name}, because no time passes in it ({format}): take a trace with \
+         times (csv:key=..,size=..,time=..), or leave --ttl out"
+    )]
+    NoTimeToLive {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
+    /// The trace has no times to live.
+    #[error(
+        "no request of {name} has a time to live ({format}): give one for all objects such as --ttl 1h, or name a \
+         column with --from csv:key=..,size=..,time=..,ttl=.."
+    )]
+    NoLifetimes {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
     /// The trace has one part only.
     #[error(
         "--by {by} cannot split {name}, because it names no {what} ({format}): take --by op, or leave \

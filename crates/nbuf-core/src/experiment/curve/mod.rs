@@ -19,8 +19,9 @@ mod sampled;
 mod spec;
 mod warmup;
 
-pub use super::objects::CannotWeigh;
+pub use super::objects::{CannotWeigh, Ttl, TtlError};
 pub use crate::cache::allocator::{Allocator, AllocatorError};
+pub use crate::cache::objects::{Expired, ExpiredError};
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
 pub use crate::workload::format::Parameters;
 pub use crate::workload::pages::{Whole, Writes};

@@ -25,6 +25,7 @@ pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, 
     if !(spec.is_objects
         || spec.overhead_bytes > 0
         || spec.allocator != Allocator::Exact
+        || spec.ttl.is_some()
         || has_bytes)
     {
         return Ok(false);
@@ -51,6 +52,8 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         overhead_bytes: spec.overhead_bytes,
         allocator: spec.allocator,
         unit: reading.source.detected().unit,
+        ttl: spec.ttl,
+        expired: spec.expired,
         writes: spec.writes,
         all_sizes: spec.all_sizes || spec.target.is_some(),
         warmup_requests: warmup,
@@ -70,6 +73,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
     if tally.read_bytes == 0 && tally.written_bytes == 0 && objects.distinct() > 0 {
         return Err(no_sizes(spec, reading));
     }
+    lifetimes_must_be_there(spec, reading, &objects)?;
     if objects.again()? {
         reading.read(|requests, bound| take_within(&mut objects, requests, OBJECTS, bound))?;
         let policies = objects.drop_unequal();
@@ -82,6 +86,26 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
     let curves = objects.finish(spec.target)?;
     left_out.extend(small_memcached(&curves));
     Ok(Drawn { curves, tally, span_ns, left_out })
+}
+
+/// Refuses times to live that the trace does not have, or that never pass.
+fn lifetimes_must_be_there(
+    spec: &Spec,
+    reading: &Reading<'_>,
+    objects: &Objects,
+) -> Result<(), Error> {
+    let Some(ttl) = spec.ttl else { return Ok(()) };
+    if reading.is_ended() || objects.distinct() == 0 {
+        return Ok(());
+    }
+    let (name, format) = (named(spec), reading.source.detected().format.name);
+    if ttl.of_trace && !objects.has_lifetimes() {
+        return Err(Error::NoLifetimes { name, format });
+    }
+    if objects.span_ns() == 0 && reading.requests > 1 {
+        return Err(Error::NoTimeToLive { name, format });
+    }
+    Ok(())
 }
 
 /// memcached gives each class of sizes one slab whatever its limit: a small one says little.

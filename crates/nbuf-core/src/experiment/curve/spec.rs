@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::allocator::Allocator;
+use crate::cache::objects::Expired;
 use crate::cache::policy::Choice;
 use crate::experiment::grid::{By, Every};
+use crate::experiment::objects::Ttl;
 use crate::experiment::target::Target;
 use crate::units::{PAGE_BYTES, Size, SizeList};
 use crate::workload::format::Parameters;
@@ -39,6 +41,10 @@ pub struct Spec {
     pub overhead_bytes: u64,
     /// Who gives memory to each object; another than `exact` asks for caches of objects.
     pub allocator: Allocator,
+    /// Times to live, which ask for caches of objects; by default no object expires.
+    pub ttl: Option<Ttl>,
+    /// What becomes of the bytes of expired objects.
+    pub expired: Expired,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -93,6 +99,8 @@ impl Default for Spec {
             is_objects: false,
             overhead_bytes: 0,
             allocator: Allocator::Exact,
+            ttl: None,
+            expired: Expired::default(),
             writes: Writes::default(),
             warmup: None,
             sample: None,
@@ -118,6 +126,8 @@ mod tests {
             policies = ["lru", "v1:busy=3"]
             sizes = "64MiB,10%,1000..500000,64MiB..1GiB:64MiB"
             writes = "around"
+            ttl = "trace,1h"
+            expired = "free"
             warmup = { millionths = 100000 }
             sample = { fixed = 0.01 }
             every = { requests = 1000 }

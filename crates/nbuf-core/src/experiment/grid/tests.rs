@@ -32,10 +32,8 @@ fn requests(count: u64) -> Vec<Request> {
         length_bytes: if at % 5 == 4 { 1 } else { 8192 },
         object: u32::try_from(at % 2).unwrap(),
         task: u32::try_from(at % 3).unwrap(),
-        position: 0,
         op: if at.is_multiple_of(4) { Op::Write } else { Op::Read },
-        durable: false,
-        zeros: false,
+        ..Request::new(Op::Read, 0, 0)
     };
     (0..count).map(request).collect()
 }

@@ -49,6 +49,8 @@ impl Objects {
             allocator: self.plan.allocator.to_string(),
             size_changes: self.known.size_changes,
             removals: self.known.removals,
+            ttl: self.plan.ttl.map(|ttl| ttl.to_string()),
+            expired: self.plan.ttl.map(|_| self.plan.expired.to_string()),
             exact_from_bytes: misses.map(|_| self.known.largest_bytes),
         });
         curve.target = wanted.map(|wanted| {

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::Objects;
-use crate::cache::objects::Object;
+use crate::cache::objects::{NEVER_NS, Object};
 use crate::experiment::grid::widen;
-use crate::trace::request::Request;
+use crate::trace::request::{Op, Request};
 use crate::workload::pages::{KeyRange, Step};
 
 /// The largest object: as large as the longest request that is taken in pages. All sums
@@ -68,11 +68,15 @@ impl Objects {
         self.numbers.clear();
         self.interner.intern(&step.keys, &mut self.numbers);
         self.accesses += self.numbers.len() as u64;
-        let (allocator, overhead) = (self.plan.allocator, self.plan.overhead_bytes);
+        let Self { plan, lifetimes, .. } = self;
         self.batch.clear();
         self.batch.extend(self.numbers.iter().zip(&step.from).map(|(&number, &from)| {
-            let bytes = requests[from as usize].length_bytes;
-            Object { number, bytes, charge: allocator.charge(bytes, overhead) }
+            let request = &requests[from as usize];
+            let bytes = request.length_bytes;
+            let ends = plan.ttl.map(|ttl| lifetimes.ends(number, request, ttl));
+            let (now_ns, ends_ns) = ends.unwrap_or((0, NEVER_NS));
+            let charge = plan.allocator.charge(bytes, plan.overhead_bytes);
+            Object { number, is_write: request.op == Op::Write, bytes, charge, now_ns, ends_ns }
         }));
         if self.first.is_none() {
             self.batch.iter().for_each(|object| self.known.access(object));

@@ -1,6 +1,7 @@
 //! What the policies take, said before they are fed.
 
 use super::{Objects, curves};
+use crate::cache::objects::Expired;
 use crate::trace::request::Request;
 use crate::workload::within::Growing;
 
@@ -11,8 +12,13 @@ const DISTANCE_BYTES: u64 = 64;
 /// What its size costs each policy, in a vector that has grown.
 const CHARGE_BYTES: u64 = 16;
 
+/// What the time to live of an object costs: once, and in each cache.
+const LIFETIME_BYTES: u64 = 8;
+const ENDS_BYTES: u64 = 16;
+const QUEUE_BYTES: u64 = 40;
+
 /// What an access of a batch takes: its key, its number and its sizes.
-const ACCESS_BYTES: u64 = 64;
+const ACCESS_BYTES: u64 = 96;
 /// What a distance takes while the list of them is sorted, and how many are kept at the most.
 const DEPTH_BYTES: u64 = 60;
 const DEPTHS: u64 = 1 << 22;
@@ -51,11 +57,17 @@ impl Objects {
             None if self.plan.again => curves::sizes(1 << 40).len() + 1,
             None => curves::blind_sizes().len(),
         };
+        let around = match (self.plan.ttl, self.plan.expired) {
+            (None, _) => 0,
+            (Some(_), Expired::Evict) => ENDS_BYTES,
+            (Some(_), Expired::Free) => QUEUE_BYTES,
+        };
         let engines = self.cells.iter().map(|cell| {
-            let each = cell.choice.row().page_bytes.max(8);
+            let each = cell.choice.row().page_bytes.max(8) + around;
             CHARGE_BYTES + each.saturating_mul(sizes as u64)
         });
         let distances = if self.has_distances { DISTANCE_BYTES } else { 0 };
-        KNOWN_BYTES + distances + engines.sum::<u64>()
+        let lifetimes = if self.plan.ttl.is_some() { LIFETIME_BYTES } else { 0 };
+        KNOWN_BYTES + lifetimes + distances + engines.sum::<u64>()
     }
 }

@@ -13,76 +13,27 @@
 mod curves;
 mod feed;
 mod known;
+mod lifetimes;
 mod memory;
+mod plan;
 
-use crate::cache::allocator::Allocator;
 use crate::cache::interner::Interner;
 use crate::cache::objects::{Object, ObjectCount, ObjectEngine};
-use crate::cache::policy::{Choice, POLICIES};
+use crate::cache::policy::Choice;
 use crate::meter::byte_distance::{ByteDistances, ByteMisses};
-use crate::trace::request::Unit;
 use crate::units::{SizeList, SizeListError};
-use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+use crate::workload::pages::{Pages, Step, Tally, Whole};
 use known::Known;
+use lifetimes::Lifetimes;
+pub use lifetimes::{Ttl, TtlError};
+pub use plan::CannotWeigh;
+use plan::must_weigh;
+pub(super) use plan::{Plan, can_weigh};
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
 /// Sizes at which running LRU one by one costs less than its distances.
 const FEW_SIZES: usize = 2;
-
-/// What is to be counted.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    /// The policies, in the order of the report.
-    pub(super) policies: Vec<Choice>,
-    /// The sizes; some sixteen of equal ratios where there are none.
-    pub(super) sizes: Option<SizeList>,
-    /// What each object takes in addition to its bytes.
-    pub(super) overhead_bytes: u64,
-    /// Who gives its memory.
-    pub(super) allocator: Allocator,
-    /// What the offsets of the trace are.
-    pub(super) unit: Unit,
-    /// What writes do.
-    pub(super) writes: Writes,
-    /// Whether LRU is wanted at all sizes, however few are shown.
-    pub(super) all_sizes: bool,
-    /// Requests at the beginning that fill the caches and are not counted.
-    pub(super) warmup_requests: u64,
-    /// For policies that play with chance.
-    pub(super) seed: u64,
-    /// Whether the trace can be read a second time.
-    pub(super) again: bool,
-    /// Whether several processors may be used.
-    pub(super) parallel: bool,
-}
-
-/// Why policies cannot be counted over objects.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{policy} divides its cache by a number of pages, so no rule says what it does with objects: \
-     take {can}, or count keys with sizes without a unit, such as --size 10000"
-)]
-pub struct CannotWeigh {
-    /// The policy.
-    pub policy: String,
-    /// Those that can.
-    pub can: String,
-}
-
-/// Whether a policy can be counted over objects.
-pub(super) fn can_weigh(choice: &Choice) -> bool {
-    choice.row().objects.is_some()
-}
-
-fn must_weigh(choice: &Choice) -> Result<(), CannotWeigh> {
-    if can_weigh(choice) {
-        return Ok(());
-    }
-    let can = POLICIES.iter().filter(|row| row.objects.is_some()).map(|row| row.name);
-    let (policy, can) = (choice.to_string(), can.collect::<Vec<_>>().join(", "));
-    Err(CannotWeigh { policy, can })
-}
 
 /// One policy and what it needs.
 struct Cell {
@@ -103,6 +54,7 @@ pub(super) struct Objects {
     pages: Pages,
     interner: Interner,
     known: Known,
+    lifetimes: Lifetimes,
     /// Whether LRU is counted by distances, or was before they ceased to hold.
     has_distances: bool,
     distances: Option<ByteDistances>,
@@ -153,6 +105,7 @@ impl Objects {
             pages: Pages::new(plan.unit, 1, plan.writes, Whole::Yes),
             interner: Interner::new(),
             known: Known::default(),
+            lifetimes: Lifetimes::default(),
             has_distances: false,
             distances: None,
             misses: None,
@@ -172,7 +125,11 @@ impl Objects {
         };
         let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
         let has_lru = objects.cells.iter().any(Cell::is_lru);
-        if has_lru && objects.plan.again && (objects.plan.all_sizes || !few) {
+        if has_lru
+            && objects.plan.is_plain()
+            && objects.plan.again
+            && (objects.plan.all_sizes || !few)
+        {
             objects.has_distances = true;
             objects.distances = Some(ByteDistances::new(given.as_deref().unwrap_or_default()));
         }
@@ -212,6 +169,7 @@ impl Objects {
         let wanted = self.cells.iter().any(|cell| cell.engine.is_some());
         if wanted {
             self.warming = self.plan.warmup_requests;
+            self.lifetimes.begin_again();
             self.first = Some(self.accesses);
             self.accesses = 0;
         }
@@ -252,6 +210,11 @@ impl Objects {
         self.span.map_or(0, |(from, to)| to.abs_diff(from))
     }
 
+    /// Whether a request of the trace has a time to live.
+    pub(super) fn has_lifetimes(&self) -> bool {
+        self.lifetimes.are_in_trace
+    }
+
     /// The sizes asked for, or some of equal ratios, in bytes.
     fn sizes(&self) -> Result<Vec<u64>, SizeListError> {
         if let Some(list) = &self.plan.sizes {
@@ -267,10 +230,11 @@ impl Objects {
 
     /// Gives an engine to these policies.
     fn start(&mut self, sizes: &[u64], mut which: impl FnMut(&Cell) -> bool) {
+        let layers = self.plan.layers();
         for cell in &mut self.cells {
             if which(cell)
                 && cell.engine.is_none()
-                && let Some(engine) = cell.choice.objects(sizes, self.plan.seed)
+                && let Some(engine) = cell.choice.objects(sizes, &layers)
             {
                 cell.engine = Some(engine);
             }

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cache::allocator::Allocator;
+use crate::cache::objects::Expired;
 use crate::experiment::result::{CurvePoint, PolicyCurve};
-use crate::trace::request::{Op, Request};
+use crate::trace::request::{Op, Request, Unit};
+use crate::workload::pages::Writes;
 
 fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
     Plan {
@@ -16,6 +19,8 @@ fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
         writes: Writes::Allocate,
         all_sizes: true,
         warmup_requests: 0,
+        ttl: None,
+        expired: Expired::Evict,
         seed: 1,
         again: true,
         parallel: false,

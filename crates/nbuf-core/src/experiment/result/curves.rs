@@ -183,6 +183,12 @@ pub struct ObjectFacts {
     pub size_changes: u64,
     /// Objects that were removed, by a delete or by a write around the cache.
     pub removals: u64,
+    /// Where times to live come from, as `--ttl` has it; absent where no object expires.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ttl: Option<String>,
+    /// What becomes of expired objects: `evict` or `free`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expired: Option<String>,
     /// The size from which on the policy was counted at all sizes at once; absent where it ran at each.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exact_from_bytes: Option<u64>,

@@ -1,8 +1,8 @@
 //! CSV: any table whose columns are named or numbered: `csv:key=lbn,size=size,time=time,op=op`.
 //!
-//! Parameters: `key=` or `offset=` (one of them), `size=`, `time=`, `op=`, `object=`, `task=` each name
-//! a column of the first line, or give its number from 1; `separator=comma|tab|semicolon|blank|bar`;
-//! `time-unit=s|ms|us|ns`; `offset-unit=bytes|sectors` for offsets and their sizes. Without
+//! Parameters: `key=` or `offset=` (one of them), `size=`, `time=`, `op=`, `object=`, `task=`, `ttl=` and
+//! `cost=` each name a column of the first line, or give its number from 1; `separator=comma|tab|semicolon|blank|bar`;
+//! `time-unit=s|ms|us|ns` for times and `ttl`; `offset-unit=bytes|sectors` for offsets and their sizes. Without
 //! parameters the usual names are looked for in the first line, which may begin with `#`. Blanks
 //! around fields are none of them, quotes are not understood. A key that is no number becomes its hash.
 //! Operations are words (read, get, write, set, delete, trim, flush and the like) or SCSI commands.
@@ -18,6 +18,7 @@ use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::trial;
 use crate::trace::request::{Op, Request, Unit};
+use crate::trace::{Cost, Lifetime};
 
 pub(super) const ROW: Format = Format {
     name: "csv",
@@ -25,7 +26,7 @@ pub(super) const ROW: Format = Format {
     unit: Unit::Keys,
     source: "RFC 4180, without quotes",
     suffixes: &[".csv", ".tsv"],
-    parameters: "key|offset=COLUMN,size=,time=,op=,object=,task=,separator=comma,time-unit=s,offset-unit=bytes",
+    parameters: "key|offset=COLUMN,size=,time=,op=,object=,task=,ttl=,cost=,separator=comma,time-unit=s,offset-unit=bytes",
     looks,
     reading: Reading::Lines(make),
     is_merged: false,
@@ -64,6 +65,8 @@ impl Csv {
                     let task = u32::try_from(fields.number("the number of a task")?);
                     request.task = task.unwrap_or(u32::MAX);
                 }
+                Column::Lifetime => request.lifetime = self.lifetime(&mut fields)?,
+                Column::Cost => request.cost = cost(fields.text("a cost")?)?,
             }
         }
         if layout.is_sectors {
@@ -74,6 +77,20 @@ impl Csv {
         }
         out.requests.push(request);
         Ok(())
+    }
+
+    /// A time to live; an empty field or one below 0 is none.
+    fn lifetime(&self, fields: &mut Fields) -> Result<Lifetime, Fault> {
+        if let Some(whole) = fields.plain_number() {
+            return Ok(Lifetime::from_ns(whole.saturating_mul(self.0.time_unit_ns)));
+        }
+        let text = fields.text("a time to live")?;
+        if text.is_empty() || text.starts_with(b"-") {
+            return Ok(Lifetime::NONE);
+        }
+        let seconds = seconds_ns(text).ok_or(Fault::malformed("a time to live"))?;
+        let ns = i128::from(seconds) * i128::from(self.0.time_unit_ns) / 1_000_000_000;
+        Ok(Lifetime::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)))
     }
 
     /// A time with or without decimals.
@@ -90,6 +107,12 @@ impl Csv {
         let time = i128::from(seconds) * i128::from(unit_ns) / 1_000_000_000;
         i64::try_from(time).map_err(|_| WRONG)
     }
+}
+
+/// A cost with or without decimals.
+fn cost(text: &[u8]) -> Result<Cost, Fault> {
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+    value.and_then(Cost::new).ok_or(Fault::malformed("a cost of 0 or more"))
 }
 
 /// What a word or a SCSI command asks for.

@@ -3,7 +3,7 @@
 //! A header of 8192 bytes: u64 magic, u64 version, statistics, and the magic again at byte 8184.
 //! Then records, little-endian: u32 seconds, u64 key, then in version 1 u32 size; in 2 u32 size, u32
 //! of which the low 8 bits are the operation and the rest the tenant; in 3 i64 size, the same, u32
-//! time to live. Each ends in i64 next request, which is not taken over. An operation 0 is a read.
+//! time to live in seconds (0 is none). Each ends in i64 next request, which is not taken over. An operation 0 is a read.
 //! Unit: keys; the object is the tenant. Source: `lcs.h`, and the sample in its `data/`.
 
 use super::batch::{Batch, Fault};
@@ -11,6 +11,7 @@ use super::fixed::{each, each_checked, little, seconds_ns};
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::twr::op;
+use crate::trace::Lifetime;
 use crate::trace::request::{Op, Request, Unit};
 
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
@@ -74,7 +75,14 @@ impl Lcs {
         let op = op(word & 0xff)?;
         let object = self.tenant(word >> 8, out);
         let time_ns = seconds_ns(little!(u32, record, 0));
-        out.push(time_ns, object, little!(u64, record, 4), length_bytes, op);
+        let lifetime = match record.get(operation_at + 4..operation_at + 8) {
+            Some(field) if self.version == 3 => {
+                Lifetime::from_seconds(little!(u32, field, 0).into())
+            }
+            _ => Lifetime::NONE,
+        };
+        let request = Request::new(op, little!(u64, record, 4), length_bytes);
+        out.requests.push(Request { time_ns, object, lifetime, ..request });
         Ok(())
     }
 }

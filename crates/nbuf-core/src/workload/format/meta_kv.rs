@@ -4,7 +4,7 @@
 //! `op_time`, key, `key_size`, op, `op_count`, size and more. The columns may have any order. A
 //! line stands for `op_count` requests, which are repeated. The beginning of its name determines an
 //! operation: GET, SET, DELETE. The length is key and value together. It is unconfirmed that
-//! `op_time` is in seconds.
+//! `op_time` and `ttl` are in seconds.
 //! Unit: keys. Source: README of cacheMon's collection.
 
 use super::batch::{BATCH_REQUESTS, Batch, Fault};
@@ -13,6 +13,7 @@ use super::hash::key;
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::trial;
+use crate::trace::Lifetime;
 use crate::trace::request::{Op, Request, Unit};
 
 pub(super) const ROW: Format = Format {
@@ -36,6 +37,7 @@ enum Column {
     ValueBytes,
     Operation,
     Count,
+    Lifetime,
     Other,
 }
 
@@ -57,6 +59,7 @@ fn columns(header: &[u8]) -> Option<Vec<Column>> {
             b"size" => Column::ValueBytes,
             b"op" => Column::Operation,
             b"op_count" => Column::Count,
+            b"ttl" => Column::Lifetime,
             _ => Column::Other,
         });
     }
@@ -91,6 +94,9 @@ impl MetaKv {
                 }
                 Column::Operation => request.op = op(text)?,
                 Column::Count => count = value("a number of requests")?,
+                Column::Lifetime => {
+                    request.lifetime = Lifetime::from_seconds(value("a time to live")?);
+                }
                 Column::Other => {}
             }
         }

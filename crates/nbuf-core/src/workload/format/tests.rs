@@ -51,9 +51,17 @@ fn parse(name: &str, input: &[u8], cuts: &[usize]) -> Option<(Vec<Request>, Batc
 fn show(requests: &[Request], objects: &[String]) -> String {
     let mut lines = String::new();
     for request in requests {
-        let Request { time_ns, offset, length_bytes, object, task, op, .. } = request;
+        let Request { time_ns, offset, length_bytes, object, task, lifetime, cost, op, .. } =
+            request;
         let object = objects.get(*object as usize).map_or("-", String::as_str);
-        writeln!(lines, "{time_ns} {object} {op:?} {offset}+{length_bytes} {task}").unwrap();
+        write!(lines, "{time_ns} {object} {op:?} {offset}+{length_bytes} {task}").unwrap();
+        if let Some(ns) = lifetime.ns() {
+            write!(lines, " lives {ns}").unwrap();
+        }
+        if cost.value() > 0.0 {
+            write!(lines, " costs {}", cost.value()).unwrap();
+        }
+        lines.push('\n');
     }
     lines
 }

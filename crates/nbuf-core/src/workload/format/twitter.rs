@@ -1,7 +1,7 @@
 //! Twitter: requests to its clusters of caches (Yang et al., OSDI 2020).
 //!
 //! CSV without a header: time in seconds, key, size of the key, size of the value, number of the
-//! client, operation, time to live. A key is any text without a comma; it becomes its hash. The
+//! client, operation, time to live in seconds (0 is none). A key is any text without a comma; it becomes its hash. The
 //! length is key and value together, as libCacheSim counts them; the task is the client.
 //! Unit: keys. Source: README of the repository.
 
@@ -11,6 +11,7 @@ use super::hash::key;
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::trial;
+use crate::trace::Lifetime;
 use crate::trace::request::{Op, Request, Unit};
 
 pub(super) const ROW: Format = Format {
@@ -48,12 +49,13 @@ impl Parser for Twitter {
                 b"delete" => Op::Discard,
                 _ => return Err(Fault::operation("get, set, delete or another of memcached's")),
             };
-            fields.number("a time to live")?;
+            let lifetime = Lifetime::from_seconds(fields.number("a time to live")?);
             fields.end()?;
             let (_, length_bytes) =
                 range(key_bytes, value_bytes).map(|(key, value)| (key, key + value))?;
             let task = u32::try_from(client).unwrap_or(u32::MAX);
-            out.requests.push(Request { time_ns, task, ..Request::new(op, key, length_bytes) });
+            let request = Request::new(op, key, length_bytes);
+            out.requests.push(Request { time_ns, task, lifetime, ..request });
             Ok(())
         })
     }

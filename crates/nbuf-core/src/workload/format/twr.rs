@@ -15,7 +15,8 @@ use super::fixed::{each_checked, little, seconds_ns};
 use super::parameters::{ParameterError, Parameters};
 use super::table::{Format, Head, Likeness, Made, Parser, Reading};
 use super::trial::is_binary;
-use crate::trace::request::{Op, Unit};
+use crate::trace::Lifetime;
+use crate::trace::request::{Op, Request, Unit};
 
 /// Records that a beginning must have to be taken for one of these.
 const RECORDS_LIKELY: usize = 16;
@@ -85,23 +86,35 @@ pub(super) fn op(operation: u32) -> Result<Op, Fault> {
     }
 }
 
-/// Size of key and value, operation, name space.
-fn parts<const SIZE: usize>(record: &[u8; SIZE]) -> (u64, u32, Option<u16>) {
+/// What the three have in different places.
+struct Parts {
+    /// Of key and value.
+    length_bytes: u64,
+    operation: u32,
+    space: Option<u16>,
+    /// Time to live in seconds; 0 or less is none.
+    lives_seconds: i32,
+}
+
+fn parts<const SIZE: usize>(record: &[u8; SIZE]) -> Parts {
     if SIZE == 34 {
-        let length = u64::from(little!(u16, record, 12)) + u64::from(little!(u32, record, 14));
+        let length_bytes =
+            u64::from(little!(u16, record, 12)) + u64::from(little!(u32, record, 14));
         let operation = u32::from(little!(u16, record, 18));
-        return (length, operation, Some(little!(u16, record, 20)));
+        let space = Some(little!(u16, record, 20));
+        return Parts { length_bytes, operation, space, lives_seconds: little!(i32, record, 22) };
     }
-    let (sizes, operation) = (little!(u32, record, 12), little!(u32, record, 16));
-    let length = u64::from(sizes >> 22) + u64::from(sizes & 0x3f_ffff);
+    let (sizes, word) = (little!(u32, record, 12), little!(u32, record, 16));
+    let length_bytes = u64::from(sizes >> 22) + u64::from(sizes & 0x3f_ffff);
     let space = (SIZE == 22).then(|| little!(u16, record, 20));
-    (length, operation >> 24, space)
+    let lives_seconds = (word & 0xff_ffff).cast_signed();
+    Parts { length_bytes, operation: word >> 24, space, lives_seconds }
 }
 
 impl<const SIZE: usize> Parser for Twr<SIZE> {
     fn parse(&mut self, bytes: &[u8], end: bool, out: &mut Batch) -> usize {
         each_checked::<SIZE>(bytes, end, out, |record, out| {
-            let (length_bytes, operation, space) = parts(record);
+            let Parts { length_bytes, operation, space, lives_seconds } = parts(record);
             let op = op(operation)?;
             let object = match (space, self.space) {
                 (None, _) => 0,
@@ -113,7 +126,9 @@ impl<const SIZE: usize> Parser for Twr<SIZE> {
                 }
             };
             let time_ns = seconds_ns(little!(u32, record, 0));
-            out.push(time_ns, object, little!(u64, record, 4), length_bytes, op);
+            let lifetime = Lifetime::from_seconds(u64::try_from(lives_seconds).unwrap_or(0));
+            let request = Request::new(op, little!(u64, record, 4), length_bytes);
+            out.requests.push(Request { time_ns, object, lifetime, ..request });
             Ok(())
         })
     }
@@ -127,8 +142,8 @@ fn looks<const SIZE: usize>(head: Head) -> Likeness {
     }
     let (records, rest) = head.bytes.as_chunks::<SIZE>();
     let is_right = |record: &[u8; SIZE]| {
-        let (length, operation, _) = parts(record);
-        (1..=11).contains(&operation) && length > 0
+        let Parts { length_bytes, operation, .. } = parts(record);
+        (1..=11).contains(&operation) && length_bytes > 0
     };
     let is_cut = head.is_whole && !rest.is_empty();
     let is_in_order = records.is_sorted_by_key(|record| little!(u32, record, 0));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nbuf::experiment::curve::{
-    Allocator, Parameters, Rate, Spec, Warmup, Whole, Writes, all_policies,
+    Allocator, Expired, Parameters, Rate, Spec, Ttl, Warmup, Whole, Writes, all_policies,
 };
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
@@ -58,6 +58,16 @@ pub(crate) struct Args {
     /// length of a key in bytes; caches are then of objects
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub(super) allocator: Allocator,
+
+    /// Times to live: those of the trace (trace), 10m, 1h or 7d for all objects, or trace,1h; an expired
+    /// object misses; caches are then of objects
+    #[arg(long, value_name = "TIME")]
+    pub(super) ttl: Option<Ttl>,
+
+    /// What becomes of expired objects: they keep their bytes until they are evicted (evict), or are
+    /// freed at once (free)
+    #[arg(long, value_name = "HOW", default_value = "evict", requires = "ttl")]
+    pub(super) expired: Expired,
 
     /// What a write does
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
@@ -178,6 +188,8 @@ impl Args {
             is_objects: self.unit == AccessUnit::Object,
             overhead_bytes: self.overhead.unwrap_or(0),
             allocator: self.allocator,
+            ttl: self.ttl,
+            expired: self.expired,
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,

@@ -148,6 +148,16 @@ fn inconstant(curve: &PolicyCurve) -> Option<String> {
         .then(|| format!("{}{sizes}: every policy runs at each size", listed(&reasons)))
 }
 
+/// How objects expire, if they do.
+fn expiry(curve: &PolicyCurve) -> Option<String> {
+    let facts = curve.objects.as_ref()?;
+    let bytes = match facts.expired.as_deref() {
+        Some("free") => "their bytes are free at once",
+        _ => "their bytes are free when they are evicted, or found expired",
+    };
+    Some(format!("expired objects miss (--ttl {}), and {bytes}", facts.ttl.as_ref()?))
+}
+
 /// What a write does, where there are any.
 pub(super) fn writes(trace: &TraceSummary) -> Option<&'static str> {
     if trace.writes == 0 {
@@ -209,5 +219,6 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(writes(trace).map(str::to_owned));
     lines.extend(family.map(accesses));
     lines.extend(family.and_then(|family| inconstant(family.main())));
+    lines.extend(family.and_then(|family| expiry(family.main())));
     lines
 }

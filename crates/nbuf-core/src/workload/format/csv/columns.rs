@@ -13,12 +13,14 @@ pub(super) enum Column {
     Op,
     Object,
     Task,
+    Lifetime,
+    Cost,
     /// Something that is not used.
     Other,
 }
 
 /// Parameters that name columns, and names that columns have when none does.
-const NAMES: [(&str, Column, &[&str]); 7] = [
+const NAMES: [(&str, Column, &[&str]); 9] = [
     ("key", Column::Key, &["key", "object", "obj", "obj_id", "object_id", "id", "lbn", "block"]),
     ("offset", Column::Offset, &["offset", "offset_bytes"]),
     ("size", Column::Size, &["size", "obj_size", "object_size", "length", "length_bytes", "bytes"]),
@@ -26,6 +28,9 @@ const NAMES: [(&str, Column, &[&str]); 7] = [
     ("op", Column::Op, &["op", "operation", "type", "rw", "opcode"]),
     ("object", Column::Object, &["file", "filename", "device", "volume"]),
     ("task", Column::Task, &["pid", "tid", "task"]),
+    ("ttl", Column::Lifetime, &["ttl"]),
+    // What a column costs only its reader can say.
+    ("cost", Column::Cost, &[]),
 ];
 
 /// How a line is read.

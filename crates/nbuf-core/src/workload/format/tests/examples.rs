@@ -1,6 +1,7 @@
 //! An example of every format, written after its description, and the requests that it holds.
 
-/// `NAME[:PARAMETERS]`, the input, and its requests: `time_ns object ask offset+length task`.
+/// `NAME[:PARAMETERS]`, the input, and its requests: `time_ns object ask offset+length task`, with lifetime and cost where
+/// there are any.
 pub(super) struct Example {
     pub(super) format: &'static str,
     pub(super) input: Vec<u8>,
@@ -96,7 +97,7 @@ fn key_texts() -> Vec<Example> {
         text(
             "twitter",
             "0,q:q:1:8WTfjZU14ee,17,213,4,get,0\n1,123,3,5,9,set,60\n2,k k,3,0,9,delete,0\n",
-            "0 - Read #q:q:1:8WTfjZU14ee+230 4\n1000000000 - Write 123+8 9\n2000000000 - Discard #k k+3 9\n",
+            "0 - Read #q:q:1:8WTfjZU14ee+230 4\n1000000000 - Write 123+8 9 lives 60000000000\n2000000000 - Discard #k k+3 9\n",
         ),
         text(
             "wikimedia",
@@ -107,8 +108,8 @@ fn key_texts() -> Vec<Example> {
         text(
             "metaKV",
             "op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n\
-             5,12,8,GET,2,100,2,0,a,b\n6,ab,2,SET_LEASE,1,0,0,0,a,b\n7,12,8,DELETE,0,0,0,0,a,b\n",
-            "5000000000 - Read 12+108 0\n5000000000 - Read 12+108 0\n6000000000 - Write #ab+2 0\n",
+             5,12,8,GET,2,100,2,0,a,b\n6,ab,2,SET_LEASE,1,0,0,30,a,b\n7,12,8,DELETE,0,0,0,0,a,b\n",
+            "5000000000 - Read 12+108 0\n5000000000 - Read 12+108 0\n6000000000 - Write #ab+2 0 lives 30000000000\n",
         ),
         text(
             "metaKV",
@@ -129,6 +130,12 @@ fn key_texts() -> Vec<Example> {
             "csv:offset=2,size=3,op=1,object=4,task=5,time=6,time-unit=us,offset-unit=sectors,separator=semicolon",
             "W;8;16;sda;7;1\ntrim;1;1;sdb;8;2.5\nflush;0;0;sda;7;3\n",
             "1000 sda Write 4096+8192 7\n2500 sdb Discard 512+512 8\n3000 sda Flush 0+0 7\n",
+        ),
+        text(
+            "csv:key=id,time=at,ttl=ttl,cost=price,time-unit=ms",
+            "id,at,ttl,price\n1,5,250,0.5\n2,6,,3\n2,7,-1,1e3\n2,8,0.5,0\n",
+            "5000000 - Read 1+0 0 lives 250000000 costs 0.5\n6000000 - Read 2+0 0 costs 3\n\
+             7000000 - Read 2+0 0 costs 1000\n8000000 - Read 2+0 0 lives 1000000\n",
         ),
         text(
             "csv:key=block,separator=tab",
@@ -267,12 +274,20 @@ fn packed_keys() -> Vec<Example> {
         ),
         binary(
             "lcs",
-            &[&header(3), time, key, &(1_i64 << 40).to_le_bytes(), get_of_2, &[0; 4], next],
-            "5000000000 tenant 2 Read 99+1099511627776 0\n",
+            &[&header(3), time, key, &(1_i64 << 40).to_le_bytes(), get_of_2, &[9, 0, 0, 0], next],
+            "5000000000 tenant 2 Read 99+1099511627776 0 lives 9000000000\n",
         ),
-        binary("twr", &twr, "16 times 5000000000 - Write 99+230 0\n"),
-        binary("twrNS", &twr_ns, "16 times 5000000000 name space 7 Write 99+230 0\n"),
-        binary("oracleSysTwrNS", &sys, "16 times 5000000000 name space 7 Read 99+230 0\n"),
+        binary("twr", &twr, "16 times 5000000000 - Write 99+230 0 lives 60000000000\n"),
+        binary(
+            "twrNS",
+            &twr_ns,
+            "16 times 5000000000 name space 7 Write 99+230 0 lives 60000000000\n",
+        ),
+        binary(
+            "oracleSysTwrNS",
+            &sys,
+            "16 times 5000000000 name space 7 Read 99+230 0 lives 60000000000\n",
+        ),
         binary(
             "u32le",
             &[&[1, 0, 0, 0xff, 2, 0, 0, 0]],

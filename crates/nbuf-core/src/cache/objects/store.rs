@@ -1,0 +1,105 @@
+//! A cache of objects of one size, without what is around it: a policy, and the bytes that it has in use.
+
+use super::Object;
+use crate::cache::policy::{Access, Cause, Simple};
+use crate::cache::table::Table;
+
+/// A cache of one size that an access touches, and that then takes in what missed.
+pub(super) trait Store: Send {
+    /// What is known of an object from its last access, the same at every size.
+    type Kept: Copy + Default + Send;
+
+    /// What is to be known of an object from this access.
+    fn kept(object: &Object) -> Self::Kept;
+
+    /// Whether an object is there.
+    fn contains(&self, number: u32) -> bool;
+
+    /// Looks an object up, of which `before` was kept if it is there, and uses it. Whether it was there; it may have
+    /// another size now, and leave for it.
+    fn touch(&mut self, object: &Object, before: Self::Kept, all: &Table<Self::Kept>) -> bool;
+
+    /// Takes in an object that is not there, unless it is larger than the cache, and evicts what must go for it.
+    fn insert(&mut self, object: &Object, all: &Table<Self::Kept>);
+
+    /// An object that is there leaves.
+    fn leave(&mut self, number: u32, kept: Self::Kept);
+
+    /// Nothing is remembered any more of an object that is not there.
+    fn forget(&mut self, number: u32);
+
+    /// Starts to load what a touch will look at.
+    fn prefetch(&self, number: u32);
+}
+
+/// A policy that evicts until what comes fits.
+pub(super) struct Evicting<P> {
+    policy: P,
+    cache_bytes: u64,
+    used_bytes: u64,
+}
+
+impl<P: Simple> Evicting<P> {
+    pub(super) fn new(policy: P, cache_bytes: u64) -> Self {
+        Self { policy, cache_bytes, used_bytes: 0 }
+    }
+
+    /// Evicts until no more than `most` bytes are used.
+    fn make_room(&mut self, most: u64, charges: &Table<u64>) {
+        while self.used_bytes > most
+            && let Some(victim) = self.policy.evict(|_| true)
+        {
+            self.used_bytes -= charges.get(victim);
+        }
+    }
+}
+
+impl<P: Simple + Send> Store for Evicting<P> {
+    /// What it takes.
+    type Kept = u64;
+
+    fn kept(object: &Object) -> u64 {
+        object.charge
+    }
+
+    fn contains(&self, number: u32) -> bool {
+        self.policy.contains(number)
+    }
+
+    fn touch(&mut self, object: &Object, before: u64, charges: &Table<u64>) -> bool {
+        let &Object { number, charge, .. } = object;
+        self.policy.weigh(number, charge);
+        if !self.policy.touch(Access::to(number)) {
+            return false;
+        }
+        if charge > self.cache_bytes {
+            self.leave(number, before);
+        } else if charge != before {
+            self.used_bytes = self.used_bytes - before + charge;
+            self.make_room(self.cache_bytes, charges);
+        }
+        true
+    }
+
+    fn insert(&mut self, object: &Object, charges: &Table<u64>) {
+        let &Object { number, charge, .. } = object;
+        if charge <= self.cache_bytes {
+            self.make_room(self.cache_bytes - charge, charges);
+            self.policy.insert(Access::to(number), Cause::Demand);
+            self.used_bytes += charge;
+        }
+    }
+
+    fn leave(&mut self, number: u32, charge: u64) {
+        self.policy.leave(number);
+        self.used_bytes -= charge;
+    }
+
+    fn forget(&mut self, number: u32) {
+        self.policy.forget(number);
+    }
+
+    fn prefetch(&self, number: u32) {
+        self.policy.prefetch(number);
+    }
+}

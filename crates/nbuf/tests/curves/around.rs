@@ -1,0 +1,54 @@
+//! What is around the policies of `nbuf curve` over objects: times to live.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::Place;
+use super::{document, refused};
+
+/// Requests for keys 0 to 9 in turn, a second apart, of 100 bytes; every fifth writes.
+fn write(place: &Place) {
+    let line = |at: u64| {
+        let op = if at.is_multiple_of(5) { "set" } else { "get" };
+        let ttl = if at < 10 { "25" } else { "" };
+        format!("{at},{},100,{op},{ttl},{}\n", at % 10, at % 10 * 3)
+    };
+    let lines: String = (0..100).map(line).collect();
+    fs::write(place.path("lives.csv"), format!("time,key,size,op,ttl,price\n{lines}")).unwrap();
+    fs::write(place.path("timeless.csv"), "key,size\n1,5\n1,5\n").unwrap();
+}
+
+/// The misses of the only size of each curve.
+fn misses(document: &Value) -> Vec<u64> {
+    let curves = document["curves"].as_array().unwrap();
+    curves.iter().map(|curve| curve["points"][0]["misses"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn objects_expire_unless_they_are_written_in_time() {
+    let place = Place::new();
+    write(&place);
+    let run = |ttl: &str, expired: &str| {
+        let options = ["--policy", "lru,memcached", "--size", "64MiB", "--expired", expired];
+        let found = document(&place, &[&options[..], &["--ttl", ttl, "lives.csv"]].concat());
+        assert_eq!(found["curves"][0]["objects"]["ttl"], ttl);
+        misses(&found)
+    };
+    // All fit. Keys 0 and 5 are written each ten seconds. The others come in at 1..9 s, and again each time that they are
+    // older than 25 s: when they are asked for after 30 s.
+    let all = 2 + 8 * 4;
+    for expired in ["evict", "free"] {
+        assert_eq!(run("trace", expired), [all; 2], "{expired}");
+        assert_eq!(run("25s", expired), [all; 2], "{expired}");
+        assert_eq!(run("30s", expired), [2 + 8 * 3; 2], "the last moment hits, {expired}");
+        assert_eq!(run("1h", expired), [10; 2], "{expired}");
+        assert_eq!(run("9s", expired), [100; 2], "{expired}");
+    }
+    let cases: [(&[&str], i32, &str); 3] = [
+        (&["--ttl", "1h", "--size", "1KiB", "timeless.csv"], 125, "no time passes in it"),
+        (&["--ttl", "trace", "--size", "1KiB", "timeless.csv"], 125, "has a time to live (csv)"),
+        (&["--ttl", "soon", "lives.csv"], 2, "write trace for those of the trace"),
+    ];
+    refused(&place, &cases);
+}
