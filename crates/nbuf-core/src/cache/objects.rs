@@ -11,6 +11,7 @@
 //! large each object was at its last access, because an object that is there was last accessed with that
 //! size. Cost: what the policy costs at each size, and 8 bytes an object.
 
+mod bounds;
 mod expiry;
 mod segments;
 mod slabs;
@@ -18,6 +19,8 @@ mod store;
 
 use super::policy::Simple;
 use super::table::Table;
+use bounds::Least;
+pub(super) use bounds::bounds;
 use expiry::Expiry;
 pub(crate) use expiry::NEVER_NS;
 pub use expiry::{Expired, ExpiredError};
@@ -57,6 +60,8 @@ pub(crate) struct ObjectCount {
     pub(crate) bytes: u64,
     /// Those of the misses.
     pub(crate) miss_bytes: u64,
+    /// Where these are the misses of some schedule: what no schedule is below.
+    pub(crate) least: Option<Least>,
 }
 
 impl ObjectCount {

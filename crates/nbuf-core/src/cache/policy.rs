@@ -273,6 +273,7 @@ pub const POLICIES: &[Row] = &[
         engine: engine::optimum,
         once_bytes: 7,
         parameter: Some(&Opt::BYPASS),
+        objects: Some(objects::bounds),
         ..Row::of::<Opt>("opt", "evicts the page whose next use is furthest away", "Belady 1966", 1)
     },
 ];

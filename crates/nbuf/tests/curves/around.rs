@@ -1,4 +1,4 @@
-//! What is around the policies of `nbuf curve` over objects: times to live.
+//! What is around the policies of `nbuf curve` over objects: times to live, and the bounds of the optimum.
 
 use std::fs;
 
@@ -45,10 +45,25 @@ fn objects_expire_unless_they_are_written_in_time() {
         assert_eq!(run("1h", expired), [10; 2], "{expired}");
         assert_eq!(run("9s", expired), [100; 2], "{expired}");
     }
-    let cases: [(&[&str], i32, &str); 3] = [
+    let cases: [(&[&str], i32, &str); 4] = [
         (&["--ttl", "1h", "--size", "1KiB", "timeless.csv"], 125, "no time passes in it"),
         (&["--ttl", "trace", "--size", "1KiB", "timeless.csv"], 125, "has a time to live (csv)"),
         (&["--ttl", "soon", "lives.csv"], 2, "write trace for those of the trace"),
+        (&["--ttl", "1h", "--policy", "opt", "lives.csv"], 125, "does not know times to live"),
     ];
     refused(&place, &cases);
+}
+
+#[test]
+fn the_optimum_over_objects_has_bounds() {
+    let place = Place::new();
+    write(&place);
+    let found = document(&place, &["--policy", "lru,opt", "--size", "500B", "lives.csv"]);
+    let [lru, opt] = [0, 1].map(|at| &found["curves"][at]["points"][0]);
+    assert_eq!(lru["misses"], 100, "a loop is the worst for LRU");
+    // Four of ten objects stay, and the fifth place is for what passes: between 9 and 10 loops hit.
+    let [attained, least] = ["misses", "misses_low"].map(|name| opt[name].as_u64().unwrap());
+    assert_eq!(opt["misses_high"], opt["misses"]);
+    assert!((55..=64).contains(&attained) && (50..=attained).contains(&least), "{opt}");
+    assert!(opt["miss_bytes_low"].as_u64().unwrap() <= opt["miss_bytes"].as_u64().unwrap());
 }

@@ -103,7 +103,7 @@ fn a_target_and_all_policies_take_objects_too() {
     let said = stderr(&output);
     assert!(said.contains("which divide their caches by a number of pages"), "{said}");
     let rows = String::from_utf8_lossy(&output.stdout);
-    assert!(rows.lines().all(|row| row.split(',').count() == 14), "{rows}");
+    assert!(rows.lines().all(|row| row.split(',').count() == 15), "{rows}");
     assert!(rows.contains("\ngdsf,1,4096,4096,3000,"), "{rows}");
 }
 

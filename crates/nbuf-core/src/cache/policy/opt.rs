@@ -10,7 +10,7 @@
 
 use super::super::heap::Heap;
 use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
-use crate::cache::engine;
+use crate::cache::{engine, objects};
 
 /// The optimum: evicts the page whose next use is furthest away.
 #[derive(Clone, Debug)]
@@ -30,7 +30,8 @@ impl Opt {
         default: 0,
         most: 1,
         alone: Some(1),
-        objects: None,
+        // Objects may always bypass: their order is not known by one number.
+        objects: Some(|sizes_bytes, layers, _| objects::bounds(sizes_bytes, layers)),
         build: |capacity, _seed, bypass| Box::new(Self::with_bypass(capacity, bypass > 0)),
         engine: |sizes_pages, _seed, bypass| engine::optimum_of(sizes_pages, bypass > 0),
     };

@@ -88,6 +88,11 @@ pub enum Error {
         /// Its format.
         format: &'static str,
     },
+    /// The optimum has no bounds where objects expire.
+    #[error(
+        "opt over objects does not know times to live: leave opt out of --policy, or leave --ttl out"
+    )]
+    OptExpires,
     /// The trace has one part only.
     #[error(
         "--by {by} cannot split {name}, because it names no {what} ({format}): take --by op, or leave \

@@ -1,6 +1,6 @@
 //! Curves over objects with sizes: whether they are asked for, and how they are read.
 
-use super::policies::{MEMCACHED, OF_OBJECTS, ONLY_OBJECTS, all, policies};
+use super::policies::{MEMCACHED, OF_OBJECTS, ONLY_OBJECTS, all, is_opt, policies};
 use super::reading::{Reading, named};
 use super::{Drawn, Error, Spec, warmup};
 use crate::cache::allocator::{Allocator, SLAB_BYTES, chunks};
@@ -45,7 +45,14 @@ fn no_sizes(spec: &Spec, reading: &Reading<'_>) -> Error {
 
 /// Counts every policy, in one reading or two.
 pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
-    let (policies, mut left_out) = weighed(spec);
+    let (mut policies, mut left_out) = weighed(spec);
+    if spec.ttl.is_some() && policies.iter().any(is_opt) {
+        policies.retain(|choice| !is_opt(choice));
+        if policies.is_empty() {
+            return Err(Error::OptExpires);
+        }
+        left_out.push(Warning::Text(Error::OptExpires.to_string()));
+    }
     let plan = Plan {
         policies,
         sizes: spec.sizes.clone(),

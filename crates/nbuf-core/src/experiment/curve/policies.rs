@@ -36,3 +36,8 @@ pub(super) fn policies(spec: &Spec) -> Vec<Choice> {
 pub(super) fn is_lru(choice: &Choice) -> bool {
     choice.row().name == "lru"
 }
+
+/// Whether it is the optimum.
+pub(super) fn is_opt(choice: &Choice) -> bool {
+    choice.row().name == "opt"
+}

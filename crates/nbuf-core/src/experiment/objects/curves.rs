@@ -75,6 +75,7 @@ impl Objects {
                 misses: left,
                 bytes: misses.bytes,
                 miss_bytes: left_bytes,
+                ..ObjectCount::default()
             };
             Some(point(&count))
         });
@@ -131,6 +132,9 @@ fn point(count: &ObjectCount) -> CurvePoint {
         request_misses: Some(count.misses),
         bytes: Some(count.bytes),
         miss_bytes: Some(count.miss_bytes),
+        misses_low: count.least.map(|least| least.misses),
+        misses_high: count.least.map(|_| count.misses),
+        miss_bytes_low: count.least.map(|least| least.miss_bytes),
         ..CurvePoint::default()
     }
 }

@@ -1,6 +1,6 @@
 //! What the policies take, said before they are fed.
 
-use super::{Objects, curves};
+use super::{OPT, Objects, curves};
 use crate::cache::objects::Expired;
 use crate::trace::request::Request;
 use crate::workload::within::Growing;
@@ -22,6 +22,8 @@ const ACCESS_BYTES: u64 = 96;
 /// What a distance takes while the list of them is sorted, and how many are kept at the most.
 const DEPTH_BYTES: u64 = 60;
 const DEPTHS: u64 = 1 << 22;
+/// What an access costs the optimum: its interval, in a vector that has grown, and what is kept at its moment.
+const INTERVAL_BYTES: u64 = 144;
 
 impl Growing for Objects {
     fn most(&self, requests: &[Request]) -> u64 {
@@ -29,13 +31,17 @@ impl Growing for Objects {
         let objects = self.distinct().saturating_add(more);
         let depths = self.accesses.saturating_add(more).min(DEPTHS);
         let depths = if self.distances.is_some() { DEPTH_BYTES * depths } else { 0 };
-        let each = self.object_bytes.saturating_mul(objects);
+        let accesses = self.accesses.saturating_add(more);
+        let intervals = if self.has_opt() { INTERVAL_BYTES.saturating_mul(accesses) } else { 0 };
+        let each = self.object_bytes.saturating_mul(objects).saturating_add(intervals);
         each.saturating_add(ACCESS_BYTES * more + depths + self.pages.bytes(more))
     }
 
     fn least(&self, requests: &[Request]) -> u64 {
         let distinct = self.pages.distinct(requests).max(self.distinct());
-        distinct.saturating_mul(self.object_bytes)
+        let intervals =
+            if self.has_opt() { INTERVAL_BYTES.saturating_mul(self.accesses) } else { 0 };
+        distinct.saturating_mul(self.object_bytes).saturating_add(intervals)
     }
 
     fn take(&mut self, requests: &[Request]) {
@@ -48,6 +54,11 @@ impl Objects {
     /// two.
     pub(in crate::experiment) fn object_bytes(&self) -> u64 {
         self.object_bytes
+    }
+
+    /// Whether each access is kept.
+    fn has_opt(&self) -> bool {
+        self.cells.iter().any(|cell| cell.choice.row().name == OPT)
     }
 
     /// The same, before anything was read.

@@ -32,6 +32,8 @@ pub(super) use plan::{Plan, can_weigh};
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
+/// The policy that keeps each access.
+const OPT: &str = "opt";
 /// Sizes at which running LRU one by one costs less than its distances.
 const FEW_SIZES: usize = 2;
 

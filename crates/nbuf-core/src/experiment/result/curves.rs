@@ -122,10 +122,11 @@ pub struct CurvePoint {
     /// Those of which a page misses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request_misses: Option<u64>,
-    /// The lower edge of the 95 % band of the misses; absent where they are exact.
+    /// The lower edge of the 95 % band of the misses; of the optimum over objects, what no policy is below. Absent where
+    /// the misses are exact.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misses_low: Option<u64>,
-    /// The upper edge.
+    /// The upper edge; of the optimum over objects, `misses`, which some schedule attains.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub misses_high: Option<u64>,
     /// Bytes that were asked for; absent unless the caches are of objects.
@@ -134,6 +135,9 @@ pub struct CurvePoint {
     /// Those of the misses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub miss_bytes: Option<u64>,
+    /// Of the optimum over objects: the bytes of misses that no policy is below.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub miss_bytes_low: Option<u64>,
 }
 
 impl CurvePoint {

@@ -2,7 +2,7 @@
 
 use nbuf::experiment::result::{CurvePoint, CurveTarget, PolicyCurve};
 
-use super::family::{Family, at, band, is_opt, policy_name, spoken_name};
+use super::family::{Family, at, band, edges, is_opt, policy_name, spoken_name};
 use super::words::{Unit, percent};
 
 /// What the main curve says, and which policy does better.
@@ -94,11 +94,13 @@ fn rivals(family: &Family<'_>) -> Option<String> {
     let best = others.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let worst = others.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let optima = family.curves.iter().filter(|curve| is_opt(curve));
-    let optima = optima.filter_map(|curve| Some((curve, hits(curve)?)));
+    // Of objects, what no policy exceeds is more than what some schedule attains.
+    let optima = optima.filter_map(|curve| Some((curve, edges(at(&curve.points, pages)?).1)));
     // With what is discarded, or in trouble, it may hit less than others, and says nothing.
     let optimum = optima.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|&(_, share)| share >= best.1);
     let bound = optimum.map(|(curve, share)| {
-        let which = if curve.policy.contains(':') { "" } else { " that takes every page in" };
+        let may_bypass = curve.policy.contains(':') || family.unit.is_objects;
+        let which = if may_bypass { "" } else { " that takes every page in" };
         format!("no policy{which} can hit more than {} %", percent(share))
     });
     if others.len() < 2 {

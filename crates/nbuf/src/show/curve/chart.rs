@@ -5,7 +5,7 @@ use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 use super::super::chart::{Band, Chart, Line, Look, Mark, Points, between};
 use super::super::plot;
 use super::super::scale::Axis;
-use super::family::{Family, at, edges, families, is_opt, policy_name};
+use super::family::{Family, at, band_name, edges, families, is_opt, policy_name};
 use super::table::sizes;
 use super::words::Unit;
 
@@ -136,7 +136,7 @@ fn draw(chart: &mut Chart, unit: Unit, curves: &[&PolicyCurve]) {
         let points = |value: fn(&CurvePoint) -> f64| points(unit, &curve.points, value);
         if curve.points.iter().any(|point| point.misses_low.is_some()) {
             let is_first = chart.bands.is_empty();
-            let name = if is_first { "95 % band".to_owned() } else { String::new() };
+            let name = if is_first { band_name(curve).to_owned() } else { String::new() };
             let (low, high) = (points(|p| edges(p).0), points(|p| edges(p).1));
             chart.bands.push(Band { name, look, low, high, has_edges: false });
         }

@@ -2,8 +2,8 @@
 //!
 //! Fields are empty where there is nothing to say. The rows of windows and groups follow those of
 //! their policy; `part` says which they are and `name` which of them: a window has the time of its
-//! first request in nanoseconds. Objects with sizes have two more fields, the bytes of their requests and of
-//! the misses. A name keeps to its line: what would act on a terminal is `?`.
+//! first request in nanoseconds. Objects with sizes have three more fields: the bytes of their requests, of
+//! the misses, and of misses that no policy is below. A name keeps to its line: what would act on a terminal is `?`.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,8 @@ const HEADER: &str = "policy,page_bytes,pages,cache_bytes,accesses,misses,reques
 /// All rows, under one line of names.
 pub(crate) fn csv(document: &CurveDocument) -> String {
     let has_objects = document.curves.iter().any(|curve| curve.objects.is_some());
-    let mut out = String::from(HEADER) + if has_objects { ",bytes,miss_bytes\n" } else { "\n" };
+    let mut out = String::from(HEADER)
+        + if has_objects { ",bytes,miss_bytes,miss_bytes_low\n" } else { "\n" };
     for curve in &document.curves {
         for point in &curve.points {
             row(&mut out, curve, point, "", "");
@@ -58,7 +59,13 @@ fn row(out: &mut String, curve: &PolicyCurve, point: &CurvePoint, part: &str, na
         field(name)
     );
     if curve.objects.is_some() {
-        let _ = write!(out, ",{},{}", absent(point.bytes), absent(point.miss_bytes));
+        let _ = write!(
+            out,
+            ",{},{},{}",
+            absent(point.bytes),
+            absent(point.miss_bytes),
+            absent(point.miss_bytes_low)
+        );
     }
     out.push('\n');
 }

@@ -191,6 +191,11 @@ pub(super) fn edges(point: &CurvePoint) -> (f64, f64) {
     (hits(point.misses_high), hits(point.misses_low))
 }
 
+/// What the edges are of: a sample, or the optimum over objects, which is not known exactly.
+pub(super) fn band_name(curve: &PolicyCurve) -> &'static str {
+    if curve.sample.is_some() { "95 % band" } else { "bounds" }
+}
+
 /// `44.9..46.2`: the edges in percent, of a point that has some.
 pub(super) fn band(point: &CurvePoint) -> Option<String> {
     let (low, high) = edges(point);

@@ -15,7 +15,7 @@ use super::words::{Unit, percent};
 use super::{chart, facts, times};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
     ("hit", "an access to a page that the cache has kept"),
     ("miss", "an access to a page that the cache does not have, the first to it among them"),
     (
@@ -29,6 +29,10 @@ const WORDS: [(&str, &str); 8] = [
         "bytes of the requests that hit, of caches of objects, in percent of the bytes of all",
     ),
     ("opt", "the policy that knows the future: no other that takes every page in can hit more"),
+    (
+        "bounds",
+        "of objects, the hits of opt are between what some schedule reaches and what no policy can exceed",
+    ),
     (
         "95 % band",
         "the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty",

@@ -14,7 +14,7 @@ use super::super::text::{grouped, tail, wrap};
 use super::answer::{sentences, target};
 use super::facts;
 use super::family::{
-    Family, at, band, families, is_floor_at_most, is_opt, policy_name, requests_differ,
+    Family, at, band, band_name, families, is_floor_at_most, is_opt, policy_name, requests_differ,
 };
 use super::parts::{groups, windows};
 use super::words::{Unit, percent};
@@ -103,7 +103,7 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
     }
     columns.push(number("hit %"));
     columns.extend(unit.is_objects.then(|| number("byte hit %")));
-    columns.extend(has_band.then(|| number("95 % band")));
+    columns.extend(has_band.then(|| number(band_name(curve))));
     columns.extend(has_requests.then(|| number("requests %").rank(1)));
     columns.push(number("misses").rank(3));
     columns.extend(unit.is_objects.then(|| number("missed").rank(2)));
@@ -150,7 +150,7 @@ fn together(family: &Family<'_>, width: usize) -> Table {
         for curve in &family.curves {
             let point = at(&curve.points, pages);
             row.push(point.map_or_else(Cell::default, |point| {
-                let hits = percent(point.hit_ratio());
+                let hits = band(point).unwrap_or_else(|| percent(point.hit_ratio()));
                 if !is_opt(curve) && best.as_ref() == Some(&hits) {
                     Cell::class(hits + "*", "strong")
                 } else {
@@ -170,7 +170,11 @@ fn has_count(family: &Family<'_>, width: usize) -> bool {
 
 fn caption(family: &Family<'_>) -> String {
     let has_opt = family.curves.iter().any(|curve| is_opt(curve));
-    let aside = if has_opt { ", opt aside" } else { "" };
+    let aside = match (has_opt, family.unit.is_objects) {
+        (false, _) => "",
+        (true, false) => ", opt aside",
+        (true, true) => ", opt aside, between its bounds",
+    };
     if family.unit.is_objects {
         return format!("Hits in % of requests, and of their bytes; * the most of a row{aside}");
     }
