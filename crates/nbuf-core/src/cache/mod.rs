@@ -6,6 +6,7 @@
 //! assert!(POLICIES.iter().any(|row| row.name == "s3-fifo"));
 //! ```
 
+pub(crate) mod admission;
 pub(crate) mod allocator;
 pub mod cached;
 pub(crate) mod engine;

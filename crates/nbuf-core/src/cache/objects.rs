@@ -11,19 +11,23 @@
 //! large each object was at its last access, because an object that is there was last accessed with that
 //! size. Cost: what the policy costs at each size, and 8 bytes an object.
 
+mod adapt_size;
 mod bounds;
 mod expiry;
+mod gate;
 mod segments;
 mod slabs;
 mod store;
 
-use super::policy::Simple;
+use super::admission::{Admission, Tuning};
+use super::policy::{Lru, Simple};
 use super::table::Table;
 use bounds::Least;
 pub(super) use bounds::bounds;
 use expiry::Expiry;
 pub(crate) use expiry::NEVER_NS;
 pub use expiry::{Expired, ExpiredError};
+use gate::Gate;
 pub(super) use slabs::slabs;
 use store::{Evicting, Store};
 
@@ -77,6 +81,8 @@ pub(crate) struct Layers {
     pub(crate) seed: u64,
     /// What becomes of expired objects; nothing where no object expires.
     pub(crate) expired: Option<Expired>,
+    /// What decides whether an object comes in: all must admit it.
+    pub(crate) admissions: Vec<Admission>,
 }
 
 /// Counts hits and misses of one policy over objects, at several sizes.
@@ -102,6 +108,7 @@ pub(crate) type MakeObjectEngine =
 struct Cache<S> {
     store: S,
     expiry: Option<Expiry>,
+    gates: Vec<Gate>,
     count: ObjectCount,
 }
 
@@ -129,16 +136,31 @@ pub(super) fn objects_of<P: Simple + Send + 'static>(
     caches(sizes_bytes, layers, |bytes| Evicting::new(policy(), bytes))
 }
 
+/// LRU with admission by size.
+pub(super) fn adapt_size(
+    sizes_bytes: &[u64],
+    layers: &Layers,
+    tuning: Tuning,
+) -> Box<dyn ObjectEngine> {
+    let mut layers = layers.clone();
+    layers.admissions.push(Admission::AdaptSize(tuning));
+    objects::<Lru>(sizes_bytes, &layers)
+}
+
 /// An engine out of caches of each size.
 fn caches<S: Store + 'static>(
     sizes_bytes: &[u64],
     layers: &Layers,
     store: impl Fn(u64) -> S,
 ) -> Box<dyn ObjectEngine> {
-    let cache = |&cache_bytes: &u64| Cache {
-        store: store(cache_bytes),
-        expiry: layers.expired.map(Expiry::new),
-        count: ObjectCount::of(cache_bytes),
+    let cache = |&cache_bytes: &u64| {
+        let gate = |&admission: &Admission| Gate::new(admission, layers.seed, cache_bytes);
+        Cache {
+            store: store(cache_bytes),
+            expiry: layers.expired.map(Expiry::new),
+            gates: layers.admissions.iter().map(gate).collect(),
+            count: ObjectCount::of(cache_bytes),
+        }
     };
     Box::new(Caches { caches: sizes_bytes.iter().map(cache).collect(), kept: Table::default() })
 }
@@ -192,6 +214,9 @@ impl<S: Store> Cache<S> {
                 }
             });
         }
+        for gate in &mut self.gates {
+            gate.see(object, self.store.len());
+        }
         if self.store.touch(object, before, all) {
             if object.is_write
                 && let Some(expiry) = &mut self.expiry
@@ -202,6 +227,10 @@ impl<S: Store> Cache<S> {
         }
         self.count.misses += 1;
         self.count.miss_bytes += object.bytes;
+        let store = &mut self.store;
+        if !self.gates.iter_mut().all(|gate| gate.admits(object, || store.rival(object, all))) {
+            return;
+        }
         self.store.insert(object, all);
         if let Some(expiry) = &mut self.expiry {
             expiry.begin(object);

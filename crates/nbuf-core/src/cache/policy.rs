@@ -7,6 +7,7 @@
 //!
 //! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
 
+mod adapt_size;
 mod any;
 mod arc;
 mod car;
@@ -16,6 +17,8 @@ mod clock_pro;
 mod fifo;
 mod gdsf;
 mod lfu;
+mod lhd;
+mod lhd_classes;
 mod lirs;
 mod lru;
 mod lru_k;
@@ -37,12 +40,13 @@ mod w_tiny_lfu;
 pub use any::AnyPolicy;
 pub(crate) use arc::Arc;
 pub(crate) use car::Car;
-pub use choice::{Choice, ChoiceError, Parameter};
+pub use choice::{Choice, ChoiceError, Parameter, Settable};
 pub(crate) use clock::Clock;
 pub(crate) use clock_pro::ClockPro;
 pub(crate) use fifo::Fifo;
 pub(crate) use gdsf::Gdsf;
 pub(crate) use lfu::{Lfu, LfuDa};
+pub(crate) use lhd::Lhd;
 pub(crate) use lirs::Lirs;
 pub(crate) use lru::{Lru, Mru};
 pub(crate) use lru_k::LruK;
@@ -60,6 +64,7 @@ pub(crate) use two_queue::TwoQueue;
 pub(crate) use v1::V1;
 pub(crate) use w_tiny_lfu::WTinyLfu;
 
+use super::admission::Tuning;
 use super::{engine, objects};
 
 /// A demand for a page.
@@ -216,7 +221,31 @@ pub const POLICIES: &[Row] = &[
         )
     },
     Row {
-        parameter: Some(&Redis::SAMPLES),
+        settable: Some(&Lhd::SETTABLE),
+        objects: Some(objects::objects::<Lhd>),
+        ..Row::of::<Lhd>(
+            "lhd",
+            "evicts the lowest hit density of some random keys",
+            "Beckmann et al. 2018",
+            44,
+        )
+    },
+    Row {
+        engine: engine::stack,
+        once_bytes: 16,
+        settable: Some(&adapt_size::SETTABLE),
+        objects: Some(|sizes_bytes, layers| {
+            objects::adapt_size(sizes_bytes, layers, Tuning::USUAL)
+        }),
+        ..Row::of::<Lru>(
+            "adaptsize",
+            "LRU that admits small objects more likely, tuned",
+            "Berger et al. 2017",
+            40,
+        )
+    },
+    Row {
+        settable: Some(&Redis::SAMPLES),
         objects: Some(objects::objects::<Redis>),
         ..Row::of::<Redis>(
             "redis",
@@ -266,13 +295,13 @@ pub const POLICIES: &[Row] = &[
     Row::of::<WTinyLfu>("w-tinylfu", "admits by frequency", "Einziger et al. 2017", 9),
     Row::of::<TwoLists>("two-lists", "the kernel's lists, a page at a time", "Weiner 2014", 13),
     Row {
-        parameter: Some(&V1::BUSY),
+        settable: Some(&V1::BUSY),
         ..Row::of::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16)
     },
     Row {
         engine: engine::optimum,
         once_bytes: 7,
-        parameter: Some(&Opt::BYPASS),
+        settable: Some(&Opt::BYPASS),
         objects: Some(objects::bounds),
         ..Row::of::<Opt>("opt", "evicts the page whose next use is furthest away", "Belady 1966", 1)
     },

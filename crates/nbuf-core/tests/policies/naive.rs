@@ -385,7 +385,7 @@ fn clock(capacity: usize) -> Twin {
 fn twin(name: &str, capacity: usize) -> Twin {
     match name {
         // Pages are of one class.
-        "lru" | "memcached" => listed(capacity, to_newest, |_| 0),
+        "lru" | "memcached" | "adaptsize" => listed(capacity, to_newest, |_| 0),
         "fifo" => listed(capacity, |_, _| (), |_| 0),
         "mru" => listed(capacity, to_newest, |list| list.len() - 1),
         "clock" => clock(capacity),
@@ -410,7 +410,7 @@ fn twin(name: &str, capacity: usize) -> Twin {
 
 /// Policies whose rules are too long for a second copy to prove anything: strips, counts of other
 /// programs and properties speak for them. W-TinyLFU has its twin with those counts; chance has none.
-const WITHOUT: [&str; 5] = ["lirs", "clock-pro", "w-tinylfu", "random", "redis"];
+const WITHOUT: [&str; 6] = ["lirs", "clock-pro", "w-tinylfu", "random", "redis", "lhd"];
 
 fn check(capacity: u32, pages: &[u32]) {
     for row in nbuf::cache::policy::POLICIES {

@@ -1,4 +1,5 @@
-//! What is around the policies of `nbuf curve` over objects: times to live, and the bounds of the optimum.
+//! What is around the policies of `nbuf curve` over objects: times to live, admissions, and the bounds
+//! of the optimum.
 
 use std::fs;
 
@@ -66,4 +67,33 @@ fn the_optimum_over_objects_has_bounds() {
     assert_eq!(opt["misses_high"], opt["misses"]);
     assert!((55..=64).contains(&attained) && (50..=attained).contains(&least), "{opt}");
     assert!(opt["miss_bytes_low"].as_u64().unwrap() <= opt["miss_bytes"].as_u64().unwrap());
+}
+
+#[test]
+fn an_admission_is_in_front_of_every_policy() {
+    let place = Place::new();
+    write(&place);
+    let run = |admit: &[&str]| {
+        let options =
+            ["--policy", "lru,gdsf,lhd:samples=4:recent=2", "--size", "1KiB", "lives.csv"];
+        let found = document(&place, &[admit, &options[..]].concat());
+        assert_eq!(found["curves"][2]["policy"], "lhd:samples=4:recent=2");
+        (misses(&found), found["curves"][0]["objects"]["admissions"].clone())
+    };
+    assert_eq!(run(&["--overhead", "0", "--unit", "object"]).0, [10; 3], "all fit");
+    let (refused_all, shown) = run(&["--admit", "threshold:bytes=99", "--admit", "tinylfu"]);
+    assert_eq!(refused_all, [100; 3]);
+    assert_eq!(shown, serde_json::json!(["threshold:bytes=99", "tinylfu:sample=10"]));
+    assert_eq!(run(&["--admit", "threshold:bytes=100"]).0, [10; 3]);
+    assert!(run(&["--admit", "probability:p=0.2"]).0.iter().all(|&few| few > 20));
+    let help = super::curve(&place, &["--help-policies"]);
+    let help = String::from_utf8_lossy(&help.stdout);
+    for line in ["lhd*: ", "lhd:samples=32: ", "v1:busy=1: ", "tinylfu:sample=10: "] {
+        assert!(help.lines().any(|one| one.trim_start().starts_with(line)), "{line}: {help}");
+    }
+    let cases: [(&[&str], i32, &str); 2] = [
+        (&["--admit", "small", "lives.csv"], 2, "write threshold:bytes=64KiB"),
+        (&["--policy", "lhd:samples=9999", "lives.csv"], 2, "write lhd:samples=N"),
+    ];
+    refused(&place, &cases);
 }

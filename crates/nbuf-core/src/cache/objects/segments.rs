@@ -58,6 +58,11 @@ impl Segments {
         self.queues.contains(number)
     }
 
+    /// Items that are there.
+    pub(super) fn len(&self) -> u32 {
+        (0..CLASSES as u32 * LISTS as u32).map(|queue| self.queues.len(queue)).sum()
+    }
+
     /// A use of an item that is there.
     pub(super) fn hit(&mut self, class: u8, number: u32) {
         self.time = self.time.wrapping_add(1);

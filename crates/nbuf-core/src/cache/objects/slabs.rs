@@ -79,6 +79,18 @@ impl Store for Memory {
         true
     }
 
+    fn rival(&mut self, object: &Object, places: &Table<Option<Place>>) -> Option<u32> {
+        let Place { class, chunks } = places.get(object.number)?;
+        let at = usize::from(class);
+        let may_grow = self.slabs < self.slabs_max || !self.has_slabs[at];
+        let is_full = self.free[at] < u64::from(chunks) && !may_grow;
+        is_full.then(|| self.items.victim(class)).flatten()
+    }
+
+    fn len(&self) -> u32 {
+        self.items.len()
+    }
+
     fn insert(&mut self, object: &Object, places: &Table<Option<Place>>) {
         if let Some(now) = places.get(object.number)
             && self.make_room(now, places)

@@ -19,6 +19,12 @@ pub(super) trait Store: Send {
     /// another size now, and leave for it.
     fn touch(&mut self, object: &Object, before: Self::Kept, all: &Table<Self::Kept>) -> bool;
 
+    /// The object that would go first for this one, which is not there; none where it fits, or never can.
+    fn rival(&mut self, object: &Object, all: &Table<Self::Kept>) -> Option<u32>;
+
+    /// Objects that are there.
+    fn len(&self) -> u32;
+
     /// Takes in an object that is not there, unless it is larger than the cache, and evicts what must go for it.
     fn insert(&mut self, object: &Object, all: &Table<Self::Kept>);
 
@@ -40,7 +46,8 @@ pub(super) struct Evicting<P> {
 }
 
 impl<P: Simple> Evicting<P> {
-    pub(super) fn new(policy: P, cache_bytes: u64) -> Self {
+    pub(super) fn new(mut policy: P, cache_bytes: u64) -> Self {
+        policy.bound(cache_bytes);
         Self { policy, cache_bytes, used_bytes: 0 }
     }
 
@@ -79,6 +86,15 @@ impl<P: Simple + Send> Store for Evicting<P> {
             self.make_room(self.cache_bytes, charges);
         }
         true
+    }
+
+    fn rival(&mut self, object: &Object, _charges: &Table<u64>) -> Option<u32> {
+        let room = self.cache_bytes.checked_sub(object.charge)?;
+        if self.used_bytes > room { self.policy.rival() } else { None }
+    }
+
+    fn len(&self) -> u32 {
+        self.policy.pages()
     }
 
     fn insert(&mut self, object: &Object, charges: &Table<u64>) {

@@ -10,8 +10,12 @@ use crate::cache::engine::Engine;
 use crate::cache::objects::{Layers, ObjectEngine};
 use crate::units::as_text;
 
-/// Caches of objects of several sizes, with what is around the policy and the value of a parameter.
-type MakeObjects = fn(sizes_bytes: &[u64], layers: &Layers, value: u32) -> Box<dyn ObjectEngine>;
+/// Caches of objects of several sizes, with what is around the policy and the values of its parameters.
+type MakeObjects =
+    fn(sizes_bytes: &[u64], layers: &Layers, values: &[u32]) -> Box<dyn ObjectEngine>;
+
+/// Parameters that a policy has at the most.
+const PARAMETERS_MAX: usize = 8;
 
 /// What can be set of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -26,19 +30,40 @@ pub struct Parameter {
     pub most: u32,
     /// What it is where its name stands alone, if it may.
     pub alone: Option<u32>,
-    /// One cache with this value.
-    pub(super) build: fn(capacity: u32, seed: u64, value: u32) -> Box<dyn AnyPolicy>,
-    /// Caches of several sizes with this value.
-    pub(super) engine: fn(sizes_pages: &[u64], seed: u64, value: u32) -> Box<dyn Engine>,
+}
+
+/// The parameters of a policy, and what is made with their values.
+#[derive(Clone, Copy, Debug)]
+pub struct Settable {
+    /// In the order of their values.
+    pub parameters: &'static [Parameter],
+    /// One cache with these values.
+    pub(super) build: fn(capacity: u32, seed: u64, values: &[u32]) -> Box<dyn AnyPolicy>,
+    /// Caches of several sizes with these values.
+    pub(super) engine: fn(sizes_pages: &[u64], seed: u64, values: &[u32]) -> Box<dyn Engine>,
     /// The same over objects with sizes, where the policy has that.
     pub(super) objects: Option<MakeObjects>,
+}
+
+/// The values of parameters, as they are asked for; the usual ones where they are not.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    settable: &'static Settable,
+    asked: [Option<u32>; PARAMETERS_MAX],
+}
+
+impl Values {
+    fn all(&self) -> Vec<u32> {
+        let each = self.settable.parameters.iter().zip(self.asked);
+        each.map(|(parameter, asked)| asked.unwrap_or(parameter.default)).collect()
+    }
 }
 
 /// A policy and its parameters, as `lru` or `v1:busy=3` name it.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     row: &'static Row,
-    value: Option<(&'static Parameter, u32)>,
+    values: Option<Values>,
 }
 
 /// Why a text names no policy.
@@ -76,16 +101,16 @@ impl Choice {
 
     /// One cache of this many pages, at least one.
     pub fn build(&self, capacity: u32, seed: u64) -> Box<dyn AnyPolicy> {
-        match self.value {
-            Some((parameter, value)) => (parameter.build)(capacity, seed, value),
+        match &self.values {
+            Some(values) => (values.settable.build)(capacity, seed, &values.all()),
             None => (self.row.build)(capacity, seed),
         }
     }
 
     /// Caches of several sizes, fed in one pass; see [`crate::cache::engine::engine`].
     pub fn engine(&self, sizes_pages: &[u64], seed: u64) -> Box<dyn Engine> {
-        match self.value {
-            Some((parameter, value)) => (parameter.engine)(sizes_pages, seed, value),
+        match &self.values {
+            Some(values) => (values.settable.engine)(sizes_pages, seed, &values.all()),
             None => (self.row.engine)(sizes_pages, seed),
         }
     }
@@ -96,9 +121,10 @@ impl Choice {
         sizes_bytes: &[u64],
         layers: &Layers,
     ) -> Option<Box<dyn ObjectEngine>> {
-        match self.value {
-            Some((parameter, value)) => {
-                parameter.objects.map(|objects| objects(sizes_bytes, layers, value))
+        match &self.values {
+            Some(values) => {
+                let make = values.settable.objects;
+                make.map(|objects| objects(sizes_bytes, layers, &values.all()))
             }
             None => self.row.objects.map(|objects| objects(sizes_bytes, layers)),
         }
@@ -107,7 +133,7 @@ impl Choice {
 
 impl From<&'static Row> for Choice {
     fn from(row: &'static Row) -> Self {
-        Self { row, value: None }
+        Self { row, values: None }
     }
 }
 
@@ -121,34 +147,48 @@ impl FromStr for Choice {
         };
         let row = find(name).ok_or_else(|| ChoiceError::Unknown(name.to_owned()))?;
         let Some(rest) = rest else { return Ok(row.into()) };
-        let parameter = row.parameter.ok_or(ChoiceError::None(row.name))?;
-        let value = rest.split_once('=').filter(|(name, _)| *name == parameter.name);
-        // The parser of the library would take a sign.
-        let value = value.filter(|(_, value)| value.bytes().all(|byte| byte.is_ascii_digit()));
-        let value = value.and_then(|(_, value)| value.parse().ok());
-        let value = value.or(parameter.alone.filter(|_| rest == parameter.name));
-        let value = value.filter(|&value| value <= parameter.most);
-        let value = value.ok_or_else(|| ChoiceError::Wrong {
-            text: rest.to_owned(),
-            policy: row.name,
-            name: parameter.name,
-            summary: parameter.summary,
-            most: parameter.most,
-        })?;
-        Ok(Self { row, value: Some((parameter, value)) })
+        let settable = row.settable.ok_or(ChoiceError::None(row.name))?;
+        let mut asked = [None; PARAMETERS_MAX];
+        for part in rest.split(':') {
+            let (at, value) = value_of(row.name, settable.parameters, part)?;
+            asked[at] = Some(value);
+        }
+        Ok(Self { row, values: Some(Values { settable, asked }) })
     }
+}
+
+/// Which of the parameters a part sets, and to what.
+fn value_of(
+    policy: &'static str,
+    parameters: &'static [Parameter],
+    part: &str,
+) -> Result<(usize, u32), ChoiceError> {
+    let (name, value) =
+        part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
+    let at = parameters.iter().position(|parameter| parameter.name == name);
+    let Parameter { name, summary, most, alone, .. } = parameters[at.unwrap_or(0)];
+    let wrong = || ChoiceError::Wrong { text: part.to_owned(), policy, name, summary, most };
+    let value = match value {
+        // The parser of the library would take a sign.
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().ok(),
+        Some(_) => None,
+        None => alone,
+    };
+    at.zip(value.filter(|&value| value <= most)).ok_or_else(wrong)
 }
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.row.name)?;
-        match self.value {
-            Some((parameter, value)) if parameter.alone == Some(value) => {
-                write!(f, ":{}", parameter.name)
+        let Some(Values { settable, asked }) = &self.values else { return Ok(()) };
+        for (parameter, value) in settable.parameters.iter().zip(asked) {
+            match value {
+                Some(value) if parameter.alone == Some(*value) => write!(f, ":{}", parameter.name)?,
+                Some(value) => write!(f, ":{}={value}", parameter.name)?,
+                None => {}
             }
-            Some((parameter, value)) => write!(f, ":{}={value}", parameter.name),
-            None => Ok(()),
         }
+        Ok(())
     }
 }
 
@@ -168,7 +208,14 @@ mod tests {
             assert_eq!(row.name.parse::<Choice>().unwrap().to_string(), row.name);
         }
         assert_eq!("OPT:bypass=1".parse::<Choice>().unwrap().to_string(), "opt:bypass");
-        for text in ["v1:busy=0", "v1:busy=3", "v1:busy=4294967295", "opt:bypass", "opt:bypass=0"] {
+        for text in [
+            "v1:busy=0",
+            "v1:busy=3",
+            "v1:busy=4294967295",
+            "opt:bypass",
+            "opt:bypass=0",
+            "lhd:samples=64:every=1000",
+        ] {
             assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
         }
     }
@@ -204,9 +251,18 @@ mod tests {
         }
         let wrong = |text: &str| text.parse::<Choice>().is_err();
         assert!(
-            ["opt:bypass=2", "v1:k=1", "v1:busy=4294967296", "v2:busy=1", "", ":busy=1"]
-                .iter()
-                .all(|t| wrong(t))
+            [
+                "opt:bypass=2",
+                "lhd:samples=1:",
+                "lhd:samples=1:k=2",
+                "v1:k=1",
+                "v1:busy=4294967296",
+                "v2:busy=1",
+                "",
+                ":busy=1"
+            ]
+            .iter()
+            .all(|t| wrong(t))
         );
     }
 }

@@ -54,6 +54,17 @@ impl Simple for Clock {
         None
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        loop {
+            let page = self.queues.last(ORDER)?;
+            if self.states.get(page) == FRESH {
+                return Some(page);
+            }
+            *self.states.at(page) = FRESH;
+            self.queues.move_to_front(ORDER, page);
+        }
+    }
+
     #[inline]
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.queues.push_front(ORDER, access.page);

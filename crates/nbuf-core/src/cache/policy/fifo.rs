@@ -38,6 +38,10 @@ impl Simple for Fifo {
         Some(victim)
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        self.queues.last(ORDER)
+    }
+
     #[inline]
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.queues.push_front(ORDER, access.page);

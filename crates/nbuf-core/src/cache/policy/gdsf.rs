@@ -71,6 +71,10 @@ impl Simple for Gdsf {
         Some(victim)
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        self.objects.first().map(|(page, _)| page)
+    }
+
     fn insert(&mut self, access: Access, cause: Cause) {
         self.set(access.page, u32::from(cause == Cause::Demand));
     }

@@ -64,6 +64,10 @@ impl<const AGES: bool> Simple for Frequency<AGES> {
         Some(victim)
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        self.pages.first().map(|(page, _)| page)
+    }
+
     fn insert(&mut self, access: Access, cause: Cause) {
         self.set(access.page, u32::from(cause == Cause::Demand));
     }

@@ -63,6 +63,10 @@ impl<const EVICTS_NEWEST: bool> Simple for Recency<EVICTS_NEWEST> {
         victim
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        if EVICTS_NEWEST { self.queues.newest_first(ORDER).next() } else { self.queues.last(ORDER) }
+    }
+
     #[inline]
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.queues.push_front(ORDER, access.page);

@@ -53,6 +53,10 @@ impl Simple for LruK {
         self.pages.take_first(is_evictable).map(|(page, _)| page)
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        self.pages.first().map(|(page, _)| page)
+    }
+
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.pages.set(access.page, key(self.histories.get(access.page)));
     }

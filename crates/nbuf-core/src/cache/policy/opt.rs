@@ -9,7 +9,7 @@
 //! are wanted sooner, and no cache at all misses less. Not for a running system: it sees the future.
 
 use super::super::heap::Heap;
-use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
+use super::{Access, Cause, Outcome, Parameter, Policy, Settable, at_least_one, holds};
 use crate::cache::{engine, objects};
 
 /// The optimum: evicts the page whose next use is furthest away.
@@ -24,16 +24,18 @@ pub(crate) struct Opt {
 
 impl Opt {
     /// The parameter.
-    pub(crate) const BYPASS: Parameter = Parameter {
-        name: "bypass",
-        summary: "whether to bypass a page whose next use is furthest of all",
-        default: 0,
-        most: 1,
-        alone: Some(1),
+    pub(crate) const BYPASS: Settable = Settable {
+        parameters: &[Parameter {
+            name: "bypass",
+            summary: "whether to bypass a page whose next use is furthest of all",
+            default: 0,
+            most: 1,
+            alone: Some(1),
+        }],
         // Objects may always bypass: their order is not known by one number.
         objects: Some(|sizes_bytes, layers, _| objects::bounds(sizes_bytes, layers)),
-        build: |capacity, _seed, bypass| Box::new(Self::with_bypass(capacity, bypass > 0)),
-        engine: |sizes_pages, _seed, bypass| engine::optimum_of(sizes_pages, bypass > 0),
+        build: |capacity, _seed, values| Box::new(Self::with_bypass(capacity, values[0] > 0)),
+        engine: |sizes_pages, _seed, values| engine::optimum_of(sizes_pages, values[0] > 0),
     };
 
     /// A cache that takes every page in, or, where it may bypass, only those wanted before another.

@@ -35,6 +35,10 @@ impl Simple for Random {
         Some(victim)
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        self.frames.at_any(&mut self.chance).next()
+    }
+
     #[inline]
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.frames.insert(access.page);

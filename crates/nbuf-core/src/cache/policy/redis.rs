@@ -11,7 +11,7 @@
 
 use super::super::frames::Frames;
 use super::super::table::Table;
-use super::{Access, Cause, Parameter, Simple, at_least_one, holds};
+use super::{Access, Cause, Parameter, Settable, Simple, at_least_one, holds};
 use crate::cache::{engine, objects};
 use crate::clock;
 
@@ -44,18 +44,20 @@ pub(crate) struct Redis {
 
 impl Redis {
     /// The parameter.
-    pub(crate) const SAMPLES: Parameter = Parameter {
-        name: "samples",
-        summary: "the keys that an eviction looks at",
-        default: SAMPLES,
-        most: SAMPLES_MAX,
-        alone: None,
-        build: |pages, seed, samples| Box::new(Self::with_samples(pages, seed, samples)),
-        engine: |sizes_pages, seed, samples| {
-            engine::plain_of(sizes_pages, |pages| Self::with_samples(pages, seed, samples))
+    pub(crate) const SAMPLES: Settable = Settable {
+        parameters: &[Parameter {
+            name: "samples",
+            summary: "the keys that an eviction looks at",
+            default: SAMPLES,
+            most: SAMPLES_MAX,
+            alone: None,
+        }],
+        build: |pages, seed, values| Box::new(Self::with_samples(pages, seed, values[0])),
+        engine: |sizes_pages, seed, values| {
+            engine::plain_of(sizes_pages, |pages| Self::with_samples(pages, seed, values[0]))
         },
-        objects: Some(|sizes_bytes, layers, samples| {
-            let policy = || Self::with_samples(u32::MAX, layers.seed, samples);
+        objects: Some(|sizes_bytes, layers, values| {
+            let policy = || Self::with_samples(u32::MAX, layers.seed, values[0]);
             objects::objects_of(sizes_bytes, layers, policy)
         }),
     };
@@ -123,6 +125,11 @@ impl Simple for Redis {
         };
         self.leave(victim);
         Some(victim)
+    }
+
+    fn rival(&mut self) -> Option<u32> {
+        self.populate();
+        self.pool.last().map(|known| known.page)
     }
 
     fn insert(&mut self, access: Access, _cause: Cause) {

@@ -1,6 +1,6 @@
 //! A row of the table of policies: ours, or one of a user of the library.
 
-use super::{AnyPolicy, Parameter, Policy};
+use super::{AnyPolicy, Policy, Settable};
 use crate::cache::engine::{self, Engine};
 use crate::cache::objects::MakeObjectEngine;
 
@@ -18,7 +18,7 @@ pub struct Row {
     /// Memory that it costs once, whatever the sizes.
     pub once_bytes: u64,
     /// What can be set of it, if anything.
-    pub parameter: Option<&'static Parameter>,
+    pub settable: Option<&'static Settable>,
     /// One cache of this many pages, at least one.
     pub build: fn(capacity: u32, seed: u64) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes, fed in one pass; see [`engine::engine`].
@@ -29,6 +29,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether it also works over objects with sizes.
+    pub fn takes_objects(&self) -> bool {
+        self.objects.is_some()
+    }
+
     /// The row of a policy, which need not be one of ours: [`Choice::from`](super::Choice) of a static row goes wherever
     /// a name of [`POLICIES`](super::POLICIES) goes. `page_bytes` is the memory of a distinct page at each size.
     ///
@@ -94,7 +99,7 @@ impl Row {
             citation,
             page_bytes,
             once_bytes: 0,
-            parameter: None,
+            settable: None,
             build: |capacity, seed| Box::new(P::new(capacity, seed)),
             engine: engine::plain::<P>,
             objects: None,

@@ -64,6 +64,18 @@ impl Simple for Sieve {
         None
     }
 
+    fn rival(&mut self) -> Option<u32> {
+        loop {
+            let page = self.hand.or_else(|| self.queues.last(ORDER))?;
+            self.hand = Some(page);
+            if self.states.get(page) == FRESH {
+                return Some(page);
+            }
+            *self.states.at(page) = FRESH;
+            self.hand = self.queues.newer(page);
+        }
+    }
+
     #[inline]
     fn insert(&mut self, access: Access, _cause: Cause) {
         self.queues.push_front(ORDER, access.page);

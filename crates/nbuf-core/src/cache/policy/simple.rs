@@ -30,6 +30,19 @@ pub trait Simple {
     where
         Self: Sized;
 
+    /// The page that would be evicted first, which stays. Policies that play with chance may evict another one.
+    fn rival(&mut self) -> Option<u32>
+    where
+        Self: Sized,
+    {
+        let mut first = None;
+        self.evict(|page| {
+            first.get_or_insert(page);
+            false
+        });
+        first
+    }
+
     /// Takes in a page that is not there, where there is room.
     fn insert(&mut self, access: Access, cause: Cause);
 
@@ -46,6 +59,9 @@ pub trait Simple {
 
     /// Starts to load what a touch of this page will look at; changes nothing.
     fn prefetch(&self, _page: u32) {}
+
+    /// Where pages are objects with sizes: the bytes of the cache, before anything else.
+    fn bound(&mut self, _cache_bytes: u64) {}
 
     /// Where pages are objects with sizes: the bytes of this one, before it is touched or taken in.
     fn weigh(&mut self, _page: u32, _bytes: u64) {}

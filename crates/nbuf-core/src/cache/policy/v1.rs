@@ -9,7 +9,7 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Parameter, Simple, at_least_one};
+use super::{Access, Cause, Parameter, Settable, Simple, at_least_one};
 use crate::cache::engine;
 
 const ORDER: u32 = 0;
@@ -30,16 +30,18 @@ pub(crate) struct V1 {
 
 impl V1 {
     /// The parameter.
-    pub(crate) const BUSY: Parameter = Parameter {
-        name: "busy",
-        summary: "the accesses for which a filled buffer is busy",
-        default: BUSY_ACCESSES,
-        most: u32::MAX,
-        alone: None,
+    pub(crate) const BUSY: Settable = Settable {
+        parameters: &[Parameter {
+            name: "busy",
+            summary: "the accesses for which a filled buffer is busy",
+            default: BUSY_ACCESSES,
+            most: u32::MAX,
+            alone: None,
+        }],
         objects: None,
-        build: |buffers, _seed, busy| Box::new(Self::with_busy(buffers, busy.into())),
-        engine: |sizes_pages, _seed, busy| {
-            engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, busy.into()))
+        build: |buffers, _seed, values| Box::new(Self::with_busy(buffers, values[0].into())),
+        engine: |sizes_pages, _seed, values| {
+            engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, values[0].into()))
         },
     };
 

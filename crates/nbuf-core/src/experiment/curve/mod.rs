@@ -20,6 +20,7 @@ mod spec;
 mod warmup;
 
 pub use super::objects::{CannotWeigh, Ttl, TtlError};
+pub use crate::cache::admission::{ADMISSIONS, Admission, AdmissionError, AdmissionRow, Tuning};
 pub use crate::cache::allocator::{Allocator, AllocatorError};
 pub use crate::cache::objects::{Expired, ExpiredError};
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};

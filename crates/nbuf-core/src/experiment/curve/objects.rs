@@ -26,6 +26,7 @@ pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, 
         || spec.overhead_bytes > 0
         || spec.allocator != Allocator::Exact
         || spec.ttl.is_some()
+        || !spec.admissions.is_empty()
         || has_bytes)
     {
         return Ok(false);
@@ -61,6 +62,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         unit: reading.source.detected().unit,
         ttl: spec.ttl,
         expired: spec.expired,
+        admissions: spec.admissions.clone(),
         writes: spec.writes,
         all_sizes: spec.all_sizes || spec.target.is_some(),
         warmup_requests: warmup,

@@ -5,8 +5,8 @@ use crate::cache::policy::{Choice, POLICIES};
 
 /// The policy that weighs objects: over pages it is LFU-DA.
 pub(super) const OF_OBJECTS: &str = "gdsf";
-/// Policies that are made for objects: over pages two are another one, and Redis is near LRU.
-pub(super) const ONLY_OBJECTS: [&str; 3] = [OF_OBJECTS, "redis", MEMCACHED];
+/// Policies that are made for objects: over pages three are another one, Redis is near LRU, and LHD takes long to learn.
+pub(super) const ONLY_OBJECTS: [&str; 5] = [OF_OBJECTS, "lhd", "adaptsize", "redis", MEMCACHED];
 /// The policy that gives slabs to classes of sizes.
 pub(super) const MEMCACHED: &str = "memcached";
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cache::admission::Admission;
 use crate::cache::allocator::Allocator;
 use crate::cache::objects::Expired;
 use crate::cache::policy::Choice;
@@ -45,6 +46,8 @@ pub struct Spec {
     pub ttl: Option<Ttl>,
     /// What becomes of the bytes of expired objects.
     pub expired: Expired,
+    /// What decides whether an object that missed comes in; all must admit it. Any asks for caches of objects.
+    pub admissions: Vec<Admission>,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -101,6 +104,7 @@ impl Default for Spec {
             allocator: Allocator::Exact,
             ttl: None,
             expired: Expired::default(),
+            admissions: Vec::new(),
             writes: Writes::default(),
             warmup: None,
             sample: None,
@@ -128,6 +132,7 @@ mod tests {
             writes = "around"
             ttl = "trace,1h"
             expired = "free"
+            admissions = ["threshold:bytes=64KiB", "tinylfu"]
             warmup = { millionths = 100000 }
             sample = { fixed = 0.01 }
             every = { requests = 1000 }

@@ -50,6 +50,7 @@ impl Objects {
             size_changes: self.known.size_changes,
             removals: self.known.removals,
             ttl: self.plan.ttl.map(|ttl| ttl.to_string()),
+            admissions: self.plan.admissions.iter().map(ToString::to_string).collect(),
             expired: self.plan.ttl.map(|_| self.plan.expired.to_string()),
             exact_from_bytes: misses.map(|_| self.known.largest_bytes),
         });

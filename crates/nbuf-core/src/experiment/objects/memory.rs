@@ -1,6 +1,7 @@
 //! What the policies take, said before they are fed.
 
 use super::{OPT, Objects, curves};
+use crate::cache::admission::Admission;
 use crate::cache::objects::Expired;
 use crate::trace::request::Request;
 use crate::workload::within::Growing;
@@ -24,6 +25,16 @@ const DEPTH_BYTES: u64 = 60;
 const DEPTHS: u64 = 1 << 22;
 /// What an access costs the optimum: its interval, in a vector that has grown, and what is kept at its moment.
 const INTERVAL_BYTES: u64 = 144;
+
+/// What an admission keeps of an object in each cache.
+fn gate_bytes(admission: &Admission) -> u64 {
+    match admission {
+        Admission::Threshold { .. } | Admission::Probability { .. } => 0,
+        Admission::TinyLfu { .. } => 16,
+        // While it is tuned, all rates are in a list.
+        Admission::AdaptSize(_) => 72,
+    }
+}
 
 impl Growing for Objects {
     fn most(&self, requests: &[Request]) -> u64 {
@@ -73,8 +84,9 @@ impl Objects {
             (Some(_), Expired::Evict) => ENDS_BYTES,
             (Some(_), Expired::Free) => QUEUE_BYTES,
         };
+        let gates: u64 = self.plan.admissions.iter().map(gate_bytes).sum();
         let engines = self.cells.iter().map(|cell| {
-            let each = cell.choice.row().page_bytes.max(8) + around;
+            let each = cell.choice.row().page_bytes.max(8) + around + gates;
             CHARGE_BYTES + each.saturating_mul(sizes as u64)
         });
         let distances = if self.has_distances { DISTANCE_BYTES } else { 0 };

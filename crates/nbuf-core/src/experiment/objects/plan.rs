@@ -1,6 +1,7 @@
 //! What is to be counted over objects, and which policies can be.
 
 use super::Ttl;
+use crate::cache::admission::Admission;
 use crate::cache::allocator::Allocator;
 use crate::cache::objects::{Expired, Layers};
 use crate::cache::policy::{Choice, POLICIES};
@@ -31,6 +32,8 @@ pub(in crate::experiment) struct Plan {
     pub(in crate::experiment) ttl: Option<Ttl>,
     /// What becomes of expired objects.
     pub(in crate::experiment) expired: Expired,
+    /// What decides whether an object that missed comes in.
+    pub(in crate::experiment) admissions: Vec<Admission>,
     /// For policies that play with chance.
     pub(in crate::experiment) seed: u64,
     /// Whether the trace can be read a second time.
@@ -42,12 +45,13 @@ pub(in crate::experiment) struct Plan {
 impl Plan {
     /// What is around each policy.
     pub(super) fn layers(&self) -> Layers {
-        Layers { seed: self.seed, expired: self.ttl.map(|_| self.expired) }
+        let expired = self.ttl.map(|_| self.expired);
+        Layers { seed: self.seed, expired, admissions: self.admissions.clone() }
     }
 
     /// Whether byte distances may hold: nothing but LRU decides what is there.
     pub(super) fn is_plain(&self) -> bool {
-        self.ttl.is_none()
+        self.ttl.is_none() && self.admissions.is_empty()
     }
 }
 

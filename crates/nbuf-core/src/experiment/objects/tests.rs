@@ -21,6 +21,7 @@ fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
         warmup_requests: 0,
         ttl: None,
         expired: Expired::Evict,
+        admissions: Vec::new(),
         seed: 1,
         again: true,
         parallel: false,

@@ -190,6 +190,9 @@ pub struct ObjectFacts {
     /// Where times to live come from, as `--ttl` has it; absent where no object expires.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ttl: Option<String>,
+    /// What decides whether an object that missed comes in, as `--admit` has it; absent where all do.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub admissions: Vec<String>,
     /// What becomes of expired objects: `evict` or `free`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expired: Option<String>,

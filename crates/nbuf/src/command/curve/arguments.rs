@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nbuf::experiment::curve::{
-    Allocator, Expired, Parameters, Rate, Spec, Ttl, Warmup, Whole, Writes, all_policies,
+    Admission, Allocator, Expired, Parameters, Rate, Spec, Ttl, Warmup, Whole, Writes, all_policies,
 };
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
@@ -24,14 +24,14 @@ const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
 #[command(after_long_help = HELP, arg_required_else_help = true, allow_negative_numbers = true)]
 pub(crate) struct Args {
     /// The trace, in one or several files; `-` is standard input
-    #[arg(required = true, value_name = "TRACE")]
+    #[arg(required_unless_present = "help_policies", value_name = "TRACE")]
     pub(super) traces: Vec<PathBuf>,
 
     /// The trace's format [default: detected]; columns of a CSV: csv:key=lbn,size=bytes
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<Parameters>,
 
-    /// Policies, or `all`; a parameter as v1:busy=3 [default: lru,opt; lru with --window and --by]
+    /// Policies, or `all`; parameters as v1:busy=3, see --help-policies [default: lru,opt; lru with --window and --by]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
         value_parser = POLICY)]
     pub(super) policy: Vec<Asked>,
@@ -68,6 +68,15 @@ pub(crate) struct Args {
     /// freed at once (free)
     #[arg(long, value_name = "HOW", default_value = "evict", requires = "ttl")]
     pub(super) expired: Expired,
+
+    /// Which objects that missed come in: threshold:bytes=64KiB, probability:p=0.5, tinylfu or
+    /// adaptsize; repeated, all must admit them; caches are then of objects
+    #[arg(long, value_name = "HOW")]
+    pub(super) admit: Vec<Admission>,
+
+    /// List all policies and admissions with their parameters
+    #[arg(long, exclusive = true)]
+    pub(super) help_policies: bool,
 
     /// What a write does
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
@@ -190,6 +199,7 @@ impl Args {
             allocator: self.allocator,
             ttl: self.ttl,
             expired: self.expired,
+            admissions: self.admit.clone(),
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,

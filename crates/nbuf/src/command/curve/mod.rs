@@ -1,6 +1,7 @@
 //! `nbuf curve`: what caches of other sizes and policies would hit.
 
 mod arguments;
+mod help;
 mod knee;
 mod values;
 
@@ -24,6 +25,10 @@ use crate::show::terminal::Terminal;
 use crate::verbosity::note;
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
+    if args.help_policies {
+        print(help::policies(Terminal::of_output().width).as_bytes())?;
+        return Ok(0);
+    }
     if let Some(path) = &args.html {
         must_be_possible(path, "--html")?;
     }

@@ -148,6 +148,13 @@ fn inconstant(curve: &PolicyCurve) -> Option<String> {
         .then(|| format!("{}{sizes}: every policy runs at each size", listed(&reasons)))
 }
 
+/// Which objects come in, if not all do.
+fn admission(curve: &PolicyCurve) -> Option<String> {
+    let admissions = &curve.objects.as_ref()?.admissions;
+    (!admissions.is_empty())
+        .then(|| format!("an object that missed comes in by --admit {}", listed(admissions)))
+}
+
 /// How objects expire, if they do.
 fn expiry(curve: &PolicyCurve) -> Option<String> {
     let facts = curve.objects.as_ref()?;
@@ -220,5 +227,6 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(family.map(accesses));
     lines.extend(family.and_then(|family| inconstant(family.main())));
     lines.extend(family.and_then(|family| expiry(family.main())));
+    lines.extend(family.and_then(|family| admission(family.main())));
     lines
 }

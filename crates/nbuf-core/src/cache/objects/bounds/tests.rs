@@ -42,7 +42,7 @@ fn trace(keys: u32, most: usize) -> impl Strategy<Value = Vec<Object>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn the_best_of_all_schedules_is_between_the_bounds(objects in trace(5, 16)) {
