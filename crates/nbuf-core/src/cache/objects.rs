@@ -45,6 +45,8 @@ pub(crate) struct Object {
     pub(crate) bytes: u64,
     /// What it takes in a cache: its bytes and the overhead.
     pub(crate) charge: u64,
+    /// What a miss costs: 1 where the trace does not say.
+    pub(crate) cost: f64,
     /// The time of the access. It never falls.
     pub(crate) now_ns: i64,
     /// When it ends if it comes in now; [`NEVER_NS`] if it does not.
@@ -64,6 +66,9 @@ pub(crate) struct ObjectCount {
     pub(crate) bytes: u64,
     /// Those of the misses.
     pub(crate) miss_bytes: u64,
+    /// What all accesses cost if none hits, and what the misses cost.
+    pub(crate) cost: f64,
+    pub(crate) miss_cost: f64,
     /// Where these are the misses of some schedule: what no schedule is below.
     pub(crate) least: Option<Least>,
 }
@@ -206,6 +211,7 @@ impl<S: Store> Cache<S> {
     fn access(&mut self, object: &Object, before: S::Kept, all: &Table<S::Kept>) {
         self.count.requests += 1;
         self.count.bytes += object.bytes;
+        self.count.cost += object.cost;
         if let Some(expiry) = &mut self.expiry {
             expiry.end(object, |number| {
                 if self.store.contains(number) {
@@ -227,6 +233,7 @@ impl<S: Store> Cache<S> {
         }
         self.count.misses += 1;
         self.count.miss_bytes += object.bytes;
+        self.count.miss_cost += object.cost;
         let store = &mut self.store;
         if !self.gates.iter_mut().all(|gate| gate.admits(object, || store.rival(object, all))) {
             return;

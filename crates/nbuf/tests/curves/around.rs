@@ -1,4 +1,4 @@
-//! What is around the policies of `nbuf curve` over objects: times to live, admissions, and the bounds
+//! What is around the policies of `nbuf curve` over objects: times to live, admissions, costs, and the bounds
 //! of the optimum.
 
 use std::fs;
@@ -94,6 +94,45 @@ fn an_admission_is_in_front_of_every_policy() {
     let cases: [(&[&str], i32, &str); 2] = [
         (&["--admit", "small", "lives.csv"], 2, "write threshold:bytes=64KiB"),
         (&["--policy", "lhd:samples=9999", "lives.csv"], 2, "write lhd:samples=N"),
+    ];
+    refused(&place, &cases);
+}
+
+#[test]
+fn misses_cost_what_their_column_says() {
+    let place = Place::new();
+    write(&place);
+    let options =
+        ["--cost", "price", "--policy", "lru,gdsf,opt", "--size", "400B,1KiB", "lives.csv"];
+    let found = document(&place, &options);
+    let point = |curve: usize, at: usize| &found["curves"][curve]["points"][at];
+    let all: f64 = (0..10).map(|key| f64::from(key * 3)).sum();
+    for curve in [0, 1] {
+        assert_eq!(point(curve, 0)["cost"], 10.0 * all);
+        assert_eq!(point(curve, 1)["miss_cost"], all, "what comes first, as all fit");
+    }
+    assert_eq!(point(0, 0)["miss_cost"], 10.0 * all, "LRU never hits on a loop");
+    assert!(point(2, 0)["cost"].is_null());
+    let csv = super::curve(&place, &[&options[..], &["--csv"]].concat());
+    let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
+    assert!(csv.lines().next().unwrap().ends_with(",miss_bytes_low,cost,miss_cost"), "{csv}");
+    assert!(csv.lines().any(|row| row.starts_with("lru,") && row.ends_with(",1350,1350")), "{csv}");
+    let line = |at: u64| {
+        let key = (at.wrapping_mul(2_654_435_761) >> 7) % 12;
+        format!("{key},100,{}\n", if key < 3 { 100.5 } else { 1.0 })
+    };
+    let lines: String = (0..2000).map(line).collect();
+    fs::write(place.path("dear.csv"), format!("key,size,price\n{lines}")).unwrap();
+    let dear = ["--cost", "price", "--policy", "lru,gdsf", "--size", "400B", "dear.csv"];
+    let found = document(&place, &dear);
+    let [lru, gdsf] =
+        [0, 1].map(|at| found["curves"][at]["points"][0]["miss_cost"].as_f64().unwrap());
+    assert!(gdsf < 0.5 * lru, "what costs more stays: {gdsf} {lru}");
+    let table = super::curve(&place, &options);
+    assert!(String::from_utf8_lossy(&table.stdout).contains("and what the misses cost"));
+    let cases: [(&[&str], i32, &str); 2] = [
+        (&["--cost", "price", "--from", "twitter", "lives.csv"], 2, "--from twitter is none"),
+        (&["--cost", "prices", "lives.csv"], 125, "there is no column `prices`"),
     ];
     refused(&place, &cases);
 }

@@ -129,6 +129,8 @@ impl ObjectEngine for Bounds {
                 misses: requests - hits.requests,
                 bytes,
                 miss_bytes: bytes - hits.bytes,
+                cost: 0.0,
+                miss_cost: 0.0,
                 least: Some(Least {
                     misses: requests - most.requests,
                     miss_bytes: bytes - most_bytes.bytes,

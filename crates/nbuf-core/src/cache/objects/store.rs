@@ -74,8 +74,8 @@ impl<P: Simple + Send> Store for Evicting<P> {
     }
 
     fn touch(&mut self, object: &Object, before: u64, charges: &Table<u64>) -> bool {
-        let &Object { number, charge, .. } = object;
-        self.policy.weigh(number, charge);
+        let &Object { number, charge, cost, .. } = object;
+        self.policy.weigh(number, charge, cost);
         if !self.policy.touch(Access::to(number)) {
             return false;
         }

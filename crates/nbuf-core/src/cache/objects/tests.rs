@@ -20,7 +20,8 @@ struct Kept {
 
 /// An access to an object that does not expire.
 pub(super) fn object(number: u32, bytes: u64, charge: u64) -> Object {
-    Object { number, is_write: false, bytes, charge, now_ns: 0, ends_ns: NEVER_NS }
+    let (cost, now_ns, ends_ns) = (1.0, 0, NEVER_NS);
+    Object { number, is_write: false, bytes, charge, cost, now_ns, ends_ns }
 }
 
 /// What happens.
@@ -80,16 +81,16 @@ impl Twin<'_> {
         }
     }
 
-    fn worth(&self, uses: u32, charge: u64) -> f64 {
+    fn worth(&self, uses: u32, charge: u64, cost: f64) -> f64 {
         match self.policy {
-            "gdsf" => self.age + f64::from(uses) * 1e6 / charge.max(1) as f64,
+            "gdsf" => self.age + f64::from(uses) * 1e6 / (charge.max(1) as f64 / cost),
             _ => self.age + f64::from(uses),
         }
     }
 
     /// Whether the access hits.
     fn access(&mut self, time: usize, object: Object) -> bool {
-        let Object { number, charge, now_ns, ends_ns: ends, .. } = object;
+        let Object { number, charge, cost, now_ns, ends_ns: ends, .. } = object;
         let is_over = |kept: &Kept| match self.expired {
             None => false,
             Some(Expired::Free) => kept.ends < now_ns,
@@ -97,7 +98,7 @@ impl Twin<'_> {
         };
         self.cache.retain(|kept| !is_over(kept));
         if let Some(at) = self.cache.iter().position(|kept| kept.number == number) {
-            let worth = self.worth(self.cache[at].uses + 1, charge);
+            let worth = self.worth(self.cache[at].uses + 1, charge, cost);
             let kept = &mut self.cache[at];
             (kept.charge, kept.used, kept.is_marked, kept.worth) = (charge, time, true, worth);
             kept.uses += 1;
@@ -112,7 +113,7 @@ impl Twin<'_> {
         }
         if charge <= self.cache_bytes {
             self.evict_until(self.cache_bytes - charge);
-            let worth = self.worth(1, charge);
+            let worth = self.worth(1, charge, cost);
             let is_marked = false;
             self.cache.push(Kept { number, charge, uses: 1, used: time, is_marked, worth, ends });
         }
@@ -133,6 +134,8 @@ fn twin(policy: &str, events: &[Event], cache_bytes: u64, layers: &Layers) -> Ob
                 count.bytes += object.bytes;
                 count.misses += u64::from(missed);
                 count.miss_bytes += if missed { object.bytes } else { 0 };
+                count.cost += object.cost;
+                count.miss_cost += if missed { object.cost } else { 0.0 };
             }
         }
     }
@@ -157,10 +160,11 @@ fn counts(policy: &str, events: &[Event], layers: &Layers) -> Vec<ObjectCount> {
 fn event() -> impl Strategy<Value = (Event, i64)> {
     let bytes = prop_oneof![0..4_u64, 0..30_u64, 0..200_u64];
     let lives = prop_oneof![Just(None), (0..40_i64).prop_map(Some), (0..400_i64).prop_map(Some)];
-    let access = (0..12_u32, bytes, 0..4_u8, lives, 0..6_i64);
-    let access = access.prop_map(|(number, bytes, kind, lives, passes)| {
+    let access = (0..12_u32, bytes, 0..4_u8, lives, (0..6_i64, 0..4_u8));
+    let access = access.prop_map(|(number, bytes, kind, lives, (passes, cost))| {
         let ends_ns = lives.unwrap_or(NEVER_NS);
-        let object = Object { is_write: kind == 0, ends_ns, ..object(number, bytes, bytes) };
+        let cost = f64::from(cost) / 2.0;
+        let object = Object { is_write: kind == 0, ends_ns, cost, ..object(number, bytes, bytes) };
         (Event::Access(object), passes)
     });
     prop_oneof![20 => access, 1 => (0..12_u32).prop_map(|number| (Event::Remove(number), 0))]

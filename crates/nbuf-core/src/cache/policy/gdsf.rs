@@ -1,5 +1,5 @@
-//! GDSF: the object with the lowest worth goes, which is its uses for each of its bytes, plus the age
-//! of the cache when it was last used.
+//! GDSF: the object with the lowest worth goes, which is its uses for each of its bytes, times what a miss costs, plus
+//! the age of the cache when it was last used. A miss costs 1 unless a trace says more.
 //!
 //! The age is the worth of the last object that went, so that what was popular once does not stay for
 //! ever. A small object needs fewer uses to stay than a large one: that hits more requests, and often
@@ -21,8 +21,8 @@ pub(crate) struct Gdsf {
     /// By the bits of the worth, which are in the order of the numbers as these are not negative.
     objects: Heap<(u64, u64)>,
     uses: Table<u32>,
-    /// Bytes of each object; 0 is one byte.
-    bytes: Table<u64>,
+    /// Bytes of each object for what a miss of it costs; 0 is one byte at a cost of 1.
+    bytes: Table<f64>,
     /// Worth of the object that went last.
     age: f64,
     /// Uses of any object so far.
@@ -34,8 +34,8 @@ impl Gdsf {
     fn set(&mut self, object: u32, uses: u32) {
         *self.uses.at(object) = uses;
         self.time += 1;
-        let bytes = self.bytes.get(object).max(1);
-        let worth = self.age + f64::from(uses) * WORTH / bytes as f64;
+        let bytes = Some(self.bytes.get(object)).filter(|&bytes| bytes > 0.0).unwrap_or(1.0);
+        let worth = self.age + f64::from(uses) * WORTH / bytes;
         self.objects.set(object, (worth.to_bits(), self.time));
     }
 }
@@ -52,8 +52,8 @@ impl Simple for Gdsf {
         }
     }
 
-    fn weigh(&mut self, page: u32, bytes: u64) {
-        *self.bytes.at(page) = bytes;
+    fn weigh(&mut self, page: u32, bytes: u64, cost: f64) {
+        *self.bytes.at(page) = bytes.max(1) as f64 / cost;
     }
 
     fn touch(&mut self, access: Access) -> bool {

@@ -228,7 +228,7 @@ impl Simple for Lhd {
         self.budget = i64::try_from(budget).unwrap_or(i64::MAX);
     }
 
-    fn weigh(&mut self, _page: u32, bytes: u64) {
+    fn weigh(&mut self, _page: u32, bytes: u64, _cost: f64) {
         self.weighed = bytes;
     }
 

@@ -63,8 +63,9 @@ pub trait Simple {
     /// Where pages are objects with sizes: the bytes of the cache, before anything else.
     fn bound(&mut self, _cache_bytes: u64) {}
 
-    /// Where pages are objects with sizes: the bytes of this one, before it is touched or taken in.
-    fn weigh(&mut self, _page: u32, _bytes: u64) {}
+    /// Where pages are objects with sizes: the bytes of this one, and what a miss of it costs, before it is touched or
+    /// taken in. The cost is 1 where nothing else is known.
+    fn weigh(&mut self, _page: u32, _bytes: u64, _cost: f64) {}
 }
 
 impl<P: Simple> Policy for P {

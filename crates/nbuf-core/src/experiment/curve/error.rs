@@ -66,6 +66,14 @@ pub enum Error {
         /// Its format.
         format: &'static str,
     },
+    /// Only a CSV has columns.
+    #[error(
+        "--cost names a column of a CSV, and --from {format} is none: take --from csv:key=..,size=.., or leave --cost out"
+    )]
+    CostOfFormat {
+        /// The format that was named.
+        format: String,
+    },
     /// No time passes in which an object could expire.
     #[error(
         "--ttl cannot expire the objects of {name}, because no time passes in it ({format}): take a trace with \
@@ -148,6 +156,6 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru)
+        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru | Self::CostOfFormat { .. })
     }
 }

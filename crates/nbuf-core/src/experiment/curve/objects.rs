@@ -27,6 +27,7 @@ pub(super) fn are_asked_for(spec: &Spec, reading: &Reading<'_>) -> Result<bool, 
         || spec.allocator != Allocator::Exact
         || spec.ttl.is_some()
         || !spec.admissions.is_empty()
+        || spec.cost.is_some()
         || has_bytes)
     {
         return Ok(false);
@@ -63,6 +64,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         ttl: spec.ttl,
         expired: spec.expired,
         admissions: spec.admissions.clone(),
+        has_costs: spec.cost.is_some(),
         writes: spec.writes,
         all_sizes: spec.all_sizes || spec.target.is_some(),
         warmup_requests: warmup,

@@ -8,8 +8,8 @@ use crate::experiment::session::Session;
 use crate::sys::input::comes_again;
 use crate::trace::request::Request;
 use crate::units::{Bound, TooLarge};
-use crate::workload::format::Batch;
-use crate::workload::source::{Options, Source, SourceError, input_name};
+use crate::workload::format::{Batch, Parameters};
+use crate::workload::source::{Options, Source, input_name};
 
 /// What to do where there is too little memory for the whole, and for a sample.
 const LESS: &str = "allow more with --memory, take larger pages with --page, or draw a sample with \
@@ -119,13 +119,25 @@ pub(super) fn named(spec: &Spec) -> String {
     }
 }
 
-fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, SourceError> {
+/// The format that was named; with a column of costs, a CSV.
+fn format(spec: &Spec) -> Result<Option<Parameters>, Error> {
+    let Some(column) = &spec.cost else { return Ok(spec.format.clone()) };
+    let csv = || Parameters { format: "csv".to_owned(), pairs: Vec::new() };
+    let mut format = spec.format.clone().unwrap_or_else(csv);
+    if format.format != "csv" {
+        return Err(Error::CostOfFormat { format: format.format });
+    }
+    format.pairs.push(("cost".to_owned(), column.clone()));
+    Ok(Some(format))
+}
+
+fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, Error> {
     let options = Options {
         memory,
-        format: spec.format.clone(),
+        format: format(spec)?,
         given: session.given.clone(),
         problems_max: spec.problems_max,
         ..Options::default()
     };
-    Source::open(&spec.traces, &options)
+    Ok(Source::open(&spec.traces, &options)?)
 }

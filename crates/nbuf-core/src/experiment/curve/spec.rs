@@ -48,6 +48,8 @@ pub struct Spec {
     pub expired: Expired,
     /// What decides whether an object that missed comes in; all must admit it. Any asks for caches of objects.
     pub admissions: Vec<Admission>,
+    /// The column of a CSV that says what each miss costs; it asks for caches of objects.
+    pub cost: Option<String>,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -105,6 +107,7 @@ impl Default for Spec {
             ttl: None,
             expired: Expired::default(),
             admissions: Vec::new(),
+            cost: None,
             writes: Writes::default(),
             warmup: None,
             sample: None,

@@ -39,6 +39,14 @@ impl Objects {
             Some(misses) => self.exact(misses, &cell.counts, sizes),
             None => at_sizes(&cell.counts, self.known.distinct_bytes, self.plan.sizes.is_none()),
         };
+        if self.plan.has_costs {
+            for (point, count) in curve.points.iter_mut().zip(&cell.counts) {
+                // The optimum counts requests and bytes alone.
+                let is_known = count.least.is_none();
+                point.cost = is_known.then_some(count.cost);
+                point.miss_cost = is_known.then_some(count.miss_cost);
+            }
+        }
         curve.policy = cell.choice.to_string();
         curve.page_bytes = 1;
         curve.distinct_pages = self.known.distinct_bytes;

@@ -76,7 +76,9 @@ impl Objects {
             let ends = plan.ttl.map(|ttl| lifetimes.ends(number, request, ttl));
             let (now_ns, ends_ns) = ends.unwrap_or((0, NEVER_NS));
             let charge = plan.allocator.charge(bytes, plan.overhead_bytes);
-            Object { number, is_write: request.op == Op::Write, bytes, charge, now_ns, ends_ns }
+            let cost = if plan.has_costs { request.cost.value() } else { 1.0 };
+            let is_write = request.op == Op::Write;
+            Object { number, is_write, bytes, charge, cost, now_ns, ends_ns }
         }));
         if self.first.is_none() {
             self.batch.iter().for_each(|object| self.known.access(object));

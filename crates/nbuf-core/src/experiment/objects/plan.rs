@@ -34,6 +34,8 @@ pub(in crate::experiment) struct Plan {
     pub(in crate::experiment) expired: Expired,
     /// What decides whether an object that missed comes in.
     pub(in crate::experiment) admissions: Vec<Admission>,
+    /// Whether the trace says what misses cost.
+    pub(in crate::experiment) has_costs: bool,
     /// For policies that play with chance.
     pub(in crate::experiment) seed: u64,
     /// Whether the trace can be read a second time.
@@ -51,7 +53,7 @@ impl Plan {
 
     /// Whether byte distances may hold: nothing but LRU decides what is there.
     pub(super) fn is_plain(&self) -> bool {
-        self.ttl.is_none() && self.admissions.is_empty()
+        self.ttl.is_none() && self.admissions.is_empty() && !self.has_costs
     }
 }
 

@@ -107,7 +107,7 @@ pub struct PolicyCurve {
 }
 
 /// One size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct CurvePoint {
     /// The cache in pages.
@@ -138,6 +138,12 @@ pub struct CurvePoint {
     /// Of the optimum over objects: the bytes of misses that no policy is below.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub miss_bytes_low: Option<u64>,
+    /// What all accesses would cost if none hit, in the unit of `--cost`; absent without it, and for the optimum.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost: Option<f64>,
+    /// What the misses cost.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub miss_cost: Option<f64>,
 }
 
 impl CurvePoint {

@@ -74,6 +74,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOW")]
     pub(super) admit: Vec<Admission>,
 
+    /// The column of a CSV that says what a miss costs: a latency, money; caches are then of objects
+    #[arg(long, value_name = "COLUMN")]
+    pub(super) cost: Option<String>,
+
     /// List all policies and admissions with their parameters
     #[arg(long, exclusive = true)]
     pub(super) help_policies: bool,
@@ -200,6 +204,7 @@ impl Args {
             ttl: self.ttl,
             expired: self.expired,
             admissions: self.admit.clone(),
+            cost: self.cost.clone(),
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
-use nbuf::units::Bytes;
+use nbuf::units::{Bytes, whole};
 
 use super::super::report::cautions;
 use super::super::table::{Cell, Table, number, text};
@@ -17,7 +17,7 @@ use super::family::{
     Family, at, band, band_name, families, is_floor_at_most, is_opt, policy_name, requests_differ,
 };
 use super::parts::{groups, windows};
-use super::words::{Unit, percent};
+use super::words::{Unit, percent, three_digits};
 
 /// Width from which a table with policies side by side shows a size in pages too.
 const WIDE: usize = 60;
@@ -107,6 +107,8 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
     columns.extend(has_requests.then(|| number("requests %").rank(1)));
     columns.push(number("misses").rank(3));
     columns.extend(unit.is_objects.then(|| number("missed").rank(2)));
+    let has_costs = has_costs(curve);
+    columns.extend(has_costs.then(|| number("cost")));
     Table::new(policy_name(curve), columns).with(curve.points.iter().map(|point| {
         let mut row = Vec::new();
         row.extend((!unit.is_objects).then(|| grouped(point.pages)));
@@ -117,6 +119,7 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
         row.extend(has_requests.then(|| point.request_hit_ratio().map_or(String::new(), percent)));
         row.push(grouped(point.misses));
         row.extend(unit.is_objects.then(|| missed(point)));
+        row.extend(has_costs.then(|| cost(point)));
         row
     }))
 }
@@ -131,6 +134,19 @@ pub(super) fn missed(point: &CurvePoint) -> String {
     point.miss_bytes.map_or(String::new(), |bytes| Bytes(bytes).to_string())
 }
 
+/// Whether it is known what the misses cost.
+fn has_costs(curve: &PolicyCurve) -> bool {
+    curve.points.iter().any(|point| point.miss_cost.is_some())
+}
+
+/// What the misses cost, in the unit of the trace.
+fn cost(point: &CurvePoint) -> String {
+    point.miss_cost.map_or(String::new(), |cost| match cost {
+        many if many >= 1000.0 => grouped(whole(many)),
+        few => three_digits(few),
+    })
+}
+
 /// Several policies: a row for each size, a column for each policy.
 fn together(family: &Family<'_>, width: usize) -> Table {
     let unit = family.unit;
@@ -140,7 +156,8 @@ fn together(family: &Family<'_>, width: usize) -> Table {
     columns.extend(unit.has_bytes().then(|| number("size")));
     columns.extend(family.curves.iter().flat_map(|curve| {
         let bytes = unit.is_objects.then(|| number("bytes"));
-        std::iter::once(number(policy_name(curve) + " ")).chain(bytes)
+        let cost = has_costs(curve).then(|| number("cost"));
+        std::iter::once(number(policy_name(curve) + " ")).chain(bytes).chain(cost)
     }));
     Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
         let mut row: Vec<Cell> = Vec::new();
@@ -158,6 +175,7 @@ fn together(family: &Family<'_>, width: usize) -> Table {
                 }
             }));
             row.extend(unit.is_objects.then(|| point.map_or(String::new(), byte_hits).into()));
+            row.extend(has_costs(curve).then(|| point.map_or(String::new(), cost).into()));
         }
         row
     }))
@@ -176,7 +194,11 @@ fn caption(family: &Family<'_>) -> String {
         (true, true) => ", opt aside, between its bounds",
     };
     if family.unit.is_objects {
-        return format!("Hits in % of requests, and of their bytes; * the most of a row{aside}");
+        let costs = family.curves.iter().any(|curve| has_costs(curve));
+        let costs = if costs { ", and what the misses cost" } else { "" };
+        return format!(
+            "Hits in % of requests, and of their bytes{costs}; * the most of a row{aside}"
+        );
     }
     format!("Hits in % of accesses; * the most of a row{aside}")
 }

@@ -33,6 +33,9 @@ const NAMES: [(&str, Column, &[&str]); 9] = [
     ("cost", Column::Cost, &[]),
 ];
 
+/// Parameters that may stand next to columns with usual names.
+const EXTRA: [&str; 2] = ["ttl", "cost"];
+
 /// How a line is read.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
@@ -58,9 +61,18 @@ impl Layout {
             Some(_) => chosen(parameters, "separator", &separators, b',')?,
         };
         let names = names(first, separator);
-        let has_columns = parameters.pairs.iter().any(|(name, _)| known.contains(&name.as_str()));
-        let (places, is_named) =
-            if has_columns { asked(parameters, &names)? } else { (usual(&names), true) };
+        // What is said of a column next to the usual ones leaves these as they are.
+        let is_place = |name: &str| known.contains(&name) && !EXTRA.contains(&name);
+        let has_columns = parameters.pairs.iter().any(|(name, _)| is_place(name));
+        let (mut places, mut is_named) = asked(parameters, &names)?;
+        if !has_columns {
+            let taken: Vec<_> = places.iter().map(|&(column, at)| (column, at)).collect();
+            let is_free = |&(column, at): &(Column, usize)| {
+                taken.iter().all(|&(other, place)| other != column && place != at)
+            };
+            places.extend(usual(&names).into_iter().filter(is_free));
+            is_named = true;
+        }
         let of = |column| places.iter().any(|(found, _)| *found == column);
         let is_keys = of(Column::Key);
         if is_keys == of(Column::Offset) {
