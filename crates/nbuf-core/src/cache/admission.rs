@@ -175,8 +175,7 @@ mod tests {
             let admission: Admission = row.text.parse().unwrap();
             assert_eq!(admission.to_string().parse::<Admission>().unwrap(), admission);
         }
-        let usual =
-            ["tinylfu", "adaptsize", "adaptsize:decay=30"].map(|text| text.parse::<Admission>());
+        let usual = ["tinylfu", "adaptsize", "adaptsize:decay=30"].map(str::parse::<Admission>);
         assert_eq!(usual[1], usual[2]);
         assert_eq!(usual[0], Ok(Admission::TinyLfu { sample: 10 }));
     }

@@ -47,6 +47,11 @@ impl<const N: usize> Queues<N> {
         self.lengths[queue as usize]
     }
 
+    /// Pages in all queues.
+    pub(super) fn len_of_all(&self) -> u32 {
+        self.lengths.iter().sum()
+    }
+
     /// Whether a page is in any of the queues.
     #[inline]
     pub(super) fn contains(&self, page: u32) -> bool {

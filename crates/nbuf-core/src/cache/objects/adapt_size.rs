@@ -1,14 +1,14 @@
-//! AdaptSize: an object of `s` bytes is admitted with the probability `exp(-s / c)`, and `c` is tuned for the most hits.
+//! `AdaptSize`: an object of `s` bytes is admitted with the probability `exp(-s / c)`, and `c` is tuned for the most hits.
 //!
 //! Every so many requests, a model gives the hits that each `c` would have had on the objects asked for lately, with the
 //! rates at which they were. In the model an LRU cache holds each object for a time that is the same for all, which follows
-//! from the bytes that fit: an object is there if it was admitted and asked for within that time. One thing is not of the paper: hits
-//! are those of ten periods that begin with an empty cache, so that objects that are never admitted do not hit. The search goes in steps
-//! of a factor of four and then by the golden section, as in the simulator of the authors.
+//! from the bytes that fit: an object is there if it was admitted and asked for within that time. One thing is not of the
+//! paper: hits are those of ten periods that begin with an empty cache, so that objects that are never admitted do not
+//! hit. The search goes in steps of a factor of four and then by the golden section, as in the authors' simulator.
 //!
 //! Invariant: where all objects fit, all are admitted. Cost: 24 bytes an object, and some 300 passes over the objects of
-//! a period at its end. D. Berger, R. Sitaraman, M. Harchol-Balter, *AdaptSize: Orchestrating the Hot Object Memory Cache
-//! in a Content Delivery Network*, 2017. Not where bytes that miss matter more than requests.
+//! a period at its end. D. Berger, R. Sitaraman, M. Harchol-Balter, *`AdaptSize`: Orchestrating the Hot Object Memory
+//! Cache in a Content Delivery Network*, 2017. Not where bytes that miss matter more than requests.
 
 use super::Object;
 use crate::cache::admission::Tuning;

@@ -90,7 +90,9 @@ impl ObjectEngine for Bounds {
     }
 
     fn remove(&mut self, numbers: &[u32]) {
-        numbers.iter().for_each(|&number| *self.last.at(number) = Last::default());
+        for &number in numbers {
+            *self.last.at(number) = Last::default();
+        }
     }
 
     /// Hits so far do not count. What they would have taken may only make room for others.

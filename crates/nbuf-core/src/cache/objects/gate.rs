@@ -6,7 +6,7 @@
 //!
 //! `TinyLFU` counts exactly, where a cache of the real world counts in a sketch of four bits. It asks the policy for the
 //! object that would go first, the first of perhaps several. `random` and `redis` may draw another one when it comes to
-//! evicting. G. Einziger, R. Friedman, B. Manes, *TinyLFU: A Highly Efficient Cache Admission Policy*, 2017.
+//! evicting. G. Einziger, R. Friedman, B. Manes, *`TinyLFU`: A Highly Efficient Cache Admission Policy*, 2017.
 
 use super::Object;
 use super::adapt_size::AdaptSize;

@@ -60,7 +60,7 @@ impl Segments {
 
     /// Items that are there.
     pub(super) fn len(&self) -> u32 {
-        (0..CLASSES as u32 * LISTS as u32).map(|queue| self.queues.len(queue)).sum()
+        self.queues.len_of_all()
     }
 
     /// A use of an item that is there.

@@ -14,6 +14,9 @@ use crate::units::as_text;
 type MakeObjects =
     fn(sizes_bytes: &[u64], layers: &Layers, values: &[u32]) -> Box<dyn ObjectEngine>;
 
+/// Caches of several sizes with the values of parameters.
+type MakeEngine = fn(sizes_pages: &[u64], seed: u64, values: &[u32]) -> Box<dyn Engine>;
+
 /// Parameters that a policy has at the most.
 const PARAMETERS_MAX: usize = 8;
 
@@ -40,7 +43,7 @@ pub struct Settable {
     /// One cache with these values.
     pub(super) build: fn(capacity: u32, seed: u64, values: &[u32]) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes with these values.
-    pub(super) engine: fn(sizes_pages: &[u64], seed: u64, values: &[u32]) -> Box<dyn Engine>,
+    pub(super) engine: MakeEngine,
     /// The same over objects with sizes, where the policy has that.
     pub(super) objects: Option<MakeObjects>,
 }

@@ -244,12 +244,11 @@ impl Simple for Lhd {
         if self.frames.len() == 0 {
             return None;
         }
-        let (victim, density) = match self.candidate(&mut is_evictable) {
-            Some(found) => found,
-            None => {
-                let page = self.frames.at_any(&mut self.chance).find(|&page| is_evictable(page))?;
-                (page, self.density(page))
-            }
+        let (victim, density) = if let Some(found) = self.candidate(&mut is_evictable) {
+            found
+        } else {
+            let page = self.frames.at_any(&mut self.chance).find(|&page| is_evictable(page))?;
+            (page, self.density(page))
         };
         self.victim_density = VICTIM_DECAY * self.victim_density + (1.0 - VICTIM_DECAY) * density;
         let tag = self.tags.get(victim);

@@ -37,7 +37,7 @@ struct Class {
 /// All classes.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
-    classes: Vec<Class>,
+    all: Vec<Class>,
     ages: u32,
     decay: f32,
     shift: u32,
@@ -48,9 +48,9 @@ pub(super) struct Classes {
 
 impl Classes {
     pub(super) fn new(classes: u32, ages: u32, decay_percent: u32) -> Self {
-        let classes = vec![Class::default(); classes as usize];
+        let all = vec![Class::default(); classes as usize];
         let decay = decay_percent as f32 / 100.0;
-        Self { classes, ages, decay, shift: SHIFT_FIRST, pages: 0.0, weight: 0.0 }
+        Self { all, ages, decay, shift: SHIFT_FIRST, pages: 0.0, weight: 0.0 }
     }
 
     /// The age after so many accesses.
@@ -65,16 +65,14 @@ impl Classes {
 
     pub(super) fn density(&self, hit_ages: u32, age: u32) -> f32 {
         let number = self.class(hit_ages);
-        let known = self.classes[number].densities.get(age as usize);
+        let known = self.all[number].densities.get(age as usize);
         // About GDSF, until something is learned; the numbers are the authors'.
-        known
-            .copied()
-            .unwrap_or_else(|| (self.classes.len() + number + 1) as f32 / (age + 1) as f32)
+        known.copied().unwrap_or_else(|| (self.all.len() + number + 1) as f32 / (age + 1) as f32)
     }
 
     pub(super) fn count(&mut self, hit_ages: u32, age: u32, event: Event) {
         let class = self.class(hit_ages);
-        let class = &mut self.classes[class];
+        let class = &mut self.all[class];
         let counts = match event {
             Event::Hit => &mut class.hits,
             Event::Eviction => &mut class.evictions,
@@ -88,7 +86,7 @@ impl Classes {
 
     /// Doublings of the last two hit ages until they are no longer distinguished.
     fn class(&self, hit_ages: u32) -> usize {
-        let last = self.classes.len() - 1;
+        let last = self.all.len() - 1;
         if hit_ages == 0 {
             return last;
         }
@@ -99,7 +97,7 @@ impl Classes {
     /// At the end of a period, with so many pages there.
     pub(super) fn learn(&mut self, period: u32, pages: u32) {
         let ages = self.ages as usize;
-        for class in &mut self.classes {
+        for class in &mut self.all {
             for counts in [&mut class.hits, &mut class.evictions, &mut class.densities] {
                 counts.resize(ages, 0.0);
             }
@@ -111,7 +109,7 @@ impl Classes {
         if ADAPTING.contains(&period) {
             self.adapt();
         }
-        self.classes.iter_mut().for_each(Class::model);
+        self.all.iter_mut().for_each(Class::model);
     }
 
     /// Chooses the shift by how many pages there are.
@@ -121,7 +119,7 @@ impl Classes {
         let (old, new) = (std::mem::replace(&mut self.shift, shift), shift);
         self.pages *= SETTLED;
         self.weight *= SETTLED;
-        for class in &mut self.classes {
+        for class in &mut self.all {
             for counts in [&mut class.hits, &mut class.evictions] {
                 match new.cmp(&old) {
                     Ordering::Less => stretch(counts, old - new),

@@ -6,7 +6,7 @@ use super::{Drawn, Error, Spec, warmup};
 use crate::cache::allocator::{Allocator, SLAB_BYTES, chunks};
 use crate::cache::policy::Choice;
 use crate::experiment::notice::Notice;
-use crate::experiment::objects::{Objects, Plan, Refused, can_weigh};
+use crate::experiment::objects::{Costs, Objects, Plan, Refused, can_weigh};
 use crate::experiment::result::{PolicyCurve, Warning};
 use crate::trace::request::Unit;
 use crate::units::{Bytes, SizeList};
@@ -64,7 +64,7 @@ pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Resul
         ttl: spec.ttl,
         expired: spec.expired,
         admissions: spec.admissions.clone(),
-        has_costs: spec.cost.is_some(),
+        costs: if spec.cost.is_some() { Costs::OfTrace } else { Costs::Equal },
         writes: spec.writes,
         all_sizes: spec.all_sizes || spec.target.is_some(),
         warmup_requests: warmup,

@@ -1,6 +1,6 @@
 //! From counts over objects to curves: their points by requests and by bytes, and where they bend.
 
-use super::{Cell, Objects};
+use super::{Cell, Costs, Objects};
 use crate::cache::engine::Count;
 use crate::cache::objects::ObjectCount;
 use crate::experiment::grid::{corners_of_steps, counted, even_sizes, target};
@@ -39,7 +39,7 @@ impl Objects {
             Some(misses) => self.exact(misses, &cell.counts, sizes),
             None => at_sizes(&cell.counts, self.known.distinct_bytes, self.plan.sizes.is_none()),
         };
-        if self.plan.has_costs {
+        if self.plan.costs == Costs::OfTrace {
             for (point, count) in curve.points.iter_mut().zip(&cell.counts) {
                 // The optimum counts requests and bytes alone.
                 let is_known = count.least.is_none();

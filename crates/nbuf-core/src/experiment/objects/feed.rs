@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Objects;
+use super::{Costs, Objects};
 use crate::cache::objects::{NEVER_NS, Object};
 use crate::experiment::grid::widen;
 use crate::trace::request::{Op, Request};
@@ -76,7 +76,10 @@ impl Objects {
             let ends = plan.ttl.map(|ttl| lifetimes.ends(number, request, ttl));
             let (now_ns, ends_ns) = ends.unwrap_or((0, NEVER_NS));
             let charge = plan.allocator.charge(bytes, plan.overhead_bytes);
-            let cost = if plan.has_costs { request.cost.value() } else { 1.0 };
+            let cost = match plan.costs {
+                Costs::Equal => 1.0,
+                Costs::OfTrace => request.cost.value(),
+            };
             let is_write = request.op == Op::Write;
             Object { number, is_write, bytes, charge, cost, now_ns, ends_ns }
         }));

@@ -28,7 +28,7 @@ use lifetimes::Lifetimes;
 pub use lifetimes::{Ttl, TtlError};
 pub use plan::CannotWeigh;
 use plan::must_weigh;
-pub(super) use plan::{Plan, can_weigh};
+pub(super) use plan::{Costs, Plan, can_weigh};
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";

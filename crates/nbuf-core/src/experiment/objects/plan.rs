@@ -9,6 +9,15 @@ use crate::trace::request::Unit;
 use crate::units::SizeList;
 use crate::workload::pages::Writes;
 
+/// What misses cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::experiment) enum Costs {
+    /// One as much as another.
+    Equal,
+    /// What the trace says.
+    OfTrace,
+}
+
 /// What is to be counted.
 #[derive(Clone, Debug)]
 pub(in crate::experiment) struct Plan {
@@ -34,8 +43,8 @@ pub(in crate::experiment) struct Plan {
     pub(in crate::experiment) expired: Expired,
     /// What decides whether an object that missed comes in.
     pub(in crate::experiment) admissions: Vec<Admission>,
-    /// Whether the trace says what misses cost.
-    pub(in crate::experiment) has_costs: bool,
+    /// What misses cost.
+    pub(in crate::experiment) costs: Costs,
     /// For policies that play with chance.
     pub(in crate::experiment) seed: u64,
     /// Whether the trace can be read a second time.
@@ -53,7 +62,7 @@ impl Plan {
 
     /// Whether byte distances may hold: nothing but LRU decides what is there.
     pub(super) fn is_plain(&self) -> bool {
-        self.ttl.is_none() && self.admissions.is_empty() && !self.has_costs
+        self.ttl.is_none() && self.admissions.is_empty() && self.costs == Costs::Equal
     }
 }
 

@@ -22,7 +22,7 @@ fn plan(sizes: Option<&str>, overhead_bytes: u64) -> Plan {
         ttl: None,
         expired: Expired::Evict,
         admissions: Vec::new(),
-        has_costs: false,
+        costs: Costs::Equal,
         seed: 1,
         again: true,
         parallel: false,

@@ -78,9 +78,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMN")]
     pub(super) cost: Option<String>,
 
-    /// List all policies and admissions with their parameters
-    #[arg(long, exclusive = true)]
-    pub(super) help_policies: bool,
+    #[command(flatten)]
+    pub(super) list: List,
 
     /// What a write does
     #[arg(long, value_name = "WHAT", default_value = "allocate")]
@@ -145,6 +144,14 @@ pub(crate) struct Args {
     /// Stop when more records than this cannot be read
     #[arg(long, value_name = "N", default_value = "1000")]
     pub(super) problems_max: u64,
+}
+
+/// What is listed instead of curves.
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// List all policies and admissions with their parameters
+    #[arg(long, exclusive = true)]
+    pub(super) help_policies: bool,
 }
 
 /// What one access is.

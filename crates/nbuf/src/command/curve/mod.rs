@@ -25,7 +25,7 @@ use crate::show::terminal::Terminal;
 use crate::verbosity::note;
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
-    if args.help_policies {
+    if args.list.help_policies {
         print(help::policies(Terminal::of_output().width).as_bytes())?;
         return Ok(0);
     }

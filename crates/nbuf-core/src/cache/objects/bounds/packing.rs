@@ -28,7 +28,9 @@ pub(super) fn swept(intervals: &[Interval], cache_bytes: u64) -> Hits {
             used -= last.charge;
         }
     }
-    kept.values().for_each(|interval| hits.add(interval));
+    for interval in kept.values() {
+        hits.add(interval);
+    }
     hits
 }
 

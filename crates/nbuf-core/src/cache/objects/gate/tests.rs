@@ -29,7 +29,7 @@ fn zipf(objects: u32, requests: usize) -> Vec<Object> {
     let one = || {
         let drawn = chance.unit() * sums[sums.len() - 1];
         let number = u32::try_from(sums.partition_point(|&sum| sum < drawn)).unwrap();
-        let bytes = 1_u64 << (number.wrapping_mul(2_654_435_761) >> 7) % 13;
+        let bytes = 1_u64 << ((number.wrapping_mul(2_654_435_761) >> 7) % 13);
         object(number, bytes, bytes)
     };
     std::iter::repeat_with(one).take(requests).collect()
@@ -48,24 +48,26 @@ fn tiny_lfu(objects: &[Object], cache_bytes: u64, sample: usize) -> u64 {
             added += 1;
         }
         if added >= sample * most {
-            uses.values_mut().for_each(|count| *count /= 2);
+            for count in uses.values_mut() {
+                *count /= 2;
+            }
             added /= 2;
         }
-        let used = |cache: &[Object]| cache.iter().map(|kept| kept.charge).sum::<u64>();
+        let held = |cache: &[Object]| cache.iter().map(|kept| kept.charge).sum::<u64>();
         if let Some(at) = cache.iter().position(|kept| kept.number == one.number) {
             cache.remove(at);
             if one.charge <= cache_bytes {
                 cache.push(one);
             }
-            while used(&cache) > cache_bytes {
+            while held(&cache) > cache_bytes {
                 cache.remove(0);
             }
             continue;
         }
         misses += 1;
-        let fits = used(&cache) + one.charge <= cache_bytes;
+        let fits = held(&cache) + one.charge <= cache_bytes;
         if one.charge <= cache_bytes && (fits || uses[&one.number] > uses[&cache[0].number]) {
-            while used(&cache) + one.charge > cache_bytes {
+            while held(&cache) + one.charge > cache_bytes {
                 cache.remove(0);
             }
             cache.push(one);
