@@ -11,7 +11,7 @@ use crate::units::{Bytes, Size, as_text};
 /// How a cache admits objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Objects of at most so many bytes.
+    /// Objects up to this number of bytes.
     Threshold {
         /// The largest.
         bytes: u64,
@@ -23,7 +23,7 @@ pub enum Admission {
     },
     /// An object that was asked for more often lately than the one that would go for it.
     TinyLfu {
-        /// Counts are halved after so many requests for each object that the cache held.
+        /// Counts are halved after this number of requests for each object that the cache held.
         sample: u32,
     },
     /// Small objects more likely than large ones; how much more is tuned for the most hits.
@@ -59,7 +59,7 @@ pub struct AdmissionRow {
 pub const ADMISSIONS: &[AdmissionRow] = &[
     AdmissionRow {
         text: "threshold:bytes=64KiB",
-        summary: "objects of at most so many bytes",
+        summary: "objects up to this number of bytes",
         citation: "Abrams et al. 1995",
     },
     AdmissionRow {
@@ -74,7 +74,7 @@ pub const ADMISSIONS: &[AdmissionRow] = &[
     },
     AdmissionRow {
         text: "adaptsize:every=500000:decay=30",
-        summary: "small objects more likely than large ones, tuned every so many requests; decay % of a count stay",
+        summary: "small objects more likely than large ones, tuned after this number of requests; decay % of a count stay",
         citation: "Berger et al. 2017",
     },
 ];

@@ -7,6 +7,7 @@
 //!
 //! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
 
+mod access;
 mod adapt_size;
 mod any;
 mod arc;
@@ -37,6 +38,7 @@ mod two_queue;
 mod v1;
 mod w_tiny_lfu;
 
+pub use access::{Access, Cause, NEVER, Outcome};
 pub use any::AnyPolicy;
 pub(crate) use arc::Arc;
 pub(crate) use car::Car;
@@ -66,48 +68,6 @@ pub(crate) use w_tiny_lfu::WTinyLfu;
 
 use super::admission::Tuning;
 use super::{engine, objects};
-
-/// A demand for a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// Its dense number.
-    pub page: u32,
-    /// When it is wanted again, as the number of that access; [`NEVER`] also where it is unknown.
-    pub next_use: u64,
-}
-
-/// Not again, or unknown.
-pub const NEVER: u64 = u64::MAX;
-
-impl Access {
-    /// To a page whose future is unknown.
-    pub fn to(page: u32) -> Self {
-        Self { page, next_use: NEVER }
-    }
-}
-
-/// Why a page is filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// A process asked for it: a lookup missed.
-    Demand,
-    /// Readahead brought it: no process has used it so far.
-    Readahead,
-}
-
-/// What came of an access or a fill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The page was there already.
-    Hit,
-    /// The page is there now, and the named one is not any more.
-    Filled {
-        /// The page that left for it; none where a frame was free.
-        evicted: Option<u32>,
-    },
-    /// The page was not taken in.
-    Bypassed,
-}
 
 /// Decides which pages stay.
 pub trait Policy {

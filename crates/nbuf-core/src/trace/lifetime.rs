@@ -16,7 +16,7 @@ impl Lifetime {
     /// There is none: the trace does not say, or the object stays valid.
     pub const NONE: Self = Self(0);
 
-    /// So many nanoseconds; none for 0. More than 68 years are 68 years.
+    /// This number of nanoseconds; none for 0. More than 68 years are 68 years.
     pub fn from_ns(ns: u64) -> Self {
         let milliseconds = ns.div_ceil(MILLISECOND_NS);
         match u32::try_from(milliseconds) {
@@ -28,7 +28,7 @@ impl Lifetime {
         }
     }
 
-    /// So many seconds; none for 0.
+    /// This number of seconds; none for 0.
     pub fn from_seconds(seconds: u64) -> Self {
         Self::from_ns(seconds.saturating_mul(SECOND_NS))
     }

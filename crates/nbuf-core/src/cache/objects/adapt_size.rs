@@ -1,6 +1,6 @@
 //! `AdaptSize`: an object of `s` bytes is admitted with the probability `exp(-s / c)`, and `c` is tuned for the most hits.
 //!
-//! Every so many requests, a model gives the hits that each `c` would have had on the objects asked for lately, with the
+//! After each period of requests, a model gives the hits that each `c` would have had on the objects asked for lately, with the
 //! rates at which they were. In the model an LRU cache holds each object for a time that is the same for all, which follows
 //! from the bytes that fit: an object is there if it was admitted and asked for within that time. One thing is not of the
 //! paper: hits are those of ten periods that begin with an empty cache, so that objects that are never admitted do not

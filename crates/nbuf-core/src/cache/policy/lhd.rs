@@ -2,7 +2,7 @@
 //! would still stay.
 //!
 //! The density of a page follows from its age, the accesses since its last use. Hits and evictions are counted by age,
-//! in classes of pages by the ages at which they hit before. Every so many accesses the counts give new densities, and
+//! in classes of pages by the ages at which they hit before. After each period of accesses the counts give new densities, and
 //! are made smaller so that old behaviour fades. A small part of the cache goes to *explorers*, which stay whatever their
 //! density, so that it is seen what longer stays would give. The pages that came last with a low density are candidates in
 //! any case, as no page is bypassed.

@@ -53,7 +53,7 @@ impl Classes {
         Self { all, ages, decay, shift: SHIFT_FIRST, pages: 0.0, weight: 0.0 }
     }
 
-    /// The age after so many accesses.
+    /// The age after this number of accesses.
     pub(super) fn age(&self, accesses: u64) -> u32 {
         u32::try_from(accesses >> self.shift).unwrap_or(u32::MAX).min(self.ages - 1)
     }
@@ -94,7 +94,7 @@ impl Classes {
         doublings.unwrap_or(last)
     }
 
-    /// At the end of a period, with so many pages there.
+    /// At the end of a period, with this number of pages there.
     pub(super) fn learn(&mut self, period: u32, pages: u32) {
         let ages = self.ages as usize;
         for class in &mut self.all {

@@ -16,7 +16,7 @@ use crate::units::as_text;
 pub struct Ttl {
     /// Whether the trace gives them.
     pub of_trace: bool,
-    /// That of an object to which the trace gives none.
+    /// The lifetime of an object to which the trace gives none.
     pub otherwise: Lifetime,
 }
 

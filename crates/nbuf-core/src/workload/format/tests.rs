@@ -56,7 +56,7 @@ fn show(requests: &[Request], objects: &[String]) -> String {
         let object = objects.get(*object as usize).map_or("-", String::as_str);
         write!(lines, "{time_ns} {object} {op:?} {offset}+{length_bytes} {task}").unwrap();
         if let Some(ns) = lifetime.ns() {
-            write!(lines, " lives {ns}").unwrap();
+            write!(lines, " lives {}", ns / 1_000_000).unwrap();
         }
         if cost.value() > 0.0 {
             write!(lines, " costs {}", cost.value()).unwrap();

@@ -17,7 +17,7 @@ fn counts(policy: &str, admit: &[&str], sizes: &[u64], objects: &[Object]) -> Ve
     engine.finish()
 }
 
-/// Zipf's law over so many objects, whose sizes grow with their numbers mixed, from 1 to some thousands of bytes.
+/// Zipf's law over a number of objects, whose sizes grow with their numbers mixed, from 1 to some thousands of bytes.
 fn zipf(objects: u32, requests: usize) -> Vec<Object> {
     let mut chance = Random::new(5);
     let sums: Vec<f64> = (1..=objects)

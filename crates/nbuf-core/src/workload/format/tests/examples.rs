@@ -1,6 +1,6 @@
 //! An example of every format, written after its description, and the requests that it holds.
 
-/// `NAME[:PARAMETERS]`, the input, and its requests: `time_ns object ask offset+length task`, with lifetime and cost where
+/// `NAME[:PARAMETERS]`, the input, and its requests: `time_ns object ask offset+length task`, with lifetime (ms) and cost where
 /// there are any.
 pub(super) struct Example {
     pub(super) format: &'static str,
@@ -97,7 +97,7 @@ fn key_texts() -> Vec<Example> {
         text(
             "twitter",
             "0,q:q:1:8WTfjZU14ee,17,213,4,get,0\n1,123,3,5,9,set,60\n2,k k,3,0,9,delete,0\n",
-            "0 - Read #q:q:1:8WTfjZU14ee+230 4\n1000000000 - Write 123+8 9 lives 60000000000\n2000000000 - Discard #k k+3 9\n",
+            "0 - Read #q:q:1:8WTfjZU14ee+230 4\n1000000000 - Write 123+8 9 lives 60000\n2000000000 - Discard #k k+3 9\n",
         ),
         text(
             "wikimedia",
@@ -109,7 +109,7 @@ fn key_texts() -> Vec<Example> {
             "metaKV",
             "op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n\
              5,12,8,GET,2,100,2,0,a,b\n6,ab,2,SET_LEASE,1,0,0,30,a,b\n7,12,8,DELETE,0,0,0,0,a,b\n",
-            "5000000000 - Read 12+108 0\n5000000000 - Read 12+108 0\n6000000000 - Write #ab+2 0 lives 30000000000\n",
+            "5000000000 - Read 12+108 0\n5000000000 - Read 12+108 0\n6000000000 - Write #ab+2 0 lives 30000\n",
         ),
         text(
             "metaKV",
@@ -134,8 +134,8 @@ fn key_texts() -> Vec<Example> {
         text(
             "csv:key=id,time=at,ttl=ttl,cost=price,time-unit=ms",
             "id,at,ttl,price\n1,5,250,0.5\n2,6,,3\n2,7,-1,1e3\n2,8,0.5,0\n",
-            "5000000 - Read 1+0 0 lives 250000000 costs 0.5\n6000000 - Read 2+0 0 costs 3\n\
-             7000000 - Read 2+0 0 costs 1000\n8000000 - Read 2+0 0 lives 1000000\n",
+            "5000000 - Read 1+0 0 lives 250 costs 0.5\n6000000 - Read 2+0 0 costs 3\n\
+             7000000 - Read 2+0 0 costs 1000\n8000000 - Read 2+0 0 lives 1\n",
         ),
         text(
             "csv:key=block,separator=tab",
@@ -275,18 +275,14 @@ fn packed_keys() -> Vec<Example> {
         binary(
             "lcs",
             &[&header(3), time, key, &(1_i64 << 40).to_le_bytes(), get_of_2, &[9, 0, 0, 0], next],
-            "5000000000 tenant 2 Read 99+1099511627776 0 lives 9000000000\n",
+            "5000000000 tenant 2 Read 99+1099511627776 0 lives 9000\n",
         ),
-        binary("twr", &twr, "16 times 5000000000 - Write 99+230 0 lives 60000000000\n"),
-        binary(
-            "twrNS",
-            &twr_ns,
-            "16 times 5000000000 name space 7 Write 99+230 0 lives 60000000000\n",
-        ),
+        binary("twr", &twr, "16 times 5000000000 - Write 99+230 0 lives 60000\n"),
+        binary("twrNS", &twr_ns, "16 times 5000000000 name space 7 Write 99+230 0 lives 60000\n"),
         binary(
             "oracleSysTwrNS",
             &sys,
-            "16 times 5000000000 name space 7 Read 99+230 0 lives 60000000000\n",
+            "16 times 5000000000 name space 7 Read 99+230 0 lives 60000\n",
         ),
         binary(
             "u32le",
