@@ -35,7 +35,7 @@ impl Partitioned {
             let trace = part.finish(std::slice::from_ref(&name), format, cautions);
             (name, trace)
         });
-        made.filter(|(_, trace)| trace.records.len() > 0)
+        made.filter(|(_, trace)| !trace.records.is_empty())
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
             };
             let mut apart: Vec<_> = Vec::new();
             for (name, trace) in parts.finish(&objects, "test", &[]) {
-                prop_assert_eq!(&trace.files, &[name.clone()]);
+                prop_assert_eq!(&trace.files[..], std::slice::from_ref(&name));
                 apart.extend(trace.records.iter().map(|record| shown(&name, record)));
             }
             let trace = whole.finish(&objects, "test", &[]);

@@ -52,16 +52,14 @@ impl PartitionBy {
             Self::File => "file",
             Self::Volume => "volume",
         };
-        let mut folder = format!("{by}=");
-        for byte in name.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                    folder.push(char::from(byte));
-                }
-                _ => folder.push_str(&format!("%{byte:02X}")),
+        let plain = |byte: u8| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                char::from(byte).to_string()
             }
-        }
-        folder
+            _ => format!("%{byte:02X}"),
+        };
+        let name: String = name.bytes().map(plain).collect();
+        format!("{by}={name}")
     }
 }
 
