@@ -7,6 +7,8 @@ pub use seed::Random;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::units::Nanos;
+
 /// The time since 1970; `None` if the machine's clock is set before that.
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
 pub fn unix_time() -> Option<Duration> {
@@ -27,5 +29,10 @@ impl Stopwatch {
     /// The time since the start.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
+    }
+
+    /// The same in nanoseconds.
+    pub fn nanos(&self) -> Nanos {
+        Nanos(u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 }

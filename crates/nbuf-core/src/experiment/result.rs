@@ -36,6 +36,7 @@ mod run_profile;
 mod run_sample;
 mod search;
 mod serve;
+mod serve_costs;
 mod size;
 mod sweep;
 mod time;
@@ -98,6 +99,7 @@ pub use run_profile::{
 pub use run_sample::{RunSample, RunSampleMeter};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses, ServeSize};
+pub use serve_costs::{ServeCosts, ServeWork};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};

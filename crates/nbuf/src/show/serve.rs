@@ -1,5 +1,7 @@
 //! A server, for people: where it is, what it has done, what it could not do.
 
+mod costs;
+
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::ServeDocument;
@@ -96,6 +98,9 @@ pub(crate) fn summary(document: &ServeDocument) -> String {
             d.disc_errors
         ),
     );
+    for (name, text) in costs::lines(&d.costs) {
+        line(name, text);
+    }
     line("clients", format!("{} of {} since the start", d.clients, d.clients_ever));
     text
 }

@@ -1,6 +1,7 @@
 //! A server under test, and a client that can do what no proper client does.
 
 mod hostile;
+mod measured;
 mod operations;
 mod probes;
 

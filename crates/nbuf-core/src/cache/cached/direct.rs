@@ -6,6 +6,7 @@
 //! disc does not have are no part of that: they stay, and stay owed.
 
 use super::arrive::Part;
+use super::costs::Work;
 use super::frames::Mask;
 use super::ids::{Absence, NONE};
 use super::settings::Writes;
@@ -66,6 +67,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 }
                 continue;
             }
+            let began = self.costs.begin(Work::Fill);
             // The policy has just refused what is only a part.
             let id = if is_whole { Some(self.number(page)) } else { self.ids.find(page) };
             let Some(id) = id else { continue };
@@ -80,6 +82,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 self.copy_in(request.offset, page, &part, data);
                 self.on_disc(id, &part);
             }
+            self.costs.end(Work::Fill, began);
         }
     }
 

@@ -50,15 +50,37 @@ pub(super) struct Ids {
     /// Pages with neither a frame nor a read under way, in the order in which they came to be so.
     gone: Queues<1>,
     most: u32,
+    /// Pages with a frame, by their place on the disc.
+    places: Vec<u32>,
+    /// Pages of a place.
+    place_pages: u64,
 }
+
+/// Places that a picture of the disc has, at the most.
+const PLACES_MAX: u64 = 512;
 
 /// The one queue.
 const GONE: u32 = 0;
 
 impl Ids {
-    /// An empty table of at most this many pages, unless more have frames or reads under way.
-    pub(super) fn new(most: u32) -> Self {
-        Self { by_page: HashMap::new(), slots: Vec::new(), gone: Queues::default(), most }
+    /// An empty table of at most this many pages, unless more have frames or reads under way. The disc has
+    /// `disc_pages`.
+    pub(super) fn new(most: u32, disc_pages: u64) -> Self {
+        let place_pages = disc_pages.div_ceil(PLACES_MAX).max(1);
+        let places = usize::try_from(disc_pages.div_ceil(place_pages)).unwrap_or(0).max(1);
+        Self {
+            by_page: HashMap::new(),
+            slots: Vec::new(),
+            gone: Queues::default(),
+            most,
+            places: vec![0; places],
+            place_pages,
+        }
+    }
+
+    /// Pages with a frame by place, and the pages of a place.
+    pub(super) fn places(&self) -> (&[u32], u64) {
+        (&self.places, self.place_pages)
     }
 
     /// The number of a page that is known.
@@ -101,9 +123,15 @@ impl Ids {
     /// Gives a page its frame, or takes it away for a reason.
     pub(super) fn set_frame(&mut self, id: u32, frame: Result<u32, Absence>) {
         let slot = &mut self.slots[id as usize];
+        let had_one = slot.frame != NONE;
         match frame {
             Ok(frame) => slot.frame = frame,
             Err(absence) => (slot.frame, slot.absence) = (NONE, absence),
+        }
+        let has_one = slot.frame != NONE;
+        let place = usize::try_from(slot.page / self.place_pages).unwrap_or(usize::MAX);
+        if let Some(count) = self.places.get_mut(place) {
+            *count = *count + u32::from(has_one) - u32::from(had_one);
         }
         self.settle(id);
     }
@@ -147,9 +175,10 @@ mod tests {
 
     #[test]
     fn numbers_are_dense_until_the_table_is_full_and_then_used_again() {
-        let mut ids = Ids::new(3);
+        let mut ids = Ids::new(3, 1 << 11);
         assert_eq!([7, 5, 7, 9].map(|page| ids.number(page)), [0, 1, 0, 2].map(|id| (id, false)));
         ids.set_frame(1, Ok(4));
+        assert_eq!((ids.places().0.len(), &ids.places().0[..3]), (512, [0, 1, 0].as_slice()));
         // 5 has a frame and 9 came last, so 7 is forgotten.
         assert_eq!(ids.number(11), (0, true));
         assert_eq!((ids.find(7), ids.find(5), ids.slots.len()), (None, Some(1), 3));

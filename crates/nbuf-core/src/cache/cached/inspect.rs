@@ -2,7 +2,7 @@
 
 use super::frames::SECTOR_BYTES;
 use super::ids::NONE;
-use super::{Cached, Counts, OtherSize, Others, Settings, State};
+use super::{Cached, Clock, Counts, Job, Measured, OtherSize, Others, Settings, State};
 use crate::cache::policy::AnyPolicy;
 use crate::disc::{Disc, DiscError};
 use crate::units::Nanos;
@@ -11,6 +11,21 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Measures by this clock what the cache costs, from now on. Without one only the disc is measured.
+    pub(crate) fn time_with(&mut self, clock: Clock) {
+        self.costs.time_with(clock);
+    }
+
+    /// What was measured.
+    pub(crate) fn measured(&self) -> &Measured {
+        &self.costs.measured
+    }
+
+    /// Pages in the cache by equal pieces of the disc, and the pages of a piece.
+    pub(crate) fn places(&self) -> (&[u32], u64) {
+        self.ids.places()
     }
 
     /// Follows what other sizes and policies would give from now on.
@@ -65,13 +80,20 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     /// Bytes that the disc does not have, to the sector. Costs a look at every page that is owed.
     pub fn owed_bytes(&self) -> u64 {
-        let pages = self.ids.within(0, u64::MAX);
-        let frames = pages.into_iter().map(|id| self.ids.slot(id).frame);
-        let owed = frames.filter(|&frame| frame != NONE).map(|frame| {
+        let sectors = |frame: u32| {
             let frame = self.frames.get(frame);
             u64::from((frame.dirty | frame.writing).count_ones())
+        };
+        let frame = |page: &u64| self.ids.find(*page).map(|id| self.ids.slot(id).frame);
+        let dirty: u64 = self.dirty.iter().filter_map(frame).map(sectors).sum();
+        let written = self.jobs.iter().filter_map(|job| match job {
+            Job::Back(pages) => Some(pages),
+            _ => None,
         });
-        owed.sum::<u64>() * SECTOR_BYTES
+        let frames = written.flatten().map(|&(id, _)| self.ids.slot(id).frame);
+        // A page that is dirty again while it is written was counted with the dirty ones.
+        let only_written = frames.filter(|&frame| self.frames.get(frame).dirty == 0);
+        (dirty + only_written.map(sectors).sum::<u64>()) * SECTOR_BYTES
     }
 
     /// The error of the last write-back that failed.
@@ -97,6 +119,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.decider.policy.check()?;
         let mut owed = 0;
         let mut used = 0;
+        let mut sectors = 0;
         for id in self.ids.within(0, u64::MAX) {
             let slot = self.ids.slot(id);
             if (slot.frame != NONE) != self.decider.policy.contains(id) {
@@ -112,6 +135,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             }
             used += 1;
             owed += u64::from(frame.is_owed());
+            sectors += u64::from((frame.dirty | frame.writing).count_ones());
+        }
+        let placed: u32 = self.ids.places().0.iter().sum();
+        if sectors * SECTOR_BYTES != self.owed_bytes() || placed as usize != used {
+            return Err(format!("{sectors} sectors are owed, {placed} pages have a place"));
         }
         let counted: u64 = self.owed.values().sum();
         if used != self.frames.used() || owed != self.owed_pages || counted != owed {

@@ -1,5 +1,6 @@
 //! Reads that are complete: their pages come in, and those who wait get their bytes.
 
+use super::costs::Work;
 use super::ids::{Absence, NONE};
 use super::read::place;
 use super::{Cached, Flight};
@@ -23,7 +24,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
         for (at, &page) in pages.iter().enumerate() {
+            let began = self.costs.begin(Work::Fill);
             self.install(page, flight.stale[at], &data, at, cause);
+            self.costs.end(Work::Fill, began);
         }
         for (pending, page) in std::mem::take(&mut flight.waiters) {
             self.deliver(pending, page, &flight, &data);

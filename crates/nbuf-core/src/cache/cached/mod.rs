@@ -13,8 +13,10 @@
 //!
 //! Not for a disc that another program writes at the same time: the cache does not see that.
 
+mod answer;
 mod arrive;
 mod back;
+mod costs;
 mod counts;
 mod decisions;
 mod direct;
@@ -32,6 +34,7 @@ mod slab;
 mod tests;
 mod write;
 
+pub(crate) use costs::{Clock, Measured, Work};
 pub use counts::Counts;
 pub use decisions::{Decision, Log, first_difference};
 pub use others::{OtherSize, Others};
@@ -40,9 +43,10 @@ pub use settings::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, Writes};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::policy::AnyPolicy;
-use crate::disc::{Breakdown, Completion, Disc, DiscError};
+use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::Request;
 use crate::units::Nanos;
+use costs::Costs;
 use decisions::Decider;
 use frames::Frames;
 use ids::Ids;
@@ -146,6 +150,7 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     done: VecDeque<Completion>,
     now: Nanos,
     counts: Counts,
+    costs: Costs,
     missing: Vec<u64>,
     /// Small caches that tell what another size would give.
     others: Option<Others>,
@@ -156,11 +161,12 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     pub fn new(disc: D, policy: Box<P>, settings: Settings) -> Self {
         let settings = settings.sound();
         let most = settings.pages.saturating_mul(4).max(settings.ids_min);
+        let size_bytes = disc.size_bytes();
         Self {
-            size_bytes: disc.size_bytes(),
+            size_bytes,
             disc,
             decider: Decider { log: None, policy },
-            ids: Ids::new(most),
+            ids: Ids::new(most, size_bytes.div_ceil(settings.page_bytes.into())),
             frames: Frames::new(settings.pages, settings.page_bytes),
             settings,
             pending: Slab::default(),
@@ -187,6 +193,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             done: VecDeque::new(),
             now: Nanos::ZERO,
             counts: Counts::default(),
+            costs: Costs::default(),
             missing: Vec::new(),
             others: None,
         }
@@ -233,66 +240,5 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Disc for Cached<P, D> {
 
     fn under_way(&self) -> usize {
         self.pending.len() + self.done.len()
-    }
-}
-
-impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
-    /// A part of a request is done; the last one completes it.
-    fn part_done(&mut self, pending: u32, error: Option<DiscError>) {
-        let Some(waiting) = self.pending.get_mut(pending) else { return };
-        waiting.left -= 1;
-        waiting.error = waiting.error.take().or(error);
-        if waiting.left == 0 {
-            self.complete(pending);
-        }
-    }
-
-    /// A request is complete.
-    fn complete(&mut self, pending: u32) {
-        let Some(Pending { request, data, came, error, .. }) = self.pending.take(pending) else {
-            return;
-        };
-        self.answer(request, data, came, error.map_or(Ok(()), Err));
-    }
-
-    fn answer(
-        &mut self,
-        request: Request,
-        data: Vec<u8>,
-        came: Nanos,
-        outcome: Result<(), DiscError>,
-    ) {
-        // To the caller the time is one wait: only the disc knows how its part divides.
-        let breakdown = Breakdown { queued: self.now - came, ..Breakdown::default() };
-        self.done.push_back(Completion { request, data, at: self.now, breakdown, outcome });
-    }
-
-    /// Asks the disc for something.
-    fn ask(&mut self, job: Job, request: Request, data: Vec<u8>) -> u32 {
-        let task = self.jobs.insert(job);
-        self.disc.submit(self.now, Request { task, ..request }, data);
-        task
-    }
-
-    /// The disc has completed something.
-    fn disc_has(&mut self, completion: Completion) {
-        let job = completion.request.task;
-        self.counts.disc_errors += u64::from(completion.outcome.is_err());
-        match self.jobs.take(job) {
-            Some(Job::Read(flight)) => self.landed(flight, completion),
-            Some(Job::Direct(direct)) => {
-                self.busy.retain(|busy| busy.job != job);
-                self.direct_done(&direct, completion);
-                self.unblock();
-            }
-            Some(Job::Back(pages)) => {
-                self.busy.retain(|busy| busy.job != job);
-                self.back_done(&pages, completion.outcome);
-                self.unblock();
-                self.note_stuck();
-            }
-            Some(Job::Flush(flushes)) => self.disc_flushed(&flushes, &completion.outcome),
-            None => {}
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads: hits at once, misses once.
 
 use super::arrive::Part;
+use super::costs::Work;
 use super::ids::{Absence, NONE, STARTING};
 use super::{Cached, Flight, Job};
 use crate::cache::policy::AnyPolicy;
@@ -19,15 +20,21 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let (first, last) = self.pages(request);
         // One page is the common case, and needs its number once.
         if first == last {
-            let Some(id) = self.ids.find(first) else { return false };
+            let began = self.costs.begin(Work::Lookup);
+            let id = self.ids.find(first).unwrap_or(NONE);
             let part = self.part(request.offset, request.length_bytes, first);
-            let frame = self.ids.slot(id).frame;
+            let frame = if id == NONE { NONE } else { self.ids.slot(id).frame };
             if frame == NONE || part.touched & !self.frames.get(frame).valid != 0 {
+                // It will be looked up again, which costs too.
+                self.costs.end(Work::Lookup, began);
                 return false;
             }
             self.decider.touch(id);
             self.compare_read(first, false);
+            self.costs.end(Work::Lookup, began);
+            let began = self.costs.begin(Work::Copy);
             out.extend_from_slice(&self.frames.bytes(frame)[place(&part)]);
+            self.costs.end(Work::Copy, began);
         } else {
             let is_there = |page| {
                 let id = self.ids.find(page)?;
@@ -39,11 +46,15 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 return false;
             }
             for page in first..=last {
+                let began = self.costs.begin(Work::Lookup);
                 let part = self.part(request.offset, request.length_bytes, page);
                 let id = self.ids.find(page).unwrap_or(NONE);
                 self.decider.touch(id);
                 self.compare_read(page, false);
+                self.costs.end(Work::Lookup, began);
+                let began = self.costs.begin(Work::Copy);
                 out.extend_from_slice(&self.frames.bytes(self.ids.slot(id).frame)[place(&part)]);
+                self.costs.end(Work::Copy, began);
             }
         }
         self.counts.reads += 1;
@@ -77,15 +88,19 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     /// Looks a page up, and copies what is asked of it if that is there.
     fn look(&mut self, request: &Request, page: u64, data: &mut [u8]) -> bool {
+        let began = self.costs.begin(Work::Lookup);
         let id = self.number(page);
         let is_there = self.decider.touch(id);
         let part = self.part(request.offset, request.length_bytes, page);
         let slot = *self.ids.slot(id);
         self.compare_read(page, !is_there && slot.absence == Absence::Evicted);
+        self.costs.end(Work::Lookup, began);
         if is_there && part.touched & !self.frames.get(slot.frame).valid == 0 {
             let from = self.within(request, page, &part);
+            let began = self.costs.begin(Work::Copy);
             let bytes = &self.frames.bytes(slot.frame)[place(&part)];
             data[from..from + bytes.len()].copy_from_slice(bytes);
+            self.costs.end(Work::Copy, began);
             return true;
         }
         self.counts.miss(if is_there { Absence::Invalidated } else { slot.absence });

@@ -47,6 +47,11 @@ impl<T> Slab<T> {
     }
 
     /// All values.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.values.iter().flatten()
+    }
+
+    /// All values, to be changed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.values.iter_mut().flatten()
     }

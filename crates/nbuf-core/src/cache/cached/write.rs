@@ -1,6 +1,7 @@
 //! Writes: what the cache can keep until later, and what goes to the disc at once.
 
 use super::Cached;
+use super::costs::Work;
 use super::ids::NONE;
 use super::settings::Writes;
 use crate::cache::policy::{AnyPolicy, Cause};
@@ -59,7 +60,10 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let (first, last) = self.pages(request);
         let mut refused: Vec<(u64, u64)> = Vec::new();
         for page in first..=last {
-            if self.absorb_page(request, page, &data) {
+            let began = self.costs.begin(Work::Fill);
+            let is_absorbed = self.absorb_page(request, page, &data);
+            self.costs.end(Work::Fill, began);
+            if is_absorbed {
                 continue;
             }
             match refused.last_mut() {

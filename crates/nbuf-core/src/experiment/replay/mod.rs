@@ -56,6 +56,8 @@ pub use document::run;
 #[cfg(feature = "capture")]
 pub use error::Error;
 pub use layout::{Layout, LayoutError, Survey};
+#[cfg(all(feature = "capture", feature = "paths"))]
+pub(in crate::experiment) use meters::rate_steps;
 pub use meters::{Figures, METERS, Meter, MeterRow, PERIOD, Subject};
 pub use observer::{Finished, Observer};
 pub use processor::LockOuts;

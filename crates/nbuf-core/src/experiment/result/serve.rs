@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{ReplayFigures, ServeCosts};
+
 /// The document of `nbuf serve --json` at its end, and of `nbuf serve stats --json` at any time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -48,6 +50,12 @@ pub struct ServeDocument {
     /// Nothing before the first read.
     #[serde(default)]
     pub other_sizes: Vec<ServeSize>,
+    /// What the cache costs, how long the disc takes, and what reads do not wait for.
+    #[serde(default)]
+    pub costs: ServeCosts,
+    /// Figures as a replay has them, with periods of a second. A cache that runs has no hash lists.
+    #[serde(default)]
+    pub figures: Option<ReplayFigures>,
     /// Pages that the policy evicted.
     pub evictions: u64,
     /// Writes by clients, with discards and zeros.

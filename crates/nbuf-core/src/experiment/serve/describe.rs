@@ -1,8 +1,12 @@
 //! The document of a server: what was asked, and what was counted.
 
 use super::Spec;
-use crate::cache::cached::OtherSize;
-use crate::experiment::result::{ServeDocument, ServeMisses, ServeSize};
+use crate::cache::cached::{Measured, OtherSize, Work};
+use crate::experiment::replay::rate_steps;
+use crate::experiment::result::{
+    FigureTracks, ReplayFigures, ServeCosts, ServeDocument, ServeMisses, ServeSize, ServeWork,
+};
+use crate::experiment::watch::times;
 use crate::path::nbd::Snapshot;
 
 pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocument {
@@ -38,6 +42,8 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
             joined: counts.joined,
         },
         other_sizes: snapshot.others.iter().map(|other| size(other, page_bytes)).collect(),
+        costs: costs(&snapshot.measured, counts.read_hits),
+        figures: Some(figures(snapshot, page_bytes)),
         evictions: counts.evictions,
         writes: counts.writes,
         write_bytes: counts.write_bytes,
@@ -61,5 +67,51 @@ fn size(other: &OtherSize, page_bytes: u64) -> ServeSize {
         hit_ratio: other.hit_ratio,
         hit_ratio_low: other.low,
         hit_ratio_high: other.high,
+    }
+}
+
+fn costs(measured: &Measured, read_hits: u64) -> ServeCosts {
+    let work = |work: Work| {
+        let sampled = measured.of(work);
+        let (count, seconds) = (sampled.count, sampled.seconds());
+        ServeWork { count, seconds, times: times(&sampled.times) }
+    };
+    let work_seconds = measured.work_seconds();
+    let mean = measured.disc_reads.mean();
+    ServeCosts {
+        lookup: work(Work::Lookup),
+        copy: work(Work::Copy),
+        fill: work(Work::Fill),
+        work_seconds,
+        disc_read: times(&measured.disc_reads),
+        disc_write: times(&measured.disc_writes),
+        disc_flush: times(&measured.disc_flushes),
+        saved_seconds: mean.map(|mean| mean.seconds() * read_hits as f64 - work_seconds),
+    }
+}
+
+/// Those of the six figures that a cache without hash lists has.
+fn figures(snapshot: &Snapshot, page_bytes: u64) -> ReplayFigures {
+    let seen = &snapshot.figures;
+    let places = &snapshot.places;
+    let held = places.iter().filter(|&&pages| pages > 0).count();
+    ReplayFigures {
+        tracks: FigureTracks {
+            tracks: places.len() as u64,
+            track_bytes: snapshot.place_pages * page_bytes,
+            is_track: false,
+            tracks_held: held as u64,
+            units_held: snapshot.used_pages,
+            units_management: None,
+            cell_tracks: 1,
+            cells_management: 0,
+            cells: places.iter().copied().map(u64::from).collect(),
+        },
+        lists: None,
+        period_seconds: seen.reads.period().seconds(),
+        hit_rates: seen.reads.hit_rates().to_vec(),
+        idle_periods: seen.requests.idle(),
+        service: times(&seen.service).steps,
+        rates: rate_steps(&seen.requests),
     }
 }

@@ -221,7 +221,8 @@ pub(super) fn states_of(states: &States) -> WatchStates {
     }
 }
 
-fn times(times: &Times) -> WatchTimes {
+/// How long something took.
+pub(in crate::experiment) fn times(times: &Times) -> WatchTimes {
     let seconds = |time: Option<Nanos>| time.map(Nanos::seconds);
     let figure = |step: Step| FigureStep {
         from: step.from.seconds(),

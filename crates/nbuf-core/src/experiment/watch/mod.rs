@@ -23,6 +23,8 @@ use std::path::PathBuf;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "paths")]
+pub(in crate::experiment) use interval::times;
 pub use record::Recording;
 pub use replay::{ReplayError, replay};
 

@@ -8,15 +8,19 @@
 mod behind;
 mod clients;
 mod drain;
+mod figures;
 mod keeper;
 mod requests;
+mod snapshot;
 mod status;
 mod turn;
 
 pub(crate) use behind::Behind;
 use clients::Clients;
 pub(crate) use drain::Drained;
+use figures::Figures;
 pub(crate) use keeper::{Change, Keeper, Signalled};
+pub(crate) use snapshot::Snapshot;
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -26,7 +30,7 @@ use super::control::{Caller, Command};
 use super::handshake::Export;
 use super::listener::{Address, ListenError, Listener, Socket};
 use super::passed::PassedSockets;
-use crate::cache::cached::{Cached, Counts, OtherSize, Others, Settings};
+use crate::cache::cached::{Cached, Counts, Others, Settings};
 use crate::cache::policy::{self, AnyPolicy};
 use crate::clock::Stopwatch;
 use crate::disc::{Disc, DiscError};
@@ -66,31 +70,6 @@ pub enum ServerError {
     Wait(#[from] io::Error),
 }
 
-/// What a server is at.
-#[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
-    /// What the cache counted.
-    pub(crate) counts: Counts,
-    /// Misses that twice the size would have had.
-    pub(crate) would_hit_at_twice: u64,
-    /// What other sizes and policies would give.
-    pub(crate) others: Vec<OtherSize>,
-    /// The policy.
-    pub(crate) policy: policy::Choice,
-    /// The pages that it may hold.
-    pub(crate) settings: Settings,
-    /// The pages that it holds.
-    pub(crate) used_pages: u64,
-    /// Bytes that the disc does not have.
-    pub(crate) owed_bytes: u64,
-    /// Connected clients.
-    pub(crate) clients: u64,
-    /// Clients since the start.
-    pub(crate) clients_ever: u64,
-    /// How long it runs.
-    pub(crate) up: Nanos,
-}
-
 /// A request of a client at the cache.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
@@ -100,6 +79,8 @@ struct Asked {
     cookie: u64,
     command: u16,
     bytes: u64,
+    /// When it came, if its time is measured.
+    began: Option<Nanos>,
 }
 
 /// What all clients wait for.
@@ -116,6 +97,7 @@ pub(crate) struct Server {
     cache: Cached<dyn AnyPolicy, Behind>,
     export: Export,
     policy: policy::Choice,
+    figures: Figures,
     clients_max: usize,
     listeners: Vec<Listener>,
     control: Option<Listener>,
@@ -167,11 +149,13 @@ impl Server {
         };
         let policy = setup.policy.build(setup.settings.pages, 0);
         let mut cache = Cached::new(disc, policy, setup.settings);
+        cache.time_with(Box::new(move || clock.nanos()));
         cache.compare_with(Others::new(setup.policy, setup.settings.pages, Counts::default()));
         Ok(Self {
             cache,
             export,
             policy: setup.policy,
+            figures: Figures::new(),
             clients_max: setup.clients_max,
             listeners,
             control,
@@ -200,22 +184,6 @@ impl Server {
     /// Where it listens.
     pub(crate) fn addresses(&self) -> io::Result<Vec<Address>> {
         self.listeners.iter().map(Listener::address).collect()
-    }
-
-    /// What it is at.
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            counts: self.cache.counts(),
-            would_hit_at_twice: self.cache.would_hit_at_twice(),
-            others: self.cache.other_sizes(),
-            policy: self.policy,
-            settings: self.cache.settings(),
-            used_pages: self.cache.used_pages(),
-            owed_bytes: self.cache.owed_bytes(),
-            clients: self.connections.len() as u64,
-            clients_ever: self.clients_ever.into(),
-            up: self.time(),
-        }
     }
 
     /// Serves until signals end it; `wake` is readable when one came.

@@ -11,7 +11,8 @@ use nbuf::experiment::result::{WatchChosen, WatchDocument, WatchFile};
 use nbuf::units::{Bytes, count, grouped};
 
 use super::text::{clean, tail};
-use lines::{clock, cost, discs, per_second, pressed, shares, states, strip, time, times};
+pub(in crate::show) use lines::{clock, time, times};
+use lines::{cost, discs, per_second, pressed, shares, states, strip};
 
 /// Width of the names of the lines.
 const NAMES: usize = 10;

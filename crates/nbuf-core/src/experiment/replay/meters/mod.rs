@@ -11,6 +11,9 @@ mod periods;
 mod service;
 mod tracks;
 
+#[cfg(all(feature = "capture", feature = "paths"))]
+pub(in crate::experiment) use periods::rate_steps;
+
 use super::observer::{Finished, Observer};
 use crate::cache::layer::{Layer, Lookup};
 use crate::experiment::result::ReplayFigures;

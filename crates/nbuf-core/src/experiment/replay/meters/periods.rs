@@ -21,30 +21,28 @@ impl Meter for Rates {
         figures.period_seconds = self.0.period().seconds();
         figures.hit_rates = self.0.hit_rates().to_vec();
         figures.idle_periods = self.0.idle();
-        figures.rates = self.steps();
+        figures.rates = rate_steps(&self.0);
     }
 }
 
-impl Rates {
-    /// In equal steps of a round width, from none to the most that came.
-    fn steps(&self) -> Vec<FigureStep> {
-        let Some(most) = self.0.rates().map(|busy| busy.to).max() else { return Vec::new() };
-        let widths = (0..18).flat_map(|power| [1, 2, 5].map(|one| one * 10_u64.pow(power)));
-        let width = widths.into_iter().find(|width| most / width < RATE_STEPS).unwrap_or(u64::MAX);
-        let seconds = self.0.period().seconds();
-        let step = |number: u64| FigureStep {
-            from: (number * width) as f64 / seconds,
-            to: ((number + 1) * width) as f64 / seconds,
-            count: 0,
-        };
-        let mut steps: Vec<FigureStep> = (0..=most / width).map(step).collect();
-        for busy in self.0.rates() {
-            let at = usize::try_from(busy.to / width).unwrap_or(usize::MAX);
-            let last = steps.len() - 1;
-            steps[at.min(last)].count += busy.periods;
-        }
-        steps
+/// Periods by their rate, in equal steps of a round width, from none to the most that came.
+pub(in crate::experiment) fn rate_steps(periods: &Periods) -> Vec<FigureStep> {
+    let Some(most) = periods.rates().map(|busy| busy.to).max() else { return Vec::new() };
+    let widths = (0..18).flat_map(|power| [1, 2, 5].map(|one| one * 10_u64.pow(power)));
+    let width = widths.into_iter().find(|width| most / width < RATE_STEPS).unwrap_or(u64::MAX);
+    let seconds = periods.period().seconds();
+    let step = |number: u64| FigureStep {
+        from: (number * width) as f64 / seconds,
+        to: ((number + 1) * width) as f64 / seconds,
+        count: 0,
+    };
+    let mut steps: Vec<FigureStep> = (0..=most / width).map(step).collect();
+    for busy in periods.rates() {
+        let at = usize::try_from(busy.to / width).unwrap_or(usize::MAX);
+        let last = steps.len() - 1;
+        steps[at.min(last)].count += busy.periods;
     }
+    steps
 }
 
 impl Observer for Rates {

@@ -39,7 +39,8 @@ impl Server {
         if self.connections.iter().any(|client| client.under_way > 0) {
             return;
         }
-        let asked = Asked { place: usize::MAX, client: 0, cookie: 0, command: 0, bytes: 0 };
+        let (place, client, cookie, command, bytes) = (usize::MAX, 0, 0, 0, 0);
+        let asked = Asked { place, client, cookie, command, bytes, began: None };
         let task = self.keep(asked);
         self.flush = Some(task);
         let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };

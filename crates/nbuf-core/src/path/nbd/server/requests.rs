@@ -8,6 +8,7 @@ use super::{Asked, Server};
 use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
 
 /// The longest read or write.
 pub(super) const REQUEST_BYTES_MAX: u32 = 32 << 20;
@@ -132,13 +133,17 @@ impl Server {
         }
         let length = u64::from(header.length);
         let op = match header.command {
-            command::READ => return self.read(place, form, &header),
+            command::READ => Op::Read,
             command::BLOCK_STATUS => return self.status(place, &header),
             command::CACHE => return self.fetch(place, &header),
             command::WRITE => Op::Write,
             command::FLUSH => Op::Flush,
             _ => Op::Discard,
         };
+        let began = self.figures.came(self.now).then(|| self.time());
+        if op == Op::Read {
+            return self.read(place, form, &header, began);
+        }
         let data = if op == Op::Write {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
             connection_payload(self.connections[place].as_ref(), length)
@@ -148,7 +153,7 @@ impl Server {
         let mut request = Request::new(op, header.offset, if op == Op::Flush { 0 } else { length });
         request.durable = header.flags & flag::FUA != 0 && op != Op::Flush;
         request.zeros = header.command == command::WRITE_ZEROES;
-        let request = self.ask(place, &header, request, data.len() as u64);
+        let request = self.ask(place, &header, request, data.len() as u64, began);
         self.cache.submit(self.now, request, data);
     }
 
@@ -184,7 +189,7 @@ impl Server {
     }
 
     /// A read: a hit is in the buffer of replies at once.
-    fn read(&mut self, place: usize, form: Form, header: &Header) {
+    fn read(&mut self, place: usize, form: Form, header: &Header, began: Option<Nanos>) {
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
         let request = Request::new(Op::Read, header.offset, header.length.into());
         let Some(connection) = self.connections[place].as_mut() else { return };
@@ -192,28 +197,37 @@ impl Server {
         let before = out.len();
         out.reserve(form.data_header_bytes() + length);
         form.data_header(out, header.cookie, header.offset, length);
-        if self.cache.read_hit(&request, out) {
-            return;
+        let is_hit = self.cache.read_hit(&request, out);
+        self.figures.read(self.now, is_hit);
+        if is_hit {
+            return self.served(began);
         }
         out.truncate(before);
-        let request = self.ask(place, header, request, header.length.into());
+        let request = self.ask(place, header, request, header.length.into(), began);
         self.cache.submit(self.now, request, vec![0; length]);
     }
 
     fn fetch(&mut self, place: usize, header: &Header) {
         let request = Request::new(Op::Read, header.offset, header.length.into());
         self.looks += u64::from(header.length / self.export.page_bytes.max(1));
-        let request = self.ask(place, header, request, 0);
+        let request = self.ask(place, header, request, 0, None);
         self.cache.fetch(self.now, request);
     }
 
     /// Gives a request of a client its number.
-    fn ask(&mut self, place: usize, header: &Header, request: Request, bytes: u64) -> Request {
+    fn ask(
+        &mut self,
+        place: usize,
+        header: &Header,
+        request: Request,
+        bytes: u64,
+        began: Option<Nanos>,
+    ) -> Request {
         let Some(connection) = self.connections[place].as_mut() else { return request };
         connection.under_way += 1;
         connection.under_way_bytes += bytes;
         let (client, cookie, command) = (connection.client, header.cookie, header.command);
-        let task = self.keep(Asked { place, client, cookie, command, bytes });
+        let task = self.keep(Asked { place, client, cookie, command, bytes, began });
         Request { task, object: client, ..request }
     }
 
@@ -224,6 +238,14 @@ impl Server {
         }
         self.asked.push(Some(asked));
         u32::try_from(self.asked.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A request is served, that came then if its time is measured.
+    fn served(&mut self, began: Option<Nanos>) {
+        if let Some(began) = began {
+            let took = self.time() - began;
+            self.figures.served(took);
+        }
     }
 
     /// Answers all that is complete.
@@ -238,6 +260,7 @@ impl Server {
                 continue;
             };
             self.free.push(task);
+            self.served(asked.began);
             let connection = self.connections.get_mut(asked.place);
             if let Some(connection) = connection.filter(|found| found.client == asked.client) {
                 reply(connection, &asked, completion);

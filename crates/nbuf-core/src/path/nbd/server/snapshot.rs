@@ -1,0 +1,63 @@
+//! What a server is at, for those who ask.
+
+use super::Server;
+use super::figures::Figures;
+use crate::cache::cached::{Counts, Measured, OtherSize, Settings};
+use crate::cache::policy;
+use crate::units::Nanos;
+
+/// What a server is at.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    /// What the cache counted.
+    pub(crate) counts: Counts,
+    /// What it costs, and how long its disc takes.
+    pub(crate) measured: Measured,
+    /// Hit rates, rates and service times.
+    pub(crate) figures: Figures,
+    /// Pages in the cache by equal pieces of the disc.
+    pub(crate) places: Vec<u32>,
+    /// Pages of a piece.
+    pub(crate) place_pages: u64,
+    /// Misses that twice the size would have had.
+    pub(crate) would_hit_at_twice: u64,
+    /// What other sizes and policies would give.
+    pub(crate) others: Vec<OtherSize>,
+    /// The policy.
+    pub(crate) policy: policy::Choice,
+    /// The pages that it may hold.
+    pub(crate) settings: Settings,
+    /// The pages that it holds.
+    pub(crate) used_pages: u64,
+    /// Bytes that the disc does not have.
+    pub(crate) owed_bytes: u64,
+    /// Connected clients.
+    pub(crate) clients: u64,
+    /// Clients since the start.
+    pub(crate) clients_ever: u64,
+    /// How long it runs.
+    pub(crate) up: Nanos,
+}
+
+impl Server {
+    /// What it is at.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (places, place_pages) = self.cache.places();
+        Snapshot {
+            counts: self.cache.counts(),
+            measured: self.cache.measured().clone(),
+            figures: self.figures.until(self.time()),
+            places: places.to_vec(),
+            place_pages,
+            would_hit_at_twice: self.cache.would_hit_at_twice(),
+            others: self.cache.other_sizes(),
+            policy: self.policy,
+            settings: self.cache.settings(),
+            used_pages: self.cache.used_pages(),
+            owed_bytes: self.cache.owed_bytes(),
+            clients: self.connections.len() as u64,
+            clients_ever: self.clients_ever.into(),
+            up: self.time(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a server measures of itself: at its control socket, and for Prometheus.
+
+use serde_json::Value;
+
+use super::Server;
+use crate::support::Place;
+use crate::{MIB, image};
+
+/// A server of which two pages were read from its disc and then twice from its cache, and one was written.
+fn busy(place: &Place, options: &[&str]) -> Server {
+    let (disc, _) = image(place, 4 * MIB);
+    let options = [&["--size", "1MiB", "--write", "back"], options].concat();
+    let server = Server::start(place, &disc, &options);
+    let mut client = server.client();
+    for page in [1, 2, 1, 2] {
+        assert!(client.read(page * 4096, 4096).is_ok());
+    }
+    assert_eq!(client.write(0, 3 << 20, &[1; 4096]), Some(0));
+    assert_eq!(client.flush(), Some(0));
+    server
+}
+
+#[test]
+fn what_the_cache_costs_and_saves_is_measured() {
+    let place = Place::new();
+    let server = busy(&place, &[]);
+    let stats = |rest: &[&str]| {
+        let output = place.nbuf(["serve", "stats", "socket"]).args(rest).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let document: Value = serde_json::from_str(&stats(&["--json"])).unwrap();
+    let costs = &document["costs"];
+    // A read of a page that is not there looks twice.
+    for (work, count) in [("lookup", 6), ("copy", 2), ("fill", 3)] {
+        assert_eq!(costs[work]["count"], count, "{work}: {costs}");
+        assert!(costs[work]["times"]["count"].as_u64().unwrap() >= 1, "{work}: {costs}");
+    }
+    for (times, count) in [("disc_read", 2), ("disc_write", 1), ("disc_flush", 1)] {
+        assert_eq!(costs[times]["count"], count, "{times}: {costs}");
+        assert!(costs[times]["mean_seconds"].as_f64().unwrap() > 0.0);
+    }
+    let number = |value: &Value| value.as_f64().unwrap();
+    let mean = number(&costs["disc_read"]["mean_seconds"]);
+    let saved = 2.0 * mean - number(&costs["work_seconds"]);
+    assert!((number(&costs["saved_seconds"]) - saved).abs() < 1e-9, "{costs}");
+    let places = &document["figures"]["tracks"];
+    assert_eq!((&places["units_held"], &places["tracks_held"]), (&3.into(), &3.into()));
+    // A place has two of the 1,024 pages.
+    assert_eq!((&places["cells"][1], &places["cells"][384]), (&1.into(), &1.into()));
+    let text = stats(&[]);
+    assert!(text.contains("cost      look-up") && text.contains("disc reads 2: mean"), "{text}");
+    assert_eq!(server.end().0, 0);
+}
