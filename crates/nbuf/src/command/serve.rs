@@ -1,5 +1,7 @@
 //! `nbuf serve`: a cache in front of a disc, for clients of NBD.
 
+mod metrics;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -14,7 +16,7 @@ use nbuf::units::{Bytes, Size};
 use crate::console::Console;
 use crate::exit;
 use crate::fail::{UsageError, say};
-use crate::output::print;
+use crate::output::{as_io, print};
 use crate::show::serve as shown;
 
 /// Serve a disc through a cache, by NBD.
@@ -28,6 +30,7 @@ use crate::show::serve as shown;
   nbuf serve --disc file:disc.img --size 256MiB
   nbuf serve --disc file:disc.img --size 256MiB --write back --socket /run/disc.sock
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
+  nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --config disc.toml
   nbuf serve --config disc.toml --check-config
   nbuf serve stats /run/disc.sock           # what it has done so far
@@ -107,6 +110,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS")]
     client_timeout: Option<usize>,
 
+    /// Serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDRESS", value_parser = crate::command::scrapes::address)]
+    metrics: Option<SocketAddr>,
+
     /// The name of the export; the empty name leads to it too [default: the empty name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -180,7 +187,9 @@ fn serve(args: &Args) -> Result<u8> {
     let spec = settings()?;
     let begin = |interim: Interim<'_>| {
         if let Interim::Serving(serving) = interim {
-            return announce(&spec, serving, args.json);
+            announce(&spec, serving, args.json)?;
+            let scraped = spec.metrics.map(|at| metrics::answer(at, serving.control.clone()));
+            return scraped.unwrap_or(Ok(())).map_err(as_io);
         }
         Ok(())
     };
@@ -244,6 +253,7 @@ impl Args {
             threads: self.threads,
             clients: self.clients,
             client_timeout: self.client_timeout,
+            metrics: self.metrics,
             name: self.name.clone(),
         }
     }

@@ -1,5 +1,8 @@
 //! What a server measures of itself: at its control socket, and for Prometheus.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
 use serde_json::Value;
 
 use super::Server;
@@ -49,5 +52,38 @@ fn what_the_cache_costs_and_saves_is_measured() {
     assert_eq!((&places["cells"][1], &places["cells"][384]), (&1.into(), &1.into()));
     let text = stats(&[]);
     assert!(text.contains("cost      look-up") && text.contains("disc reads 2: mean"), "{text}");
+    assert_eq!(server.end().0, 0);
+}
+
+#[test]
+fn prometheus_is_answered() {
+    let place = Place::new();
+    let mut server = busy(&place, &["--metrics", "0"]);
+    let mut said = String::new();
+    BufReader::new(server.child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
+    let url = said.trim_end().strip_prefix("nbuf: metrics at http://").expect(&said);
+    let address = url.strip_suffix("/metrics").unwrap();
+    assert!(address.starts_with("127.0.0.1:"));
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(
+        text.contains("openmetrics-text; version=1.0.0") && text.ends_with("# EOF\n"),
+        "{text}"
+    );
+    for line in [
+        "nbuf_serve_requests_total{op=\"read\"} 4.0",
+        "nbuf_serve_page_hits_total 2.0",
+        "nbuf_serve_page_misses_total{cause=\"never_seen\"} 2.0",
+        "nbuf_serve_page_misses_total{cause=\"evicted\"} 0.0",
+        "nbuf_serve_disc_time_seconds_count{op=\"read\"} 2",
+        "nbuf_serve_cache_bytes 1048576.0",
+        "nbuf_serve_dirty_bytes 0.0",
+        "nbuf_serve_other_hit_ratio{policy=\"s3-fifo\",size=\"2\",edge=\"best\"} 0.5",
+        "nbuf_serve_up 1.0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
     assert_eq!(server.end().0, 0);
 }

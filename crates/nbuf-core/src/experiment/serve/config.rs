@@ -61,6 +61,8 @@ pub struct Config {
     pub clients: Option<usize>,
     /// Seconds that a client may stop within a request.
     pub client_timeout: Option<usize>,
+    /// Where figures are served to Prometheus.
+    pub metrics: Option<SocketAddr>,
     /// The name of the export.
     pub name: Option<String>,
 }
@@ -157,6 +159,7 @@ impl Config {
             threads: self.threads.or(other.threads),
             clients: self.clients.or(other.clients),
             client_timeout: self.client_timeout.or(other.client_timeout),
+            metrics: self.metrics.or(other.metrics),
             name: self.name.or(other.name),
         }
     }
@@ -190,6 +193,7 @@ impl Config {
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
+            metrics: self.metrics,
             name: self.name.unwrap_or_default(),
             ..default
         };

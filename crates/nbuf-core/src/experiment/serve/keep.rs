@@ -109,6 +109,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("control", ours.control == other.control),
+        ("metrics", ours.metrics == other.metrics),
         ("name", ours.name == other.name),
         ("read-only", ours.is_read_only == other.is_read_only),
     ];

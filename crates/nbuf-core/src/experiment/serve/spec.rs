@@ -1,6 +1,7 @@
 //! What is served, and how.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -74,6 +75,8 @@ pub struct Spec {
     /// How long a client may send a request, or take replies, at under 16 KiB a second. Its handshake has ten seconds of
     /// it at most.
     pub client_timeout: Nanos,
+    /// Where a program serves the figures to Prometheus; a run itself does not.
+    pub metrics: Option<SocketAddr>,
     /// The name of the export; the empty name leads to it too.
     pub name: String,
 }
@@ -95,6 +98,7 @@ impl Spec {
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
+            metrics: None,
             name: String::new(),
         }
     }

@@ -119,7 +119,7 @@ impl Value {
     }
 
     /// A histogram of what the document has in steps.
-    fn histogram(times: &WatchTimes) -> Self {
+    pub(in crate::show) fn histogram(times: &WatchTimes) -> Self {
         let steps = times.steps.iter().map(|step| (step.to, step.count));
         Self::of_steps(steps, times.mean_seconds.unwrap_or(0.0) * times.count as f64)
     }

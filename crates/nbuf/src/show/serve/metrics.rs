@@ -1,0 +1,171 @@
+//! The figures of a server as `OpenMetrics`, since its start.
+//!
+//! Source: the `OpenMetrics` specification, version 1.0. Names begin with `nbuf_serve_`, and end with their unit.
+
+use nbuf::experiment::result::{FigureStep, ServeDocument, ServeSize, WatchTimes};
+use prometheus_client::registry::Unit;
+
+use super::super::watch::metrics::{Family, Labels, Value, text};
+
+type Values = Vec<(Labels, Value)>;
+
+/// The text that is scraped.
+pub(crate) fn metrics(document: &ServeDocument) -> String {
+    let parts = [requests, misses, disc, cache, costs, others];
+    let mut families: Vec<Family> = parts.iter().flat_map(|part| part(document)).collect();
+    families.retain(|family| !family.values.is_empty());
+    text(families)
+}
+
+/// The text where the server does not answer.
+pub(crate) fn without() -> String {
+    text(vec![family("serve_up", "Whether the server answers", now(0.0))])
+}
+
+fn requests(d: &ServeDocument) -> Vec<Family> {
+    let read_write = |read, write| by("op", [("read", read), ("write", write)]);
+    let seen = d.figures.as_ref().map_or(&[][..], |figures| &figures.service);
+    vec![
+        family("serve_up", "Whether the server answers", now(1.0)),
+        family(
+            "serve_requests",
+            "Requests by clients",
+            by("op", [("read", d.reads), ("write", d.writes), ("flush", d.flushes)]),
+        ),
+        bytes("serve_request", "Bytes of these", read_write(d.read_bytes, d.write_bytes)),
+        family("serve_read_hits", "Reads that the cache served without the disc", one(d.read_hits)),
+        family(
+            "serve_writes_absorbed",
+            "Writes complete when the cache had them",
+            one(d.writes_absorbed),
+        ),
+        family(
+            "serve_writes_throttled",
+            "Writes that waited: half of the cache was dirty",
+            one(d.writes_throttled),
+        ),
+        seconds(
+            "serve_service",
+            "Time from asking to having, of a sample of requests",
+            steps(seen),
+        ),
+        family("serve_clients", "Connected clients", now(d.clients as f64)),
+        family("serve_connections", "Clients since the start", one(d.clients_ever)),
+    ]
+}
+
+fn misses(d: &ServeDocument) -> Vec<Family> {
+    let m = &d.misses;
+    let causes = [
+        ("never_seen", m.never_seen),
+        ("evicted", m.evicted),
+        ("invalidated", m.invalidated),
+        ("bypassed", m.bypassed),
+        ("written", m.written),
+    ];
+    vec![
+        family("serve_page_lookups", "Pages that reads looked up", one(d.pages)),
+        family("serve_page_hits", "Pages of these that were in the cache", one(d.page_hits)),
+        family("serve_page_misses", "The other pages, by cause", by("cause", causes)),
+        family(
+            "serve_evicted_would_hit_at_twice",
+            "Misses of evicted pages that twice the size would have had, an estimate",
+            now(m.evicted_would_hit_at_twice as f64),
+        ),
+        family("serve_evictions", "Pages that the policy evicted", one(d.evictions)),
+    ]
+}
+
+fn disc(d: &ServeDocument) -> Vec<Family> {
+    let requests = [("read", d.disc_reads), ("write", d.disc_writes), ("flush", d.disc_flushes)];
+    let costs = &d.costs;
+    let times =
+        [("read", &costs.disc_read), ("write", &costs.disc_write), ("flush", &costs.disc_flush)];
+    let times = times.into_iter().filter(|(_, times)| times.count > 0);
+    let times = times.map(|(op, times)| (label("op", op), Value::histogram(times)));
+    let moved = [("read", d.disc_read_bytes), ("write", d.disc_write_bytes)];
+    vec![
+        family("serve_disc_requests", "Requests to the disc", by("op", requests)),
+        bytes("serve_disc", "Bytes of these", by("op", moved)),
+        family("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
+        seconds("serve_disc_time", "From submission to completion", times.collect()),
+    ]
+}
+
+fn cache(d: &ServeDocument) -> Vec<Family> {
+    let gauge = |bytes: u64| now(bytes as f64);
+    vec![
+        bytes("serve_cache", "The size of the cache", gauge(d.cache_bytes)),
+        bytes("serve_used", "Bytes in the cache", gauge(d.used_bytes)),
+        bytes("serve_dirty", "Bytes that the disc does not have", gauge(d.owed_bytes)),
+    ]
+}
+
+fn costs(d: &ServeDocument) -> Vec<Family> {
+    let work = [("lookup", &d.costs.lookup), ("copy", &d.costs.copy), ("fill", &d.costs.fill)];
+    let all = work.map(|(name, work)| (label("work", name), Value::Counter(work.seconds)));
+    let saved = d.costs.saved_seconds.map(now).unwrap_or_default();
+    vec![
+        seconds("serve_work", "Processor time of the cache, from samples", all.into()),
+        seconds("serve_saved", "Time that reads did not wait for the disc, less that time", saved),
+    ]
+}
+
+fn others(d: &ServeDocument) -> Vec<Family> {
+    let edges = |other: &ServeSize| {
+        [("low", other.hit_ratio_low), ("best", other.hit_ratio), ("high", other.hit_ratio_high)]
+            .map(|(edge, value)| (other.clone(), edge, value))
+    };
+    let values = d.other_sizes.iter().flat_map(edges).map(|(other, edge, value)| {
+        let labels = vec![
+            ("policy", other.policy),
+            ("size", format!("{}", other.cache_bytes as f64 / d.cache_bytes.max(1) as f64)),
+            ("edge", edge.to_owned()),
+        ];
+        (labels, Value::Gauge(value))
+    });
+    let help = "Hit ratio with another policy or size, in sizes of the cache, and its band of 95 %";
+    let unit = Some(Unit::Other("ratio".to_owned()));
+    vec![Family { unit, ..family("serve_other_hit", help, values.collect()) }]
+}
+
+fn label(name: &'static str, value: &str) -> Labels {
+    vec![(name, value.to_owned())]
+}
+
+fn by<const N: usize>(name: &'static str, counts: [(&str, u64); N]) -> Values {
+    counts.map(|(value, count)| (label(name, value), Value::Counter(count as f64))).into()
+}
+
+fn one(count: u64) -> Values {
+    vec![(Vec::new(), Value::Counter(count as f64))]
+}
+
+fn now(value: f64) -> Values {
+    vec![(Vec::new(), Value::Gauge(value))]
+}
+
+/// A histogram of a sample; its sum is of the middles of the steps.
+fn steps(steps: &[FigureStep]) -> Values {
+    let count = steps.iter().map(|step| step.count).sum::<u64>();
+    if count == 0 {
+        return Values::new();
+    }
+    let sum: f64 = steps.iter().map(|step| step.from.midpoint(step.to) * step.count as f64).sum();
+    let mean_seconds = Some(sum / count as f64);
+    let times = WatchTimes { count, mean_seconds, steps: steps.to_vec(), ..WatchTimes::default() };
+    vec![(Vec::new(), Value::histogram(&times))]
+}
+
+fn family(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { name, unit: None, help, values }
+}
+
+/// The unit becomes the end of the name.
+fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Bytes), ..family(name, help, values) }
+}
+
+fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Seconds), ..family(name, help, values) }
+}
