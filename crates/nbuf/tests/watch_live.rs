@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
@@ -124,6 +125,71 @@ fn keys_turn_pages_save_one_and_end_it() {
     assert_eq!(pages.len(), 1, "{pages:?}");
     let page = fs::read_to_string(place.path(&pages[0])).unwrap();
     assert!(page.contains("multiprogramming idle") && page.contains("</html>"), "{page}");
+}
+
+/// A server of a page that was read once from its disc and twice from its cache.
+fn server(place: &Place) -> Child {
+    fs::write(place.path("disc.img"), [7; 8192]).unwrap();
+    let arguments = ["serve", "--disc", "file:disc.img", "--size", "64KiB", "--socket", "socket"];
+    let mut child = place.nbuf(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 8];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"serving ");
+    until("it listens", || place.path("socket").exists());
+    let mut client = UnixStream::connect(place.path("socket")).unwrap();
+    client.read_exact(&mut [0; 18]).unwrap();
+    client.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x01\0\0\0\0").unwrap();
+    client.read_exact(&mut [0; 10]).unwrap();
+    for _ in 0..3 {
+        let head = [&0x2560_9513_u32.to_be_bytes()[..], &[0; 20], &4096_u32.to_be_bytes()].concat();
+        client.write_all(&head).unwrap();
+        let mut reply = vec![0; 16 + 4096];
+        client.read_exact(&mut reply).unwrap();
+        assert!(reply[16..] == [7; 4096]);
+    }
+    child
+}
+
+#[test]
+fn a_server_is_displayed_until_it_ends() {
+    let place = Place::new();
+    let mut server = server(&place);
+    let watch = |rest: &[&str]| {
+        let arguments = [&["watch", "--server", "socket", "--interval", "100ms"], rest].concat();
+        let output = place.nbuf(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (status, text) = watch(&["--once"]);
+    assert!(status == Some(0) && text.contains("66.7 % since the start"), "{text}");
+    assert!(text.contains("twice     128 KiB would hit 66.7 %"), "{text}");
+    let (_, lines) = watch(&["--count", "2", "--json"]);
+    assert_eq!(lines.lines().count(), 2);
+    for line in lines.lines() {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&document["schema"], &document["reads"]), (&"nbuf.serve/1".into(), &3.into()));
+    }
+    for size in [[80, 24], [200, 60]] {
+        let arguments = [&["--server", "socket"], &EVERY[..]].concat();
+        let mut display = Display::start(&place, &arguments, size);
+        display.until_it_shows("66.7 % since the start");
+        display.press("\t\t");
+        display.until_it_shows("s3-fifo 128 KiB");
+        display.press("\t");
+        display.until_it_shows("Places in cache");
+        display.press("q");
+        display.ends(0);
+    }
+    let mut display =
+        Display::start(&place, &["--server", "socket", "--interval", "100ms"], [80, 24]);
+    display.until_it_shows("hit ratio");
+    display.press("s");
+    display.until_it_shows("saved as nbuf-watch-");
+    assert!(place.nbuf(["serve", "drain", "socket"]).status().unwrap().success());
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+    let said = display.ends(125);
+    assert!(said.contains("no server answers at socket"), "{said}");
+    let (status, said) = watch(&[]);
+    assert!(status == Some(125) && said.contains("no server answers"), "{said}");
 }
 
 #[test]

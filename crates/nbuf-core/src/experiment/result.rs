@@ -37,6 +37,7 @@ mod run_sample;
 mod search;
 mod serve;
 mod serve_costs;
+mod serve_since;
 mod size;
 mod sweep;
 mod time;

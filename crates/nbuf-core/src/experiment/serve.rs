@@ -19,6 +19,7 @@ mod keep;
 mod limits;
 mod ready;
 mod spec;
+mod watch;
 
 pub use crate::cache::cached::Writes;
 pub use crate::cache::policy::Choice;
@@ -28,6 +29,7 @@ pub use config::{Config, ConfigError};
 pub use error::Error;
 pub use keep::Reread;
 pub use spec::{BehindSpec, BehindSpecError, Spec};
+pub use watch::{WatchSpec, watch};
 
 use std::path::{Path, PathBuf};
 

@@ -36,6 +36,8 @@ use std::process::Command;
 #[cfg(feature = "paths")]
 use super::course::Moved;
 use super::notice::{Notice, Question};
+#[cfg(feature = "paths")]
+use super::result::ServeDocument;
 use super::result::{BenchSampleLine, LiveFollow, PingSampleLine, SizeReport, WatchDocument};
 use super::run::Timeline;
 #[cfg(feature = "paths")]
@@ -286,6 +288,16 @@ pub enum Interim<'a> {
     /// Where a server can be reached.
     #[cfg(feature = "paths")]
     Serving(&'a Serving),
+    /// An interval of a server that is watched.
+    #[cfg(feature = "paths")]
+    Served {
+        /// When it ended, in seconds since 1970.
+        unix_seconds: f64,
+        /// Its document at the end.
+        total: &'a ServeDocument,
+        /// What it counted in the interval.
+        interval: &'a ServeDocument,
+    },
     /// What the threads of a command did one after the other, after its first run.
     Timeline(&'a Timeline),
     /// An interval of `watch`.

@@ -1,6 +1,7 @@
 //! A server, for people: where it is, what it has done, what it could not do.
 
 mod costs;
+pub(crate) mod live;
 pub(crate) mod metrics;
 
 use std::fmt::Write as _;

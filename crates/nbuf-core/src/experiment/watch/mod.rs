@@ -185,7 +185,7 @@ impl Watch {
 }
 
 /// Waits for a signal or until the time is over.
-fn wait(session: &Session<'_>, left_ns: u64) -> io::Result<()> {
+pub(in crate::experiment) fn wait(session: &Session<'_>, left_ns: u64) -> io::Result<()> {
     let signals = session.cancellation.listen()?;
     let mut waiting = [PollFd::new(signals.descriptor(), PollFlags::IN)];
     poll_for(&mut waiting, left_ns)

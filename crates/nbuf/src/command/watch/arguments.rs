@@ -14,6 +14,7 @@ Examples:
   sudo nbuf watch --file /var/lib/db/table --pid 1234
   sudo nbuf watch --metrics 9464
   nbuf watch --replay day.jsonl
+  nbuf watch --server /run/disc.sock
 
 Under sudo each switch and request is seen. Other users see samples of the waiting tasks, and no
 distributions; a note names what is missing.
@@ -21,7 +22,7 @@ distributions; a note names what is missing.
 Exit status:
   0    the count is reached, q was pressed, a signal came, or no process reads on
   2    usage error
-  125  nbuf failed; standard error says why";
+  125  nbuf failed, or the server does not answer; standard error says why";
 
 /// What do processors, tasks, page faults, the page cache and discs do now?
 ///
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
 
     /// The length of an interval, such as 500ms or 2s; from 100ms to 1h
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = milliseconds)]
-    interval: u64,
+    pub(super) interval: u64,
 
     /// End after this number of intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -71,12 +72,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["record", "file", "pid", "cgroup", "interval", "metrics"])]
     pub(super) replay: Option<PathBuf>,
+
+    /// Show what `nbuf serve` does at this socket, or control socket, instead of this machine
+    #[arg(long, value_name = "PATH",
+        conflicts_with_all = ["record", "file", "pid", "cgroup", "metrics", "replay"])]
+    pub(super) server: Option<PathBuf>,
 }
 
 impl Arguments {
-    /// A recording is only a file; the machine is looked at with the rights for it.
+    /// A recording is only a file, and a server answers its user; the machine is looked at with the rights for it.
     pub(in crate::command) fn needs(&self) -> Needs {
-        if self.replay.is_some() { Needs::Nothing } else { Needs::Watching }
+        let looks = self.replay.is_none() && self.server.is_none();
+        if looks { Needs::Watching } else { Needs::Nothing }
     }
 
     /// After how many intervals it ends.

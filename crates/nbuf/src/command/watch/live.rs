@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nbuf::experiment::output::Readers;
-use nbuf::experiment::result::WatchDocument;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -22,13 +21,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::output::write_new;
-use crate::show::watch::page;
-use crate::show::watch::screen::{Asked, Key, Screen};
+use crate::show::watch::screen::{Asked, Key, Screen, View};
 
 /// A terminal that displays.
-pub(super) struct Live {
+pub(super) struct Live<V> {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    screen: Screen,
+    screen: Screen<V>,
     /// Where keys come from.
     keys: OwnedFd,
 }
@@ -36,7 +34,7 @@ pub(super) struct Live {
 /// A change of the size of the window is seen after this time at the latest.
 const LOOK: Duration = Duration::from_millis(200);
 
-impl Live {
+impl<V: View> Live<V> {
     /// Takes the terminal.
     pub(super) fn begin(has_colour: bool, is_replay: bool) -> io::Result<Self> {
         let before = std::panic::take_hook();
@@ -58,7 +56,7 @@ impl Live {
     }
 
     /// Shows another interval.
-    pub(super) fn take(&mut self, interval: &WatchDocument) -> io::Result<()> {
+    pub(super) fn take(&mut self, interval: V) -> io::Result<()> {
         self.screen.take(interval);
         self.draw()
     }
@@ -125,11 +123,11 @@ impl Live {
         let Some(now) = shown.last() else {
             return "no interval to save yet".to_owned();
         };
-        let name = PathBuf::from(format!("nbuf-watch-{}.html", page::stamp(now)));
+        let name = PathBuf::from(format!("nbuf-watch-{}.html", now.stamp()));
         if name.exists() {
             return format!("saved before, as {}", name.display());
         }
-        let text = page::html(&shown);
+        let text = V::html(&shown);
         let write = |mut file: &File| io::Write::write_all(&mut file, text.as_bytes());
         match write_new(&name, "--record", Readers::Owner, write) {
             Ok(()) => format!("saved as {}", name.display()),
@@ -139,7 +137,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl<V> Drop for Live<V> {
     fn drop(&mut self) {
         give_back();
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod live;
+mod server;
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -24,6 +25,7 @@ use crate::output::{as_io, must_be_possible, print};
 use crate::show::terminal::Terminal;
 use crate::show::watch as shown;
 use crate::show::watch::metrics::Metrics;
+use crate::show::watch::screen::View;
 
 /// How long a key of a replay may wait while a signal comes.
 const KEYS: Duration = Duration::from_millis(100);
@@ -36,6 +38,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         }
         let count = arguments.count().map_or(usize::MAX, bounded);
         return replay(arguments, &intervals[..count.min(intervals.len())]);
+    }
+    if let Some(path) = &arguments.server {
+        return server::run(arguments, path);
     }
     let spec = arguments.spec();
     if let Some(path) = &arguments.record {
@@ -56,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         let Interim::Watch(interval) = interim else { return Ok(()) };
         metrics.lock().unwrap_or_else(PoisonError::into_inner).take(interval);
         match live {
-            Some(live) => live.take(interval),
+            Some(live) => live.take(interval.clone()),
             None if arguments.metrics.is_some() && !arguments.json => Ok(()),
             None => show(interval, arguments.json).map_err(as_io),
         }
@@ -102,7 +107,7 @@ fn replay(arguments: &Arguments, intervals: &[WatchDocument]) -> Result<u8> {
     cancellation.listen().context("cannot listen for signals")?;
     let mut live = begin(true)?;
     for interval in intervals {
-        live.take(interval)?;
+        live.take(interval.clone())?;
     }
     while cancellation.poll().is_none() {
         if let Err(error) = obey(&mut live, KEYS) {
@@ -117,11 +122,11 @@ fn replay(arguments: &Arguments, intervals: &[WatchDocument]) -> Result<u8> {
 }
 
 /// A quit is an interruption.
-fn obey(live: &mut Live, within: Duration) -> io::Result<()> {
+fn obey<V: View>(live: &mut Live<V>, within: Duration) -> io::Result<()> {
     if live.obey(within)? { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
 }
 
-fn begin(is_replay: bool) -> Result<Live> {
+fn begin<V: View>(is_replay: bool) -> Result<Live<V>> {
     Live::begin(Terminal::of_output().colour, is_replay)
         .context("cannot display on this terminal; add --once or --json")
 }

@@ -10,8 +10,15 @@ use nbuf::experiment::result::{FigureLists, FigureStep, FigureTracks, ReplayFigu
 use nbuf::units::{Bytes, Nanos};
 
 use super::text::{count, grouped};
-pub(super) use page::sections;
-pub(crate) use text::text;
+pub(super) use page::{sections, sections_of_server};
+pub(crate) use text::{text, text_of_server};
+
+/// Whose figures they are: a server cannot separate the queue of its disc, and measures a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Replay,
+    Server,
+}
 
 /// A line of a distribution.
 struct Row {
@@ -31,9 +38,9 @@ struct Distribution {
 }
 
 /// The four of the six that are distributions; those that have nothing to show are left out.
-fn distributions(figures: &ReplayFigures) -> Vec<Distribution> {
+fn distributions(figures: &ReplayFigures, of: Of) -> Vec<Distribution> {
     let lists = figures.lists.as_ref().map(list_lengths);
-    let others = [hit_rates(figures), service(&figures.service), rates(figures)];
+    let others = [hit_rates(figures), service(&figures.service, of), rates(figures)];
     lists.into_iter().chain(others).filter(|figure| !figure.rows.is_empty()).collect()
 }
 
@@ -92,7 +99,7 @@ fn periods(figures: &ReplayFigures) -> String {
     format!("{} of {seconds} s{idle}", count(busy, "period", "periods"))
 }
 
-fn service(steps: &[FigureStep]) -> Distribution {
+fn service(steps: &[FigureStep], of: Of) -> Distribution {
     let rows = steps.iter().map(|step| Row { label: between(step), count: step.count });
     let requests = steps.iter().map(|step| step.count).sum();
     Distribution {
@@ -100,10 +107,18 @@ fn service(steps: &[FigureStep]) -> Distribution {
         of: "time from asking to having",
         counted: "requests",
         rows: trimmed(rows.collect()),
-        caption: format!(
-            "{}, without their turns in the queue of the disc",
-            count(requests, "request", "requests")
-        ),
+        caption: match of {
+            Of::Replay => format!(
+                "{}, without their turns in the queue of the disc",
+                count(requests, "request", "requests")
+            ),
+            Of::Server => {
+                format!(
+                    "a sample of {}, from asking to having",
+                    count(requests, "request", "requests")
+                )
+            }
+        },
     }
 }
 

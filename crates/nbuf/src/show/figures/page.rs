@@ -8,7 +8,7 @@ use super::super::scale::Axis;
 use super::super::table::{Table, number, text};
 use super::super::text::grouped;
 use super::map::{Map, STRENGTHS};
-use super::{Distribution, distributions, place_size, tracks_caption, tracks_title};
+use super::{Distribution, Of, distributions, place_size, tracks_caption, tracks_title};
 
 /// Rows and columns of the map.
 const MAP_ROWS: usize = 40;
@@ -18,6 +18,15 @@ const LISTS: usize = 200;
 
 /// A section for each that has something to show.
 pub(in crate::show) fn sections(figures: &ReplayFigures) -> Vec<(String, Vec<Part>)> {
+    sections_of(figures, Of::Replay)
+}
+
+/// The same of a server.
+pub(in crate::show) fn sections_of_server(figures: &ReplayFigures) -> Vec<(String, Vec<Part>)> {
+    sections_of(figures, Of::Server)
+}
+
+fn sections_of(figures: &ReplayFigures, of: Of) -> Vec<(String, Vec<Part>)> {
     let mut all = Vec::new();
     if figures.tracks.units_held > 0 {
         let part = Part::Map(tracks(&figures.tracks));
@@ -26,7 +35,7 @@ pub(in crate::show) fn sections(figures: &ReplayFigures) -> Vec<(String, Vec<Par
     if let Some(figure) = &figures.lists {
         all.push(("Hash queue lengths".to_owned(), vec![Part::Chart(lists(figure))]));
     }
-    for figure in distributions(figures) {
+    for figure in distributions(figures, of) {
         all.push((figure.title.to_owned(), vec![Part::Chart(bars(&figure))]));
     }
     all

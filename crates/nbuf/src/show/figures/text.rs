@@ -8,7 +8,7 @@ use nbuf::experiment::result::{FigureLists, FigureTracks, ReplayFigures};
 
 use super::super::text::{grouped, wrap};
 use super::map::{Map, STRENGTHS};
-use super::{Distribution, distributions, place_size, tracks_caption, tracks_title};
+use super::{Distribution, Of, distributions, place_size, tracks_caption, tracks_title};
 
 /// Rows of the map.
 const MAP_ROWS: usize = 8;
@@ -21,12 +21,21 @@ const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// All that have something to show.
 pub(crate) fn text(figures: &ReplayFigures, width: usize) -> String {
+    text_of(figures, Of::Replay, width)
+}
+
+/// The same of a server.
+pub(crate) fn text_of_server(figures: &ReplayFigures, width: usize) -> String {
+    text_of(figures, Of::Server, width)
+}
+
+fn text_of(figures: &ReplayFigures, of: Of, width: usize) -> String {
     let mut all = Vec::new();
     if figures.tracks.units_held > 0 {
         all.push(tracks(&figures.tracks, width));
     }
     all.extend(figures.lists.as_ref().map(|figure| lists(figure, width)));
-    all.extend(distributions(figures).iter().map(|figure| bars(figure, width)));
+    all.extend(distributions(figures, of).iter().map(|figure| bars(figure, width)));
     all.join("\n")
 }
 

@@ -1,18 +1,18 @@
 //! The live display of `nbuf watch`: what is chosen on it, and how it is drawn.
 
 mod pages;
+pub(crate) mod parts;
+mod view;
 
 use std::collections::VecDeque;
 
-use nbuf::experiment::result::WatchDocument;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::{clock, cost};
-use pages::Page;
+pub(crate) use view::View;
 
 /// Intervals that are kept, for the strips and to go back.
 const KEPT: usize = 600;
@@ -58,9 +58,10 @@ enum Mode {
 
 /// What is on the screen.
 #[derive(Debug)]
-pub(crate) struct Screen {
-    seen: VecDeque<WatchDocument>,
-    page: Page,
+pub(crate) struct Screen<V> {
+    seen: VecDeque<V>,
+    /// The number of its page.
+    page: usize,
     /// How many intervals before the last one is shown.
     back: usize,
     /// The first line of the page that is shown.
@@ -71,11 +72,11 @@ pub(crate) struct Screen {
     has_colour: bool,
 }
 
-impl Screen {
+impl<V: View> Screen<V> {
     pub(crate) fn new(has_colour: bool, is_replay: bool) -> Self {
         Self {
             seen: VecDeque::new(),
-            page: Page::Processors,
+            page: 0,
             back: 0,
             top: 0,
             mode: if is_replay { Mode::Replay } else { Mode::Follows },
@@ -86,8 +87,8 @@ impl Screen {
     }
 
     /// Takes an interval. A display that is paused stays where it is.
-    pub(crate) fn take(&mut self, interval: &WatchDocument) {
-        self.seen.push_back(interval.clone());
+    pub(crate) fn take(&mut self, interval: V) {
+        self.seen.push_back(interval);
         if self.mode == Mode::Paused {
             self.back += 1;
         }
@@ -98,7 +99,7 @@ impl Screen {
     }
 
     /// The interval that is shown, and those before it.
-    pub(crate) fn shown(&self) -> Vec<&WatchDocument> {
+    pub(crate) fn shown(&self) -> Vec<&V> {
         self.seen.iter().take(self.seen.len() - self.back).collect()
     }
 
@@ -118,8 +119,10 @@ impl Screen {
             Key::Save => return Asked::Save,
             Key::Other => {}
             Key::Help => self.shows_help = true,
-            Key::Next => (self.page, self.top) = (self.page.next(), 0),
-            Key::Previous => (self.page, self.top) = (self.page.previous(), 0),
+            Key::Next => (self.page, self.top) = ((self.page + 1) % V::PAGES.len(), 0),
+            Key::Previous => {
+                (self.page, self.top) = ((self.page + V::PAGES.len() - 1) % V::PAGES.len(), 0);
+            }
             Key::Up => self.top = self.top.saturating_sub(1),
             Key::Down => self.top = self.top.saturating_add(1),
             Key::Back => {
@@ -153,9 +156,9 @@ impl Screen {
         frame.render_widget(Paragraph::new(self.head(usize::from(head.width))), head);
         frame.render_widget(Paragraph::new(self.foot()), foot);
         let lines = if self.shows_help {
-            help()
+            help::<V>()
         } else {
-            self.page.lines(&self.shown(), usize::from(body.width), self.has_colour)
+            V::lines(&self.shown(), self.page, usize::from(body.width), self.has_colour)
         };
         let last = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(body.height);
         self.top = self.top.min(last);
@@ -168,31 +171,24 @@ impl Screen {
         let Some(now) = shown.last() else {
             return vec![Line::from("nbuf watch: the first interval is under way")];
         };
-        let left = format!(
-            "nbuf watch  {} UTC  {:.2} s of {} processors",
-            clock(now.unix_seconds),
-            now.seconds,
-            now.processors
-        );
+        let left = format!("nbuf watch  {}", now.head());
         let state = match self.mode {
             Mode::Replay => format!("  replay {} of {}", shown.len(), self.seen.len()),
             Mode::Paused => format!("  paused, {} back", self.back),
             Mode::Follows => String::new(),
         };
-        let names = Page::ALL.map(|page| {
+        let names = V::PAGES.iter().enumerate().map(|(page, name)| {
             let style = if page == self.page {
                 Style::new().add_modifier(Modifier::REVERSED)
             } else {
                 Style::new()
             };
-            Span::styled(format!(" {} ", page.name()), style)
+            Span::styled(format!(" {name} "), style)
         });
-        // The cost in per cent of a core is always there.
-        let own = &now.own;
-        let cost = format!("own cost {:.1} %", own.cpu_percent + own.records_percent);
-        let used: usize = Page::ALL.iter().map(|page| page.name().len() + 2).sum();
-        let gap = " ".repeat(width.saturating_sub(used + cost.len()));
-        let mut second: Vec<Span<'static>> = names.into();
+        let cost = now.cost();
+        let used: usize = V::PAGES.iter().map(|name| name.len() + 2).sum();
+        let gap = " ".repeat(width.saturating_sub(used + cost.chars().count()));
+        let mut second: Vec<Span<'static>> = names.collect();
         second.push(Span::raw(gap + &cost));
         vec![Line::from(left + &state), Line::from(second)]
     }
@@ -206,29 +202,19 @@ impl Screen {
     }
 }
 
-/// What the keys do.
-fn help() -> Vec<Line<'static>> {
-    [
+/// What the keys do, and what words mean.
+fn help<V: View>() -> Vec<Line<'static>> {
+    let keys = [
         "q, Ctrl-C     end",
         "?             this help; any key leaves it",
         "tab           the next page; shift-tab: the one before",
         "left, right   an interval back, an interval on",
         "up, down      scroll",
-        "p             pause, and go on; the machine is watched meanwhile",
+        "p             pause, and go on; the watch goes on meanwhile",
         "s             save what is shown as a page, nbuf-watch-TIME.html",
         "",
-        "true idle                no task could run",
-        "multiprogramming idle    a task waited for a disc, and could have run else",
-        "major fault              a page fault that waited for a disc",
-        "own cost                 of watching, in per cent of one core",
-    ]
-    .map(Line::from)
-    .to_vec()
-}
-
-/// What watching costs, in whole.
-fn cost_line(seen: &WatchDocument) -> String {
-    format!("own cost: {}", cost(&seen.own))
+    ];
+    keys.iter().chain(V::WORDS).map(|&line| Line::from(line)).collect()
 }
 
 #[cfg(test)]

@@ -1,69 +1,52 @@
 //! The pages of the live display, as lines.
 
-use nbuf::experiment::result::{FigureStep, WatchDocument};
-use nbuf::units::{grouped, whole};
+use nbuf::experiment::result::WatchDocument;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::{
     Line as TakeLine, lines_of_cache, lines_of_chosen, lines_of_faults, lines_of_file,
 };
-use super::super::{lines_of_processors, time};
-use super::cost_line;
+use super::super::{clock, cost, lines_of_processors, page as saved};
+use super::View;
+use super::parts::{FIGURES, NAMES, bar, histogram, strip};
 
-/// Width of the names of bars and strips.
-const NAMES: usize = 22;
-/// Width of their figures.
-const FIGURES: usize = 10;
+/// The figures of the machine.
+impl View for WatchDocument {
+    const PAGES: &'static [&'static str] = &["Processors", "Faults", "Cache", "Discs"];
+    const WORDS: &'static [&'static str] = &[
+        "true idle                no task could run",
+        "multiprogramming idle    a task waited for a disc, and could have run else",
+        "major fault              a page fault that waited for a disc",
+        "own cost                 of watching, in per cent of one core",
+    ];
 
-/// A page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Page {
-    Processors,
-    Faults,
-    Cache,
-    Discs,
-}
-
-impl Page {
-    pub(super) const ALL: [Self; 4] = [Self::Processors, Self::Faults, Self::Cache, Self::Discs];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Processors => "Processors",
-            Self::Faults => "Faults",
-            Self::Cache => "Cache",
-            Self::Discs => "Discs",
-        }
+    fn head(&self) -> String {
+        let (seconds, processors) = (self.seconds, self.processors);
+        format!("{} UTC  {seconds:.2} s of {processors} processors", clock(self.unix_seconds))
     }
 
-    pub(super) fn next(self) -> Self {
-        match self {
-            Self::Processors => Self::Faults,
-            Self::Faults => Self::Cache,
-            Self::Cache => Self::Discs,
-            Self::Discs => Self::Processors,
-        }
+    /// The cost in per cent of a core is always there.
+    fn cost(&self) -> String {
+        format!("own cost {:.1} %", self.own.cpu_percent + self.own.records_percent)
     }
 
-    pub(super) fn previous(self) -> Self {
-        self.next().next().next()
-    }
-
-    /// The page of the last of these intervals, with strips of all.
-    pub(super) fn lines(
-        self,
-        seen: &[&WatchDocument],
-        width: usize,
-        has_colour: bool,
-    ) -> Vec<Line<'static>> {
+    fn lines(seen: &[&Self], page: usize, width: usize, has_colour: bool) -> Vec<Line<'static>> {
         let Some(now) = seen.last() else { return Vec::new() };
-        match self {
-            Self::Processors => processors(seen, now, width, has_colour),
-            Self::Faults => faults(seen, now, width),
-            Self::Cache => cache(seen, now, width),
-            Self::Discs => discs(seen, now, width),
+        match page {
+            0 => processors(seen, now, width, has_colour),
+            1 => faults(seen, now, width),
+            2 => cache(seen, now, width),
+            _ => discs(seen, now, width),
         }
+    }
+
+    fn stamp(&self) -> String {
+        saved::stamp(self)
+    }
+
+    fn html(seen: &[&Self]) -> String {
+        saved::html(seen)
     }
 }
 
@@ -109,7 +92,7 @@ fn processors(
             lines_of_chosen(chosen, now, line);
         }
     });
-    lines.push(Line::from(cost_line(now)));
+    lines.push(Line::from(format!("own cost: {}", cost(&now.own))));
     for note in &now.notes {
         lines.push(Line::from(super::super::clean(&note.to_string())));
     }
@@ -199,50 +182,4 @@ fn discs(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
 /// Lines of the text, below those that are there.
 fn written(lines: &mut Vec<Line<'static>>, write: impl FnOnce(&mut TakeLine<'_>)) {
     write(&mut |name, text| lines.push(Line::from(format!("{name:<10}{text}"))));
-}
-
-/// A figure with what it was in the intervals before, the last at the right. `most` is the top of the strip;
-/// the largest value without it.
-fn strip(
-    name: &str,
-    seen: &[&WatchDocument],
-    width: usize,
-    most: Option<f64>,
-    value: impl Fn(&WatchDocument) -> f64,
-) -> Line<'static> {
-    const SIGNS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let room = width.saturating_sub(NAMES + FIGURES + 1);
-    let values: Vec<f64> = seen.iter().map(|seen| value(seen)).collect();
-    let shown = &values[values.len().saturating_sub(room)..];
-    let most = most.unwrap_or_else(|| shown.iter().copied().fold(0.0, f64::max)).max(1e-12);
-    let signs: String = shown
-        .iter()
-        .map(|value| {
-            let height = whole((8.0 * value / most).ceil());
-            SIGNS[usize::try_from(height).unwrap_or(8).min(8)]
-        })
-        .collect();
-    let last = shown.last().copied().unwrap_or(0.0);
-    let figure = if last >= 100.0 { grouped(whole(last.round())) } else { format!("{last:.2}") };
-    Line::from(format!("{name:<NAMES$}{figure:>FIGURES$} {signs:>room$}"))
-}
-
-/// A bar of a share from 0 to 1.
-fn bar(share: f64, room: usize) -> String {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = usize::try_from(whole((share.clamp(0.0, 1.0) * room as f64 * 8.0).round()));
-    let eighths = eighths.unwrap_or(0).min(room * 8);
-    "█".repeat(eighths / 8) + PARTS[eighths % 8]
-}
-
-fn histogram(steps: &[FigureStep], width: usize) -> Vec<Line<'static>> {
-    let most = steps.iter().map(|step| step.count).max().unwrap_or(0).max(1);
-    let room = width.saturating_sub(NAMES + FIGURES + 1);
-    let line = |step: &FigureStep| {
-        let name = format!("{} to {}", time(step.from), time(step.to));
-        let share = step.count as f64 / most as f64;
-        let count = grouped(step.count);
-        Line::from(format!("{name:<NAMES$}{count:>FIGURES$} {}", bar(share, room)))
-    };
-    steps.iter().map(line).collect()
 }

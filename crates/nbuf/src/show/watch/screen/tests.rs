@@ -1,25 +1,25 @@
 //! The screen on terminals that hold their characters in memory.
 
-use nbuf::experiment::result::FigureStep;
+use nbuf::experiment::result::{FigureStep, WatchDocument};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::super::tests::sample;
 use super::*;
 
-fn drawn(screen: &mut Screen, width: u16, height: u16) -> String {
+fn drawn(screen: &mut Screen<WatchDocument>, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| screen.draw(frame)).unwrap();
     terminal.backend().to_string()
 }
 
-fn screen(intervals: u64) -> Screen {
+fn screen(intervals: u64) -> Screen<WatchDocument> {
     let mut screen = Screen::new(false, false);
     for number in 1..=intervals {
         let mut seen = WatchDocument { number, ..sample() };
         let times = seen.faults.between.as_mut().unwrap();
         times.steps = vec![FigureStep { from: 1e-6, to: 2e-6, count: 5 }];
-        screen.take(&seen);
+        screen.take(seen);
     }
     screen
 }
@@ -49,15 +49,16 @@ fn each_page_shows_its_figures_and_all_show_the_cost() {
 fn a_terminal_that_is_too_small_says_so() {
     assert!(drawn(&mut screen(1), 59, 24).contains("too small"));
     assert!(drawn(&mut screen(1), 80, 11).contains("60x12 is needed"));
-    assert!(drawn(&mut Screen::new(false, false), 80, 24).contains("under way"));
+    assert!(drawn(&mut screen(0), 80, 24).contains("under way"));
 }
 
 #[test]
 fn a_pause_holds_what_is_shown_and_arrows_go_through_time() {
     let mut screen = screen(3);
-    let shown = |screen: &Screen| screen.shown().last().map(|interval| interval.number);
+    let shown =
+        |screen: &Screen<WatchDocument>| screen.shown().last().map(|interval| interval.number);
     assert_eq!(screen.key(Key::Pause), Asked::Nothing);
-    screen.take(&WatchDocument { number: 4, ..sample() });
+    screen.take(WatchDocument { number: 4, ..sample() });
     assert_eq!(shown(&screen), Some(3));
     screen.key(Key::Back);
     assert_eq!(shown(&screen), Some(2));

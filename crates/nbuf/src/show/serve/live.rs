@@ -1,0 +1,164 @@
+//! An interval of a server that is watched: as text, and on the live display.
+
+mod pages;
+
+use std::fmt::Write as _;
+
+use nbuf::experiment::result::{ServeDocument, ServeSize, WatchTimes};
+use nbuf::units::{Bytes, grouped, whole};
+
+use super::super::text::{clean, rate, tail};
+use super::super::watch::time;
+use super::costs;
+
+/// Width of the names of the lines.
+const NAMES: usize = 10;
+/// Columns for a name of a disc.
+const DISC: usize = 40;
+
+/// An interval.
+#[derive(Clone, Debug)]
+pub(crate) struct Served {
+    /// When it ended.
+    unix_seconds: f64,
+    /// What was counted in it.
+    seen: ServeDocument,
+    /// The hit ratio since the start.
+    hit_ratio_ever: Option<f64>,
+    /// How long the server runs.
+    up_seconds: f64,
+}
+
+impl Served {
+    pub(crate) fn new(unix_seconds: f64, total: &ServeDocument, interval: &ServeDocument) -> Self {
+        let (hit_ratio_ever, up_seconds) = (total.hit_ratio, total.seconds);
+        Self { unix_seconds, seen: interval.clone(), hit_ratio_ever, up_seconds }
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        count as f64 / self.seen.seconds.max(1e-9)
+    }
+
+    /// `1,234/s`.
+    fn rate(&self, count: u64) -> String {
+        let of_all = self.per_second(count);
+        if of_all >= 999.5 {
+            return format!("{}/s", grouped(whole(of_all.round())));
+        }
+        if count == 0 { "0/s".to_owned() } else { format!("{}/s", rate(of_all)) }
+    }
+}
+
+/// A paragraph, with an empty line behind it.
+pub(crate) fn text(served: &Served) -> String {
+    let mut text = String::new();
+    for (name, value) in lines(served) {
+        let _ = writeln!(text, "{}", format!("{name:<NAMES$}{value}").trim_end());
+    }
+    text + "\n"
+}
+
+/// All figures, by name; further lines of a name have none.
+fn lines(served: &Served) -> Vec<(&'static str, String)> {
+    let d = &served.seen;
+    let disc = tail(&clean(&d.disc), DISC);
+    let (of, cache) = (Bytes(d.disc_bytes), Bytes(d.cache_bytes));
+    let (policy, write, up) = (&d.policy, &d.write, time(served.up_seconds));
+    let mut lines = vec![
+        ("server", format!("{disc} of {of}, up {up}")),
+        ("cache", format!("{cache}, {policy}, write {write}, {} used", Bytes(d.used_bytes))),
+    ];
+    lines.extend(requests(served));
+    lines.extend(misses(served));
+    lines.extend(disc_lines(served));
+    lines.push(("dirty", format!("{} that the disc does not have", Bytes(d.owed_bytes))));
+    let share = 100.0 * d.costs.work_seconds / d.seconds.max(1e-9);
+    let all = costs::lines(&d.costs);
+    lines.extend(all.into_iter().filter(|(name, _)| *name == "cost").map(|(name, text)| {
+        let each = text.split(" a page").next().unwrap_or_default().to_owned();
+        (name, format!("{each} a page; {share:.2} % of a core"))
+    }));
+    lines.push(("saved", costs::saved(&d.costs)));
+    lines.extend(twice(d).map(|(name, other)| (name, would(served, other))));
+    lines
+}
+
+fn requests(served: &Served) -> Vec<(&'static str, String)> {
+    let d = &served.seen;
+    let [reads, writes, flushes] = [d.reads, d.writes, d.flushes].map(|count| served.rate(count));
+    let hits = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), percent);
+    let (now, ever) = (hits(d.hit_ratio), hits(served.hit_ratio_ever));
+    vec![
+        ("requests", format!("{reads} read, {writes} written, {flushes} flushes")),
+        ("", format!("{} clients, {} waits for room", grouped(d.clients), d.writes_throttled)),
+        ("hits", format!("{now} of {} pages; {ever} since the start", served.rate(d.pages))),
+    ]
+}
+
+fn misses(served: &Served) -> Vec<(&'static str, String)> {
+    let m = &served.seen.misses;
+    let rate = |count: u64| served.rate(count);
+    let twice = rate(m.evicted_would_hit_at_twice);
+    vec![
+        (
+            "misses",
+            format!("{} never seen, {} invalidated", rate(m.never_seen), rate(m.invalidated)),
+        ),
+        ("", format!("{} bypassed, {} written around", rate(m.bypassed), rate(m.written))),
+        ("", format!("{} evicted, {twice} of them hit at twice the size", rate(m.evicted))),
+    ]
+}
+
+fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
+    let d = &served.seen;
+    let line = |did: &str, count: u64, times: &WatchTimes| {
+        let quantiles = [("mean", times.mean_seconds), ("p99 under", times.p99_seconds)];
+        let quantiles = quantiles
+            .iter()
+            .filter_map(|(name, seconds)| Some(format!(", {name} {}", time((*seconds)?))));
+        format!("{} {did}{}", served.rate(count), quantiles.collect::<String>())
+    };
+    let costs = &d.costs;
+    let errors =
+        if d.disc_errors > 0 { format!(", {} errors", d.disc_errors) } else { String::new() };
+    vec![
+        ("disc", line("read", d.disc_reads, &costs.disc_read)),
+        ("", line("written", d.disc_writes, &costs.disc_write)),
+        ("", line("flushed", d.disc_flushes, &costs.disc_flush) + &errors),
+    ]
+}
+
+/// The same policy with twice the size, and with half.
+fn twice(d: &ServeDocument) -> impl Iterator<Item = (&'static str, &ServeSize)> {
+    let of = |bytes: u64| {
+        let is_same =
+            move |other: &&ServeSize| other.policy == d.policy && other.cache_bytes == bytes;
+        d.other_sizes.iter().find(is_same)
+    };
+    let half = d
+        .other_sizes
+        .iter()
+        .find(|other| other.policy == d.policy && other.cache_bytes < d.cache_bytes);
+    let twice = of(2 * d.cache_bytes).map(|other| ("twice", other));
+    twice.into_iter().chain(half.map(|other| ("half", other)))
+}
+
+/// What another size would have given since the start.
+fn would(served: &Served, other: &ServeSize) -> String {
+    let size = Bytes(other.cache_bytes);
+    let ever = served.hit_ratio_ever.unwrap_or(0.0);
+    let more = 100.0 * (other.hit_ratio - ever);
+    format!("{size} would hit {}{}, {more:+.1} points", percent(other.hit_ratio), band(other))
+}
+
+fn band(other: &ServeSize) -> String {
+    let [low, high] = [other.hit_ratio_low, other.hit_ratio_high].map(|ratio| 100.0 * ratio);
+    if low < high { format!(" ({low:.1} to {high:.1})") } else { String::new() }
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:.1} %", 100.0 * ratio)
+}
+
+#[cfg(test)]
+mod tests;
