@@ -7,21 +7,22 @@ use nbuf::internal::path::nbd::{Export, Handshake, Step};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (cut, bytes) = input;
-    let export = Export {
-        name: "disc".to_owned(),
+    let exports = [("disc", true), ("tape", false)].map(|(name, is_default)| Export {
+        name: name.to_owned(),
+        is_default,
         size_bytes: 1 << 30,
         is_read_only: false,
         page_bytes: 4096,
         request_bytes_max: 32 << 20,
-    };
+    });
     let mut whole = Vec::new();
-    let (taken, step) = Handshake::default().take(&export, bytes, &mut whole);
+    let (taken, step) = Handshake::default().take(&exports, bytes, &mut whole);
     assert!(taken <= bytes.len() && whole.len() <= 256 * (bytes.len() + 1));
     let (first, _) = bytes.split_at(usize::from(cut).min(bytes.len()));
     let (mut handshake, mut parts) = (Handshake::default(), Vec::new());
-    let (early, early_step) = handshake.take(&export, first, &mut parts);
+    let (early, early_step) = handshake.take(&exports, first, &mut parts);
     if early_step == Step::More {
-        let (late, late_step) = handshake.take(&export, &bytes[early..], &mut parts);
+        let (late, late_step) = handshake.take(&exports, &bytes[early..], &mut parts);
         assert_eq!((early + late, late_step), (taken, step));
         assert_eq!(parts, whole);
     }

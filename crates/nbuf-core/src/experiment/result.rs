@@ -38,6 +38,7 @@ mod search;
 mod serve;
 mod serve_costs;
 mod serve_since;
+mod serve_sum;
 mod size;
 mod sweep;
 mod time;

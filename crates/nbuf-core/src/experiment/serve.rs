@@ -15,6 +15,7 @@ mod check;
 mod config;
 mod describe;
 mod error;
+mod export;
 mod keep;
 mod limits;
 mod ready;
@@ -25,8 +26,9 @@ pub use crate::cache::cached::Writes;
 pub use crate::cache::policy::Choice;
 pub use crate::path::nbd::{Address, ListenError};
 pub use check::check;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
+pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
 pub use spec::{BehindSpec, BehindSpecError, Spec};
 pub use watch::{WatchSpec, watch};
@@ -35,9 +37,9 @@ use std::path::{Path, PathBuf};
 
 use super::result::ServeDocument;
 use super::session::{Interim, Session};
-use crate::cache::cached::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings};
 use crate::clock::Stopwatch;
-use crate::path::nbd::{self, Behind, PassedSockets, Server, ServerError, Setup};
+use crate::disc::Disc as _;
+use crate::path::nbd::{self, Behind, Offer, PassedSockets, Server, ServerError, Setup};
 use describe::describe;
 
 /// Where a server can be reached, before its first client.
@@ -47,8 +49,8 @@ pub struct Serving {
     pub addresses: Vec<Address>,
     /// The socket to ask it about itself.
     pub control: PathBuf,
-    /// The size of the disc.
-    pub size_bytes: u64,
+    /// The sizes of the discs.
+    pub sizes_bytes: Vec<u64>,
 }
 
 /// Serves until the first signal, and then writes what is dirty; until the second at most.
@@ -71,12 +73,11 @@ pub fn run_with(
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let disc = open(spec, clock)?;
+    let offers = spec.exports.iter().map(|export| open(spec, export, clock));
+    let offers = offers.collect::<Result<Vec<Offer>, Error>>()?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
-        listen.push(Address::Unix(
-            nbd::default_socket(&spec.disc.to_string()).map_err(Error::Place)?,
-        ));
+        listen.push(Address::Unix(nbd::default_socket(&spec.discs()).map_err(Error::Place)?));
     }
     let control = match passed.control().map_err(ServerError::Listen)? {
         Some(Address::Unix(path)) => path,
@@ -86,39 +87,42 @@ pub fn run_with(
         listen,
         passed,
         control: Some(control.clone()),
-        policy: spec.policy,
-        settings: spec.settings()?,
-        name: spec.name.clone(),
-        is_read_only: spec.is_read_only || disc.is_read_only(),
         clients_max: limits::clients(spec.clients_max, session.observer),
         client_timeout: spec.client_timeout,
     };
-    let size_bytes = crate::disc::Disc::size_bytes(&disc);
-    let mut server = Server::new(disc, setup, clock)?;
+    let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();
+    let mut server = Server::new(offers, setup, clock)?;
     let addresses = server.addresses().map_err(ServerError::Wait)?;
-    let serving = Serving { addresses, control, size_bytes };
+    let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
     session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
     if spec.takes_sockets {
         ready::notify();
     }
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
-    let mut keep = keep::Keep { spec, size_bytes, session, reread, ends: 0 };
+    let mut keep = keep::Keep { spec, sizes_bytes, session, reread, ends: 0 };
     let drained = server.run(wake, &mut keep)?;
-    let document = describe(spec, size_bytes, &server.snapshot());
+    let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
 }
 
-fn open(spec: &Spec, clock: Stopwatch) -> Result<Behind, Error> {
-    match &spec.disc {
+fn open(spec: &Spec, export: &ExportSpec, clock: Stopwatch) -> Result<Offer, Error> {
+    let disc = match &export.disc {
         BehindSpec::File(path) => {
-            let (file, size_bytes) = nbd::open(path, spec.is_read_only)?;
-            let disc = Behind::file(file, size_bytes, spec.threads, clock);
-            Ok(disc.map_err(ServerError::Wait)?)
+            let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
+            Behind::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
         }
         BehindSpec::Nbd(socket) => Behind::nbd(socket, clock)
-            .map_err(|error| Error::Behind { socket: socket.display().to_string(), error }),
-    }
+            .map_err(|error| Error::Behind { socket: socket.display().to_string(), error })?,
+    };
+    Ok(Offer {
+        name: export.name.clone(),
+        is_default: export.is_default,
+        is_read_only: export.is_read_only || disc.is_read_only(),
+        policy: export.policy,
+        settings: export.settings()?,
+        disc,
+    })
 }
 
 /// The control socket: the given one, next to the first Unix socket, or where a default socket would be.
@@ -132,42 +136,9 @@ fn control(spec: &Spec, listen: &[Address]) -> Result<PathBuf, Error> {
     });
     let beside = match unix {
         Some(path) => path,
-        None => nbd::default_socket(&spec.disc.to_string()).map_err(Error::Place)?,
+        None => nbd::default_socket(&spec.discs()).map_err(Error::Place)?,
     };
     Ok(nbd::control_path(&beside))
-}
-
-impl Spec {
-    fn check_addresses(&self, addresses: &[Address]) -> Result<(), Error> {
-        for address in addresses {
-            if let Address::Tcp(address) = address
-                && !address.ip().is_loopback()
-                && !self.allows_anyone
-            {
-                return Err(Error::NotLoopback(*address));
-            }
-        }
-        Ok(())
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        self.check_addresses(&self.listen)?;
-        let page = self.page_bytes;
-        if !page.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&page) {
-            return Err(Error::Page(page));
-        }
-        if self.policy.to_string().starts_with("opt") {
-            return Err(Error::Future);
-        }
-        Ok(())
-    }
-
-    fn settings(&self) -> Result<Settings, Error> {
-        let (bytes, page_bytes) = (self.size.0, self.page_bytes);
-        let pages = u32::try_from(bytes / u64::from(page_bytes)).ok().filter(|&pages| pages > 0);
-        let pages = pages.ok_or(Error::Size { bytes, page_bytes })?;
-        Ok(Settings { page_bytes, ..Settings::new(pages, self.writes) })
-    }
 }
 
 /// Asks a running server for its figures. `socket` is its control socket, or its socket if the control socket has the
@@ -182,14 +153,15 @@ pub fn drain(socket: &Path) -> Result<(), Error> {
     ask(socket, "drain").map(drop)
 }
 
-/// Gives the cache of a running server another size, when all that is dirty is written.
-pub fn resize(socket: &Path, size: crate::units::Bytes) -> Result<(), Error> {
-    ask(socket, &format!("resize {}", size.0)).map(drop)
+/// Gives the cache of a running server another size, when all that is dirty is written. An export by its name;
+/// the empty name is the only one.
+pub fn resize(socket: &Path, size: crate::units::Bytes, export: &str) -> Result<(), Error> {
+    ask(socket, format!("resize {} {export}", size.0).trim_end()).map(drop)
 }
 
-/// Gives the cache of a running server another policy, when all that is dirty is written.
-pub fn change_policy(socket: &Path, policy: Choice) -> Result<(), Error> {
-    ask(socket, &format!("policy {policy}")).map(drop)
+/// Gives the cache of a running server another policy, in the same way.
+pub fn change_policy(socket: &Path, policy: Choice, export: &str) -> Result<(), Error> {
+    ask(socket, format!("policy {policy} {export}").trim_end()).map(drop)
 }
 
 fn ask(socket: &Path, line: &str) -> Result<String, Error> {

@@ -9,7 +9,9 @@ use anyhow::Result;
 use nbuf::experiment::document;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::result::ServeDocument;
-use nbuf::experiment::serve::{self, BehindSpec, Choice, Config, Reread, Serving, Spec, Writes};
+use nbuf::experiment::serve::{
+    self, BehindSpec, Choice, Config, ExportConfig, NamedDisc, Reread, Serving, Spec, Writes,
+};
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
 
@@ -31,6 +33,7 @@ use crate::show::serve as shown;
   nbuf serve --disc file:disc.img --size 256MiB --write back --socket /run/disc.sock
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
+  nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
   nbuf serve --config disc.toml
   nbuf serve --config disc.toml --check-config
   nbuf serve stats /run/disc.sock           # what it has done so far
@@ -49,10 +52,14 @@ pub(crate) struct Args {
     ask: Option<Ask>,
 
     /// The disc: `file:PATH` for an image, or `nbd:unix:PATH` for another NBD server
-    #[arg(long, value_name = "DISC", required_unless_present = "config")]
+    #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
     disc: Option<BehindSpec>,
 
-    /// The size of the cache, such as 256MiB
+    /// A disc that clients ask for by this name, with a cache of its own; can be given several times
+    #[arg(long, value_name = "NAME=DISC", conflicts_with_all = ["disc", "name"])]
+    export: Vec<NamedDisc>,
+
+    /// The size of the cache, such as 256MiB; of each cache for several exports
     #[arg(long, value_name = "SIZE", required_unless_present = "config", value_parser = size)]
     size: Option<Size>,
 
@@ -141,6 +148,9 @@ enum Ask {
         /// The new size
         #[arg(value_parser = bytes)]
         size: Bytes,
+        /// The export whose cache it is, if there are several
+        #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+        export: String,
     },
     /// Give the cache of a server another policy
     Policy {
@@ -148,6 +158,9 @@ enum Ask {
         socket: PathBuf,
         /// The new policy; see docs/policies.md
         policy: Choice,
+        /// The export whose cache it is, if there are several
+        #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+        export: String,
     },
     /// Let a server write what is dirty, and end
     Drain {
@@ -171,8 +184,10 @@ fn bytes(text: &str) -> Result<Bytes, String> {
 pub(crate) fn run(args: &Args) -> Result<u8> {
     match &args.ask {
         Some(Ask::Stats { socket, json }) => tell(&serve::stats(socket)?, *json)?,
-        Some(Ask::Resize { socket, size }) => serve::resize(socket, *size)?,
-        Some(Ask::Policy { socket, policy }) => serve::change_policy(socket, *policy)?,
+        Some(Ask::Resize { socket, size, export }) => serve::resize(socket, *size, export)?,
+        Some(Ask::Policy { socket, policy, export }) => {
+            serve::change_policy(socket, *policy, export)?;
+        }
         Some(Ask::Drain { socket }) => serve::drain(socket)?,
         None => return serve(args),
     }
@@ -208,8 +223,8 @@ fn serve(args: &Args) -> Result<u8> {
 /// Says that all is right, or in one line what is not.
 fn check(args: &Args) -> Result<u8> {
     let checked = args.settings().and_then(|spec| Ok((serve::check(&spec)?, spec)));
-    let (bytes, spec) = checked.map_err(|error| UsageError(causes(&error)))?;
-    print(shown::checked(&spec, bytes).as_bytes())?;
+    let (sizes, spec) = checked.map_err(|error| UsageError(causes(&error)))?;
+    print(shown::checked(&spec, &sizes).as_bytes())?;
     Ok(0)
 }
 
@@ -255,6 +270,7 @@ impl Args {
             client_timeout: self.client_timeout,
             metrics: self.metrics,
             name: self.name.clone(),
+            export: self.export.iter().cloned().map(ExportConfig::from).collect(),
         }
     }
 }

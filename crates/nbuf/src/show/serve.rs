@@ -7,46 +7,78 @@ pub(crate) mod metrics;
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::ServeDocument;
-use nbuf::experiment::serve::{Address, Serving, Spec};
+use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec};
 use nbuf::units::Bytes;
+
+use super::text::clean;
 
 /// Where a server is, and what to type next.
 pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
-    let (disc, cache) = (Bytes(serving.size_bytes), spec.size);
-    let (policy, writes) = (spec.policy, spec.writes);
-    let mut text = format!(
-        "serving {} of {disc} through a cache of {cache}: {policy}, write {writes}\n",
-        spec.disc
-    );
+    let mut text = String::new();
+    for (export, &size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
+        let of = format!(" of {}", Bytes(size_bytes));
+        let _ = writeln!(text, "serving {}", through(export, &of));
+    }
+    let is_alone = spec.exports.len() == 1;
     for address in &serving.addresses {
         let _ = writeln!(text, "\n  {address}");
-        let device = match address {
-            Address::Unix(path) => format!("nbd-client -unix {} /dev/nbd0", path.display()),
-            Address::Tcp(address) => {
-                format!("nbd-client {} {} /dev/nbd0", address.ip(), address.port())
-            }
-        };
-        let _ = writeln!(text, "  to have a device, as root:  {device}");
-        let _ = writeln!(
-            text,
-            "  to measure it:              fio --name=nbuf --ioengine=nbd --uri='{address}' --rw=randread --bs=4k --iodepth=32 --size={}",
-            serving.size_bytes
-        );
+        for (export, size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
+            let name = if is_alone && export.is_default { "" } else { export.name.as_str() };
+            text.push_str(&lines(address, name, *size_bytes));
+        }
     }
     let control = serving.control.display();
     let _ = writeln!(text, "  to see what it does:        nbuf serve stats {control}");
     text
 }
 
-/// What a server would do.
-pub(crate) fn checked(spec: &Spec, disc_bytes: Option<u64>) -> String {
-    let of = disc_bytes.map_or_else(String::new, |bytes| format!(" of {}", Bytes(bytes)));
-    let Spec { disc, size, policy, writes, .. } = spec;
-    format!("right: would serve {disc}{of} through a cache of {size}: {policy}, write {writes}\n")
+/// How a client uses an export at an address.
+fn lines(address: &Address, name: &str, size_bytes: u64) -> String {
+    let option = if name.is_empty() { String::new() } else { format!(" -name {name}") };
+    let (device, uri) = match address {
+        Address::Unix(path) => {
+            let path = path.display();
+            let uri = format!("nbd+unix:///{name}?socket={path}");
+            (format!("nbd-client -unix {path}{option} /dev/nbd0"), uri)
+        }
+        Address::Tcp(address) => {
+            let path = if name.is_empty() { String::new() } else { format!("/{name}") };
+            let (ip, port) = (address.ip(), address.port());
+            (format!("nbd-client {ip} {port}{option} /dev/nbd0"), format!("nbd://{address}{path}"))
+        }
+    };
+    format!(
+        "  to have a device, as root:  {device}\n  to measure it:              fio --name=nbuf --ioengine=nbd --uri='{uri}' --rw=randread --bs=4k --iodepth=32 --size={size_bytes}\n"
+    )
 }
 
-/// What a server has done.
+/// A disc and its cache.
+fn through(export: &ExportSpec, of: &str) -> String {
+    let ExportSpec { name, disc, size, policy, writes, is_default, .. } = export;
+    let name = if *is_default { String::new() } else { format!("{} is ", clean(name)) };
+    format!("{name}{disc}{of} through a cache of {size}: {policy}, write {writes}")
+}
+
+/// What a server would do.
+pub(crate) fn checked(spec: &Spec, discs_bytes: &[Option<u64>]) -> String {
+    let of = |bytes: &Option<u64>| bytes.map_or_else(String::new, |n| format!(" of {}", Bytes(n)));
+    let discs = spec.exports.iter().zip(discs_bytes);
+    let all: Vec<String> = discs.map(|(export, bytes)| through(export, &of(bytes))).collect();
+    format!("right: would serve {}\n", all.join("; "))
+}
+
+/// What a server has done, and each of its exports.
 pub(crate) fn summary(document: &ServeDocument) -> String {
+    let mut text = one(document);
+    for export in &document.exports {
+        let _ = writeln!(text, "\nexport    {}, {}", clean(&export.name), clean(&export.disc));
+        text.push_str(&one(export));
+    }
+    text
+}
+
+/// What a server or an export has done.
+fn one(document: &ServeDocument) -> String {
     let d = document;
     let bytes = |bytes: u64| Bytes(bytes).to_string();
     let ratio = d.hit_ratio.map_or_else(|| "-".to_owned(), |hit| format!("{:.1} %", hit * 100.0));

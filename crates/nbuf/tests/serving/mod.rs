@@ -1,5 +1,6 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod exports;
 mod hostile;
 mod measured;
 mod operations;

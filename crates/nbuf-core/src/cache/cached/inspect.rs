@@ -80,20 +80,16 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     /// Bytes that the disc does not have, to the sector. Costs a look at every page that is owed.
     pub fn owed_bytes(&self) -> u64 {
-        let sectors = |frame: u32| {
-            let frame = self.frames.get(frame);
-            u64::from((frame.dirty | frame.writing).count_ones())
-        };
-        let frame = |page: &u64| self.ids.find(*page).map(|id| self.ids.slot(id).frame);
-        let dirty: u64 = self.dirty.iter().filter_map(frame).map(sectors).sum();
+        let frame = |id: u32| self.frames.get(self.ids.slot(id).frame);
+        let dirty = self.dirty.iter().filter_map(|&page| self.ids.find(page));
+        let dirty: u64 = dirty.map(|id| u64::from(frame(id).dirty.count_ones())).sum();
         let written = self.jobs.iter().filter_map(|job| match job {
             Job::Back(pages) => Some(pages),
             _ => None,
         });
-        let frames = written.flatten().map(|&(id, _)| self.ids.slot(id).frame);
-        // A page that is dirty again while it is written was counted with the dirty ones.
-        let only_written = frames.filter(|&frame| self.frames.get(frame).dirty == 0);
-        (dirty + only_written.map(sectors).sum::<u64>()) * SECTOR_BYTES
+        // Sectors that are dirty again while they are written were counted.
+        let written = written.flatten().map(|&(id, mask)| (mask & !frame(id).dirty).count_ones());
+        (dirty + written.map(u64::from).sum::<u64>()) * SECTOR_BYTES
     }
 
     /// The error of the last write-back that failed.

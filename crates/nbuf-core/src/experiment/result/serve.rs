@@ -10,7 +10,10 @@ use super::{ReplayFigures, ServeCosts};
 pub struct ServeDocument {
     /// [`ServeDocument::SCHEMA`].
     pub schema: String,
-    /// The disc behind, as it was given.
+    /// The name of the export; empty for the only one without a name, and for the sum of several.
+    #[serde(default)]
+    pub name: String,
+    /// The disc behind, as it was given; all of them for several exports.
     pub disc: String,
     /// The size of the disc.
     pub disc_bytes: u64,
@@ -80,6 +83,9 @@ pub struct ServeDocument {
     pub disc_flushes: u64,
     /// Requests that the disc refused.
     pub disc_errors: u64,
+    /// Each export, if there are several. The other fields are sums over them then, without figures and other sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<ServeDocument>,
     /// Why bytes are owed at the end; nothing while the server runs.
     pub error: Option<String>,
 }

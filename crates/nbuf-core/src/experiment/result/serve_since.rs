@@ -36,8 +36,14 @@ impl ServeDocument {
             disc_write_bytes: less(|d| d.disc_write_bytes),
             disc_flushes: less(|d| d.disc_flushes),
             disc_errors: less(|d| d.disc_errors),
+            exports: self.exports.iter().map(|export| export.since(was.export(export))).collect(),
             ..self.clone()
         }
+    }
+
+    /// What was known of an export; the export itself, which was not there then.
+    fn export<'a>(&'a self, same: &'a Self) -> &'a Self {
+        self.exports.iter().find(|export| export.name == same.name).unwrap_or(same)
     }
 }
 
@@ -57,7 +63,7 @@ impl ServeMisses {
 }
 
 impl ServeCosts {
-    /// The mean read of the disc is that of all: in a short interval there may be none.
+    /// The mean read of the disc is over all time: in a short interval there may be none.
     fn since(&self, was: &Self, read_hits: u64) -> Self {
         let work_seconds = (self.work_seconds - was.work_seconds).max(0.0);
         let mean = self.disc_read.mean_seconds;
@@ -87,14 +93,23 @@ impl ServeWork {
 impl WatchTimes {
     /// The times that came after others: quantiles are the ends of steps, and the longest is not known.
     fn since(&self, was: &Self) -> Self {
-        let count = self.count.saturating_sub(was.count);
-        let sum = |times: &Self| times.mean_seconds.unwrap_or(0.0) * times.count as f64;
         let new = |step: &FigureStep| {
             let is_same = |old: &&FigureStep| old.from == step.from;
             let old = was.steps.iter().find(is_same).map_or(0, |old| old.count);
             FigureStep { count: step.count.saturating_sub(old), ..*step }
         };
-        let steps: Vec<FigureStep> = self.steps.iter().map(new).collect();
+        let sum = (self.sum_seconds() - was.sum_seconds()).max(0.0);
+        let steps = self.steps.iter().map(new).collect();
+        Self::of_steps(self.count.saturating_sub(was.count), sum, steps)
+    }
+
+    /// All of them together.
+    pub(super) fn sum_seconds(&self) -> f64 {
+        self.mean_seconds.unwrap_or(0.0) * self.count as f64
+    }
+
+    /// Times of which only steps are known.
+    pub(super) fn of_steps(count: u64, sum_seconds: f64, steps: Vec<FigureStep>) -> Self {
         let quantile = |share: f64| {
             let mut left = (share * count as f64).ceil().max(1.0);
             steps.iter().find_map(|step| {
@@ -104,7 +119,7 @@ impl WatchTimes {
         };
         Self {
             count,
-            mean_seconds: (count > 0).then(|| ((sum(self) - sum(was)) / count as f64).max(0.0)),
+            mean_seconds: (count > 0).then(|| sum_seconds / count as f64),
             p50_seconds: quantile(0.5),
             p90_seconds: quantile(0.9),
             p99_seconds: quantile(0.99),

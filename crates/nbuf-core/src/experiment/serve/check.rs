@@ -6,19 +6,22 @@ use std::path::Path;
 use super::{Address, BehindSpec, Error, Spec};
 use crate::path::nbd;
 
-/// Checks that the disc is there and that sockets have a directory. A file is opened to be read, and not locked, so
-/// that a running server is not disturbed; of another NBD server only the socket is looked at. The size of the
-/// disc, if it is a file.
-pub fn check(spec: &Spec) -> Result<Option<u64>, Error> {
+/// Checks that the discs are there and that sockets have a directory. A file is opened to be read, and not locked, so
+/// that a running server is not disturbed; of another NBD server only the socket is looked at. The size of each
+/// disc that is a file.
+pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.check()?;
-    spec.settings()?;
     for address in &spec.listen {
         if let Address::Unix(path) = address {
             has_folder(path)?;
         }
     }
     spec.control.as_deref().map_or(Ok(()), has_folder)?;
-    match &spec.disc {
+    spec.exports.iter().map(|export| look(&export.disc)).collect()
+}
+
+fn look(disc: &BehindSpec) -> Result<Option<u64>, Error> {
+    match disc {
         BehindSpec::File(path) => Ok(Some(nbd::look(path)?)),
         BehindSpec::Nbd(socket) => {
             let failed = |error| Error::Behind { socket: socket.display().to_string(), error };

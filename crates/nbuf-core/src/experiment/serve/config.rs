@@ -15,9 +15,9 @@ use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Address, BehindSpec, Choice, Error, Spec, Writes};
+use super::{Address, BehindSpec, Choice, Error, ExportSpec, NamedDisc, Spec, Writes};
 use crate::sys::input::{self, Refused};
-use crate::units::{Nanos, Size, as_text};
+use crate::units::{Bytes, Nanos, Size, as_text};
 
 /// No real file is longer.
 const BYTES_MAX: u64 = 1 << 20;
@@ -65,6 +65,32 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     /// The name of the export.
     pub name: Option<String>,
+    /// Discs by name, instead of `disc`: a table `[[export]]` for each.
+    pub export: Vec<ExportConfig>,
+}
+
+/// A disc by its name. What it has not is as the server has it.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExportConfig {
+    /// Its name.
+    pub name: String,
+    /// The disc.
+    pub disc: Option<BehindSpec>,
+    /// The size of its cache, in bytes.
+    pub size: Option<Size>,
+    /// When a write is on the disc.
+    pub write: Option<Writes>,
+    /// What to evict.
+    pub policy: Option<Choice>,
+    /// Whether writes are refused.
+    pub read_only: Option<bool>,
+}
+
+impl From<NamedDisc> for ExportConfig {
+    fn from(NamedDisc { name, disc }: NamedDisc) -> Self {
+        Self { name, disc: Some(disc), ..Self::default() }
+    }
 }
 
 /// Why a file is not how a server is set.
@@ -139,14 +165,21 @@ impl Config {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
+        for export in &mut self.export {
+            export.disc = export.disc.take().map(|disc| disc.within(folder));
+        }
         self
     }
 
     /// What this one says, and where it is silent the other.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
+        let has_discs = self.disc.is_some() || !self.export.is_empty();
+        let (disc, export) =
+            if has_discs { (self.disc, self.export) } else { (other.disc, other.export) };
         Self {
-            disc: self.disc.or(other.disc),
+            disc,
+            export,
             size: self.size.or(other.size),
             write: self.write.or(other.write),
             socket: self.socket.or(other.socket),
@@ -166,15 +199,12 @@ impl Config {
 
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
-        let disc = self.disc.ok_or(Error::Missing("disc"))?;
-        let Size::Absolute(size) = self.size.ok_or(Error::Missing("size"))? else {
-            return Err(Error::NoBytes);
-        };
+        let exports = self.exports()?;
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
         let tcp = self.listen.unwrap_or_default().into_iter().map(Address::Tcp);
-        let default = Spec::new(disc, size);
+        let default = Spec { exports, ..Spec::new(BehindSpec::File(PathBuf::new()), Bytes(0)) };
         let within = |name, given: Option<usize>, default, most| match given {
             Some(given) if !(1..=most).contains(&given) => {
                 Err(Error::OutOfRange { name, given, most })
@@ -183,23 +213,48 @@ impl Config {
         };
         let seconds = within("client-timeout", self.client_timeout, SECONDS, SECONDS_MAX)?;
         let spec = Spec {
-            writes: self.write.unwrap_or(default.writes),
             listen: socket.into_iter().chain(tcp).collect(),
             control: self.control.map(absolute).transpose()?,
             allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
-            policy: self.policy.unwrap_or(default.policy),
-            is_read_only: self.read_only.unwrap_or(default.is_read_only),
-            page_bytes: self.page.unwrap_or(default.page_bytes),
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
             metrics: self.metrics,
-            name: self.name.unwrap_or_default(),
             ..default
         };
         spec.check()?;
-        spec.settings()?;
         Ok(spec)
+    }
+
+    /// The discs that this describes.
+    fn exports(&self) -> Result<Vec<ExportSpec>, Error> {
+        if self.export.is_empty() {
+            let name = self.name.clone().unwrap_or_default();
+            let disc = self.disc.clone();
+            let only = ExportConfig { name, disc, ..ExportConfig::default() };
+            return Ok(vec![ExportSpec { is_default: true, ..self.one(&only)? }]);
+        }
+        if self.disc.is_some() || self.name.is_some() {
+            return Err(Error::Both);
+        }
+        self.export.iter().map(|export| self.one(export)).collect()
+    }
+
+    /// An export, with what it has not from the server.
+    fn one(&self, export: &ExportConfig) -> Result<ExportSpec, Error> {
+        let disc = export.disc.clone().ok_or(Error::Missing("disc"))?;
+        let size = export.size.or(self.size).ok_or(Error::Missing("size"))?;
+        let Size::Absolute(size) = size else { return Err(Error::NoBytes) };
+        let default = ExportSpec::new(disc, size);
+        Ok(ExportSpec {
+            name: export.name.clone(),
+            is_default: false,
+            writes: export.write.or(self.write).unwrap_or(default.writes),
+            policy: export.policy.or(self.policy).unwrap_or(default.policy),
+            is_read_only: export.read_only.or(self.read_only).unwrap_or(default.is_read_only),
+            page_bytes: self.page.unwrap_or(default.page_bytes),
+            ..default
+        })
     }
 }
 
@@ -244,11 +299,36 @@ mod tests {
             ("disc = 'file:a'\nsize = '1'", "less than a page"),
             ("disc = 'file:a'\nsize = '1MiB'\nclients = 0", "clients is 0"),
             ("disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']", "no loopback"),
+            (
+                "disc = 'file:a'\nsize = '1MiB'\n[[export]]\nname = 'a'\ndisc = 'file:b'",
+                "give either",
+            ),
+            ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
+            ("size = '1MiB'\n[[export]]\nname = 'a'", "which disc?"),
         ] {
             let error = spec(text).unwrap_err();
             assert!(error.to_string().contains(want), "{text}: {error}");
             assert!(error.is_usage(), "{text}");
         }
+    }
+
+    #[test]
+    fn exports_have_their_own_settings_and_those_of_the_server() {
+        let text = "size = '1MiB'\npolicy = 'lru'\n[[export]]\nname = 'a'\ndisc = 'file:a'\n\
+            [[export]]\nname = 'b'\ndisc = 'file:b'\nsize = '2MiB'\nread-only = true\n";
+        let exports = Config::parse(text).unwrap().spec().unwrap().exports;
+        let all = exports.iter().map(|each| {
+            (each.name.as_str(), each.size.0 >> 20, each.policy.to_string(), each.is_read_only)
+        });
+        let lru = || "lru".to_owned();
+        assert_eq!(all.collect::<Vec<_>>(), [("a", 1, lru(), false), ("b", 2, lru(), true)]);
+        assert!(!exports[0].is_default);
+        let flags = Config { disc: "file:c".parse().ok(), ..Config::default() };
+        let spec = flags.over(Config::parse(text).unwrap()).spec().unwrap();
+        assert_eq!((spec.exports.len(), spec.exports[0].is_default), (1, true));
+        let twice = text.replace("'b'", "'a'");
+        let error = Config::parse(&twice).unwrap().spec().unwrap_err();
+        assert!(error.to_string().contains("two exports have the name `a`"), "{error}");
     }
 
     #[test]
@@ -258,7 +338,7 @@ mod tests {
         let text = "disc = 'file:disc.img'\nsize = '1MiB'\nsocket = 'here'\ncontrol = '/there'\n";
         std::fs::write(&path, text).unwrap();
         let spec = Config::read(&path).unwrap().spec().unwrap();
-        assert_eq!(spec.disc, BehindSpec::File(folder.path().join("disc.img")));
+        assert_eq!(spec.exports[0].disc, BehindSpec::File(folder.path().join("disc.img")));
         assert_eq!(spec.listen, [Address::Unix(folder.path().join("here"))]);
         assert_eq!(spec.control.as_deref(), Some(Path::new("/there")));
     }

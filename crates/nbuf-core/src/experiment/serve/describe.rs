@@ -1,21 +1,32 @@
 //! The document of a server: what was asked, and what was counted.
 
-use super::Spec;
+use super::{ExportSpec, Spec};
 use crate::cache::cached::{Measured, OtherSize, Work};
 use crate::experiment::replay::rate_steps;
 use crate::experiment::result::{
     FigureTracks, ReplayFigures, ServeCosts, ServeDocument, ServeMisses, ServeSize, ServeWork,
 };
 use crate::experiment::watch::times;
-use crate::path::nbd::Snapshot;
+use crate::path::nbd::{Snapshot, Snapshots};
 
-pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocument {
+pub(super) fn describe(spec: &Spec, sizes_bytes: &[u64], server: &Snapshots) -> ServeDocument {
+    let discs = spec.exports.iter().zip(sizes_bytes).zip(&server.discs);
+    let mut exports: Vec<ServeDocument> =
+        discs.map(|((export, &size_bytes), seen)| of(export, size_bytes, seen)).collect();
+    let (clients, clients_ever) = (server.clients, server.clients_ever);
+    let one = if exports.len() == 1 { exports.pop() } else { None };
+    let document = one.unwrap_or_else(|| ServeDocument::sum(exports));
+    ServeDocument { clients, clients_ever, ..document }
+}
+
+fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocument {
     let counts = snapshot.counts;
     let page_bytes = u64::from(snapshot.settings.page_bytes);
     let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     ServeDocument {
         schema: ServeDocument::SCHEMA.to_owned(),
-        disc: spec.disc.to_string(),
+        name: export.name.clone(),
+        disc: export.disc.to_string(),
         disc_bytes: size_bytes,
         cache_bytes: u64::from(snapshot.settings.pages) * page_bytes,
         page_bytes,
@@ -56,6 +67,7 @@ pub(super) fn describe(spec: &Spec, size_bytes: u64, snapshot: &Snapshot) -> Ser
         disc_write_bytes: counts.disc_write_bytes,
         disc_flushes: counts.disc_flushes,
         disc_errors: counts.disc_errors,
+        exports: Vec::new(),
         error: None,
     }
 }

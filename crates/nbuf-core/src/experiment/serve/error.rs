@@ -48,6 +48,17 @@ pub enum Error {
     /// A setting without a default is missing.
     #[error("which {0}? give --{0}, or `{0}` in the file of --config")]
     Missing(&'static str),
+    /// The name of an export.
+    #[error(
+        "`{0}` is no name of an export: give one of 1 to 255 bytes, without control characters"
+    )]
+    Name(String),
+    /// Two exports have one name.
+    #[error("two exports have the name `{0}`: give each its own")]
+    SameName(String),
+    /// A disc without a name, and discs by name.
+    #[error("a server has one disc or exports by name: give either `disc` or `export`")]
+    Both,
     /// The size of the cache is no number of bytes.
     #[error("a size in percent has no whole here: give bytes, such as 256MiB")]
     NoBytes,
@@ -110,6 +121,9 @@ impl Error {
                 | Self::NotLoopback(_)
                 | Self::Missing(_)
                 | Self::NoBytes
+                | Self::Name(_)
+                | Self::SameName(_)
+                | Self::Both
                 | Self::OutOfRange { .. }
                 | Self::Config(_)
         )

@@ -1,9 +1,9 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
-use super::{Error, Spec, describe::describe};
+use super::{Error, ExportSpec, Spec, describe::describe};
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Session;
-use crate::path::nbd::{Change, Keeper, Signalled, Snapshot};
+use crate::path::nbd::{Change, Keeper, Signalled, Snapshots};
 use crate::units::Bytes;
 
 /// The number of SIGHUP.
@@ -15,7 +15,7 @@ pub type Reread<'a> = &'a dyn Fn() -> Result<Spec, Error>;
 /// The program around a server.
 pub(super) struct Keep<'a, 's> {
     pub(super) spec: &'a Spec,
-    pub(super) size_bytes: u64,
+    pub(super) sizes_bytes: Vec<u64>,
     pub(super) session: &'a Session<'s>,
     pub(super) reread: Option<Reread<'a>>,
     /// Signals that end the server.
@@ -23,24 +23,25 @@ pub(super) struct Keep<'a, 's> {
 }
 
 impl Keeper for Keep<'_, '_> {
-    fn describe(&self, snapshot: &Snapshot) -> String {
-        serde_json::to_string(&describe(self.spec, self.size_bytes, snapshot)).unwrap_or_default()
+    fn describe(&self, server: &Snapshots) -> String {
+        let document = describe(self.spec, &self.sizes_bytes, server);
+        serde_json::to_string(&document).unwrap_or_default()
     }
 
     fn signals(&mut self) -> Signalled {
-        let mut change = None;
+        let mut changes = None;
         while let Some(signal) = self.session.cancellation.take() {
             match self.reread.filter(|_| signal.number == HANG_UP) {
-                Some(reread) => change = self.read_again(reread).or(change),
+                Some(reread) => changes = self.read_again(reread).or(changes),
                 None => self.ends += 1,
             }
         }
-        Signalled { ends: self.ends, change }
+        Signalled { ends: self.ends, changes }
     }
 
-    fn changed(&mut self, outcome: Result<(Change, Change), &str>) {
+    fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
         match outcome {
-            Ok((before, after)) => self.notice_changes(before, after),
+            Ok((before, after)) => self.notice_changes(disc, before, after),
             Err(why) => self.notice(ServeNotice::Refused(why)),
         }
     }
@@ -51,11 +52,11 @@ impl Keep<'_, '_> {
         self.session.observer.notice(&Notice::Serve(notice));
     }
 
-    /// What the file wants of a running server; what cannot change is named.
-    fn read_again(&self, reread: Reread<'_>) -> Option<Change> {
-        let read = reread().and_then(|spec| Ok((spec.settings()?, spec)));
-        let (settings, spec) = match read {
-            Ok(read) => read,
+    /// What the file wants of a running server, disc by disc; what cannot change is named.
+    fn read_again(&self, reread: Reread<'_>) -> Option<Vec<Change>> {
+        let read = reread().and_then(|spec| spec.check().map(|()| spec));
+        let spec = match read {
+            Ok(spec) => spec,
             Err(error) => {
                 self.notice(ServeNotice::NotRead(&error));
                 return None;
@@ -64,19 +65,23 @@ impl Keep<'_, '_> {
         for key in fixed(self.spec, &spec) {
             self.notice(ServeNotice::Fixed { key });
         }
-        // Pages keep their size.
-        let pages = u32::try_from(spec.size.0 / u64::from(self.spec.page_bytes));
-        Some(Change {
-            policy: spec.policy,
-            pages: pages.unwrap_or(settings.pages).max(1),
-            writes: spec.writes,
-            clients_max: super::limits::clients(spec.clients_max, self.session.observer),
-        })
+        let clients_max = super::limits::clients(spec.clients_max, self.session.observer);
+        let change = |(at, ours): (usize, &ExportSpec)| {
+            let same = spec.exports.iter().find(|other| other.name == ours.name);
+            let wanted = same.or_else(|| spec.exports.get(at)).unwrap_or(ours);
+            // Pages keep their size.
+            let pages = u32::try_from(wanted.size.0 / u64::from(ours.page_bytes));
+            let pages = pages.unwrap_or(u32::MAX).max(1);
+            Change { policy: wanted.policy, pages, writes: wanted.writes, clients_max }
+        };
+        Some(self.spec.exports.iter().enumerate().map(change).collect())
     }
 
-    fn notice_changes(&self, before: Change, after: Change) {
+    fn notice_changes(&self, disc: usize, before: Change, after: Change) {
+        let exports = &self.spec.exports;
+        let export = &exports[disc];
         let size = |change: Change| {
-            Bytes(u64::from(change.pages) * u64::from(self.spec.page_bytes)).to_string()
+            Bytes(u64::from(change.pages) * u64::from(export.page_bytes)).to_string()
         };
         let values = |change: Change| {
             [
@@ -90,10 +95,13 @@ impl Keep<'_, '_> {
         for ((key, from), (_, to)) in values(before).iter().zip(&values(after)) {
             if from != to {
                 is_same = false;
+                let of = format!("{key} of {}", export.name);
+                let is_own = exports.len() > 1 && *key != "clients";
+                let key = if is_own { &of } else { *key };
                 self.notice(ServeNotice::Changed { key, from, to });
             }
         }
-        if is_same {
+        if is_same && exports.len() == 1 {
             self.notice(ServeNotice::Unchanged);
         }
     }
@@ -101,17 +109,19 @@ impl Keep<'_, '_> {
 
 /// Settings that differ and cannot change while a server runs.
 fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
+    let pairs = || ours.exports.iter().zip(&other.exports);
     let pairs = [
-        ("disc", ours.disc == other.disc),
-        ("page", ours.page_bytes == other.page_bytes),
+        ("export", ours.exports.len() == other.exports.len()),
+        ("disc", pairs().all(|(ours, other)| ours.disc == other.disc)),
+        ("page", pairs().all(|(ours, other)| ours.page_bytes == other.page_bytes)),
         ("threads", ours.threads == other.threads),
         ("socket or listen", ours.listen == other.listen),
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("control", ours.control == other.control),
         ("metrics", ours.metrics == other.metrics),
-        ("name", ours.name == other.name),
-        ("read-only", ours.is_read_only == other.is_read_only),
+        ("name", pairs().all(|(ours, other)| ours.name == other.name)),
+        ("read-only", pairs().all(|(ours, other)| ours.is_read_only == other.is_read_only)),
     ];
     pairs.into_iter().filter(|(_, is_same)| !is_same).map(|(key, _)| key).collect()
 }

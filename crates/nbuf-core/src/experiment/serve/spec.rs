@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::cache::cached::Writes;
-use crate::cache::policy::Choice;
+use super::{Error, ExportSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
+
+/// The most discs of a server.
+const EXPORTS_MAX: usize = 64;
 
 /// A disc behind a server, as `file:PATH` or `nbd:unix:PATH` name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +46,11 @@ impl fmt::Display for BehindSpec {
     }
 }
 
-/// A disc, a cache, and where clients connect.
+/// Discs, their caches, and where clients connect.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// The disc.
-    pub disc: BehindSpec,
-    /// The size of the cache.
-    pub size: Bytes,
-    /// When a write is on the disc.
-    pub writes: Writes,
+    /// The discs, each with a cache of its own.
+    pub exports: Vec<ExportSpec>,
     /// Where clients connect; where there is none, at a socket of the user's own.
     pub listen: Vec<Address>,
     /// Whether sockets are taken that a service manager passed to this process (`sd_listen_fds(3)`). With them none
@@ -62,12 +60,6 @@ pub struct Spec {
     pub control: Option<PathBuf>,
     /// Whether an address that is not loopback may be listened at. Clients are not asked who they are.
     pub allows_anyone: bool,
-    /// What is evicted.
-    pub policy: Choice,
-    /// Whether writes are refused.
-    pub is_read_only: bool,
-    /// Bytes of a page.
-    pub page_bytes: u32,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -77,30 +69,55 @@ pub struct Spec {
     pub client_timeout: Nanos,
     /// Where a program serves the figures to Prometheus; a run itself does not.
     pub metrics: Option<SocketAddr>,
-    /// The name of the export; the empty name leads to it too.
-    pub name: String,
 }
 
 impl Spec {
     /// A disc behind a cache of this size: written through, pages of 4 KiB, S3-FIFO.
     pub fn new(disc: BehindSpec, size: Bytes) -> Self {
         Self {
-            disc,
-            size,
-            writes: Writes::Through,
+            exports: vec![ExportSpec::new(disc, size)],
             listen: Vec::new(),
             takes_sockets: false,
             control: None,
             allows_anyone: false,
-            policy: "s3-fifo".parse().expect("a row of the table"),
-            is_read_only: false,
-            page_bytes: 4096,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
             metrics: None,
-            name: String::new(),
         }
+    }
+
+    /// The names of the discs, in one text.
+    pub(super) fn discs(&self) -> String {
+        let discs: Vec<String> = self.exports.iter().map(|each| each.disc.to_string()).collect();
+        discs.join(" ")
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.check_addresses(&self.listen)?;
+        if !(1..=EXPORTS_MAX).contains(&self.exports.len()) {
+            let (name, given, most) = ("export", self.exports.len(), EXPORTS_MAX);
+            return Err(Error::OutOfRange { name, given, most });
+        }
+        for (at, export) in self.exports.iter().enumerate() {
+            export.check()?;
+            if self.exports[..at].iter().any(|other| other.name == export.name) {
+                return Err(Error::SameName(export.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_addresses(&self, addresses: &[Address]) -> Result<(), Error> {
+        for address in addresses {
+            if let Address::Tcp(address) = address
+                && !address.ip().is_loopback()
+                && !self.allows_anyone
+            {
+                return Err(Error::NotLoopback(*address));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Connection {
     /// No other client has this number.
     pub(super) client: u32,
     pub(super) phase: Phase,
+    /// The disc that it has chosen.
+    pub(super) export: Option<usize>,
     /// A buffer; what came and was not taken is between `taken` and `filled`.
     input: Vec<u8>,
     taken: usize,
@@ -82,6 +84,7 @@ impl Connection {
             socket,
             client,
             phase: Phase::Handshake(Handshake::default()),
+            export: None,
             input: Vec::new(),
             taken: 0,
             filled: 0,

@@ -1,7 +1,8 @@
 //! The socket at which a server answers about itself: a line asks, a line of JSON answers.
 //!
 //! `stats` answers with what was counted. `drain` ends the server as a signal does. `resize BYTES` changes the
-//! size of the cache and `policy NAME` its policy, when all that is dirty is written. Only the user who started the server may connect.
+//! size of the cache and `policy NAME` its policy, when all that is dirty is written; where there are several, the name
+//! of the export follows. Only the user who started the server may connect.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,7 +13,7 @@ use super::listener::Socket;
 use crate::units::Nanos;
 
 /// The longest line.
-const LINE_BYTES_MAX: usize = 256;
+const LINE_BYTES_MAX: usize = 512;
 /// How long a line may take.
 const PATIENCE: Nanos = Nanos(5_000_000_000);
 
@@ -21,8 +22,10 @@ const PATIENCE: Nanos = Nanos(5_000_000_000);
 pub(super) enum Command {
     Stats,
     Drain,
-    Resize(u64),
-    Policy(String),
+    /// To bytes, of an export.
+    Resize(u64, String),
+    /// By name, of an export.
+    Policy(String, String),
 }
 
 /// The control socket of a server at this socket.
@@ -62,11 +65,16 @@ impl Caller {
         match line.split_once(' ').unwrap_or((line.as_str(), "")) {
             ("stats", "") => Ok(Some(Command::Stats)),
             ("drain", "") => Ok(Some(Command::Drain)),
-            ("resize", bytes) => {
-                let bytes = bytes.parse().map_err(|_| "write `resize BYTES`")?;
-                Ok(Some(Command::Resize(bytes)))
+            ("resize", rest) => {
+                let (bytes, export) = rest.split_once(' ').unwrap_or((rest, ""));
+                let bytes =
+                    bytes.parse().map_err(|_| "write `resize BYTES` or `resize BYTES EXPORT`")?;
+                Ok(Some(Command::Resize(bytes, export.to_owned())))
             }
-            ("policy", name) => Ok(Some(Command::Policy(name.to_owned()))),
+            ("policy", rest) => {
+                let (name, export) = rest.split_once(' ').unwrap_or((rest, ""));
+                Ok(Some(Command::Policy(name.to_owned(), export.to_owned())))
+            }
             _ => Err("write `stats`, `drain`, `resize BYTES` or `policy NAME`"),
         }
     }

@@ -42,11 +42,13 @@ impl Context {
     }
 }
 
-/// The disc that is served.
+/// A disc that is served.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// Its name.
     pub name: String,
+    /// Whether the empty name leads to it too.
+    pub is_default: bool,
     /// Its size.
     pub size_bytes: u64,
     /// Whether writes are refused.
@@ -94,6 +96,10 @@ pub struct Handshake {
     pub is_structured: bool,
     /// What the client may ask about.
     pub contexts: Vec<Context>,
+    /// The export of these.
+    contexts_of: usize,
+    /// The export that was chosen, by its number.
+    pub chosen: usize,
 }
 
 impl Handshake {
@@ -106,7 +112,7 @@ impl Handshake {
     }
 
     /// Takes bytes from a client: how many, and what follows. Answers are appended to `out`.
-    pub fn take(&mut self, export: &Export, input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
+    pub fn take(&mut self, exports: &[Export], input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
         let mut taken = 0;
         loop {
             let mut words = Words(&input[taken..]);
@@ -133,19 +139,19 @@ impl Handshake {
             let Some(data) = words.bytes(length) else { return (taken, Step::More) };
             taken += 16 + length;
             self.options += 1;
-            match self.option(export, kind, data, out) {
+            match self.option(exports, kind, data, out) {
                 Step::More => {}
                 step => return (taken, step),
             }
         }
     }
 
-    fn option(&mut self, export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
+    fn option(&mut self, exports: &[Export], kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
         match kind {
             option::EXPORT_NAME => {
-                if !is_name(export, data) {
-                    return Step::Over;
-                }
+                let Some(chosen) = named(exports, data) else { return Step::Over };
+                self.choose(chosen);
+                let export = &exports[chosen];
                 out.extend_from_slice(&export.size_bytes.to_be_bytes());
                 out.extend_from_slice(&export.flags().to_be_bytes());
                 if !self.no_zeroes {
@@ -158,18 +164,24 @@ impl Handshake {
                 return Step::Over;
             }
             option::LIST if data.is_empty() => {
-                let mut server = prefixed(export.name.as_bytes());
-                server.truncate(4 + export.name.len());
-                answer(out, kind, reply::SERVER, &server);
+                for export in exports {
+                    answer(out, kind, reply::SERVER, &prefixed(export.name.as_bytes()));
+                }
                 answer(out, kind, reply::ACK, &[]);
             }
             option::STRUCTURED_REPLY if data.is_empty() => {
                 self.is_structured = true;
                 answer(out, kind, reply::ACK, &[]);
             }
-            option::INFO | option::GO => return information(export, kind, data, out),
+            option::INFO | option::GO => {
+                let chosen = information(exports, kind, data, out);
+                if let Some(chosen) = chosen.filter(|_| kind == option::GO) {
+                    self.choose(chosen);
+                    return Step::Ready;
+                }
+            }
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
-                self.contexts(export, kind, data, out);
+                self.contexts(exports, kind, data, out);
             }
             option::LIST | option::STRUCTURED_REPLY => answer(out, kind, reply::INVALID, &[]),
             _ => answer(out, kind, reply::UNSUPPORTED, &[]),
@@ -177,7 +189,15 @@ impl Handshake {
         Step::More
     }
 
-    fn contexts(&mut self, export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) {
+    /// Requests are of this export. What the client may ask about of another is forgotten.
+    fn choose(&mut self, export: usize) {
+        if self.contexts_of != export {
+            self.contexts.clear();
+        }
+        self.chosen = export;
+    }
+
+    fn contexts(&mut self, exports: &[Export], kind: u32, data: &[u8], out: &mut Vec<u8>) {
         let sets = kind == option::SET_META_CONTEXT;
         if sets {
             self.contexts.clear();
@@ -193,8 +213,11 @@ impl Handshake {
         if !self.is_structured || !words.0.is_empty() {
             return answer(out, kind, reply::INVALID, b"structured replies come first");
         }
-        if !is_name(export, name) {
+        let Some(export) = named(exports, name) else {
             return answer(out, kind, reply::UNKNOWN, &[]);
+        };
+        if sets {
+            self.contexts_of = export;
         }
         for context in Context::ALL {
             let is_asked = |query: &&[u8]| {
@@ -215,9 +238,11 @@ impl Handshake {
     }
 }
 
-/// The default name leads to the only export too.
-fn is_name(export: &Export, name: &[u8]) -> bool {
-    name.is_empty() || name == export.name.as_bytes()
+/// The number of the export with this name.
+fn named(exports: &[Export], name: &[u8]) -> Option<usize> {
+    exports
+        .iter()
+        .position(|export| name == export.name.as_bytes() || name.is_empty() && export.is_default)
 }
 
 fn prefixed(text: &[u8]) -> Vec<u8> {
@@ -225,19 +250,21 @@ fn prefixed(text: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes(), text].concat()
 }
 
-fn information(export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
+/// Answers about an export; its number, if there is one.
+fn information(exports: &[Export], kind: u32, data: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let mut words = Words(data);
     let name = words.text();
     let count = words.u16();
     let asked: Option<Vec<u16>> = count.and_then(|count| (0..count).map(|_| words.u16()).collect());
     let (Some(name), Some(asked)) = (name, asked) else {
         answer(out, kind, reply::INVALID, b"the option is not whole");
-        return Step::More;
+        return None;
     };
-    if !is_name(export, name) {
+    let Some(chosen) = named(exports, name) else {
         answer(out, kind, reply::UNKNOWN, b"no export has this name");
-        return Step::More;
-    }
+        return None;
+    };
+    let export = &exports[chosen];
     let mut payload = info::EXPORT.to_be_bytes().to_vec();
     payload.extend_from_slice(&export.size_bytes.to_be_bytes());
     payload.extend_from_slice(&export.flags().to_be_bytes());
@@ -252,7 +279,7 @@ fn information(export: &Export, kind: u32, data: &[u8], out: &mut Vec<u8>) -> St
         answer(out, kind, reply::INFO, &payload);
     }
     answer(out, kind, reply::ACK, &[]);
-    if kind == option::GO { Step::Ready } else { Step::More }
+    Some(chosen)
 }
 
 fn answer(out: &mut Vec<u8>, kind: u32, reply: u32, payload: &[u8]) {
@@ -270,10 +297,15 @@ mod tests {
 
     use super::*;
 
-    fn export() -> Export {
+    fn exports() -> [Export; 2] {
+        [("disc", true), ("tape", false)].map(|(name, is_default)| export(name, is_default))
+    }
+
+    fn export(name: &str, is_default: bool) -> Export {
         let (size_bytes, request_bytes_max) = (1 << 20, 32 << 20);
         Export {
-            name: "disc".to_owned(),
+            name: name.to_owned(),
+            is_default,
             size_bytes,
             is_read_only: false,
             page_bytes: 4096,
@@ -314,7 +346,7 @@ mod tests {
         let mut ready = 0;
         for &byte in &input {
             waiting.push(byte);
-            let (taken, step) = handshake.take(&export(), &waiting, &mut out);
+            let (taken, step) = handshake.take(&exports(), &waiting, &mut out);
             waiting.drain(..taken);
             ready += u32::from(step == Step::Ready);
             assert_ne!(step, Step::Over);
@@ -327,16 +359,43 @@ mod tests {
         assert_eq!(kinds(&out), [&refused[..], &rest, &go].concat());
     }
 
+    #[test]
+    fn contexts_are_of_the_export_that_is_chosen() {
+        let names =
+            |name: &[u8]| [prefixed(name), 1_u32.to_be_bytes().to_vec(), prefixed(b"nbuf:dirty")];
+        let go = |name: &[u8]| option(option::GO, &[prefixed(name), vec![0; 2]].concat());
+        for (set, chosen, want) in [
+            ("disc", "disc", Some((0, 1))),
+            ("disc", "tape", Some((1, 0))),
+            ("tape", "tape", Some((1, 1))),
+            ("tape", "", Some((0, 0))),
+            ("disc", "drum", None),
+        ] {
+            let mut input = 3_u32.to_be_bytes().to_vec();
+            input.extend(option(option::STRUCTURED_REPLY, b""));
+            input.extend(option(option::SET_META_CONTEXT, &names(set.as_bytes()).concat()));
+            input.extend(go(chosen.as_bytes()));
+            let (mut handshake, mut out) = (Handshake::default(), Vec::new());
+            let (_, step) = handshake.take(&exports(), &input, &mut out);
+            let got = (step == Step::Ready).then(|| (handshake.chosen, handshake.contexts.len()));
+            assert_eq!(got, want, "{set} {chosen}");
+        }
+        let only = [export("tape", false)];
+        let (mut handshake, mut out) = (Handshake::default(), 3_u32.to_be_bytes().to_vec());
+        let input = [std::mem::take(&mut out), go(b"")].concat();
+        assert_eq!(handshake.take(&only, &input, &mut out).1, Step::More, "by its name only");
+    }
+
     /// The same answer in one part as in two, and a bounded one; what the fuzz target checks too.
     fn check(bytes: &[u8], cut: usize) {
         let mut whole = Vec::new();
-        let (taken, step) = Handshake::default().take(&export(), bytes, &mut whole);
+        let (taken, step) = Handshake::default().take(&exports(), bytes, &mut whole);
         assert!(taken <= bytes.len() && whole.len() <= 256 * (bytes.len() + 1));
         let (first, _) = bytes.split_at(cut.min(bytes.len()));
         let (mut handshake, mut parts) = (Handshake::default(), Vec::new());
-        let (early, early_step) = handshake.take(&export(), first, &mut parts);
+        let (early, early_step) = handshake.take(&exports(), first, &mut parts);
         if early_step == Step::More {
-            let (late, late_step) = handshake.take(&export(), &bytes[early..], &mut parts);
+            let (late, late_step) = handshake.take(&exports(), &bytes[early..], &mut parts);
             assert_eq!((early + late, late_step), (taken, step));
             assert_eq!(parts, whole);
         }
@@ -347,6 +406,7 @@ mod tests {
         let text = prop::sample::select(vec![
             "",
             "disc",
+            "tape",
             "base:",
             "base:allocation",
             "nbuf:",

@@ -18,6 +18,8 @@ pub(crate) use files::{default_socket, look, open};
 pub use listener::{Address, ListenError};
 pub(crate) use passed::PassedSockets;
 pub(crate) use server::ServerError;
-pub(crate) use server::{Behind, Change, Keeper, Server, Setup, Signalled, Snapshot};
+pub(crate) use server::{
+    Behind, Change, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
+};
 
 pub use handshake::{Export, Handshake, Step};

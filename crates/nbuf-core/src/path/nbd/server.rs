@@ -1,4 +1,4 @@
-//! The loop that owns a cache and everybody who asks of it.
+//! The loop that owns the caches and everybody who asks of them.
 //!
 //! One thread waits for sockets and the disc, serves hits at once, hands misses to the disc, and sends all
 //! replies of a turn in one call for each client. No lock is held anywhere.
@@ -7,10 +7,13 @@
 
 mod behind;
 mod clients;
+mod commands;
+mod complete;
 mod drain;
 mod figures;
 mod keeper;
 mod requests;
+mod served;
 mod snapshot;
 mod status;
 mod turn;
@@ -18,20 +21,20 @@ mod turn;
 pub(crate) use behind::Behind;
 use clients::Clients;
 pub(crate) use drain::Drained;
-use figures::Figures;
 pub(crate) use keeper::{Change, Keeper, Signalled};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use served::Offer;
+use served::Served;
+pub(crate) use snapshot::{Snapshot, Snapshots};
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::connection::Connection;
-use super::control::{Caller, Command};
+use super::control::Caller;
 use super::handshake::Export;
 use super::listener::{Address, ListenError, Listener, Socket};
 use super::passed::PassedSockets;
-use crate::cache::cached::{Cached, Counts, Others, Settings};
-use crate::cache::policy::{self, AnyPolicy};
 use crate::clock::Stopwatch;
 use crate::disc::{Disc, DiscError};
 use crate::units::Nanos;
@@ -45,14 +48,6 @@ pub(crate) struct Setup {
     pub(crate) passed: PassedSockets,
     /// Where the control socket is, unless one was passed.
     pub(crate) control: Option<std::path::PathBuf>,
-    /// The policy.
-    pub(crate) policy: policy::Choice,
-    /// The cache.
-    pub(crate) settings: Settings,
-    /// The name of the export.
-    pub(crate) name: String,
-    /// Whether writes are refused.
-    pub(crate) is_read_only: bool,
     /// The most clients at once.
     pub(crate) clients_max: usize,
     /// How long a client may be slow within a request.
@@ -88,16 +83,15 @@ struct Asked {
 enum Quiet {
     /// The server ends.
     End,
-    /// The cache is changed, and the caller or the program is notified.
-    Renew(Change, Option<Caller>),
+    /// The cache of this disc is changed, and the caller or the program is notified.
+    Renew(usize, Change, Option<Caller>),
 }
 
-/// A server of one disc.
+/// A server of discs.
 pub(crate) struct Server {
-    cache: Cached<dyn AnyPolicy, Behind>,
-    export: Export,
-    policy: policy::Choice,
-    figures: Figures,
+    discs: Vec<Served>,
+    /// What clients are answered of each.
+    exports: Vec<Export>,
     clients_max: usize,
     listeners: Vec<Listener>,
     control: Option<Listener>,
@@ -118,26 +112,44 @@ pub(crate) struct Server {
     /// When clients are accepted again, after the kernel had no room for one.
     accept_at: Nanos,
     quiet: Option<Quiet>,
-    /// The task of the flush that ends a quiet time.
+    /// Changes that wait for a quiet time.
+    wanted: VecDeque<(usize, Change)>,
+    /// The disc that is flushed in a quiet time: one after the other at the end.
+    flushing: usize,
+    /// The task of that flush.
     flush: Option<u32>,
     /// How that flush ended.
     flushed: Option<Result<(), DiscError>>,
     flushes_failed: u32,
     /// When the next such flush may begin.
     flush_at: Nanos,
+    /// The first disc that could not be flushed at the end, with its error.
+    failed: Option<String>,
     ended: Option<Drained>,
 }
 
 impl Server {
-    /// Listens for clients of this disc. Times are those of the clock that the disc has too.
-    pub(crate) fn new(disc: Behind, setup: Setup, clock: Stopwatch) -> Result<Self, ServerError> {
-        let export = Export {
-            name: setup.name,
-            size_bytes: disc.size_bytes(),
-            is_read_only: setup.is_read_only,
-            page_bytes: setup.settings.page_bytes,
-            request_bytes_max: requests::REQUEST_BYTES_MAX,
-        };
+    /// Listens for clients of these discs. Times are those of the clock that the discs have too.
+    pub(crate) fn new(
+        offers: Vec<Offer>,
+        setup: Setup,
+        clock: Stopwatch,
+    ) -> Result<Self, ServerError> {
+        let (mut discs, mut exports) = (Vec::new(), Vec::new());
+        for offer in offers {
+            let Offer { disc, name, is_default, is_read_only, policy, settings } = offer;
+            let (size_bytes, page_bytes) = (disc.size_bytes(), settings.page_bytes);
+            let request_bytes_max = requests::REQUEST_BYTES_MAX;
+            exports.push(Export {
+                name,
+                is_default,
+                size_bytes,
+                is_read_only,
+                page_bytes,
+                request_bytes_max,
+            });
+            discs.push(Served::new(disc, policy, settings, clock));
+        }
         let mut listeners = setup.passed.listeners;
         for address in &setup.listen {
             listeners.push(Listener::bind(address)?);
@@ -147,15 +159,9 @@ impl Server {
             (None, Some(path)) => Some(Listener::bind(&Address::Unix(path))?),
             (None, None) => None,
         };
-        let policy = setup.policy.build(setup.settings.pages, 0);
-        let mut cache = Cached::new(disc, policy, setup.settings);
-        cache.time_with(Box::new(move || clock.nanos()));
-        cache.compare_with(Others::new(setup.policy, setup.settings.pages, Counts::default()));
         Ok(Self {
-            cache,
-            export,
-            policy: setup.policy,
-            figures: Figures::new(),
+            discs,
+            exports,
             clients_max: setup.clients_max,
             listeners,
             control,
@@ -173,10 +179,13 @@ impl Server {
             client_timeout: setup.client_timeout,
             accept_at: Nanos::ZERO,
             quiet: None,
+            wanted: VecDeque::new(),
+            flushing: 0,
             flush: None,
             flushed: None,
             flushes_failed: 0,
             flush_at: Nanos::ZERO,
+            failed: None,
             ended: None,
         })
     }
@@ -186,13 +195,22 @@ impl Server {
         self.listeners.iter().map(Listener::address).collect()
     }
 
+    /// What it is at: connected clients, clients since the start, and each disc.
+    pub(crate) fn snapshot(&self) -> Snapshots {
+        let up = self.time();
+        Snapshots {
+            clients: self.connections.len() as u64,
+            clients_ever: self.clients_ever.into(),
+            discs: self.discs.iter().map(|served| served.snapshot(up)).collect(),
+        }
+    }
+
     /// Serves until signals end it; `wake` is readable when one came.
     pub(crate) fn run(
         &mut self,
         wake: BorrowedFd<'_>,
         keeper: &mut dyn Keeper,
     ) -> Result<Drained, ServerError> {
-        let mut wanted = None;
         loop {
             self.turn(wake, keeper)?;
             let signalled = keeper.signals();
@@ -201,11 +219,13 @@ impl Server {
                 1 => self.drain(),
                 _ => return Ok(self.result()),
             }
-            wanted = signalled.change.or(wanted);
+            if let Some(changes) = signalled.changes {
+                self.wanted = changes.into_iter().enumerate().collect();
+            }
             if self.quiet.is_none()
-                && let Some(change) = wanted.take()
+                && let Some((disc, change)) = self.wanted.pop_front()
             {
-                self.quiet = Some(Quiet::Renew(change, None));
+                self.quieten_for(Quiet::Renew(disc, change, None));
             }
             self.quieten(keeper);
             if let Some(ended) = self.ended.take() {
@@ -220,47 +240,6 @@ impl Server {
         }
         self.clients_ever = self.clients_ever.wrapping_add(1);
         let client = self.clients_ever;
-        self.cache.client_came(client);
         self.connections.add(Connection::new(socket, client, self.now));
-    }
-
-    fn command(&mut self, mut caller: Caller, command: Command, keeper: &dyn Keeper) {
-        let change = self.setting();
-        match command {
-            Command::Stats => caller.answer(&keeper.describe(&self.snapshot())),
-            Command::Drain => {
-                caller.answer("{\"draining\": true}");
-                self.drain();
-            }
-            Command::Resize(bytes) => {
-                let pages = bytes / u64::from(self.cache.settings().page_bytes);
-                match u32::try_from(pages) {
-                    Ok(pages) if pages > 0 => self.renew(caller, Change { pages, ..change }),
-                    _ => caller.refuse("the size is a page at least, and 16 TiB at most"),
-                }
-            }
-            Command::Policy(name) => match name.parse::<policy::Choice>() {
-                Ok(choice) if choice.row().name == "opt" => {
-                    caller.refuse("opt needs the future, which only a simulation has");
-                }
-                Ok(policy) => self.renew(caller, Change { policy, ..change }),
-                Err(error) => caller.refuse(&error.to_string()),
-            },
-        }
-    }
-
-    /// How it is set now.
-    fn setting(&self) -> Change {
-        let settings = self.cache.settings();
-        let (pages, writes) = (settings.pages, settings.writes);
-        Change { policy: self.policy, pages, writes, clients_max: self.clients_max }
-    }
-
-    /// Begins to renew the cache, when nothing else is going on.
-    fn renew(&mut self, mut caller: Caller, change: Change) {
-        if self.quiet.is_some() {
-            return caller.refuse("the server ends, or changes already: ask again");
-        }
-        self.quiet = Some(Quiet::Renew(change, Some(caller)));
     }
 }

@@ -5,7 +5,7 @@ mod pages;
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::{ServeDocument, ServeSize, WatchTimes};
-use nbuf::units::{Bytes, grouped, whole};
+use nbuf::units::{Bytes, count, grouped, whole};
 
 use super::super::text::{clean, rate, tail};
 use super::super::watch::time;
@@ -25,6 +25,8 @@ pub(crate) struct Served {
     seen: ServeDocument,
     /// The hit ratio since the start.
     hit_ratio_ever: Option<f64>,
+    /// The same of each export, by name.
+    exports_ever: Vec<(String, Option<f64>)>,
     /// How long the server runs.
     up_seconds: f64,
 }
@@ -32,7 +34,30 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn new(unix_seconds: f64, total: &ServeDocument, interval: &ServeDocument) -> Self {
         let (hit_ratio_ever, up_seconds) = (total.hit_ratio, total.seconds);
-        Self { unix_seconds, seen: interval.clone(), hit_ratio_ever, up_seconds }
+        let ever = |export: &ServeDocument| (export.name.clone(), export.hit_ratio);
+        let exports_ever = total.exports.iter().map(ever).collect();
+        Self { unix_seconds, seen: interval.clone(), hit_ratio_ever, exports_ever, up_seconds }
+    }
+
+    /// Each export, if there are several.
+    fn exports(&self) -> Vec<Self> {
+        let one = |((name, hit_ratio_ever), seen): (&(String, Option<f64>), &ServeDocument)| {
+            debug_assert_eq!(*name, seen.name);
+            Self {
+                unix_seconds: self.unix_seconds,
+                seen: seen.clone(),
+                hit_ratio_ever: *hit_ratio_ever,
+                exports_ever: Vec::new(),
+                up_seconds: self.up_seconds,
+            }
+        };
+        self.exports_ever.iter().zip(&self.seen.exports).map(one).collect()
+    }
+
+    /// The name of an export, as far as there is room.
+    fn name(&self) -> String {
+        let name = if self.seen.name.is_empty() { "(no name)" } else { &self.seen.name };
+        tail(&clean(name), 19)
     }
 
     fn per_second(&self, count: u64) -> f64 {
@@ -87,10 +112,12 @@ fn requests(served: &Served) -> Vec<(&'static str, String)> {
     let d = &served.seen;
     let [reads, writes, flushes] = [d.reads, d.writes, d.flushes].map(|count| served.rate(count));
     let hits = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), percent);
+    let clients = count(d.clients, "client", "clients");
+    let waits = count(d.writes_throttled, "wait", "waits");
     let (now, ever) = (hits(d.hit_ratio), hits(served.hit_ratio_ever));
     vec![
         ("requests", format!("{reads} read, {writes} written, {flushes} flushes")),
-        ("", format!("{} clients, {} waits for room", grouped(d.clients), d.writes_throttled)),
+        ("", format!("{clients}, {waits} for room")),
         ("hits", format!("{now} of {} pages; {ever} since the start", served.rate(d.pages))),
     ]
 }

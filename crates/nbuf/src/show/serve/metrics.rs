@@ -9,12 +9,31 @@ use super::super::watch::metrics::{Family, Labels, Value, text};
 
 type Values = Vec<(Labels, Value)>;
 
-/// The text that is scraped.
+/// The text that is scraped. Several exports have their names as a label.
 pub(crate) fn metrics(document: &ServeDocument) -> String {
-    let parts = [requests, misses, disc, cache, costs, others];
-    let mut families: Vec<Family> = parts.iter().flat_map(|part| part(document)).collect();
+    let mut families = server(document);
+    if document.exports.is_empty() {
+        families.extend(of(document));
+    }
+    for export in &document.exports {
+        for mut family in of(export) {
+            for (labels, _) in &mut family.values {
+                labels.insert(0, ("export", export.name.clone()));
+            }
+            match families.iter_mut().find(|known| known.name == family.name) {
+                Some(known) => known.values.append(&mut family.values),
+                None => families.push(family),
+            }
+        }
+    }
     families.retain(|family| !family.values.is_empty());
     text(families)
+}
+
+/// The families of an export.
+fn of(document: &ServeDocument) -> Vec<Family> {
+    let parts = [requests, misses, disc, cache, costs, others];
+    parts.iter().flat_map(|part| part(document)).collect()
 }
 
 /// The text where the server does not answer.
@@ -22,11 +41,18 @@ pub(crate) fn without() -> String {
     text(vec![family("serve_up", "Whether the server answers", now(0.0))])
 }
 
+fn server(d: &ServeDocument) -> Vec<Family> {
+    vec![
+        family("serve_up", "Whether the server answers", now(1.0)),
+        family("serve_clients", "Connected clients", now(d.clients as f64)),
+        family("serve_connections", "Clients since the start", one(d.clients_ever)),
+    ]
+}
+
 fn requests(d: &ServeDocument) -> Vec<Family> {
     let read_write = |read, write| by("op", [("read", read), ("write", write)]);
     let seen = d.figures.as_ref().map_or(&[][..], |figures| &figures.service);
     vec![
-        family("serve_up", "Whether the server answers", now(1.0)),
         family(
             "serve_requests",
             "Requests by clients",
@@ -49,8 +75,6 @@ fn requests(d: &ServeDocument) -> Vec<Family> {
             "Time from asking to having, of a sample of requests",
             steps(seen),
         ),
-        family("serve_clients", "Connected clients", now(d.clients as f64)),
-        family("serve_connections", "Clients since the start", one(d.clients_ever)),
     ]
 }
 

@@ -1,7 +1,6 @@
 //! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
 
-use super::{Asked, Change, Keeper, Quiet, Server};
-use crate::cache::cached::Others;
+use super::{Asked, Keeper, Quiet, Server};
 use crate::disc::{Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -24,32 +23,47 @@ impl Server {
     /// Begins to end: no client comes and no request is read from now on.
     pub(super) fn drain(&mut self) {
         if !matches!(self.quiet, Some(Quiet::End)) {
-            self.quiet = Some(Quiet::End);
+            self.wanted.clear();
+            self.quieten_for(Quiet::End);
         }
+    }
+
+    /// Begins a quiet time. A flush for another one that is under way does not count.
+    pub(super) fn quieten_for(&mut self, quiet: Quiet) {
+        (self.flush, self.flushed, self.flushes_failed) = (None, None, 0);
+        self.flushing = match quiet {
+            Quiet::End => 0,
+            Quiet::Renew(disc, ..) => disc,
+        };
+        self.quiet = Some(quiet);
     }
 
     /// Goes on with a quiet time: when no request is under way, it flushes.
     pub(super) fn quieten(&mut self, keeper: &mut dyn Keeper) {
+        while self.goes_on(keeper) {}
+    }
+
+    /// The next step of a quiet time; whether another may follow at once.
+    fn goes_on(&mut self, keeper: &mut dyn Keeper) -> bool {
         if let Some(outcome) = self.flushed.take() {
             self.flush_is_done(&outcome, keeper);
         }
         if self.quiet.is_none() || self.flush.is_some() || self.now < self.flush_at {
-            return;
+            return false;
         }
-        if self.connections.iter().any(|client| client.under_way > 0) {
-            return;
+        if self.ended.is_some() || self.connections.iter().any(|client| client.under_way > 0) {
+            return false;
         }
         let (place, client, cookie, command, bytes) = (usize::MAX, 0, 0, 0, 0);
         let asked = Asked { place, client, cookie, command, bytes, began: None };
         let task = self.keep(asked);
         self.flush = Some(task);
         let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
-        self.cache.client_came(0);
-        self.cache.submit(self.now, flush, Vec::new());
+        let cache = &mut self.discs[self.flushing].cache;
+        cache.client_came(0);
+        cache.submit(self.now, flush, Vec::new());
         self.complete();
-        if let Some(outcome) = self.flushed.take() {
-            self.flush_is_done(&outcome, keeper);
-        }
+        self.flushed.is_some()
     }
 
     /// The flush of a quiet time is complete.
@@ -60,50 +74,49 @@ impl Server {
             if self.flushes_failed < FLUSHES_MAX {
                 return;
             }
-            self.flushes_failed = 0;
             let why = "what is dirty cannot be written, so all stays as it is";
             match self.quiet.take() {
-                Some(Quiet::Renew(_, Some(mut caller))) => caller.refuse(why),
-                Some(Quiet::Renew(_, None)) => keeper.changed(Err(why)),
+                Some(Quiet::Renew(_, _, Some(mut caller))) => caller.refuse(why),
+                Some(Quiet::Renew(disc, _, None)) => keeper.changed(disc, Err(why)),
                 _ => {
-                    self.quiet = Some(Quiet::End);
-                    self.ended = Some(Drained { error: Some(error.to_string()), ..self.result() });
+                    self.failed.get_or_insert(error.to_string());
+                    self.next_disc();
                 }
             }
+            self.flushes_failed = 0;
             return;
         }
         self.flushes_failed = 0;
-        let Some(Quiet::Renew(change, caller)) = self.quiet.take() else {
-            self.connections.touch_all();
-            self.send_all();
-            self.ended = Some(self.result());
-            return;
+        let Some(Quiet::Renew(disc, change, caller)) = self.quiet.take() else {
+            return self.next_disc();
         };
-        let before = self.setting();
-        self.change(change);
+        let before = self.setting(disc);
+        self.clients_max = change.clients_max;
+        self.discs[disc].change(change);
         match caller {
             Some(mut caller) => {
                 let (policy, pages) = (change.policy, change.pages);
                 caller.answer(&format!("{{\"policy\": \"{policy}\", \"pages\": {pages}}}"));
             }
-            None => keeper.changed(Ok((before, change))),
+            None => keeper.changed(disc, Ok((before, change))),
         }
     }
 
-    /// Changes what differs. Nothing is owed.
-    fn change(&mut self, change: Change) {
-        let before = self.setting();
-        let Change { policy, pages, writes, clients_max } = change;
-        self.clients_max = clients_max;
-        self.cache.set_writes(writes);
-        if policy.to_string() != before.policy.to_string() || pages != before.pages {
-            self.cache.renew(policy.build(pages, 0), pages);
-            self.cache.compare_with(Others::new(policy, pages, self.cache.counts()));
-            self.policy = policy;
+    /// At the end the next disc is flushed; after the last the server has ended.
+    fn next_disc(&mut self) {
+        self.quiet = Some(Quiet::End);
+        self.flushing += 1;
+        if self.flushing < self.discs.len() {
+            self.flush_at = Nanos::ZERO;
+            return;
         }
+        self.connections.touch_all();
+        self.send_all();
+        self.ended = Some(Drained { error: self.failed.take(), ..self.result() });
     }
 
     pub(super) fn result(&self) -> Drained {
-        Drained { owed_bytes: self.cache.owed_bytes(), error: None }
+        let owed_bytes = self.discs.iter().map(|served| served.cache.owed_bytes()).sum();
+        Drained { owed_bytes, error: None }
     }
 }

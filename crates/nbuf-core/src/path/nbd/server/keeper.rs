@@ -1,28 +1,28 @@
 //! What a server asks of the program around it, and what it can be changed to while it runs.
 
-use super::Snapshot;
+use super::Snapshots;
 use crate::cache::cached::Writes;
 use crate::cache::policy;
 
 /// The program around a server. A trait, because the server must know neither documents nor notices.
 pub(crate) trait Keeper {
     /// A snapshot as a line for the control socket.
-    fn describe(&self, snapshot: &Snapshot) -> String;
+    fn describe(&self, snapshot: &Snapshots) -> String;
 
     /// What signals ask for; called at every turn.
     fn signals(&mut self) -> Signalled;
 
-    /// A change that a signal asked for is made, from one to the other, or was refused.
-    fn changed(&mut self, outcome: Result<(Change, Change), &str>);
+    /// A change of a disc that a signal asked for is made, from one to the other, or was refused.
+    fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>);
 }
 
 /// What signals ask for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Signalled {
     /// How many came that end the server: the first drains, the second ends it at once.
     pub(crate) ends: u32,
-    /// Another setting.
-    pub(crate) change: Option<Change>,
+    /// Other settings, one for each disc.
+    pub(crate) changes: Option<Vec<Change>>,
 }
 
 /// What a running server can be changed to.

@@ -5,8 +5,8 @@ use super::super::handshake::{Handshake, Step};
 use super::super::replies::Form;
 use super::turn::has_room;
 use super::{Asked, Server};
+use crate::disc::Disc;
 use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
-use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
@@ -42,7 +42,7 @@ impl Server {
         let Phase::Handshake(handshake) = &mut connection.phase else { return true };
         let mut agreed: Handshake = std::mem::take(handshake);
         let mut out = Vec::new();
-        let (taken, step) = agreed.take(&self.export, connection.waiting(), &mut out);
+        let (taken, step) = agreed.take(&self.exports, connection.waiting(), &mut out);
         connection.take(taken);
         connection.out.append(&mut out);
         match step {
@@ -51,6 +51,11 @@ impl Server {
             Step::Ready => {
                 let form = Form { is_structured: agreed.is_structured };
                 connection.phase = Phase::Requests(form, agreed.contexts);
+                connection.export = Some(agreed.chosen);
+                let served = &mut self.discs[agreed.chosen];
+                served.cache.client_came(connection.client);
+                served.clients += 1;
+                served.clients_ever += 1;
             }
         }
         step == Step::Ready
@@ -124,25 +129,26 @@ impl Server {
     fn serve(&mut self, place: usize, header: Header) {
         let Some(connection) = self.connections[place].as_mut() else { return };
         let Phase::Requests(form, _) = connection.phase else { return };
+        let Some(disc) = connection.export else { return };
         if header.command == command::DISCONNECT {
             return;
         }
-        if let Err(error) = self.check(&header) {
+        if let Err(error) = self.check(disc, &header) {
             let Some(connection) = self.connections[place].as_mut() else { return };
             return form.plain(&mut connection.out, header.cookie, error);
         }
         let length = u64::from(header.length);
         let op = match header.command {
             command::READ => Op::Read,
-            command::BLOCK_STATUS => return self.status(place, &header),
-            command::CACHE => return self.fetch(place, &header),
+            command::BLOCK_STATUS => return self.status(place, disc, &header),
+            command::CACHE => return self.fetch(place, disc, &header),
             command::WRITE => Op::Write,
             command::FLUSH => Op::Flush,
             _ => Op::Discard,
         };
-        let began = self.figures.came(self.now).then(|| self.time());
+        let began = self.discs[disc].figures.came(self.now).then(|| self.time());
         if op == Op::Read {
-            return self.read(place, form, &header, began);
+            return self.read(place, disc, form, &header, began);
         }
         let data = if op == Op::Write {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -154,11 +160,11 @@ impl Server {
         request.durable = header.flags & flag::FUA != 0 && op != Op::Flush;
         request.zeros = header.command == command::WRITE_ZEROES;
         let request = self.ask(place, &header, request, data.len() as u64, began);
-        self.cache.submit(self.now, request, data);
+        self.discs[disc].cache.submit(self.now, request, data);
     }
 
     /// The error for a request that cannot be served.
-    fn check(&self, header: &Header) -> Result<(), u32> {
+    fn check(&self, disc: usize, header: &Header) -> Result<(), u32> {
         let permitted = match header.command {
             command::READ => flag::DF | flag::FUA,
             command::WRITE | command::TRIM | command::FLUSH | command::CACHE => flag::FUA,
@@ -171,7 +177,8 @@ impl Server {
         }
         let writes =
             matches!(header.command, command::WRITE | command::TRIM | command::WRITE_ZEROES);
-        if writes && self.export.is_read_only {
+        let export = &self.exports[disc];
+        if writes && export.is_read_only {
             return Err(error::NOT_PERMITTED);
         }
         let moves = matches!(header.command, command::READ | command::WRITE);
@@ -179,7 +186,7 @@ impl Server {
             return Err(error::INVALID);
         }
         let end = header.offset.checked_add(header.length.into());
-        if header.command != command::FLUSH && end.is_none_or(|end| end > self.export.size_bytes) {
+        if header.command != command::FLUSH && end.is_none_or(|end| end > export.size_bytes) {
             return Err(if writes { error::NO_SPACE } else { error::INVALID });
         }
         if self.quiet.is_some() {
@@ -189,7 +196,14 @@ impl Server {
     }
 
     /// A read: a hit is in the buffer of replies at once.
-    fn read(&mut self, place: usize, form: Form, header: &Header, began: Option<Nanos>) {
+    fn read(
+        &mut self,
+        place: usize,
+        disc: usize,
+        form: Form,
+        header: &Header,
+        began: Option<Nanos>,
+    ) {
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
         let request = Request::new(Op::Read, header.offset, header.length.into());
         let Some(connection) = self.connections[place].as_mut() else { return };
@@ -197,21 +211,22 @@ impl Server {
         let before = out.len();
         out.reserve(form.data_header_bytes() + length);
         form.data_header(out, header.cookie, header.offset, length);
-        let is_hit = self.cache.read_hit(&request, out);
-        self.figures.read(self.now, is_hit);
+        let served = &mut self.discs[disc];
+        let is_hit = served.cache.read_hit(&request, out);
+        served.figures.read(self.now, is_hit);
         if is_hit {
-            return self.served(began);
+            return self.answered(disc, began);
         }
         out.truncate(before);
         let request = self.ask(place, header, request, header.length.into(), began);
-        self.cache.submit(self.now, request, vec![0; length]);
+        self.discs[disc].cache.submit(self.now, request, vec![0; length]);
     }
 
-    fn fetch(&mut self, place: usize, header: &Header) {
+    fn fetch(&mut self, place: usize, disc: usize, header: &Header) {
         let request = Request::new(Op::Read, header.offset, header.length.into());
-        self.looks += u64::from(header.length / self.export.page_bytes.max(1));
+        self.looks += u64::from(header.length / self.exports[disc].page_bytes.max(1));
         let request = self.ask(place, header, request, 0, None);
-        self.cache.fetch(self.now, request);
+        self.discs[disc].cache.fetch(self.now, request);
     }
 
     /// Gives a request of a client its number.
@@ -230,66 +245,9 @@ impl Server {
         let task = self.keep(Asked { place, client, cookie, command, bytes, began });
         Request { task, object: client, ..request }
     }
-
-    pub(super) fn keep(&mut self, asked: Asked) -> u32 {
-        if let Some(task) = self.free.pop() {
-            self.asked[task as usize] = Some(asked);
-            return task;
-        }
-        self.asked.push(Some(asked));
-        u32::try_from(self.asked.len() - 1).unwrap_or(u32::MAX)
-    }
-
-    /// A request is served, that came then if its time is measured.
-    fn served(&mut self, began: Option<Nanos>) {
-        if let Some(began) = began {
-            let took = self.time() - began;
-            self.figures.served(took);
-        }
-    }
-
-    /// Answers all that is complete.
-    pub(super) fn complete(&mut self) {
-        while let Some(completion) = self.cache.next_completion(self.now) {
-            let task = completion.request.task;
-            if self.flush == Some(task) {
-                self.flush = None;
-                self.flushed = Some(completion.outcome.clone());
-            }
-            let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else {
-                continue;
-            };
-            self.free.push(task);
-            self.served(asked.began);
-            let connection = self.connections.get_mut(asked.place);
-            if let Some(connection) = connection.filter(|found| found.client == asked.client) {
-                reply(connection, &asked, completion);
-                self.connections.touch(asked.place);
-            }
-        }
-    }
 }
 
 fn connection_payload(connection: Option<&Connection>, length: usize) -> Vec<u8> {
     let waiting = connection.map(Connection::waiting).unwrap_or_default();
     waiting.get(REQUEST_BYTES..REQUEST_BYTES + length).unwrap_or_default().to_vec()
-}
-
-fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
-    connection.under_way -= 1;
-    connection.under_way_bytes -= asked.bytes;
-    let Phase::Requests(form, _) = connection.phase else { return };
-    let error = match completion.outcome {
-        Ok(()) => 0,
-        Err(DiscError::PastTheEnd { .. }) => error::INVALID,
-        Err(DiscError::Full { .. }) => error::NO_SPACE,
-        Err(DiscError::Failed { .. }) => error::IO,
-    };
-    if asked.command == command::READ && error == 0 {
-        let data = completion.data;
-        form.data_header(&mut connection.out, asked.cookie, completion.request.offset, data.len());
-        connection.out.extend_from_slice(&data);
-    } else {
-        form.plain(&mut connection.out, asked.cookie, error);
-    }
 }

@@ -1,12 +1,22 @@
-//! What a server is at, for those who ask.
+//! What a disc of a server is at, for those who ask.
 
-use super::Server;
 use super::figures::Figures;
 use crate::cache::cached::{Counts, Measured, OtherSize, Settings};
 use crate::cache::policy;
 use crate::units::Nanos;
 
 /// What a server is at.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshots {
+    /// Connected clients, also those that have chosen no disc yet.
+    pub(crate) clients: u64,
+    /// Clients since the start.
+    pub(crate) clients_ever: u64,
+    /// Its discs.
+    pub(crate) discs: Vec<Snapshot>,
+}
+
+/// What a disc of a server is at.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// What the cache counted.
@@ -37,27 +47,4 @@ pub(crate) struct Snapshot {
     pub(crate) clients_ever: u64,
     /// How long it runs.
     pub(crate) up: Nanos,
-}
-
-impl Server {
-    /// What it is at.
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        let (places, place_pages) = self.cache.places();
-        Snapshot {
-            counts: self.cache.counts(),
-            measured: self.cache.measured().clone(),
-            figures: self.figures.until(self.time()),
-            places: places.to_vec(),
-            place_pages,
-            would_hit_at_twice: self.cache.would_hit_at_twice(),
-            others: self.cache.other_sizes(),
-            policy: self.policy,
-            settings: self.cache.settings(),
-            used_pages: self.cache.used_pages(),
-            owed_bytes: self.cache.owed_bytes(),
-            clients: self.connections.len() as u64,
-            clients_ever: self.clients_ever.into(),
-            up: self.time(),
-        }
-    }
 }

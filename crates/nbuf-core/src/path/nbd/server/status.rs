@@ -14,7 +14,7 @@ const PAGES_MAX: u64 = 1 << 16;
 
 impl Server {
     /// What is in the cache, by extents.
-    pub(super) fn status(&mut self, place: usize, header: &Header) {
+    pub(super) fn status(&mut self, place: usize, disc: usize, header: &Header) {
         let Some(connection) = self.connections[place].as_ref() else { return };
         let Phase::Requests(form, contexts) = &connection.phase else { return };
         let (form, contexts) = (*form, contexts.clone());
@@ -25,7 +25,7 @@ impl Server {
         }
         for (at, &context) in contexts.iter().enumerate() {
             let most = if is_one { 1 } else { EXTENTS_MAX };
-            let extents = self.extents(context, header.offset, header.length, most);
+            let extents = self.extents(disc, context, header.offset, header.length, most);
             status(&mut out, header.cookie, context, &extents, at + 1 == contexts.len());
         }
         if let Some(connection) = self.connections[place].as_mut() {
@@ -35,6 +35,7 @@ impl Server {
 
     fn extents(
         &mut self,
+        disc: usize,
         context: Context,
         offset: u64,
         length: u32,
@@ -43,14 +44,14 @@ impl Server {
         if context == Context::Allocation {
             return vec![(length, 0)];
         }
-        let page_bytes = u64::from(self.export.page_bytes);
+        let page_bytes = u64::from(self.exports[disc].page_bytes);
         let mut extents: Vec<(u32, u32)> = Vec::new();
         let end = offset + u64::from(length).min(PAGES_MAX * page_bytes);
         self.looks += (end - offset) / page_bytes;
         let mut at = offset;
         while at < end {
             let next = end.min((at / page_bytes + 1) * page_bytes);
-            let state = self.cache.state(at);
+            let state = self.discs[disc].cache.state(at);
             let is_set = match context {
                 Context::Cached => !matches!(state, State::Empty | State::Reading),
                 _ => matches!(state, State::Dirty | State::Writing | State::Failed),

@@ -68,7 +68,9 @@ impl Server {
         }
         if is_tick {
             self.last_tick = self.now;
-            self.cache.tick(self.now);
+            for served in &mut self.discs {
+                served.cache.tick(self.now);
+            }
             self.end_stalled();
         }
         Ok(())
@@ -112,14 +114,17 @@ impl Server {
     /// Waits until something is ready. What of it is no client.
     fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<Vec<Token>, ServerError> {
         self.settle();
-        let disc = self.cache.disc();
-        let disc_waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
-        let disc_descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
         let mut descriptors = vec![
             PollFd::from_borrowed_fd(wake, PollFlags::IN),
-            PollFd::from_borrowed_fd(disc_descriptor, PollFlags::IN | disc_waits),
             PollFd::new(&self.connections, PollFlags::IN),
         ];
+        for served in &self.discs {
+            let disc = served.cache.disc();
+            let waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
+            let descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
+            descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN | waits));
+        }
+        let others = descriptors.len();
         let mut tokens = Vec::new();
         let accepts = self.now >= self.accept_at;
         for (at, listener) in self.listeners.iter().enumerate().filter(|_| accepts) {
@@ -136,7 +141,8 @@ impl Server {
         }
         // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
         let now = self.time();
-        let wait = self.cache.next_done_at().map_or(WAIT, |at| WAIT.min(at.saturating_sub(now)));
+        let next = self.discs.iter().filter_map(|served| served.cache.next_done_at()).min();
+        let wait = next.map_or(WAIT, |at| WAIT.min(at.saturating_sub(now)));
         let is_released = self.was_held && !self.is_held;
         let is_late = self.looks > LOOKS_MAX;
         let wait = if is_released || is_late { Nanos::ZERO } else { wait };
@@ -146,7 +152,7 @@ impl Server {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::Wait(error.into())),
         }
-        let ready = tokens.into_iter().zip(&descriptors[3..]);
+        let ready = tokens.into_iter().zip(&descriptors[others..]);
         let ready = ready.filter(|(_, descriptor)| !descriptor.revents().is_empty());
         Ok(ready.map(|(token, _)| token).collect())
     }
@@ -204,7 +210,10 @@ impl Server {
             }
             let Some(connection) = self.connections[place].as_mut() else { continue };
             if connection.is_done() {
-                self.cache.client_left(connection.client);
+                if let Some(disc) = connection.export {
+                    self.discs[disc].cache.client_left(connection.client);
+                    self.discs[disc].clients -= 1;
+                }
                 self.connections.remove(place);
             }
         }

@@ -21,7 +21,7 @@ const WORDS: [(&str, &str); 3] = [
 ];
 
 impl View for Served {
-    const PAGES: &'static [&'static str] = &["Cache", "Disc", "Sizes", "Figures"];
+    const PAGES: &'static [&'static str] = &["Cache", "Disc", "Sizes", "Figures", "Exports"];
     const WORDS: &'static [&'static str] = &[
         "never seen    the page was never in the cache, or is forgotten",
         "evicted       the policy had evicted the page",
@@ -44,8 +44,9 @@ impl View for Served {
         match page {
             0 => cache(seen, now, width),
             1 => disc(seen, now, width),
-            2 => sizes(now, width),
-            _ => six(now, width),
+            2 => of_each(now, |now| sizes(now, width)),
+            3 => of_each(now, |now| six(now, width)),
+            _ => exports(now),
         }
     }
 
@@ -111,6 +112,44 @@ fn disc(seen: &[&Served], now: &Served, width: usize) -> Vec<Line<'static>> {
             all.extend(histogram(&steps, width));
         }
     }
+    all
+}
+
+/// The same for each export, if there are several.
+fn of_each(now: &Served, of: impl Fn(&Served) -> Vec<Line<'static>>) -> Vec<Line<'static>> {
+    if now.exports().is_empty() {
+        return of(now);
+    }
+    let mut all = Vec::new();
+    for export in now.exports() {
+        all.push(Line::from(format!("export {}", export.name())));
+        all.extend(of(&export));
+        all.push(Line::default());
+    }
+    all
+}
+
+/// A line for each export, and one for their sum.
+fn exports(now: &Served) -> Vec<Line<'static>> {
+    let row = |served: &Served, name: String| {
+        let d = &served.seen;
+        let hits = d.hit_ratio.map_or_else(|| "-".to_owned(), percent);
+        let (reads, writes) = (served.rate(d.reads), served.rate(d.writes));
+        let (cache, dirty) = (Bytes(d.cache_bytes).to_string(), Bytes(d.owed_bytes).to_string());
+        let disc = served.rate(d.disc_reads);
+        Line::from(format!(
+            "{name:<20}{cache:>10}{reads:>10}{writes:>10}{hits:>8}{disc:>10}{dirty:>10}"
+        ))
+    };
+    let columns = ["cache", "reads", "writes", "hits", "disc", "dirty"];
+    let [cache, reads, writes, hits, disc, dirty] = columns;
+    let mut all = vec![Line::from(format!(
+        "{:<20}{cache:>10}{reads:>10}{writes:>10}{hits:>8}{disc:>10}{dirty:>10}",
+        "export"
+    ))];
+    all.extend(now.exports().iter().map(|export| row(export, export.name())));
+    let name = if now.exports().is_empty() { now.name() } else { "all".to_owned() };
+    all.push(row(now, name));
     all
 }
 

@@ -108,6 +108,7 @@ fn each_page_has_its_figures_at_each_size() {
         ("Disc", ["mean read in ms", "3.00 ms to 5.00 ms"]),
         ("Sizes", ["lru 2.00 MiB", "70.0 % (69.0 to 71.0)"]),
         ("Figures", ["Places in cache", "Hit rate distribution"]),
+        ("Exports", ["export", "1.00 MiB"]),
     ] {
         for (width, height) in [(80, 24), (200, 60), (60, 12)] {
             let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -119,6 +120,16 @@ fn each_page_has_its_figures_at_each_size() {
         }
         screen.key(Key::Next);
     }
+    let export = |name: &str| ServeDocument { name: name.to_owned(), ..served().seen };
+    let exports = vec![export("a"), export("b")];
+    let total = ServeDocument { exports: exports.clone(), ..served().seen };
+    let both = Served::new(0.0, &total, &total);
+    let shown = |page: usize| {
+        let lines = Served::lines(&[&both], page, 80, false);
+        lines.iter().map(|line| line.to_string() + "\n").collect::<String>()
+    };
+    assert_eq!(shown(2).matches("lru 2.00 MiB").count(), 2);
+    assert_eq!(shown(4).lines().count(), 4);
     let page = Served::html(&screen.shown());
     assert!(page.contains("Service time distribution") || page.contains("service time"), "{page}");
     assert!(page.contains("500/s") && page.contains("</html>"));

@@ -1,0 +1,71 @@
+//! What callers at the control socket ask for.
+
+use super::super::control::{Caller, Command};
+use super::super::handshake::Export;
+use super::{Change, Keeper, Quiet, Server};
+use crate::cache::policy;
+
+impl Server {
+    pub(super) fn command(&mut self, mut caller: Caller, command: Command, keeper: &dyn Keeper) {
+        let named = match command {
+            Command::Stats => return caller.answer(&keeper.describe(&self.snapshot())),
+            Command::Drain => {
+                caller.answer("{\"draining\": true}");
+                return self.drain();
+            }
+            Command::Resize(_, ref name) | Command::Policy(_, ref name) => self.named(name),
+        };
+        let disc = match named {
+            Ok(disc) => disc,
+            Err(why) => return caller.refuse(&why),
+        };
+        let change = self.setting(disc);
+        match command {
+            Command::Resize(bytes, _) => {
+                let pages = bytes / u64::from(self.discs[disc].cache.settings().page_bytes);
+                match u32::try_from(pages) {
+                    Ok(pages) if pages > 0 => self.renew(disc, caller, Change { pages, ..change }),
+                    _ => caller.refuse("the size is a page at least, and 16 TiB at most"),
+                }
+            }
+            Command::Policy(name, _) => match name.parse::<policy::Choice>() {
+                Ok(choice) if choice.row().name == "opt" => {
+                    caller.refuse("opt needs the future, which only a simulation has");
+                }
+                Ok(policy) => self.renew(disc, caller, Change { policy, ..change }),
+                Err(error) => caller.refuse(&error.to_string()),
+            },
+            Command::Stats | Command::Drain => {}
+        }
+    }
+
+    /// The disc that a caller means.
+    fn named(&self, name: &str) -> Result<usize, String> {
+        let is_it = |export: &Export| export.name == name;
+        match self.exports.iter().position(is_it) {
+            Some(disc) => Ok(disc),
+            None if name.is_empty() && self.exports.len() == 1 => Ok(0),
+            None => {
+                let names: Vec<&str> =
+                    self.exports.iter().map(|export| export.name.as_str()).collect();
+                Err(format!("no export has this name: give one of {}", names.join(", ")))
+            }
+        }
+    }
+
+    /// How a disc is set now.
+    pub(super) fn setting(&self, disc: usize) -> Change {
+        let served = &self.discs[disc];
+        let settings = served.cache.settings();
+        let (pages, writes) = (settings.pages, settings.writes);
+        Change { policy: served.policy, pages, writes, clients_max: self.clients_max }
+    }
+
+    /// Begins to renew a cache, when nothing else is going on.
+    fn renew(&mut self, disc: usize, mut caller: Caller, change: Change) {
+        if self.quiet.is_some() {
+            return caller.refuse("the server ends, or changes already: ask again");
+        }
+        self.quieten_for(Quiet::Renew(disc, change, Some(caller)));
+    }
+}

@@ -1,0 +1,70 @@
+//! Replies to requests that are complete.
+
+use super::super::connection::{Connection, Phase};
+use super::{Asked, Server};
+use crate::disc::nbd::wire::{command, error};
+use crate::disc::{Completion, Disc, DiscError};
+use crate::units::Nanos;
+
+impl Server {
+    pub(super) fn keep(&mut self, asked: Asked) -> u32 {
+        if let Some(task) = self.free.pop() {
+            self.asked[task as usize] = Some(asked);
+            return task;
+        }
+        self.asked.push(Some(asked));
+        u32::try_from(self.asked.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A request of a disc is answered, that came then if its time is measured.
+    pub(super) fn answered(&mut self, disc: usize, began: Option<Nanos>) {
+        if let Some(began) = began {
+            let took = self.time() - began;
+            self.discs[disc].figures.served(took);
+        }
+    }
+
+    /// Answers all that is complete.
+    pub(super) fn complete(&mut self) {
+        for disc in 0..self.discs.len() {
+            while let Some(completion) = self.discs[disc].cache.next_completion(self.now) {
+                self.take_completion(disc, completion);
+            }
+        }
+    }
+
+    fn take_completion(&mut self, disc: usize, completion: Completion) {
+        let task = completion.request.task;
+        if self.flush == Some(task) {
+            self.flush = None;
+            self.flushed = Some(completion.outcome.clone());
+        }
+        let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else { return };
+        self.free.push(task);
+        self.answered(disc, asked.began);
+        let connection = self.connections.get_mut(asked.place);
+        if let Some(connection) = connection.filter(|found| found.client == asked.client) {
+            reply(connection, &asked, completion);
+            self.connections.touch(asked.place);
+        }
+    }
+}
+
+fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
+    connection.under_way -= 1;
+    connection.under_way_bytes -= asked.bytes;
+    let Phase::Requests(form, _) = connection.phase else { return };
+    let error = match completion.outcome {
+        Ok(()) => 0,
+        Err(DiscError::PastTheEnd { .. }) => error::INVALID,
+        Err(DiscError::Full { .. }) => error::NO_SPACE,
+        Err(DiscError::Failed { .. }) => error::IO,
+    };
+    if asked.command == command::READ && error == 0 {
+        let data = completion.data;
+        form.data_header(&mut connection.out, asked.cookie, completion.request.offset, data.len());
+        connection.out.extend_from_slice(&data);
+    } else {
+        form.plain(&mut connection.out, asked.cookie, error);
+    }
+}

@@ -1,0 +1,84 @@
+//! A disc of a server with the cache in front of it: each export has its own.
+
+use super::Behind;
+use super::figures::Figures;
+use super::keeper::Change;
+use super::snapshot::Snapshot;
+use crate::cache::cached::{Cached, Counts, Others, Settings};
+use crate::cache::policy::{self, AnyPolicy};
+use crate::clock::Stopwatch;
+use crate::units::Nanos;
+
+/// A disc to serve.
+pub(crate) struct Offer {
+    /// The disc.
+    pub(crate) disc: Behind,
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether the empty name leads to it too.
+    pub(crate) is_default: bool,
+    /// Whether writes are refused.
+    pub(crate) is_read_only: bool,
+    /// The policy.
+    pub(crate) policy: policy::Choice,
+    /// The cache.
+    pub(crate) settings: Settings,
+}
+
+/// A disc that is served.
+pub(super) struct Served {
+    pub(super) cache: Cached<dyn AnyPolicy, Behind>,
+    pub(super) policy: policy::Choice,
+    pub(super) figures: Figures,
+    pub(super) clients: u64,
+    pub(super) clients_ever: u64,
+}
+
+impl Served {
+    /// With an empty cache.
+    pub(super) fn new(
+        disc: Behind,
+        choice: policy::Choice,
+        settings: Settings,
+        clock: Stopwatch,
+    ) -> Self {
+        let policy = choice.build(settings.pages, 0);
+        let mut cache = Cached::new(disc, policy, settings);
+        cache.time_with(Box::new(move || clock.nanos()));
+        cache.compare_with(Others::new(choice, settings.pages, Counts::default()));
+        Self { cache, policy: choice, figures: Figures::new(), clients: 0, clients_ever: 0 }
+    }
+
+    /// Changes what differs. Nothing is owed.
+    pub(super) fn change(&mut self, change: Change) {
+        let Change { policy, pages, writes, .. } = change;
+        self.cache.set_writes(writes);
+        let is_same = policy.to_string() == self.policy.to_string();
+        if !is_same || pages != self.cache.settings().pages {
+            self.cache.renew(policy.build(pages, 0), pages);
+            self.cache.compare_with(Others::new(policy, pages, self.cache.counts()));
+            self.policy = policy;
+        }
+    }
+
+    /// What it is at.
+    pub(super) fn snapshot(&self, up: Nanos) -> Snapshot {
+        let (places, place_pages) = self.cache.places();
+        Snapshot {
+            counts: self.cache.counts(),
+            measured: self.cache.measured().clone(),
+            figures: self.figures.until(up),
+            places: places.to_vec(),
+            place_pages,
+            would_hit_at_twice: self.cache.would_hit_at_twice(),
+            others: self.cache.other_sizes(),
+            policy: self.policy,
+            settings: self.cache.settings(),
+            used_pages: self.cache.used_pages(),
+            owed_bytes: self.cache.owed_bytes(),
+            clients: self.clients,
+            clients_ever: self.clients_ever,
+            up,
+        }
+    }
+}
