@@ -170,6 +170,6 @@ mod tests {
         assert!((700..1400).contains(&looked.times.count()), "{}", looked.times.count());
         let mean = looked.seconds() * 1e9 / 64_000.0;
         assert!((170.0..230.0).contains(&mean), "{mean} ns of 200");
-        assert_eq!(costs.measured.of(Work::Copy).seconds(), 0.0);
+        assert!(costs.measured.of(Work::Copy).seconds().abs() < f64::EPSILON);
     }
 }

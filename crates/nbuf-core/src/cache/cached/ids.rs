@@ -123,15 +123,15 @@ impl Ids {
     /// Gives a page its frame, or takes it away for a reason.
     pub(super) fn set_frame(&mut self, id: u32, frame: Result<u32, Absence>) {
         let slot = &mut self.slots[id as usize];
-        let had_one = slot.frame != NONE;
+        let before = slot.frame != NONE;
         match frame {
             Ok(frame) => slot.frame = frame,
             Err(absence) => (slot.frame, slot.absence) = (NONE, absence),
         }
-        let has_one = slot.frame != NONE;
+        let after = slot.frame != NONE;
         let place = usize::try_from(slot.page / self.place_pages).unwrap_or(usize::MAX);
         if let Some(count) = self.places.get_mut(place) {
-            *count = *count + u32::from(has_one) - u32::from(had_one);
+            *count = *count + u32::from(after) - u32::from(before);
         }
         self.settle(id);
     }

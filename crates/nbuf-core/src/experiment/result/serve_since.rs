@@ -94,7 +94,7 @@ impl WatchTimes {
     /// The times that came after others: quantiles are the ends of steps, and the longest is not known.
     fn since(&self, was: &Self) -> Self {
         let new = |step: &FigureStep| {
-            let is_same = |old: &&FigureStep| old.from == step.from;
+            let is_same = |old: &&FigureStep| old.from.total_cmp(&step.from).is_eq();
             let old = was.steps.iter().find(is_same).map_or(0, |old| old.count);
             FigureStep { count: step.count.saturating_sub(old), ..*step }
         };

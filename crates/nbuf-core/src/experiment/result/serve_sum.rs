@@ -98,7 +98,7 @@ impl WatchTimes {
         let count = self.count + other.count;
         let mut steps: Vec<FigureStep> = self.steps.clone();
         for step in &other.steps {
-            match steps.iter_mut().find(|known| known.from == step.from) {
+            match steps.iter_mut().find(|known| known.from.total_cmp(&step.from).is_eq()) {
                 Some(known) => known.count += step.count,
                 None => steps.push(*step),
             }

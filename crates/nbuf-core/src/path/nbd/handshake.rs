@@ -377,7 +377,7 @@ mod tests {
             input.extend(go(chosen.as_bytes()));
             let (mut handshake, mut out) = (Handshake::default(), Vec::new());
             let (_, step) = handshake.take(&exports(), &input, &mut out);
-            let got = (step == Step::Ready).then(|| (handshake.chosen, handshake.contexts.len()));
+            let got = (step == Step::Ready).then_some((handshake.chosen, handshake.contexts.len()));
             assert_eq!(got, want, "{set} {chosen}");
         }
         let only = [export("tape", false)];

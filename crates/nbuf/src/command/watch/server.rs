@@ -29,8 +29,8 @@ pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<u8> {
         match live {
             Some(live) => live.take(served()),
             None if arguments.json => {
-                let line = document::write_line(total).map_err(io::Error::other)?;
-                print(line.as_bytes()).map_err(as_io)
+                let record = document::write_line(total).map_err(io::Error::other)?;
+                print(record.as_bytes()).map_err(as_io)
             }
             None => print(text(&served()).as_bytes()).map_err(as_io),
         }

@@ -60,9 +60,7 @@ impl<W: Write> Recorder<'_, W> {
                 workers.take(sample);
                 match sample {
                     Sample::Event(event) => {
-                        if let Some(budget) = budget {
-                            budget.see(event);
-                        }
+                        budget.iter_mut().for_each(|budget| budget.see(event));
                         let event = workers.judged(pipes.judged(event));
                         for asked in advised.asked_for(&event) {
                             out.push(names, &asked)?;
