@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
@@ -26,6 +26,11 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
 /// Whether it can be a time.
 pub(crate) fn is_time(kind: &DataType) -> bool {
     kind.is_integer() || matches!(kind, DataType::Timestamp(..) | DataType::Float64)
+}
+
+/// Whether it has whole numbers or fractions.
+pub(crate) fn is_number(kind: &DataType) -> bool {
+    kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Float64)
 }
 
 /// Runs one of two expressions with the values of whole numbers as a slice.
@@ -128,6 +133,25 @@ pub(crate) fn times(array: &ArrayRef, from: usize, to: usize, out: &mut Vec<i64>
             let mut whole = Vec::new();
             numbers(array, from, to, &mut whole);
             out.extend(whole.into_iter().map(u64::cast_signed));
+        }
+    }
+}
+
+/// Numbers of some rows, whole or with a fraction.
+pub(crate) fn fractions(array: &ArrayRef, from: usize, to: usize, out: &mut Vec<f64>) {
+    out.clear();
+    match array.data_type() {
+        DataType::Float64 => {
+            out.extend(&array.as_primitive::<Float64Type>().values()[from..to]);
+        }
+        DataType::Float32 => {
+            let values = &array.as_primitive::<Float32Type>().values()[from..to];
+            out.extend(values.iter().map(|&value| f64::from(value)));
+        }
+        _ => {
+            let mut whole = Vec::new();
+            numbers(array, from, to, &mut whole);
+            out.extend(whole.into_iter().map(|value| value.cast_signed() as f64));
         }
     }
 }

@@ -4,11 +4,12 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use nbuf::experiment::session::Rows;
 use nbuf::experiment::trace::{Op, Request, Unit};
-use nbuf::trace::{CacheEvent, FileId, Record};
+use nbuf::trace::{CacheEvent, Cost, FileId, Lifetime, Record};
 use nbuf::workload::format::{BATCH_REQUESTS, Batch, key_of_text, native_request};
 
 use crate::columns::{
-    has_negative, is_text, is_time, is_whole, largest, numbers, smallest, text, times,
+    fractions, has_negative, is_number, is_text, is_time, is_whole, largest, numbers, smallest,
+    text, times,
 };
 use crate::roles::{Role, find, missing};
 
@@ -87,6 +88,7 @@ impl Requests {
                 Role::Key | Role::Object | Role::Op => {
                     (is_whole(kind) || is_text(kind), "whole numbers or texts")
                 }
+                Role::Ttl | Role::Cost => (is_number(kind), "numbers"),
                 Role::Time => (is_time(kind), "timestamps, nanoseconds or seconds with a fraction"),
                 _ => (is_whole(kind), "whole numbers"),
             };
@@ -107,6 +109,8 @@ impl Requests {
             }
             match role {
                 Role::Op => self.check_operations(index, column)?,
+                Role::Ttl => self.check_amounts(index, column, "seconds to live")?,
+                Role::Cost => self.check_amounts(index, column, "costs")?,
                 Role::Time => self.check_times(index, column)?,
                 Role::Task => {
                     let most = self.arrays(index).map(largest).max().unwrap_or(0);
@@ -146,6 +150,20 @@ impl Requests {
         Ok(())
     }
 
+    /// Refuses what is below 0, infinite or no number.
+    fn check_amounts(&self, index: usize, column: &str, what: &str) -> Result<(), String> {
+        let mut amounts = Vec::new();
+        for array in self.arrays(index) {
+            fractions(array, 0, array.len(), &mut amounts);
+            if let Some(wrong) = amounts.iter().find(|&&amount| Cost::new(amount).is_none()) {
+                return Err(format!(
+                    "the column `{column}` has {wrong}, and {what} are 0 or more: leave these rows out"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn check_operations(&self, index: usize, column: &str) -> Result<(), String> {
         for array in self.arrays(index) {
             let rows = 0..array.len();
@@ -177,12 +195,14 @@ impl Requests {
         let first = out.requests.len();
         out.requests.resize(first + to - from, Request::new(Op::Read, 0, 1));
         let mut kept: Option<Vec<bool>> = None;
-        let (mut whole, mut moments) = (Vec::new(), Vec::new());
+        let (mut whole, mut moments, mut amounts) = (Vec::new(), Vec::new(), Vec::new());
         for &(role, index) in &self.columns {
             let array = batch.column(index);
             let is_text = is_text(array.data_type());
             if role == Role::Time {
                 times(array, from, to, &mut moments);
+            } else if matches!(role, Role::Ttl | Role::Cost) {
+                fractions(array, from, to, &mut amounts);
             } else if !is_text {
                 numbers(array, from, to, &mut whole);
             }
@@ -217,6 +237,16 @@ impl Requests {
                     }
                     kept = Some(ops.iter().map(Option::is_some).collect());
                 }
+                Role::Ttl => {
+                    for (request, &seconds) in requests.iter_mut().zip(&amounts) {
+                        request.lifetime = lifetime(seconds);
+                    }
+                }
+                Role::Cost => {
+                    for (request, &cost) in requests.iter_mut().zip(&amounts) {
+                        request.cost = Cost::new(cost).unwrap_or_default();
+                    }
+                }
                 _ => put(role, requests, &whole, &moments),
             }
         }
@@ -241,8 +271,15 @@ fn put(role: Role, requests: &mut [Request], whole: &[u64], moments: &[i64]) {
         Role::Task => each
             .zip(whole)
             .for_each(|(to, &from)| to.task = u32::try_from(from).unwrap_or(u32::MAX)),
-        Role::Op | Role::Object => {}
+        Role::Op | Role::Object | Role::Ttl | Role::Cost => {}
     }
+}
+
+/// A time to live in seconds; none for 0.
+fn lifetime(seconds: f64) -> Lifetime {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let ns = (seconds * 1e9).round() as u64;
+    Lifetime::from_ns(ns)
 }
 
 impl Rows for Requests {
@@ -253,6 +290,10 @@ impl Rows for Requests {
     fn has_sizes(&self) -> bool {
         let size = if self.unit == Unit::Keys { Role::Size } else { Role::Length };
         self.columns.iter().any(|&(role, _)| role == size)
+    }
+
+    fn has_costs(&self) -> bool {
+        self.columns.iter().any(|&(role, _)| role == Role::Cost)
     }
 
     fn count(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, Schema};
 
-use crate::columns::{is_time, is_whole};
+use crate::columns::{is_number, is_time, is_whole};
 
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +15,12 @@ pub(crate) enum Role {
     Time,
     Object,
     Task,
+    Ttl,
+    Cost,
 }
 
 /// The roles of columns, as `columns=` names them, and the names that they are known by.
-const ROLES: [(Role, &str, &[&str]); 8] = [
+const ROLES: [(Role, &str, &[&str]); 10] = [
     (Role::Key, "key", &["key", "page", "block"]),
     (Role::Size, "size", &["size"]),
     (Role::Offset, "offset", &["offset_bytes", "offset"]),
@@ -27,6 +29,8 @@ const ROLES: [(Role, &str, &[&str]); 8] = [
     (Role::Time, "time", &["time_ns", "time"]),
     (Role::Object, "file", &["file", "object", "volume"]),
     (Role::Task, "task", &["task"]),
+    (Role::Ttl, "ttl", &["ttl"]),
+    (Role::Cost, "cost", &["cost"]),
 ];
 
 /// The columns of a table, by their role.
@@ -73,6 +77,7 @@ fn is_usable(role: Role, kind: &DataType) -> bool {
     match role {
         Role::Time => is_time(kind),
         Role::Task => is_whole(kind),
+        Role::Ttl | Role::Cost => is_number(kind),
         _ => true,
     }
 }

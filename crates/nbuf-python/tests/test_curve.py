@@ -1,6 +1,8 @@
 """Curves from Python are those of the program, to the digit."""
 
 import nbuf
+import numpy
+import pandas
 import pytest
 
 KEYS = ["lru", "fifo", "clock", "sieve", "arc", "s3-fifo", "w-tinylfu", "opt", "v1:busy=3"]
@@ -110,3 +112,60 @@ def test_a_plot_has_a_line_for_each_page_size(native):
     curve = nbuf.curve(native, page=[4096, 65536])
     drawn = [list(line.get_ydata()) for line in nbuf.plot(curve).get_lines()]
     assert len(drawn) == 2 and drawn[0] != drawn[1]
+
+
+@pytest.fixture(scope="module")
+def objects(folder):
+    """A CSV of objects with times to live and costs, and the same as a table."""
+    random = numpy.random.default_rng(9)
+    count = 4000
+    keys = random.zipf(1.3, count) % 500
+    table = pandas.DataFrame(
+        {
+            "key": keys,
+            "size": 100 + keys * 7 % 900,
+            "time": numpy.arange(count) * 0.5,
+            "ttl": keys % 4 * 100,
+            "origin_ms": (keys % 10 + 1) / 4,
+        }
+    )
+    path = folder / "objects.csv"
+    table.to_csv(path, index=False)
+    return path, table
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ttl": "trace", "expired": "free"},
+        {"ttl": "trace,10m"},
+        {"ttl": 30},
+        {"admit": "threshold:bytes=500"},
+        {"admit": ["probability:p=0.5", "tinylfu"]},
+        {"cost": "origin_ms", "policy": ["lru", "gdsf"]},
+    ],
+)
+def test_a_table_of_objects_is_the_trace_of_the_file(objects, options):
+    path, table = objects
+    options = {"sizes": ["4KiB", "64KiB"], "unit": "object", "seed": 3, **options}
+    csv = nbuf.read_trace(path, format="csv:key=key,size=size,time=time,ttl=ttl" if "cost" not in options else "csv")
+    want = nbuf.curve(csv, **options)
+    made = nbuf.curve(table, **options)
+    assert made.to_dict()["curves"] == want.to_dict()["curves"]
+    without = nbuf.curve(table, sizes=["4KiB", "64KiB"], unit="object", policy=options.get("policy", "lru"))
+    if "cost" not in options:
+        assert made.at("4KiB").misses != without.at("4KiB").misses
+    else:
+        assert without.at("4KiB").miss_cost is None and made.at("4KiB").miss_cost > 0
+        missed = nbuf.curve(table, **{**options, "sizes": ["1GiB"], "policy": "lru"}).points()[0].miss_cost
+        assert missed == pytest.approx(table.drop_duplicates("key")["origin_ms"].sum(), rel=1e-6)
+
+
+def test_costs_and_times_to_live_that_cannot_be(objects):
+    _, table = objects
+    with pytest.raises(nbuf.Error, match="no column of the table has the costs"):
+        nbuf.curve(nbuf.read_trace(table), sizes=["4KiB"], unit="object", cost="origin_ms")
+    with pytest.raises(nbuf.Error, match="has -1.0, and costs are 0 or more"):
+        nbuf.curve(table.assign(origin_ms=-1.0), sizes=["4KiB"], unit="object", cost="origin_ms")
+    with pytest.raises(nbuf.Error, match="no time to live"):
+        nbuf.curve(table, sizes=["4KiB"], ttl="soon")

@@ -14,7 +14,7 @@ from nbuf._svg import Line, svg
 from nbuf._trace import Size, Source, Trace, _run, _text, read_trace
 
 #: Policies that are made for objects; over pages they are another one, or near it.
-ONLY_OBJECTS = ("gdsf", "redis", "memcached")
+ONLY_OBJECTS = ("gdsf", "redis", "memcached", "lhd", "adaptsize")
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -40,6 +40,8 @@ class Point:
             (requests - missed) / requests if requests and missed is not None else None
         )
 
+        #: What the misses cost, with `cost=`; else None.
+        self.miss_cost: float | None = point.get("miss_cost")
         asked, missed_bytes = point.get("bytes"), point.get("miss_bytes")
         #: The share of the bytes that hit; None where pages are counted and not objects.
         self.byte_hit_ratio: float | None = (
@@ -120,6 +122,7 @@ class Curve(Result):
             ("miss_ratio", "f64"),
             ("request_hit_ratio", "f64"),
             ("byte_hit_ratio", "f64"),
+            ("miss_cost", "f64"),
             ("lo", "f64"),
             ("hi", "f64"),
         ]
@@ -242,6 +245,10 @@ def curve(
     warmup: int | float | None = None,
     overhead: Size = 0,
     allocator: str = "exact",
+    ttl: int | str | None = None,
+    expired: str = "evict",
+    admit: str | Sequence[str] | None = None,
+    cost: str | None = None,
     target: str | None = None,
     memory: Size | None = None,
     seed: int = 0,
@@ -253,7 +260,8 @@ def curve(
     A size that is a number counts pages or keys; a text is in the grammar of the program: `64MiB`, `10%`,
     `1000..500000`. `policy="all"` takes every policy.
     """
-    trace = read_trace(trace)
+    is_table = hasattr(trace, "__arrow_c_stream__") and not isinstance(trace, Trace)
+    trace = read_trace(trace, columns={"cost": cost} if cost is not None and is_table else None)
     names = _list(policy)
     if "all" in names:
         names = [row["name"] for row in policies() if row["name"] not in ONLY_OBJECTS]
@@ -269,6 +277,10 @@ def curve(
         "is_objects": unit == "object",
         "overhead_bytes": _nbuf.size(_text(overhead)) if overhead else 0,
         "allocator": allocator,
+        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{operator.index(ttl)}s",
+        "expired": expired,
+        "admissions": [] if admit is None else [admit] if isinstance(admit, str) else list(admit),
+        "cost": cost,
         "writes": writes,
         "warmup": _warmup(warmup),
         "sample": sample if sample is None or isinstance(sample, str) else {"fixed": float(sample)},

@@ -74,6 +74,14 @@ pub enum Error {
         /// The format that was named.
         format: String,
     },
+    /// A table has no column of costs.
+    #[error(
+        "no column of the table has the costs of misses: name it, such as columns={{\"cost\": \"{column}\"}}"
+    )]
+    NoCosts {
+        /// The column that was asked for.
+        column: String,
+    },
     /// No time passes in which an object could expire.
     #[error(
         "--ttl cannot expire the objects of {name}, because no time passes in it ({format}): take a trace with \

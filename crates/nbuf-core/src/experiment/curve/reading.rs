@@ -120,8 +120,13 @@ pub(super) fn named(spec: &Spec) -> String {
 }
 
 /// The format that was named; with a column of costs, a CSV.
-fn format(spec: &Spec) -> Result<Option<Parameters>, Error> {
+fn format(spec: &Spec, session: &Session<'_>) -> Result<Option<Parameters>, Error> {
     let Some(column) = &spec.cost else { return Ok(spec.format.clone()) };
+    match &session.given {
+        Some(given) if given.0.has_costs() => return Ok(None),
+        Some(_) => return Err(Error::NoCosts { column: column.clone() }),
+        None => {}
+    }
     let csv = || Parameters { format: "csv".to_owned(), pairs: Vec::new() };
     let mut format = spec.format.clone().unwrap_or_else(csv);
     if format.format != "csv" {
@@ -134,7 +139,7 @@ fn format(spec: &Spec) -> Result<Option<Parameters>, Error> {
 fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, Error> {
     let options = Options {
         memory,
-        format: format(spec)?,
+        format: format(spec, session)?,
         given: session.given.clone(),
         problems_max: spec.problems_max,
         ..Options::default()

@@ -29,6 +29,11 @@ pub trait Rows: Send + Sync {
     /// Whether the requests have lengths, or the keys sizes.
     fn has_sizes(&self) -> bool;
 
+    /// Whether the rows say what misses cost.
+    fn has_costs(&self) -> bool {
+        false
+    }
+
     /// How many rows there are.
     fn count(&self) -> u64;
 

@@ -44,8 +44,7 @@ impl<W: Write> Recorder<'_, W> {
         let Self { perf, names, writes, uncached, advised, touched, log, last_touched, .. } = self;
         let Self { reclaim, pipes, workers, threads, processes, container, budget, .. } = self;
         let mut out = Out { log, last_touched, this_thread };
-        let mut past = Vec::new();
-        let mut links = Links::default();
+        let (mut past, mut links) = (Vec::new(), Links::default());
         perf.drain_batch(|batch| {
             let whole = reclaim.whole(batch, now);
             let taken = reclaim::taken(batch);
@@ -60,7 +59,9 @@ impl<W: Write> Recorder<'_, W> {
                 workers.take(sample);
                 match sample {
                     Sample::Event(event) => {
-                        budget.iter_mut().for_each(|budget| budget.see(event));
+                        if let Some(budget) = budget {
+                            budget.see(event);
+                        }
                         let event = workers.judged(pipes.judged(event));
                         for asked in advised.asked_for(&event) {
                             out.push(names, &asked)?;
