@@ -6,6 +6,7 @@
 #[expect(unsafe_code, reason = "memory of other libraries is read here and nowhere else")]
 mod sys;
 
+mod checks;
 mod columns;
 mod errors;
 mod fleet;
