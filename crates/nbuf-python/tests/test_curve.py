@@ -165,7 +165,7 @@ def test_costs_and_times_to_live_that_cannot_be(objects):
     _, table = objects
     with pytest.raises(nbuf.Error, match="no column of the table has the costs"):
         nbuf.curve(nbuf.read_trace(table), sizes=["4KiB"], unit="object", cost="origin_ms")
-    with pytest.raises(nbuf.Error, match="has -1.0, and costs are 0 or more"):
+    with pytest.raises(nbuf.Error, match="has -1, and costs are 0 or more"):
         nbuf.curve(table.assign(origin_ms=-1.0), sizes=["4KiB"], unit="object", cost="origin_ms")
     with pytest.raises(nbuf.Error, match="no time to live"):
         nbuf.curve(table, sizes=["4KiB"], ttl="soon")

@@ -184,6 +184,7 @@ impl Notice<'_> {
             Self::LeftoverRemoved(_)
             | Self::Detected { .. }
             | Self::MemoryPer { .. }
+            | Self::Searched(_)
             | Self::Serve(ServeNotice::Changed { .. } | ServeNotice::Unchanged)
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,
