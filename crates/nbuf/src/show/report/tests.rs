@@ -420,8 +420,8 @@ fn one_of_each_and_nothing_to_gain() {
         &bare(),
         40,
         &expect![[r#"
-            16.0 MiB. More cache buys nothing. Modelled,
-              not verified.
+            16.0 MiB. More cache buys nothing.
+              Modelled, not verified.
               = 4.00 MiB cache + 9.00 MiB anonymous
                 + 1.00 MiB kernel + 2.00 MiB shared
                 text + 10.0 MiB slack
