@@ -65,7 +65,13 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     )
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
-    let cases: [(&[&str], i32, &str); 33] = [
+    fs::write(place.path("below.csv"), "key,size,cost\n1,2,-3\n").unwrap();
+    let cases: [(&[&str], i32, &str); 34] = [
+        (
+            &["--cost", "cost", "below.csv"],
+            125,
+            "1 record cannot be read, the first at below.csv, line 2",
+        ),
         (&["missing"], 125, "cannot open missing"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),

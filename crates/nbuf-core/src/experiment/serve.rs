@@ -40,6 +40,8 @@ use super::session::{Interim, Session};
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
 use crate::path::nbd::{self, Behind, Offer, PassedSockets, Server, ServerError, Setup};
+use crate::sys::memory::available;
+use crate::units::Bytes;
 use describe::describe;
 
 /// Where a server can be reached, before its first client.
@@ -70,6 +72,12 @@ pub fn run_with(
     let passed = passed.map_err(ServerError::Listen)?;
     let addresses = passed.addresses().map_err(ServerError::Listen)?;
     spec.check_addresses(&addresses)?;
+    let wanted =
+        Bytes(spec.exports.iter().map(|export| export.size.0).fold(0, u64::saturating_add));
+    let available = available();
+    if wanted > available {
+        return Err(Error::NoMemory { wanted, available });
+    }
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
@@ -155,7 +163,7 @@ pub fn drain(socket: &Path) -> Result<(), Error> {
 
 /// Gives the cache of a running server another size, when all that is dirty is written. An export by its name;
 /// the empty name is the only one.
-pub fn resize(socket: &Path, size: crate::units::Bytes, export: &str) -> Result<(), Error> {
+pub fn resize(socket: &Path, size: Bytes, export: &str) -> Result<(), Error> {
     ask(socket, format!("resize {} {export}", size.0).trim_end()).map(drop)
 }
 

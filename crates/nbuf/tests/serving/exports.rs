@@ -71,6 +71,12 @@ fn discs_are_served_by_name_and_counted_apart() {
     let [first, second] = [0, 1].map(|at| &seen["exports"][at]);
     assert_eq!((&first["policy"], &first["cache_bytes"]), (&"lru".into(), &(256 << 10).into()));
     assert_eq!((&second["policy"], &second["cache_bytes"]), (&"s3-fifo".into(), &MIB.into()));
+    // More than there is of memory is refused, and the server serves on.
+    let (status, said) = ask(&["resize", "socket", "8TiB", "--export", "a"]);
+    assert!(status == Some(125) && said.contains("of memory is available"), "{said}");
+    assert_eq!(&stats(&place)["exports"][0]["cache_bytes"], &(256 << 10));
+    let (status, said) = ask(&["--disc", "file:a.img", "--size", "8TiB", "--socket", "other"]);
+    assert!(status == Some(125) && said.contains("of memory is available"), "{said}");
     // What is dirty on both is written at the end.
     assert_eq!((a.write(0, 8192, &[5; 512]), b.write(0, 8192, &[6; 512])), (Some(0), Some(0)));
     if has(&["nbdinfo"]) {

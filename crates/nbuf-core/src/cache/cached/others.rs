@@ -177,6 +177,10 @@ impl Others {
             return Vec::new();
         };
         let lookups = lookups as f64;
+        // No cache hits what was never seen. The small caches take pages one by one, and the running one looks up
+        // all pages of the reads under way first: large reads that overlap would seem to hit more.
+        let new = counts.misses_new - self.since.misses_new;
+        let most = (1.0 - new as f64 / lookups).clamp(0.0, 1.0);
         let size = |other: &Small| {
             let pairs = other.hits.iter().zip(&first.hits);
             let more: Vec<f64> = pairs.map(|(&a, &b)| a as f64 - b as f64).collect();
@@ -187,7 +191,7 @@ impl Others {
             let half = DEVIATIONS * ((1.0 - self.rate) * spread).sqrt() / self.rate / lookups;
             let best = hits as f64 / lookups + sum / self.rate / lookups;
             let [hit_ratio, low, high] =
-                [best, best - half, best + half].map(|ratio| ratio.clamp(0.0, 1.0));
+                [best, best - half, best + half].map(|ratio| ratio.clamp(0.0, most));
             OtherSize { policy: other.name.clone(), pages: other.pages, hit_ratio, low, high }
         };
         others.iter().map(size).collect()

@@ -74,6 +74,9 @@ fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
         Some(rate) => sample(spec, &mut reading, rate, warmup)?,
         None => exact(spec, &mut reading, warmup)?,
     };
+    if reading.requests == 0 && reading.source.problems().count > 0 {
+        return Err(reading.source.unreadable().into());
+    }
     let unit = match (reading.source.detected().unit, spec.whole) {
         _ if is_objects => "object",
         (Unit::Keys, _) => "key",

@@ -143,7 +143,8 @@ impl Rolling {
 
     /// Ends the window: the curve of all so far. A window without a recording counts, too.
     pub(super) fn close(&mut self, spec: &Spec, memory: LiveMemory) -> LiveDocument {
-        let document = self.next();
+        let mut document = self.next();
+        document.warnings.extend(spec.overhead.and_then(|share| exceeded(share, &document)));
         self.document(spec, memory, document)
     }
 
@@ -272,6 +273,19 @@ fn sizes(distinct: u64) -> Vec<u64> {
         .collect();
     sizes.push(distinct.max(1));
     sizes
+}
+
+/// That recording took clearly more of a processor than was allowed, if it did.
+fn exceeded(share: f64, window: &LiveDocument) -> Option<Warning> {
+    let taken = window.reader_seconds / window.seconds.max(1e-9);
+    (taken > 1.5 * share).then(|| {
+        Warning::Text(format!(
+            "reading the events took {:.0} % of a processor, and --overhead allows {:.1} %: a sample keeps at least 64 MiB \
+             of pages, and leaving an access out costs too",
+            taken * 100.0,
+            share * 100.0
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::ConfigError;
 use crate::path::nbd::{DiscFileError, ServerError};
+use crate::units::Bytes;
 
 /// Why a disc cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +93,16 @@ pub enum Error {
     /// The observer could not take the addresses.
     #[error(transparent)]
     Observer(io::Error),
+    /// The caches do not fit into memory.
+    #[error(
+        "the caches take {wanted}, and {available} of memory is available: give a smaller --size"
+    )]
+    NoMemory {
+        /// All caches.
+        wanted: Bytes,
+        /// What there is.
+        available: Bytes,
+    },
     /// A running server did not answer.
     #[error("no server answers at {control} ({error}): give the socket that `nbuf serve` printed")]
     NoServer {

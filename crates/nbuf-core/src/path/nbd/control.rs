@@ -93,9 +93,18 @@ impl Caller {
 /// Asks a server at its control socket, and waits for the answer.
 pub(crate) fn ask(control: &Path, line: &str) -> io::Result<String> {
     let mut stream = UnixStream::connect(control)?;
-    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+    // Figures come at once; a change waits until what is dirty is written.
+    let patience = if line == "stats" { Duration::from_secs(5) } else { Duration::from_mins(1) };
+    stream.set_read_timeout(Some(patience))?;
     stream.write_all(format!("{line}\n").as_bytes())?;
     let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer)?;
+    let read = BufReader::new(stream).read_line(&mut answer);
+    read.map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => {
+            let seconds = patience.as_secs();
+            io::Error::new(ErrorKind::TimedOut, format!("no answer in {seconds} s"))
+        }
+        _ => error,
+    })?;
     if answer.is_empty() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(answer) }
 }

@@ -220,12 +220,14 @@ impl Source {
             problem.input = self.current;
         }
         self.problems.append(&mut self.work.problems);
-        if self.problems.count <= self.problems_max {
-            return Ok(());
-        }
+        if self.problems.count <= self.problems_max { Ok(()) } else { Err(self.unreadable()) }
+    }
+
+    /// That records cannot be read, with the first of them.
+    pub(crate) fn unreadable(&self) -> SourceError {
         let first = self.problems.kept.first().map(|problem| self.describe(problem));
         let count = self.problems.count;
-        Err(SourceError::TooManyProblems { count, first: first.unwrap_or_default() })
+        SourceError::TooManyProblems { count, first: first.unwrap_or_default() }
     }
 
     /// Memory that it has in use, next to blocks that are read.

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::{Error, Result};
+use nbuf::experiment::capture::Capture;
 use nbuf::experiment::document;
 use nbuf::experiment::live::{self, Several, Spec, Target as Program};
 use nbuf::experiment::output::Readers;
@@ -56,6 +57,10 @@ fn spec(args: &Args) -> Result<Spec> {
     let duration = args.running.duration.or(defaults.duration);
     let capture = args.capture.of_running()?;
     let overhead = args.overhead;
+    if overhead.is_some() && capture == Capture::Perf {
+        let only = "--overhead is for recording by BPF: leave out --capture perf, or --overhead";
+        return Err(UsageError(only.to_owned()).into());
+    }
     Ok(Spec { hit, fills_per_second, duration, capture, overhead, ..defaults })
 }
 

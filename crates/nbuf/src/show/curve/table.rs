@@ -142,7 +142,9 @@ fn has_costs(curve: &PolicyCurve) -> bool {
 /// What the misses cost, in the unit of the trace.
 fn cost(point: &CurvePoint) -> String {
     point.miss_cost.map_or(String::new(), |cost| match cost {
+        huge if huge >= 1e15 => format!("{huge:.2e}"),
         many if many >= 1000.0 => grouped(whole(many)),
+        tiny if tiny > 0.0 && tiny < 0.01 => format!("{tiny:.2e}"),
         few => three_digits(few),
     })
 }

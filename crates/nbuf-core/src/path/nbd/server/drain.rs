@@ -1,14 +1,18 @@
 //! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
 
-use super::{Asked, Keeper, Quiet, Server};
+use super::{Asked, Change, Keeper, Quiet, Server};
 use crate::disc::{Disc, DiscError};
+use crate::sys::memory::available;
 use crate::trace::request::{Op, Request};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// Flushes that are tried before the server ends without.
 const FLUSHES_MAX: u32 = 5;
 /// The time between them.
 const PAUSE: Nanos = Nanos(500_000_000);
+
+/// What a frame takes in addition to its bytes, with the policy and the numbers of pages.
+const FRAME_BYTES: u64 = 128;
 
 /// How a server ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +95,13 @@ impl Server {
             return self.next_disc();
         };
         let before = self.setting(disc);
+        if let Err(why) = self.has_memory_for(disc, change) {
+            match caller {
+                Some(mut caller) => caller.refuse(&why),
+                None => keeper.changed(disc, Err(&why)),
+            }
+            return;
+        }
         self.clients_max = change.clients_max;
         self.discs[disc].change(change);
         match caller {
@@ -100,6 +111,20 @@ impl Server {
             }
             None => keeper.changed(disc, Ok((before, change))),
         }
+    }
+
+    /// Whether a larger cache can be had. The old one is there until the pages are in the new one, and without memory
+    /// the process would end with what others owe.
+    fn has_memory_for(&self, disc: usize, change: Change) -> Result<(), String> {
+        let settings = self.discs[disc].cache.settings();
+        let bytes = Bytes(u64::from(change.pages) * (u64::from(settings.page_bytes) + FRAME_BYTES));
+        let available = available();
+        if change.pages <= settings.pages || bytes <= available {
+            return Ok(());
+        }
+        Err(format!(
+            "the new cache takes {bytes} next to the old one, and {available} of memory is available: all stays as it is"
+        ))
     }
 
     /// At the end the next disc is flushed; after the last the server has ended.
