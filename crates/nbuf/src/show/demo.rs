@@ -55,11 +55,12 @@ const READAHEAD: [Word; 1] =
     [("window", "how much the kernel reads ahead; another window would change the fills so")];
 
 /// The words of the verification.
-const VERIFICATION: [Word; 5] = [
+const VERIFICATION: [Word; 6] = [
     ("Verified", "the command ran again under real limits, each time from a cold cache"),
     ("predicted", "the fills that nbuf fixed before the run"),
     ("measured", "the fills that the kernel counted"),
     ("NOT HELD", "the count is outside of the prediction: do not trust the recommendation"),
+    ("TOO WIDE", "the count is in the prediction, which spans too much to say anything"),
     ("held", "the count is in the predicted band, or within 5 % of it"),
 ];
 

@@ -119,8 +119,14 @@ fn verdict(run: &Verified) -> String {
         Some(true) if run.step_bytes.is_some() => "held, cliff".into(),
         Some(true) => "held".into(),
         Some(false) if run.is_undecided() => "undecided".into(),
+        // What was counted is in the band, and the band says too little to hold.
+        Some(false) if in_band(run) => "TOO WIDE".into(),
         Some(false) => "NOT HELD".into(),
     }
+}
+
+fn in_band(run: &Verified) -> bool {
+    (run.predicted_fills_low..=run.predicted_fills_high).contains(&run.measured_fills)
 }
 
 /// Returns the warnings for the reader.

@@ -127,3 +127,18 @@ fn a_number_above_the_limit_that_was_run_says_so() {
     let said = headline(&report);
     assert!(said.contains(&want) && said.contains(", and raised"), "{said}");
 }
+
+#[test]
+fn a_count_within_a_band_that_says_nothing_is_too_wide() {
+    let run = |measured_fills| Verified {
+        limit_bytes: Some(Bytes(1 << 20)),
+        predicted_fills_low: 100,
+        predicted_fills_high: 200,
+        measured_fills,
+        held: Some(false),
+        ..full().verify[1].clone()
+    };
+    let words =
+        [150, 200, 201].map(|fills| verdict(&Verified { samples: Vec::new(), ..run(fills) }));
+    assert_eq!(words, ["TOO WIDE", "TOO WIDE", "NOT HELD"]);
+}
