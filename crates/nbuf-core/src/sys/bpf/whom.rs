@@ -10,7 +10,7 @@ const MAP_TYPE_GROUPS: u32 = 8;
 const MAP_TYPE_TASK_STORAGE: u32 = 29;
 const NO_PREALLOCATION: u32 = 1;
 
-/// Marks on processes. The kernel removes a mark with its process, so that another one with the same number has none.
+/// Marks on threads. The kernel removes a mark with its thread, so that another one with the same number has none.
 #[derive(Debug)]
 pub(crate) struct Marks(OwnedFd);
 
@@ -36,7 +36,7 @@ impl Marks {
         self.0.as_raw_fd()
     }
 
-    /// Marks the process of this descriptor (`pidfd_open`).
+    /// Marks the thread of this descriptor (`pidfd_open`): of a process, the first.
     ///
     /// # Errors
     /// `ESRCH` if it has ended.

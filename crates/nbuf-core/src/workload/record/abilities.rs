@@ -110,7 +110,7 @@ fn programs_in_kernel() -> Ability {
         false,
         tried.map_err(|error| format!("{error}; they are recorded by tracepoints")),
         if process::is_root() {
-            "Linux 5.11 or later with CONFIG_DEBUG_INFO_BTF; in a container --privileged"
+            "a kernel with CONFIG_DEBUG_INFO_BTF; in a container --privileged"
         } else {
             "run as root"
         },

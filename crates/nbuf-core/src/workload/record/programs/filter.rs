@@ -20,11 +20,8 @@ pub(super) fn fork(kernel: &Kernel, marks: i32) -> Option<Vec<Instruction>> {
     let mut program = Assembly::default();
     program.copy(6, 1);
     if_marked(&mut program, kernel, marks);
+    // Threads too: one that executes becomes the process, and the mark of the first thread goes with that thread.
     program.load(2, 6, 8);
-    program.load_half(1, 2, kernel.task.number);
-    program.load_half(3, 2, kernel.task.process);
-    // Threads go by the first of their process.
-    program.jump_by(JUMP_UNLESS_SAME, 1, 3, "out");
     program.map(1, marks);
     program.set(3, 0);
     program.set(4, CREATE);
@@ -32,6 +29,7 @@ pub(super) fn fork(kernel: &Kernel, marks: i32) -> Option<Vec<Instruction>> {
     program.finish()
 }
 
+/// Goes on if the first thread of the process has a mark. The kernel makes a thread that executes the first.
 fn if_marked(program: &mut Assembly, kernel: &Kernel, marks: i32) {
     program.call(GET_TASK);
     program.load(2, 0, kernel.task.leader);

@@ -54,8 +54,6 @@ pub(super) struct Folio {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    pub(super) number: i16,
-    pub(super) process: i16,
     pub(super) leader: i16,
     pub(super) flags: i16,
 }
@@ -112,8 +110,6 @@ impl Kernel {
                 head: btf.value("pageflags", "PG_head")?.cast_signed(),
             },
             task: Task {
-                number: of("task_struct", "pid")?,
-                process: of("task_struct", "tgid")?,
                 leader: of("task_struct", "group_leader")?,
                 flags: of("task_struct", "flags")?,
             },

@@ -2,7 +2,7 @@
 //!
 //! The programs are written here and checked by the kernel; where members are, its own description says. One ring
 //! has the records of all processors. Losses are what the programs counted beyond what was received.
-//! Needs Linux 5.11 with its description (BTF). Cost: docs/live.md has the nanoseconds of an event.
+//! Needs the kernel's description (BTF), folios, and these tracepoints; tried on Linux 6.18. Cost: docs/live.md has the nanoseconds of an event.
 //!
 //! For root alone: the kernel takes perf's events off a program that changes its account, and these it does not.
 
@@ -15,6 +15,7 @@ mod whom;
 
 use std::fs;
 use std::io;
+use std::os::fd::AsFd as _;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -30,6 +31,8 @@ use kernel::Kernel;
 use program::{LINE_BYTES, Numbers, RECORD_BYTES, Word, hashes_word};
 use whom::Whom;
 
+/// `PIDFD_THREAD`: a descriptor of one thread.
+const THREAD: u32 = libc::O_EXCL.cast_unsigned();
 /// The ring of all processors is no larger.
 const RING_BYTES_MAX: usize = 256 << 20;
 
@@ -62,6 +65,11 @@ impl Programs {
         let missing = |what: String| io::Error::new(io::ErrorKind::Unsupported, what);
         let kernel = Kernel::described()
             .ok_or_else(|| missing("this kernel does not describe its page cache (BTF)".into()))?;
+        if !super::machine::is_in_first_pid_namespace() {
+            return Err(missing(
+                "programs in the kernel number tasks by another PID namespace".into(),
+            ));
+        }
         let whom = Whom::of(running)?;
         let processors = processors_possible()?;
         let page = rustix::param::page_size();
@@ -122,11 +130,21 @@ impl Programs {
         self.paths.contains(&path)
     }
 
-    /// Watches a process too, if processes are marked: a group has those that are in it.
+    /// Watches a process too, if processes are marked: a group has those that are in it. What is begun from now on
+    /// inherits a mark.
     pub(super) fn mark(&self, process: u32) -> io::Result<()> {
         let Whom::Marked(marks) = &self.whom else { return Ok(()) };
-        let number = Pid::from_raw(process.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
-        marks.add(std::os::fd::AsFd::as_fd(&pidfd_open(number, PidfdFlags::empty())?))
+        let mark = |task: u32, flags: PidfdFlags| {
+            let number = Pid::from_raw(task.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
+            marks.add(pidfd_open(number, flags)?.as_fd())
+        };
+        mark(process, PidfdFlags::empty())?;
+        for thread in fs::read_dir(format!("/proc/{process}/task"))?.flatten() {
+            let thread = thread.file_name().to_string_lossy().parse().unwrap_or(process);
+            // It may have ended; and before Linux 6.9 there are no descriptors of threads.
+            let _ = mark(thread, PidfdFlags::from_bits_retain(THREAD));
+        }
+        Ok(())
     }
 
     /// From now on they run.

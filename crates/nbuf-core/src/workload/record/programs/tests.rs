@@ -127,6 +127,51 @@ fn the_kernel_chooses_the_same_pages_as_who_reads_the_trace() {
 }
 
 #[test]
+fn a_process_that_executes_from_another_thread_keeps_its_mark() {
+    let has_python = Command::new("python3").arg("--version").output();
+    if Programs::probe().is_err() || !has_python.is_ok_and(|it| it.status.success()) {
+        return;
+    }
+    let script = "import os, sys, threading
+words = ['dd', 'if=' + sys.argv[1], 'of=/dev/null', 'bs=4096', 'count=64']
+begun = threading.Event()
+def execute():
+    begun.set()
+    wait.wait()
+    os.execvp('dd', words)
+wait = threading.Event()
+threads = [threading.Thread(target=execute)]
+if sys.argv[2] == 'before': threads[0].start(); begun.wait()
+print('ready', flush=True)
+sys.stdin.readline()
+if sys.argv[2] == 'after': threads[0].start()
+wait.set()
+threads[0].join()";
+    // A thread that was there when the process was marked, and one that came later.
+    for when in ["before", "after"] {
+        let (file, device, inode) = data();
+        let mut python = Command::new("python3");
+        python.args(["-c", script]).arg(file.path()).arg(when);
+        python.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = python.spawn().unwrap();
+        let mut ready = [0; 6];
+        io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
+        let running = Running { processes: vec![child.id()], cgroup: None };
+        let mut programs = Programs::open(&SOURCES, &running, 1 << 20, false).unwrap();
+        programs.mark(child.id()).unwrap();
+        programs.attach().unwrap();
+        ends(child);
+        programs.stop();
+        let mut reads = 0;
+        programs.drain(|event| {
+            let is_of_file = (event.device, event.inode) == (device, inode);
+            reads += u64::from(is_of_file && event.kind == Kind::GetPages);
+        });
+        assert_eq!(reads, PAGES, "{when}");
+    }
+}
+
+#[test]
 fn what_a_full_ring_has_no_room_for_is_counted() {
     if Programs::probe().is_err() {
         return;
