@@ -6,7 +6,7 @@
 //!
 //! A **pass** is the whole pattern once, in consecutive slices from operation 0 on.
 
-mod aligned;
+pub(crate) mod aligned;
 mod buffered;
 mod call;
 pub(crate) mod data;

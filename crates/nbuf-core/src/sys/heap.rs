@@ -15,7 +15,7 @@ const MESSAGE: &[u8] =
 const STATUS: i32 = 125;
 
 /// Says so with nothing but system calls: there is no memory to be had for more.
-fn refuse() -> ! {
+pub(crate) fn refuse() -> ! {
     // SAFETY: a constant of the length that is passed; `_exit` runs nothing of this process's.
     unsafe {
         libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len());

@@ -59,6 +59,8 @@ pub(crate) mod queue;
 pub(crate) mod rights;
 #[cfg(feature = "system")]
 pub(crate) mod ring;
+#[cfg(feature = "paths")]
+pub(crate) mod room;
 #[cfg(feature = "system")]
 pub(crate) mod seccomp;
 #[cfg(feature = "system")]

@@ -58,6 +58,7 @@ pub(super) fn pattern(task: &BenchTask) -> Pattern {
 pub fn serve(input: impl Read, mut output: impl Write) -> io::Result<()> {
     let task: BenchTask = child::task(input)?;
     settle(&task)?;
+    path::aligned::lie_in_huge_pages(task.in_huge_pages);
     run(&task, &mut |line| child::write(&mut output, std::slice::from_ref(line)))
 }
 

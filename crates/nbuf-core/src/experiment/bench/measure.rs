@@ -85,6 +85,8 @@ pub(super) struct Bench<'a> {
     held_bytes: u64,
     /// The shortest loop of all samples, by which is known what shared its core; 0 before the first.
     pub(super) loop_best_ns: u64,
+    /// How often files were made again: where memory lies goes by it.
+    pub(super) renewals: u64,
     /// Processes so far.
     pub(super) processes: u64,
 }
@@ -144,6 +146,7 @@ impl<'a> Bench<'a> {
             held_bytes: 0,
             loop_best_ns: 0,
             processes: 0,
+            renewals: 0,
         }
     }
 
@@ -175,6 +178,7 @@ impl<'a> Bench<'a> {
     }
 
     fn renew_some(&mut self, is_wanted: impl Fn((Role, u64)) -> bool) -> Result<(), Error> {
+        self.renewals += 1;
         for ((role, size), file) in &mut self.files {
             // A large one would cost more than all processes of a round.
             let is_in_memory = matches!(role, Role::Read | Role::Overwrite);

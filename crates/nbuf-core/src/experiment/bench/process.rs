@@ -40,6 +40,8 @@ impl Bench<'_> {
             None => GRACE,
         };
         let (slowdown_percent, loop_best_ns) = (self.slowdown_percent, self.loop_best_ns);
+        // Half of the rounds, and half of every second or fourth of them (Thue and Morse).
+        let in_huge_pages = self.renewals.count_ones() % 2 == 1;
         let file = self.file(test)?;
         if is_in_memory(test.state) {
             file.refresh()?;
@@ -53,6 +55,7 @@ impl Bench<'_> {
             slowdown_percent,
             loop_best_ns,
             is_whole_pass: effort.is_whole_pass,
+            in_huge_pages,
             ..test.task()
         };
         if test.is_write {

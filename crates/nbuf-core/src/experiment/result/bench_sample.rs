@@ -50,6 +50,9 @@ pub struct BenchTask {
     /// it.
     #[serde(default)]
     pub slowdown_percent: f64,
+    /// Whether its large buffers lie in huge pages, where the kernel has some.
+    #[serde(default)]
+    pub in_huge_pages: bool,
     /// The process that asks. The child ends with it.
     pub parent: u32,
     /// The processor to stay on.
