@@ -71,6 +71,7 @@ impl From<&Verified> for SearchRun {
             limit_bytes: run.limit_bytes,
             outcome,
             fills: run.measured_fills,
+            lost_events: run.lost_events,
             read_bytes: run.read_bytes,
             major_faults: run.major_faults,
             peak_bytes: run.peak_bytes,
@@ -92,6 +93,9 @@ pub struct SearchRun {
     pub outcome: SearchOutcome,
     /// Pages filled; of a stopped run those until then.
     pub fills: u64,
+    /// Events that were lost while fills were counted: there were more fills than that.
+    #[serde(default)]
+    pub lost_events: u64,
     /// Read from block devices.
     pub read_bytes: Bytes,
     /// Page faults that waited for the disc.

@@ -122,12 +122,13 @@ impl<'a> Search<'a> {
             let is_doubtful = self.enough.is_doubtful(&run) && !self.is_sure;
             self.runs.push(run.clone());
             bracket = self.after(bracket, &run);
-            if is_doubtful && self.may_go_on() {
+            // One more run is left for the proof.
+            if is_doubtful && self.made + 1 < self.most && self.may_go_on() {
                 self.is_sure = true;
-                if let Some(again) = self.unlimited_again(&unlimited)? {
-                    unlimited = again;
+                if self.unlimited_again(&mut unlimited)? {
                     let start = self.bracket(&unlimited);
-                    bracket = self.runs.iter().fold(start, |known, run| self.after(known, run));
+                    let decided = self.runs.iter().filter(|run| self.enough.is_decided(run));
+                    bracket = decided.fold(start, |known, run| self.after(known, run));
                 }
             }
         }
@@ -157,22 +158,22 @@ impl<'a> Search<'a> {
         bracket.after(limit, is_enough)
     }
 
-    /// A second run without a limit, if it filled more than the first. Other processes may have kept a
-    /// library in memory during the first, and all runs would seem to fill too much. What is known is judged again.
-    fn unlimited_again(&mut self, first: &SearchRun) -> Result<Option<SearchRun>, Error> {
-        let Some(again) = self.measure(None)? else { return Ok(None) };
+    /// Makes a second run without a limit; whether it filled more than the first, and takes its place. Other processes
+    /// may have kept a library in memory during the first, and all runs would seem to fill too much. What is known is
+    /// judged again.
+    fn unlimited_again(&mut self, first: &mut SearchRun) -> Result<bool, Error> {
+        let Some(mut again) = self.measure(None)? else { return Ok(false) };
         self.subject.notice(&Notice::Searched(&again));
-        if again.outcome != SearchOutcome::Enough || again.fills <= first.fills {
-            return Ok(None);
-        }
-        self.enough = Enough::of(self.subject.spec.target, &again);
-        for run in &mut self.runs {
-            if run.outcome == SearchOutcome::TooManyFills {
-                let ended = SearchRun { outcome: SearchOutcome::Enough, ..run.clone() };
-                *run = self.enough.judged(ended);
+        let takes_its_place = again.outcome == SearchOutcome::Enough && again.fills > first.fills;
+        if takes_its_place {
+            std::mem::swap(first, &mut again);
+            self.enough = Enough::of(self.subject.spec.target, first);
+            for run in &mut self.runs {
+                *run = self.enough.judged_again(run);
             }
         }
-        Ok(Some(again))
+        self.runs.push(again);
+        Ok(takes_its_place)
     }
 
     /// Whether a run under this limit was enough.

@@ -46,6 +46,22 @@ impl Enough {
         SearchRun { outcome, ..run }
     }
 
+    /// A run that filled too much for another goal. Where events were lost it filled more than was counted, and stays
+    /// so.
+    pub(super) fn judged_again(&self, run: &SearchRun) -> SearchRun {
+        if run.outcome != SearchOutcome::TooManyFills || run.lost_events > 0 {
+            return run.clone();
+        }
+        self.judged(SearchRun { outcome: SearchOutcome::Enough, ..run.clone() })
+    }
+
+    /// Whether a run says something of this goal. One that was stopped at fewer fills than are enough does not: it may
+    /// have come to its end with no more.
+    pub(super) fn is_decided(&self, run: &SearchRun) -> bool {
+        let is_stopped = run.outcome == SearchOutcome::Stopped && self.goal == SearchGoal::Fills;
+        !is_stopped || run.fills > self.fills
+    }
+
     /// A run that verified a prediction, as one of the search.
     pub(super) fn of_verified(&self, run: &Verified) -> Option<SearchRun> {
         let searched = SearchRun::from(run);
@@ -107,6 +123,17 @@ mod tests {
         let doubtful = [11_000, 11_001, 22_000, 22_001]
             .map(|it| fills.is_doubtful(&fills.judged(run(it, 1.0, 0.0))));
         assert_eq!(doubtful, [false, true, true, false]);
+        let less = Enough::of(None, &SearchRun { fills: 20_000, ..unlimited.clone() });
+        let lost = |run| SearchRun { lost_events: 1, ..run };
+        let stopped = |run| SearchRun { outcome: SearchOutcome::Stopped, ..run };
+        let again = |run| less.judged_again(&fills.judged(run)).outcome;
+        assert_eq!(again(run(15_000, 1.0, 0.0)), SearchOutcome::Enough);
+        assert_eq!(again(run(22_001, 1.0, 0.0)), SearchOutcome::TooManyFills);
+        assert_eq!(again(lost(run(15_000, 1.0, 0.0))), SearchOutcome::TooManyFills);
+        assert_eq!(again(stopped(run(15_000, 1.0, 0.0))), SearchOutcome::Stopped);
+        let decided = [15_000, 22_001].map(|it| less.is_decided(&stopped(run(it, 1.0, 0.0))));
+        assert_eq!(decided, [false, true]);
+        assert!(less.is_decided(&run(15_000, 1.0, 0.0)));
         check(
             slower,
             SearchRun { limit_bytes: None, ..run(1, 9.0, 0.0) },

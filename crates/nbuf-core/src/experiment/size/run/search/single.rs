@@ -93,6 +93,7 @@ impl Search<'_> {
             limit_bytes: limit,
             outcome,
             fills,
+            lost_events: lost,
             read_bytes: Bytes(ended.bytes_read),
             major_faults: usage.major_faults,
             peak_bytes: usage.peak,
