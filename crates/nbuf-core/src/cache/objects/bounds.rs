@@ -8,7 +8,8 @@
 //! - Misses *below which none goes* relax the choice: kept bytes may exceed the cache at a moment, not over all time. This
 //!   is PFOO-L, with one restriction more: no moment counts more bytes than could be kept there ([`relaxed`]).
 //!
-//! Invariant: no policy over objects has fewer misses, or fewer bytes that miss, than the lower bound. Cost: some 130 bytes
+//! Invariant: no policy over objects has fewer misses, or fewer bytes that miss, than the lower bound, if it takes for each
+//! object what the bound takes. Memcached's slabs take other bytes, and are not bound. Cost: some 130 bytes
 //! an access, and O(n log n) at each size when the trace ends. D. Berger, N. Beckmann, M. Harchol-Balter, *Practical Bounds
 //! on Optimal Caching with Variable Object Sizes*, 2018.
 

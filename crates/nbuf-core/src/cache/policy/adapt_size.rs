@@ -24,6 +24,7 @@ pub(super) const SETTABLE: Settable = Settable {
             alone: None,
         },
     ],
+    least_bytes: |_| 0,
     build: |pages, seed, _| Box::new(<Lru as Policy>::new(pages, seed)),
     engine: |sizes_pages, seed, _| engine::stack(sizes_pages, seed),
     objects: Some(|sizes_bytes, layers, values| {

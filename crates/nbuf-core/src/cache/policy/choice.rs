@@ -40,6 +40,8 @@ pub struct Parameter {
 pub struct Settable {
     /// In the order of their values.
     pub parameters: &'static [Parameter],
+    /// Memory that a cache of any size takes, whatever comes.
+    pub(super) least_bytes: fn(values: &[u32]) -> u64,
     /// One cache with these values.
     pub(super) build: fn(capacity: u32, seed: u64, values: &[u32]) -> Box<dyn AnyPolicy>,
     /// Caches of several sizes with these values.
@@ -100,6 +102,13 @@ impl Choice {
     /// The row of the policy.
     pub fn row(&self) -> &'static Row {
         self.row
+    }
+
+    /// Memory that a cache of any size takes, whatever comes: what is learned, for example.
+    pub fn least_bytes(&self) -> u64 {
+        let usual = self.row.settable.map(|settable| Values { settable, asked: <_>::default() });
+        let values = self.values.or(usual);
+        values.map_or(0, |values| (values.settable.least_bytes)(&values.all()))
     }
 
     /// One cache of this many pages, at least one.

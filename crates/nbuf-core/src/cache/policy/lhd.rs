@@ -95,6 +95,8 @@ impl Lhd {
             parameter("ages", "the ages that are distinguished", 20_000, 1_000_000),
             parameter("decay", "how much of the counts is kept, in percent", 90, 100),
         ],
+        // Hits, evictions and the density of each age and class.
+        least_bytes: |values| 12 * u64::from(values[5]) * u64::from(values[6]),
         build: |pages, seed, values| Box::new(Self::with(pages, seed, values)),
         engine: |sizes_pages, seed, values| {
             engine::plain_of(sizes_pages, |pages| Self::with(pages, seed, values))

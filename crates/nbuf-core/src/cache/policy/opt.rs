@@ -34,6 +34,7 @@ impl Opt {
         }],
         // Objects may always bypass: their order is not known by one number.
         objects: Some(|sizes_bytes, layers, _| objects::bounds(sizes_bytes, layers)),
+        least_bytes: |_| 0,
         build: |capacity, _seed, values| Box::new(Self::with_bypass(capacity, values[0] > 0)),
         engine: |sizes_pages, _seed, values| engine::optimum_of(sizes_pages, values[0] > 0),
     };

@@ -52,6 +52,7 @@ impl Redis {
             most: SAMPLES_MAX,
             alone: None,
         }],
+        least_bytes: |_| 0,
         build: |pages, seed, values| Box::new(Self::with_samples(pages, seed, values[0])),
         engine: |sizes_pages, seed, values| {
             engine::plain_of(sizes_pages, |pages| Self::with_samples(pages, seed, values[0]))

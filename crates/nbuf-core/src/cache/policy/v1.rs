@@ -39,6 +39,7 @@ impl V1 {
             alone: None,
         }],
         objects: None,
+        least_bytes: |_| 0,
         build: |buffers, _seed, values| Box::new(Self::with_busy(buffers, values[0].into())),
         engine: |sizes_pages, _seed, values| {
             engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, values[0].into()))

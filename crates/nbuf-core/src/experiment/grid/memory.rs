@@ -31,7 +31,7 @@ impl Growing for [Grid] {
     fn least(&self, requests: &[Request]) -> u64 {
         let least = self.iter().map(|grid| {
             let distinct = grid.pages.distinct(requests).max(grid.distinct_pages());
-            distinct.saturating_mul(grid.page_bytes)
+            distinct.saturating_mul(grid.page_bytes).saturating_add(grid.least_bytes)
         });
         least.fold(0, u64::saturating_add)
     }
@@ -65,7 +65,7 @@ impl Grid {
         let distinct = self.distinct_pages().saturating_add(pages);
         let longest = self.longest.max(longest).saturating_add(STEP_KEYS as u64);
         let parts = self.stack.as_ref().map_or(0, |stack| stack.part_bytes(requests));
-        let each = self.page_bytes.saturating_mul(distinct);
+        let each = self.page_bytes.saturating_mul(distinct).saturating_add(self.least_bytes);
         each.saturating_add(ACCESS_BYTES * longest + parts + self.pages.bytes(requests))
     }
 
@@ -75,13 +75,24 @@ impl Grid {
         self.page_bytes
     }
 
-    /// The same, before anything was read.
-    pub(super) fn expected(&self) -> u64 {
-        let sizes = match &self.plan.sizes {
+    /// Sizes that a policy has at once.
+    fn sizes_at_most(&self) -> usize {
+        match &self.plan.sizes {
             Some(list) => list.pages(self.plan.page_bytes, 1 << 20).map_or(1, |sizes| sizes.len()),
             None if self.plan.again => super::even_sizes(1 << 20).len(),
             None => curves::blind_sizes().len(),
-        };
+        }
+    }
+
+    /// Memory that all caches take before anything comes.
+    pub(super) fn least_expected(&self) -> u64 {
+        let each: u64 = self.cells.iter().map(|cell| cell.choice.least_bytes()).sum();
+        each.saturating_mul(self.sizes_at_most() as u64)
+    }
+
+    /// The same, before anything was read.
+    pub(super) fn expected(&self) -> u64 {
+        let sizes = self.sizes_at_most();
         let others =
             self.cells.iter().filter(|cell| self.stack.is_none() || cell.choice.row().name != LRU);
         let others: u64 =

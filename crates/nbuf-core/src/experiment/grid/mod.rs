@@ -117,6 +117,8 @@ pub struct Grid {
     numbers: Vec<u32>,
     /// What a distinct page takes.
     page_bytes: u64,
+    /// What all caches take before anything comes.
+    least_bytes: u64,
     /// Pages of the longest request so far.
     longest: u64,
 }
@@ -143,6 +145,7 @@ impl Grid {
             step: Step::default(),
             numbers: Vec::new(),
             page_bytes: 0,
+            least_bytes: 0,
             longest: 0,
             plan,
         };
@@ -167,6 +170,7 @@ impl Grid {
             None => {}
         }
         grid.page_bytes = grid.expected();
+        grid.least_bytes = grid.least_expected();
         Ok(grid)
     }
 

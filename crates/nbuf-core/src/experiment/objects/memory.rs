@@ -45,6 +45,7 @@ impl Growing for Objects {
         let accesses = self.accesses.saturating_add(more);
         let intervals = if self.has_opt() { INTERVAL_BYTES.saturating_mul(accesses) } else { 0 };
         let each = self.object_bytes.saturating_mul(objects).saturating_add(intervals);
+        let each = each.saturating_add(self.least_bytes);
         each.saturating_add(ACCESS_BYTES * more + depths + self.pages.bytes(more))
     }
 
@@ -52,7 +53,8 @@ impl Growing for Objects {
         let distinct = self.pages.distinct(requests).max(self.distinct());
         let intervals =
             if self.has_opt() { INTERVAL_BYTES.saturating_mul(self.accesses) } else { 0 };
-        distinct.saturating_mul(self.object_bytes).saturating_add(intervals)
+        let each = distinct.saturating_mul(self.object_bytes).saturating_add(intervals);
+        each.saturating_add(self.least_bytes)
     }
 
     fn take(&mut self, requests: &[Request]) {
@@ -72,13 +74,24 @@ impl Objects {
         self.cells.iter().any(|cell| cell.choice.row().name == OPT)
     }
 
-    /// The same, before anything was read.
-    pub(super) fn expected(&self) -> u64 {
+    /// Sizes that a policy has at once.
+    fn sizes_at_most(&self) -> u64 {
         let sizes = match &self.plan.sizes {
             Some(list) => list.bytes(1 << 40).map_or(1, |sizes| sizes.len()),
             None if self.plan.again => curves::sizes(1 << 40).len() + 1,
             None => curves::blind_sizes().len(),
         };
+        sizes as u64
+    }
+
+    /// Memory that all caches take before anything comes.
+    pub(super) fn least_expected(&self) -> u64 {
+        let each: u64 = self.cells.iter().map(|cell| cell.choice.least_bytes()).sum();
+        each.saturating_mul(self.sizes_at_most())
+    }
+
+    /// The same for an object, before anything was read.
+    pub(super) fn expected(&self) -> u64 {
         let around = match (self.plan.ttl, self.plan.expired) {
             (None, _) => 0,
             (Some(_), Expired::Evict) => ENDS_BYTES,
@@ -87,7 +100,7 @@ impl Objects {
         let gates: u64 = self.plan.admissions.iter().map(gate_bytes).sum();
         let engines = self.cells.iter().map(|cell| {
             let each = cell.choice.row().page_bytes.max(8) + around + gates;
-            CHARGE_BYTES + each.saturating_mul(sizes as u64)
+            CHARGE_BYTES + each.saturating_mul(self.sizes_at_most())
         });
         let distances = if self.has_distances { DISTANCE_BYTES } else { 0 };
         let lifetimes = if self.plan.ttl.is_some() { LIFETIME_BYTES } else { 0 };

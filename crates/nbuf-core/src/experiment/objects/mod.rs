@@ -76,6 +76,8 @@ pub(super) struct Objects {
     numbers: Vec<u32>,
     batch: Vec<Object>,
     object_bytes: u64,
+    /// What all caches take before anything comes.
+    least_bytes: u64,
 }
 
 /// Why nothing can be counted.
@@ -123,6 +125,7 @@ impl Objects {
             numbers: Vec::new(),
             batch: Vec::new(),
             object_bytes: 0,
+            least_bytes: 0,
             plan,
         };
         let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
@@ -140,6 +143,7 @@ impl Objects {
             objects.start(&sizes, |cell| !(has_distances && cell.is_lru()));
         }
         objects.object_bytes = objects.expected();
+        objects.least_bytes = objects.least_expected();
         Ok(objects)
     }
 
