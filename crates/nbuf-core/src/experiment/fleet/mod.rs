@@ -23,7 +23,7 @@ mod folder;
 mod inputs;
 mod known;
 mod local;
-mod plan;
+pub(super) mod plan;
 mod reduce;
 mod spec;
 mod split;

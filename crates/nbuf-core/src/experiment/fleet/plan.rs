@@ -196,12 +196,12 @@ fn by_hash(parts: u32) -> Vec<(FleetPiece, u64)> {
 }
 
 /// FNV-1a, of 64 bits.
-pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+pub(in crate::experiment) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// What [`fnv`] begins with.
-pub(super) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+pub(in crate::experiment) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// The name of a task: a hash of all that changes what it leaves.
 pub(super) fn hash(task: &FleetTask) -> String {

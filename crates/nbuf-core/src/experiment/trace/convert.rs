@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Inputs};
+use crate::experiment::fleet::plan::{FNV, fnv};
 use crate::experiment::output::{OutputError, Readers, must_be_free, write_new, write_trace};
 use crate::experiment::result::{TraceMade, TraceReading};
 use crate::experiment::session::Session;
@@ -35,6 +36,10 @@ pub struct Spec {
     pub partition_by: Option<PartitionBy>,
 }
 
+/// The longest name of a folder, on all file systems of Linux that matter.
+const FOLDER_BYTES_MAX: usize = 255;
+const HASH_DIGITS: usize = 16;
+
 /// What the folders of a partitioned trace are named by, as `DuckDB` and Spark name theirs: `volume=12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,7 +51,8 @@ pub enum PartitionBy {
 }
 
 impl PartitionBy {
-    /// The folder of a file or volume. Names may be paths: what a folder cannot have is `%` and two digits.
+    /// The folder of a file or volume. Names may be paths: what a folder cannot have is `%` and two digits. A long name
+    /// is cut, and a hash of all of it follows.
     fn folder(self, name: &str) -> String {
         let by = match self {
             Self::File => "file",
@@ -58,8 +64,19 @@ impl PartitionBy {
             }
             _ => format!("%{byte:02X}"),
         };
-        let name: String = name.bytes().map(plain).collect();
-        format!("{by}={name}")
+        let whole: String = name.bytes().map(plain).collect();
+        if by.len() + 1 + whole.len() <= FOLDER_BYTES_MAX {
+            return format!("{by}={whole}");
+        }
+        let room = FOLDER_BYTES_MAX - by.len() - 2 - HASH_DIGITS;
+        let mut cut = String::new();
+        for piece in name.bytes().map(plain) {
+            if cut.len() + piece.len() > room {
+                break;
+            }
+            cut.push_str(&piece);
+        }
+        format!("{by}={cut}.{:0HASH_DIGITS$x}", fnv(FNV, name.as_bytes()))
     }
 }
 
@@ -93,7 +110,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
             made.reading = Some(spec.take(&mut parts, &mut source, bound, session)?);
             made.dropped = parts.dropped().into();
             let traces = parts.finish(source.objects(), format, source.cautions());
-            (made.count, made.what) = (spec.write_parts(traces, by)?, "record".to_owned());
+            (made.count, made.what) = (spec.write_parts(traces, by, session)?, "record".to_owned());
         }
         (To::Native, None) => {
             let mut to = ToNative::default();
@@ -119,24 +136,34 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
 
 impl Spec {
     /// Writes a trace for each name into a folder of its own; how many records they have. What was written
-    /// is removed again if one fails.
+    /// is removed again if one fails, or a signal comes.
     fn write_parts(
         &self,
         traces: impl Iterator<Item = (String, Trace)>,
         by: PartitionBy,
+        session: &Session<'_>,
     ) -> Result<u64, Error> {
-        let mut made = Vec::new();
+        if !session.cancellation.is_deaf() {
+            session.cancellation.listen().map_err(Error::Signals)?;
+        }
+        must_make(&self.output)?;
+        // Folders, and whether the part in each is ours.
+        let mut made: Vec<(PathBuf, bool)> = Vec::new();
         let write = || {
-            must_make(&self.output)?;
-            made.push(self.output.clone());
             let mut count = 0;
             for (name, trace) in traces {
+                if session.cancellation.poll().is_some() {
+                    return Err(Error::Interrupted);
+                }
                 let folder = self.output.join(by.folder(&name));
                 must_make(&folder)?;
-                made.push(folder.clone());
                 let path = folder.join(PART);
+                made.push((folder, false));
                 write_trace(&trace, &path, "-o")
                     .map_err(|error| Error::of_writing(&path, error))?;
+                if let Some((_, is_ours)) = made.last_mut() {
+                    *is_ours = true;
+                }
                 count += trace.records.len() as u64;
             }
             Ok(count)
@@ -144,10 +171,14 @@ impl Spec {
         let written = write();
         if written.is_err() {
             // What another process has put there stays, and so does its folder.
-            for folder in made.iter().rev() {
-                let _ = files::directory(folder).and_then(|it| files::unlink(it, PART.as_ref()));
+            for (folder, is_ours) in made.iter().rev() {
+                if *is_ours {
+                    let found = files::directory(folder);
+                    let _ = found.and_then(|it| files::unlink(it, PART.as_ref()));
+                }
                 let _ = files::remove_directory(folder);
             }
+            let _ = files::remove_directory(&self.output);
         }
         written
     }
@@ -170,4 +201,29 @@ impl Spec {
 fn must_make(folder: &Path) -> Result<(), Error> {
     let unmade = |source| OutputError::Unmade { directory: folder.to_owned(), source };
     files::make_directory(folder).map_err(|source| Error::of_writing(folder, unmade(source)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_have_names_that_are_legal_and_their_own() {
+        let folder = |name: &str| PartitionBy::File.folder(name);
+        assert_eq!(folder("/a b"), "file=%2Fa%20b");
+        assert_eq!(PartitionBy::Volume.folder("7"), "volume=7");
+        let longest = "x".repeat(FOLDER_BYTES_MAX - "file=".len());
+        assert_eq!(folder(&longest), format!("file={longest}"));
+        let long: Vec<String> =
+            ["a", "b"].map(|end| folder(&format!("/{}{end}", "ä".repeat(300)))).to_vec();
+        assert_ne!(long[0], long[1]);
+        for name in &long {
+            assert!(name.len() <= FOLDER_BYTES_MAX && name.len() > FOLDER_BYTES_MAX - 3, "{name}");
+            let (cut, hash) = name.rsplit_once('.').unwrap();
+            assert_eq!(
+                (cut.rfind('%').map(|at| cut.len() - at), hash.len()),
+                (Some(3), HASH_DIGITS)
+            );
+        }
+    }
 }

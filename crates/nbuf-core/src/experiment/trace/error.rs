@@ -22,6 +22,12 @@ pub enum Error {
     /// A trace cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// A signal came.
+    #[error("interrupted: what was written is removed again")]
+    Interrupted,
+    /// No signal can end it.
+    #[error("cannot listen for signals ({0})")]
+    Signals(#[source] io::Error),
     /// It takes too much memory.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),

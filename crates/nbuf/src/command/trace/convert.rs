@@ -10,6 +10,7 @@ use nbuf::units::Bytes;
 use super::input::{Input, page, refused, tell};
 use super::made;
 use crate::console::Console;
+use crate::exit;
 use crate::show::text::count;
 
 /// Convert traces of any format to nbuf's own, or to oracleGeneral.
@@ -62,7 +63,14 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
         By::Volume => PartitionBy::Volume,
     });
     let spec = Spec { inputs, output, to, partition_by };
-    let converted = convert::run(&spec, &mut Console::plain().session()).map_err(refused)?;
+    let console = Console::plain();
+    let mut session = console.session();
+    let converted = convert::run(&spec, &mut session);
+    if let (Err(error), Some(signal)) = (&converted, session.cancellation.signal()) {
+        crate::fail::say(error);
+        return Ok(exit::command(128 + signal));
+    }
+    let converted = converted.map_err(refused)?;
     if let Some(reading) = &converted.reading {
         tell(reading);
     }
