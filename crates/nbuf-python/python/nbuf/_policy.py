@@ -143,29 +143,51 @@ def _counted(frame: _nbuf.Frame, size: int, page_bytes: int, policy: Any, name: 
     hit, miss, evict, remove = policy.hit, policy.miss, policy.evict, policy.remove
     cached: set[Key] = set()
     accesses = misses = 0
-    for key, is_discard in _accesses(frame, page_bytes):
+    for run, is_discard in _runs(frame, page_bytes):
         if is_discard:
-            if key in cached:
+            for key in run.among(cached):
                 remove(key)
                 cached.remove(key)
             continue
-        accesses += 1
-        if key in cached:
-            hit(key)
-            continue
-        misses += 1
-        if len(cached) >= size:
-            victim = evict()
-            if victim not in cached:
-                raise Error(f"the policy {name} evicts {victim!r}, which is not in the cache")
-            cached.remove(victim)
-        cached.add(key)
-        miss(key)
+        for key in run:
+            accesses += 1
+            if key in cached:
+                hit(key)
+                continue
+            misses += 1
+            if len(cached) >= size:
+                victim = evict()
+                if victim not in cached:
+                    raise Error(f"the policy {name} evicts {victim!r}, which is not in the cache")
+                cached.remove(victim)
+            cached.add(key)
+            miss(key)
     return accesses, misses
 
 
-def _accesses(frame: _nbuf.Frame, page_bytes: int) -> Iterator[tuple[Key, bool]]:
-    """Each key or page that is asked for, in order, and whether it is discarded instead."""
+class _Run:
+    """Keys of one request: pages in a row, of a file if there are several."""
+
+    __slots__ = ("_file", "_pages")
+
+    def __init__(self, pages: range, file: Optional[str] = None) -> None:
+        self._pages = pages
+        self._file = file
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._pages) if self._file is None else ((self._file, page) for page in self._pages)
+
+    def among(self, cached: set[Key]) -> list[Key]:
+        """Those that are cached, in order. A discard may be of a whole disc: the shorter of both is walked."""
+        if len(self._pages) <= len(cached):
+            return [key for key in self if key in cached]
+        if self._file is None:
+            return sorted(key for key in cached if key in self._pages)
+        return sorted(key for key in cached if key[0] == self._file and key[1] in self._pages)
+
+
+def _runs(frame: _nbuf.Frame, page_bytes: int) -> Iterator[tuple[_Run, bool]]:
+    """The keys or pages that each request asks for, in order, and whether they are discarded instead."""
     numpy = library("numpy")
     columns = {name: (numpy.asarray(numbers), texts) for name, _, numbers, texts in frame.columns()}
     ops, words = columns["op"]
@@ -177,7 +199,7 @@ def _accesses(frame: _nbuf.Frame, page_bytes: int) -> Iterator[tuple[Key, bool]]
         if "key" in columns:
             for kind, key in zip(kinds, columns["key"][0][part].tolist()):
                 if kind not in flushes:
-                    yield key, kind in discards
+                    yield _Run(range(key, key + 1)), kind in discards
             continue
         offsets, lengths = columns["offset_bytes"][0][part], columns["length_bytes"][0][part]
         files, names = columns.get("file", (numpy.zeros(0, "u8"), None))
@@ -185,5 +207,6 @@ def _accesses(frame: _nbuf.Frame, page_bytes: int) -> Iterator[tuple[Key, bool]]
         for kind, offset, length, place in zip(kinds, offsets.tolist(), lengths.tolist(), places):
             if kind in flushes or not length:
                 continue
-            for page in range(offset // page_bytes, (offset + length - 1) // page_bytes + 1):
-                yield (page if not names or len(names) < 2 else (names[place], page)), kind in discards
+            pages = range(offset // page_bytes, (offset + length - 1) // page_bytes + 1)
+            file = names[place] if names and len(names) >= 2 else None
+            yield _Run(pages, file), kind in discards
