@@ -8,7 +8,8 @@ impl ServeDocument {
     /// between, the interval begins at its start.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let none = Self::default();
+        let none =
+            Self { exports: self.exports.iter().map(Self::at_start).collect(), ..Self::default() };
         let was = if before.seconds > self.seconds { &none } else { before };
         let less = |of: fn(&Self) -> u64| of(self).saturating_sub(of(was));
         let (pages, page_hits) = (less(|d| d.pages), less(|d| d.page_hits));
@@ -41,7 +42,12 @@ impl ServeDocument {
         }
     }
 
-    /// What was known of an export; the export itself, which was not there then.
+    /// An export that has done nothing.
+    fn at_start(&self) -> Self {
+        Self { name: self.name.clone(), ..Self::default() }
+    }
+
+    /// What was known of an export; the export itself, if it was not there then.
     fn export<'a>(&'a self, same: &'a Self) -> &'a Self {
         self.exports.iter().find(|export| export.name == same.name).unwrap_or(same)
     }
@@ -168,5 +174,12 @@ mod tests {
         assert_eq!(second.since(&second).costs.disc_read.p50_seconds, None);
         // It was started again.
         assert_eq!((first.since(&second).reads, first.since(&second).seconds), (10, 5.0));
+        let with_export = |document: &ServeDocument| ServeDocument {
+            exports: vec![ServeDocument { name: "a".to_owned(), ..document.clone() }],
+            ..document.clone()
+        };
+        let exports = [with_export(&first), with_export(&second)];
+        let reads = |new: usize, old: usize| exports[new].since(&exports[old]).exports[0].reads;
+        assert_eq!((reads(1, 0), reads(0, 1)), (20, 10));
     }
 }
