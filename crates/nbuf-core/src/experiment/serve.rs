@@ -68,6 +68,7 @@ pub fn run_with(
     session: &mut Session,
 ) -> Result<ServeDocument, Error> {
     spec.check()?;
+    check::are_distinct(&spec.exports)?;
     let passed = if spec.takes_sockets { PassedSockets::take() } else { Ok(<_>::default()) };
     let passed = passed.map_err(ServerError::Listen)?;
     let addresses = passed.addresses().map_err(ServerError::Listen)?;

@@ -117,3 +117,112 @@ fn a_file_names_exports_and_a_signal_changes_one() {
     assert!(status == 0 && said.contains("size of b was 64.0 KiB and is 128 KiB"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
+
+#[test]
+fn a_file_in_another_order_changes_no_other_export() {
+    let place = Place::new();
+    let write = |names: &[(&str, &str)]| {
+        let export = |(name, size): &(&str, &str)| {
+            format!("[[export]]\nname = '{name}'\ndisc = 'file:{name}.img'\nsize = '{size}'\n")
+        };
+        let exports: Vec<String> = names.iter().map(export).collect();
+        fs::write(place.path("discs.toml"), exports.concat()).unwrap();
+    };
+    write(&[("a", "64KiB"), ("b", "128KiB")]);
+    let server = start(&place, &["--config", "discs.toml"]);
+    let sizes = || {
+        let seen = stats(&place);
+        [0, 1].map(|at| seen["exports"][at]["cache_bytes"].as_u64().unwrap() >> 10)
+    };
+    write(&[("b", "128KiB"), ("a", "256KiB")]);
+    server.signal(libc::SIGHUP);
+    until("a is larger", || sizes()[0] == 256);
+    assert_eq!(sizes(), [256, 128]);
+    // The other one takes no place of an export that is not named.
+    write(&[("c", "32KiB"), ("b", "512KiB")]);
+    server.signal(libc::SIGHUP);
+    until("b is larger", || sizes()[1] == 512);
+    assert_eq!(sizes(), [256, 512]);
+    let (status, said) = server.end();
+    let lines: Vec<&str> = said.lines().collect();
+    let wanted = [
+        "nbuf: config: size of a was 64.0 KiB and is 256 KiB",
+        "nbuf: config: export stays as it is until the server is started again",
+        "nbuf: config: size of b was 128 KiB and is 512 KiB",
+    ];
+    assert_eq!((status, &lines[..]), (0, &wanted[..]));
+}
+
+#[test]
+fn a_disc_is_served_once_unless_it_is_only_read() {
+    let place = Place::new();
+    fs::write(place.path("a.img"), vec![1; MIB]).unwrap();
+    fs::hard_link(place.path("a.img"), place.path("same.img")).unwrap();
+    let serve = |options: &[&str]| {
+        let mut command = place.nbuf(["serve", "--size", "64KiB", "--socket", "socket"]);
+        command.args(["--export", "a=file:a.img", "--export", "b=file:same.img"]).args(options);
+        command
+    };
+    for options in [&[][..], &["--check-config"]] {
+        let output = serve(options).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success(), "{options:?}");
+        assert!(said.contains("`a` and `b` have one disc") && said.lines().count() == 1, "{said}");
+    }
+    let mut command = serve(&["--read-only"]);
+    command.stderr(Stdio::piped());
+    let server = Server::spawn(command, place.path("socket"));
+    assert_eq!(named(&server.socket, "b").unwrap().read(0, 512).unwrap(), [1; 512]);
+    assert_eq!(server.end().0, 0);
+}
+
+#[test]
+fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
+    let place = Place::new();
+    fs::write(place.path("behind.img"), vec![7; MIB]).unwrap();
+    let mut command = place.nbuf(["serve", "--disc", "file:behind.img", "--size", "64KiB"]);
+    command.args(["--socket", "behind"]).stderr(Stdio::piped());
+    let behind = Server::spawn(command, place.path("behind"));
+    let exports = ["--export", "a=file:a.img", "--export", "b=nbd:unix:behind"];
+    let mut server =
+        start(&place, &[&exports[..], &["--size", "256KiB", "--write", "back"]].concat());
+    let [mut a, mut b] = ["a", "b"].map(|name| named(&server.socket, name).unwrap());
+    assert_eq!(b.write(0, 0, &[8; 512]), Some(0));
+    behind.signal(libc::SIGSTOP);
+    b.send(0, super::READ, 65536, 512);
+    until("b waits for its disc", || stats(&place)["exports"][1]["reads"] == 1);
+    let mut resize = place.nbuf(["serve", "resize", "socket", "1MiB", "--export", "b"]);
+    let mut resize = resize.spawn().unwrap();
+    until("the change waits", || {
+        let other = place.nbuf(["serve", "policy", "socket", "lru", "--export", "a"]).output();
+        String::from_utf8(other.unwrap().stderr).unwrap().contains("changes already")
+    });
+    assert_eq!(a.read(0, 512).unwrap(), [1; 512]);
+    assert_eq!(named(&server.socket, "a").unwrap().read(4096, 512).unwrap(), [1; 512]);
+    assert_eq!(resize.try_wait().unwrap(), None);
+    behind.signal(libc::SIGCONT);
+    assert!(resize.wait().unwrap().success());
+    assert_eq!(b.reply(), Some(0));
+    b.0.read_exact(&mut [0; 512]).unwrap();
+
+    // At the end a is flushed, though b never answers.
+    assert_eq!((a.write(0, 0, &[9; 512]), b.write(0, 0, &[9; 512])), (Some(0), Some(0)));
+    behind.signal(libc::SIGSTOP);
+    b.send(0, super::READ, 128 << 10, 512);
+    until("b waits again", || stats(&place)["exports"][1]["reads"] == 2);
+    server.signal(libc::SIGTERM);
+    until("a is flushed", || stats(&place)["exports"][0]["disc_flushes"] == 1);
+    assert_eq!(fs::read(place.path("a.img")).unwrap()[..512], [9; 512]);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(server.child.try_wait().unwrap().is_none());
+    server.signal(libc::SIGTERM);
+    let status = server.child.wait().unwrap();
+    let mut said = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(
+        said.contains("512 bytes were acknowledged") && said.contains("before b was"),
+        "{said}"
+    );
+    assert_eq!(status.code(), Some(1), "{said}");
+    behind.signal(libc::SIGCONT);
+}

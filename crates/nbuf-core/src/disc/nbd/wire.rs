@@ -98,7 +98,6 @@ pub(crate) mod error {
     pub(crate) const IO: u32 = 5;
     pub(crate) const INVALID: u32 = 22;
     pub(crate) const NO_SPACE: u32 = 28;
-    pub(crate) const SHUTDOWN: u32 = 108;
 }
 
 /// Bytes of the header of a request.

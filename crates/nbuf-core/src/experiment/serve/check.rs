@@ -1,9 +1,9 @@
 //! Whether a server could start, without starting it.
 
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use super::{Address, BehindSpec, Error, Spec};
+use super::{Address, BehindSpec, Error, ExportSpec, Spec};
 use crate::path::nbd;
 
 /// Checks that the discs are there and that sockets have a directory. A file is opened to be read, and not locked, so
@@ -17,7 +17,29 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
         }
     }
     spec.control.as_deref().map_or(Ok(()), has_folder)?;
-    spec.exports.iter().map(|export| look(&export.disc)).collect()
+    let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
+    are_distinct(&spec.exports)?;
+    sizes
+}
+
+/// Refuses a disc under two names that one of them writes to: each cache would keep what the other has changed.
+pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
+    let identity = |export: &ExportSpec| {
+        let (BehindSpec::File(path) | BehindSpec::Nbd(path)) = &export.disc;
+        // What is not there is refused where it is opened.
+        std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+    };
+    let mut seen: Vec<(&ExportSpec, (u64, u64))> = Vec::new();
+    for export in exports {
+        let Some(id) = identity(export) else { continue };
+        let same = seen.iter().filter(|(_, other)| *other == id);
+        let both_read = |other: &ExportSpec| other.is_read_only && export.is_read_only;
+        if let Some((other, _)) = same.copied().find(|(other, _)| !both_read(other)) {
+            return Err(Error::SameDisc(other.name.clone(), export.name.clone()));
+        }
+        seen.push((export, id));
+    }
+    Ok(())
 }
 
 fn look(disc: &BehindSpec) -> Result<Option<u64>, Error> {

@@ -57,6 +57,11 @@ pub enum Error {
     /// Two exports have one name.
     #[error("two exports have the name `{0}`: give each its own")]
     SameName(String),
+    /// Two exports have one disc, and one of them writes to it.
+    #[error(
+        "the exports `{0}` and `{1}` have one disc, and neither cache would see what the other writes: serve it once, or make both read-only"
+    )]
+    SameDisc(String, String),
     /// A disc without a name, and discs by name.
     #[error("a server has one disc or exports by name: give either `disc` or `export`")]
     Both,

@@ -52,8 +52,8 @@ impl Keep<'_, '_> {
         self.session.observer.notice(&Notice::Serve(notice));
     }
 
-    /// What the file wants of a running server, disc by disc; what cannot change is named.
-    fn read_again(&self, reread: Reread<'_>) -> Option<Vec<Change>> {
+    /// What the file wants of a running server, of each disc that it names; what cannot change is named.
+    fn read_again(&self, reread: Reread<'_>) -> Option<Vec<(usize, Change)>> {
         let read = reread().and_then(|spec| spec.check().map(|()| spec));
         let spec = match read {
             Ok(spec) => spec,
@@ -66,15 +66,17 @@ impl Keep<'_, '_> {
             self.notice(ServeNotice::Fixed { key });
         }
         let clients_max = super::limits::clients(spec.clients_max, self.session.observer);
-        let change = |(at, ours): (usize, &ExportSpec)| {
-            let same = spec.exports.iter().find(|other| other.name == ours.name);
-            let wanted = same.or_else(|| spec.exports.get(at)).unwrap_or(ours);
+        let change = |(disc, ours): (usize, &ExportSpec)| {
+            let wanted = same(self.spec, ours, &spec)?;
             // Pages keep their size.
             let pages = u32::try_from(wanted.size.0 / u64::from(ours.page_bytes));
             let pages = pages.unwrap_or(u32::MAX).max(1);
-            Change { policy: wanted.policy, pages, writes: wanted.writes, clients_max }
+            Some((
+                disc,
+                Change { policy: wanted.policy, pages, writes: wanted.writes, clients_max },
+            ))
         };
-        Some(self.spec.exports.iter().enumerate().map(change).collect())
+        Some(self.spec.exports.iter().enumerate().filter_map(change).collect())
     }
 
     fn notice_changes(&self, disc: usize, before: Change, after: Change) {
@@ -107,11 +109,21 @@ impl Keep<'_, '_> {
     }
 }
 
+/// The export of other settings that is this one of ours: by its name, as no place in a file is an identity. One alone
+/// is the other one alone.
+fn same<'a>(spec: &Spec, ours: &ExportSpec, other: &'a Spec) -> Option<&'a ExportSpec> {
+    match (&spec.exports[..], &other.exports[..]) {
+        ([_], [only]) => Some(only),
+        _ => other.exports.iter().find(|other| other.name == ours.name),
+    }
+}
+
 /// Settings that differ and cannot change while a server runs.
 fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
-    let pairs = || ours.exports.iter().zip(&other.exports);
+    let pairs = || ours.exports.iter().filter_map(|own| Some((own, same(ours, own, other)?)));
+    let has_same = pairs().count() == ours.exports.len().max(other.exports.len());
     let pairs = [
-        ("export", ours.exports.len() == other.exports.len()),
+        ("export", has_same),
         ("disc", pairs().all(|(ours, other)| ours.disc == other.disc)),
         ("page", pairs().all(|(ours, other)| ours.page_bytes == other.page_bytes)),
         ("threads", ours.threads == other.threads),

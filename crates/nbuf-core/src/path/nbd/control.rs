@@ -40,12 +40,16 @@ pub(crate) fn control_path(socket: &Path) -> PathBuf {
 pub(super) struct Caller {
     pub(super) socket: Socket,
     line: Vec<u8>,
+    answer: Vec<u8>,
+    /// Bytes of the answer that were sent.
+    sent: usize,
+    /// When it last did its part.
     came: Nanos,
 }
 
 impl Caller {
     pub(super) fn new(socket: Socket, now: Nanos) -> Self {
-        Self { socket, line: Vec::new(), came: now }
+        Self { socket, line: Vec::new(), answer: Vec::new(), sent: 0, came: now }
     }
 
     /// The command, when it is whole; an error if there will be none.
@@ -79,14 +83,29 @@ impl Caller {
         }
     }
 
-    /// Answers why not.
-    pub(super) fn refuse(&mut self, why: &str) {
-        self.answer(&serde_json::json!({ "error": why }).to_string());
+    /// Begins to answer with a line.
+    pub(super) fn answer(&mut self, line: &str, now: Nanos) {
+        self.came = now;
+        self.answer.extend_from_slice(line.as_bytes());
+        self.answer.push(b'\n');
     }
 
-    /// Answers with a line.
-    pub(super) fn answer(&mut self, line: &str) {
-        let _ = self.socket.write_all(format!("{line}\n").as_bytes());
+    /// Sends what the caller takes now; whether that was the rest, or the caller is gone, or too slow.
+    pub(super) fn is_answered(&mut self, now: Nanos) -> bool {
+        while self.sent < self.answer.len() {
+            match self.socket.write(&self.answer[self.sent..]) {
+                Ok(count) if count > 0 => {
+                    self.sent += count;
+                    self.came = now;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    return now - self.came > PATIENCE;
+                }
+                _ => return true,
+            }
+        }
+        true
     }
 }
 
@@ -106,5 +125,48 @@ pub(crate) fn ask(control: &Path, line: &str) -> io::Result<String> {
         }
         _ => error,
     })?;
+    // What begins otherwise is no answer at all: a server of NBD greets.
+    if answer.starts_with('{') && !answer.ends_with('\n') {
+        return Err(io::Error::new(
+            ErrorKind::ConnectionAborted,
+            "its answer was cut off: ask again",
+        ));
+    }
     if answer.is_empty() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(answer) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_answer_arrives_whole_however_slowly_it_is_taken() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let mut caller = Caller::new(Socket::Unix(ours), Nanos(0));
+        let line = "0123456789".repeat(200_000);
+        caller.answer(&line, Nanos(1));
+        let mut taken = Vec::new();
+        let mut turns = 0;
+        while !caller.is_answered(Nanos(2)) {
+            turns += 1;
+            let mut some = vec![0; 100_000];
+            let count = theirs.read(&mut some).unwrap();
+            taken.extend_from_slice(&some[..count]);
+        }
+        drop(caller);
+        theirs.read_to_end(&mut taken).unwrap();
+        assert!(turns > 1, "a socket had room for all of it");
+        assert!(taken.strip_suffix(b"\n") == Some(line.as_bytes()));
+    }
+
+    #[test]
+    fn who_takes_nothing_of_an_answer_is_left() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let mut caller = Caller::new(Socket::Unix(ours), Nanos(0));
+        caller.answer(&"0".repeat(2_000_000), Nanos(1));
+        assert!(!caller.is_answered(Nanos(2)));
+        assert!(caller.is_answered(Nanos(3) + PATIENCE));
+    }
 }

@@ -36,7 +36,7 @@ use super::handshake::Export;
 use super::listener::{Address, ListenError, Listener, Socket};
 use super::passed::PassedSockets;
 use crate::clock::Stopwatch;
-use crate::disc::{Disc, DiscError};
+use crate::disc::Disc;
 use crate::units::Nanos;
 
 /// How a server is set.
@@ -78,12 +78,12 @@ struct Asked {
     began: Option<Nanos>,
 }
 
-/// What all clients wait for.
+/// What clients wait for.
 #[derive(Debug)]
 enum Quiet {
-    /// The server ends.
+    /// The server ends, and all wait.
     End,
-    /// The cache of this disc is changed, and the caller or the program is notified.
+    /// The cache of this disc is changed, and the caller or the program is notified: its clients wait.
     Renew(usize, Change, Option<Caller>),
 }
 
@@ -96,6 +96,8 @@ pub(crate) struct Server {
     listeners: Vec<Listener>,
     control: Option<Listener>,
     callers: Vec<Caller>,
+    /// Callers that have not taken all of their answer.
+    leaving: Vec<Caller>,
     connections: Clients,
     /// Whether clients wait for the server, or for room, and whether they did at the look before.
     is_held: bool,
@@ -114,17 +116,8 @@ pub(crate) struct Server {
     quiet: Option<Quiet>,
     /// Changes that wait for a quiet time.
     wanted: VecDeque<(usize, Change)>,
-    /// The disc that is flushed in a quiet time: one after the other at the end.
-    flushing: usize,
-    /// The task of that flush.
-    flush: Option<u32>,
-    /// How that flush ended.
-    flushed: Option<Result<(), DiscError>>,
-    flushes_failed: u32,
-    /// When the next such flush may begin.
-    flush_at: Nanos,
-    /// The first disc that could not be flushed at the end, with its error.
-    failed: Option<String>,
+    /// When the quiet time began.
+    quiet_since: Nanos,
     ended: Option<Drained>,
 }
 
@@ -166,6 +159,7 @@ impl Server {
             listeners,
             control,
             callers: Vec::new(),
+            leaving: Vec::new(),
             connections: Clients::new()?,
             is_held: false,
             looks: 0,
@@ -180,12 +174,7 @@ impl Server {
             accept_at: Nanos::ZERO,
             quiet: None,
             wanted: VecDeque::new(),
-            flushing: 0,
-            flush: None,
-            flushed: None,
-            flushes_failed: 0,
-            flush_at: Nanos::ZERO,
-            failed: None,
+            quiet_since: Nanos::ZERO,
             ended: None,
         })
     }
@@ -220,7 +209,7 @@ impl Server {
                 _ => return Ok(self.result()),
             }
             if let Some(changes) = signalled.changes {
-                self.wanted = changes.into_iter().enumerate().collect();
+                self.wanted = changes.into();
             }
             if self.quiet.is_none()
                 && let Some((disc, change)) = self.wanted.pop_front()
@@ -235,7 +224,7 @@ impl Server {
     }
 
     fn accept(&mut self, socket: Socket) {
-        if self.connections.len() >= self.clients_max || self.quiet.is_some() {
+        if self.connections.len() >= self.clients_max || matches!(self.quiet, Some(Quiet::End)) {
             return;
         }
         self.clients_ever = self.clients_ever.wrapping_add(1);

@@ -6,18 +6,21 @@ use super::{Change, Keeper, Quiet, Server};
 use crate::cache::policy;
 
 impl Server {
-    pub(super) fn command(&mut self, mut caller: Caller, command: Command, keeper: &dyn Keeper) {
+    pub(super) fn command(&mut self, caller: Caller, command: Command, keeper: &dyn Keeper) {
         let named = match command {
-            Command::Stats => return caller.answer(&keeper.describe(&self.snapshot())),
+            Command::Stats => {
+                let document = keeper.describe(&self.snapshot());
+                return self.answer(caller, &document);
+            }
             Command::Drain => {
-                caller.answer("{\"draining\": true}");
+                self.answer(caller, "{\"draining\": true}");
                 return self.drain();
             }
             Command::Resize(_, ref name) | Command::Policy(_, ref name) => self.named(name),
         };
         let disc = match named {
             Ok(disc) => disc,
-            Err(why) => return caller.refuse(&why),
+            Err(why) => return self.refuse(caller, &why),
         };
         let change = self.setting(disc);
         match command {
@@ -25,18 +28,31 @@ impl Server {
                 let pages = bytes / u64::from(self.discs[disc].cache.settings().page_bytes);
                 match u32::try_from(pages) {
                     Ok(pages) if pages > 0 => self.renew(disc, caller, Change { pages, ..change }),
-                    _ => caller.refuse("the size is a page at least, and 16 TiB at most"),
+                    _ => self.refuse(caller, "the size is a page at least, and 16 TiB at most"),
                 }
             }
             Command::Policy(name, _) => match name.parse::<policy::Choice>() {
                 Ok(choice) if choice.row().name == "opt" => {
-                    caller.refuse("opt needs the future, which only a simulation has");
+                    self.refuse(caller, "opt needs the future, which only a simulation has");
                 }
                 Ok(policy) => self.renew(disc, caller, Change { policy, ..change }),
-                Err(error) => caller.refuse(&error.to_string()),
+                Err(error) => self.refuse(caller, &error.to_string()),
             },
             Command::Stats | Command::Drain => {}
         }
+    }
+
+    /// Answers a caller with a line. What it does not take at once it gets later.
+    pub(super) fn answer(&mut self, mut caller: Caller, line: &str) {
+        caller.answer(line, self.now);
+        if !caller.is_answered(self.now) {
+            self.leaving.push(caller);
+        }
+    }
+
+    /// Answers why not.
+    pub(super) fn refuse(&mut self, caller: Caller, why: &str) {
+        self.answer(caller, &serde_json::json!({ "error": why }).to_string());
     }
 
     /// The disc that a caller means.
@@ -62,9 +78,9 @@ impl Server {
     }
 
     /// Begins to renew a cache, when nothing else is going on.
-    fn renew(&mut self, disc: usize, mut caller: Caller, change: Change) {
+    fn renew(&mut self, disc: usize, caller: Caller, change: Change) {
         if self.quiet.is_some() {
-            return caller.refuse("the server ends, or changes already: ask again");
+            return self.refuse(caller, "the server ends, or changes already: ask again");
         }
         self.quieten_for(Quiet::Renew(disc, change, Some(caller)));
     }

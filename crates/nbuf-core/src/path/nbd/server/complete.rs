@@ -35,9 +35,10 @@ impl Server {
 
     fn take_completion(&mut self, disc: usize, completion: Completion) {
         let task = completion.request.task;
-        if self.flush == Some(task) {
-            self.flush = None;
-            self.flushed = Some(completion.outcome.clone());
+        let flushing = &mut self.discs[disc].flushing;
+        if flushing.task == Some(task) {
+            flushing.task = None;
+            flushing.outcome = Some(completion.outcome.clone());
         }
         let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else { return };
         self.free.push(task);

@@ -1,5 +1,9 @@
 //! The quiet time in which clients wait: the cache is written to the disc, for the end or for a new size.
+//!
+//! Discs do not wait for each other. For a new size the clients of one disc wait, and no longer than
+//! [`RENEWAL_MAX`]; at the end each disc is flushed when its own requests are done.
 
+use super::super::connection::Connection;
 use super::{Asked, Change, Keeper, Quiet, Server};
 use crate::disc::{Disc, DiscError};
 use crate::sys::memory::available;
@@ -10,6 +14,8 @@ use crate::units::{Bytes, Nanos};
 const FLUSHES_MAX: u32 = 5;
 /// The time between them.
 const PAUSE: Nanos = Nanos(500_000_000);
+/// How long the clients of a disc wait for a new size, before all stays as it is. Less than callers wait for an answer.
+const RENEWAL_MAX: Nanos = Nanos(30_000_000_000);
 
 /// What a frame takes in addition to its bytes, with the policy and the numbers of pages.
 const FRAME_BYTES: u64 = 128;
@@ -19,8 +25,22 @@ const FRAME_BYTES: u64 = 128;
 pub(crate) struct Drained {
     /// Bytes that were acknowledged and are not on the disc.
     pub(crate) owed_bytes: u64,
-    /// The disc's last error, if a flush failed.
+    /// The error of the first disc that was not flushed.
     pub(crate) error: Option<String>,
+}
+
+/// The flush of a disc in a quiet time.
+#[derive(Debug, Default)]
+pub(super) struct Flushing {
+    /// Its task, while it is under way.
+    pub(super) task: Option<u32>,
+    /// How the last one ended.
+    pub(super) outcome: Option<Result<(), DiscError>>,
+    failed: u32,
+    /// When the next one may begin.
+    at: Nanos,
+    /// How all of them ended: flushed, or not.
+    ended: Option<Result<(), String>>,
 }
 
 impl Server {
@@ -34,82 +54,109 @@ impl Server {
 
     /// Begins a quiet time. A flush for another one that is under way does not count.
     pub(super) fn quieten_for(&mut self, quiet: Quiet) {
-        (self.flush, self.flushed, self.flushes_failed) = (None, None, 0);
-        self.flushing = match quiet {
-            Quiet::End => 0,
-            Quiet::Renew(disc, ..) => disc,
-        };
-        self.quiet = Some(quiet);
-    }
-
-    /// Goes on with a quiet time: when no request is under way, it flushes.
-    pub(super) fn quieten(&mut self, keeper: &mut dyn Keeper) {
-        while self.goes_on(keeper) {}
-    }
-
-    /// The next step of a quiet time; whether another may follow at once.
-    fn goes_on(&mut self, keeper: &mut dyn Keeper) -> bool {
-        if let Some(outcome) = self.flushed.take() {
-            self.flush_is_done(&outcome, keeper);
+        for served in &mut self.discs {
+            served.flushing = Flushing::default();
         }
-        if self.quiet.is_none() || self.flush.is_some() || self.now < self.flush_at {
+        self.quiet_since = self.now;
+        if let Some(Quiet::Renew(_, _, Some(caller))) = self.quiet.replace(quiet) {
+            self.refuse(caller, "the server ends, and all stays as it is");
+        }
+    }
+
+    /// Goes on with a quiet time.
+    pub(super) fn quieten(&mut self, keeper: &mut dyn Keeper) {
+        match self.quiet {
+            None => {}
+            Some(Quiet::Renew(disc, ..)) => {
+                self.flush(disc);
+                match self.discs[disc].flushing.ended.take() {
+                    Some(Ok(())) => self.renewed(keeper),
+                    Some(Err(_)) => {
+                        let why = "what is dirty cannot be written, so all stays as it is";
+                        self.not_renewed(why, keeper);
+                    }
+                    None if self.now - self.quiet_since > RENEWAL_MAX => {
+                        let seconds = RENEWAL_MAX.0 / 1_000_000_000;
+                        let why = format!(
+                            "the disc has not answered for {seconds} s, so all stays as it is: ask again"
+                        );
+                        self.not_renewed(&why, keeper);
+                    }
+                    None => {}
+                }
+            }
+            Some(Quiet::End) => {
+                (0..self.discs.len()).for_each(|disc| self.flush(disc));
+                if self.ended.is_none() && self.not_flushed().next().is_none() {
+                    self.connections.touch_all();
+                    self.send_all();
+                    self.ended = Some(self.result());
+                }
+            }
+        }
+    }
+
+    /// Takes the next steps in the flush of a disc whose requests are done.
+    fn flush(&mut self, disc: usize) {
+        while self.flush_goes_on(disc) {}
+    }
+
+    /// Takes a step; whether another may follow at once.
+    fn flush_goes_on(&mut self, disc: usize) -> bool {
+        let now = self.now;
+        let flushing = &mut self.discs[disc].flushing;
+        match flushing.outcome.take() {
+            Some(Ok(())) => flushing.ended = Some(Ok(())),
+            Some(Err(error)) => {
+                flushing.failed += 1;
+                flushing.at = now + PAUSE;
+                if flushing.failed == FLUSHES_MAX {
+                    flushing.ended = Some(Err(error.to_string()));
+                }
+            }
+            None => {}
+        }
+        if flushing.ended.is_some() || flushing.task.is_some() || now < flushing.at {
             return false;
         }
-        if self.ended.is_some() || self.connections.iter().any(|client| client.under_way > 0) {
+        let asks = |client: &Connection| client.export == Some(disc) && client.under_way > 0;
+        if self.connections.iter().any(asks) {
             return false;
         }
         let (place, client, cookie, command, bytes) = (usize::MAX, 0, 0, 0, 0);
-        let asked = Asked { place, client, cookie, command, bytes, began: None };
-        let task = self.keep(asked);
-        self.flush = Some(task);
-        let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
-        let cache = &mut self.discs[self.flushing].cache;
-        cache.client_came(0);
-        cache.submit(self.now, flush, Vec::new());
+        let task = self.keep(Asked { place, client, cookie, command, bytes, began: None });
+        let served = &mut self.discs[disc];
+        served.flushing.task = Some(task);
+        served.cache.client_came(0);
+        served.cache.submit(now, Request { task, ..Request::new(Op::Flush, 0, 0) }, Vec::new());
         self.complete();
-        self.flushed.is_some()
+        self.discs[disc].flushing.outcome.is_some()
     }
 
-    /// The flush of a quiet time is complete.
-    fn flush_is_done(&mut self, outcome: &Result<(), DiscError>, keeper: &mut dyn Keeper) {
-        if let Err(error) = outcome {
-            self.flushes_failed += 1;
-            self.flush_at = self.now + PAUSE;
-            if self.flushes_failed < FLUSHES_MAX {
-                return;
-            }
-            let why = "what is dirty cannot be written, so all stays as it is";
-            match self.quiet.take() {
-                Some(Quiet::Renew(_, _, Some(mut caller))) => caller.refuse(why),
-                Some(Quiet::Renew(disc, _, None)) => keeper.changed(disc, Err(why)),
-                _ => {
-                    self.failed.get_or_insert(error.to_string());
-                    self.next_disc();
-                }
-            }
-            self.flushes_failed = 0;
-            return;
-        }
-        self.flushes_failed = 0;
-        let Some(Quiet::Renew(disc, change, caller)) = self.quiet.take() else {
-            return self.next_disc();
-        };
+    /// All that was dirty is written: the change is made, if there is memory for it.
+    fn renewed(&mut self, keeper: &mut dyn Keeper) {
+        let Some(Quiet::Renew(disc, change, caller)) = self.quiet.take() else { return };
         let before = self.setting(disc);
         if let Err(why) = self.has_memory_for(disc, change) {
-            match caller {
-                Some(mut caller) => caller.refuse(&why),
-                None => keeper.changed(disc, Err(&why)),
-            }
-            return;
+            self.quiet = Some(Quiet::Renew(disc, change, caller));
+            return self.not_renewed(&why, keeper);
         }
         self.clients_max = change.clients_max;
         self.discs[disc].change(change);
         match caller {
-            Some(mut caller) => {
+            Some(caller) => {
                 let (policy, pages) = (change.policy, change.pages);
-                caller.answer(&format!("{{\"policy\": \"{policy}\", \"pages\": {pages}}}"));
+                self.answer(caller, &format!("{{\"policy\": \"{policy}\", \"pages\": {pages}}}"));
             }
             None => keeper.changed(disc, Ok((before, change))),
+        }
+    }
+
+    fn not_renewed(&mut self, why: &str, keeper: &mut dyn Keeper) {
+        match self.quiet.take() {
+            Some(Quiet::Renew(_, _, Some(caller))) => self.refuse(caller, why),
+            Some(Quiet::Renew(disc, _, None)) => keeper.changed(disc, Err(why)),
+            _ => {}
         }
     }
 
@@ -127,21 +174,33 @@ impl Server {
         ))
     }
 
-    /// At the end the next disc is flushed; after the last the server has ended.
-    fn next_disc(&mut self) {
-        self.quiet = Some(Quiet::End);
-        self.flushing += 1;
-        if self.flushing < self.discs.len() {
-            self.flush_at = Nanos::ZERO;
-            return;
-        }
-        self.connections.touch_all();
-        self.send_all();
-        self.ended = Some(Drained { error: self.failed.take(), ..self.result() });
+    /// Discs whose flush at the end has not ended.
+    fn not_flushed(&self) -> impl Iterator<Item = usize> {
+        (0..self.discs.len()).filter(|&disc| self.discs[disc].flushing.ended.is_none())
     }
 
+    /// How it ends now, flushed or not.
     pub(super) fn result(&self) -> Drained {
         let owed_bytes = self.discs.iter().map(|served| served.cache.owed_bytes()).sum();
-        Drained { owed_bytes, error: None }
+        let failed = |disc: usize| match &self.discs[disc].flushing.ended {
+            Some(Ok(())) => None,
+            Some(Err(error)) => Some(error.clone()),
+            // Nothing was promised of a disc that was only read.
+            None if !self.discs[disc].was_written() => None,
+            None => Some(match self.exports[disc].name.as_str() {
+                "" => "a second signal came before it was flushed".to_owned(),
+                name => format!("a second signal came before {name} was flushed"),
+            }),
+        };
+        Drained { owed_bytes, error: (0..self.discs.len()).find_map(failed) }
+    }
+}
+
+/// Whether the clients of an export wait for a quiet time.
+pub(super) fn waits(quiet: Option<&Quiet>, export: Option<usize>) -> bool {
+    match quiet {
+        None => false,
+        Some(Quiet::End) => true,
+        Some(Quiet::Renew(disc, ..)) => export == Some(*disc),
     }
 }

@@ -21,8 +21,8 @@ pub(crate) trait Keeper {
 pub(crate) struct Signalled {
     /// How many came that end the server: the first drains, the second ends it at once.
     pub(crate) ends: u32,
-    /// Other settings, one for each disc.
-    pub(crate) changes: Option<Vec<Change>>,
+    /// Other settings, and the discs that have them.
+    pub(crate) changes: Option<Vec<(usize, Change)>>,
 }
 
 /// What a running server can be changed to.

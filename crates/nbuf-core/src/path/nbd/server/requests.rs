@@ -3,6 +3,7 @@
 use super::super::connection::{Connection, Phase};
 use super::super::handshake::{Handshake, Step};
 use super::super::replies::Form;
+use super::drain::waits;
 use super::turn::has_room;
 use super::{Asked, Server};
 use crate::disc::Disc;
@@ -27,7 +28,9 @@ impl Server {
                     }
                 }
                 Phase::Requests(..) => {
-                    if !connection.may_ask() || self.looks > LOOKS_MAX || !self.take_one(place) {
+                    let waits = waits(self.quiet.as_ref(), connection.export);
+                    let is_late = self.looks > LOOKS_MAX;
+                    if waits || !connection.may_ask() || is_late || !self.take_one(place) {
                         return;
                     }
                     self.looks += LOOKS_OF_REQUEST;
@@ -188,9 +191,6 @@ impl Server {
         let end = header.offset.checked_add(header.length.into());
         if header.command != command::FLUSH && end.is_none_or(|end| end > export.size_bytes) {
             return Err(if writes { error::NO_SPACE } else { error::INVALID });
-        }
-        if self.quiet.is_some() {
-            return Err(error::SHUTDOWN);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A disc of a server with the cache in front of it: each export has its own.
 
 use super::Behind;
+use super::drain::Flushing;
 use super::figures::Figures;
 use super::keeper::Change;
 use super::snapshot::Snapshot;
@@ -30,6 +31,7 @@ pub(super) struct Served {
     pub(super) cache: Cached<dyn AnyPolicy, Behind>,
     pub(super) policy: policy::Choice,
     pub(super) figures: Figures,
+    pub(super) flushing: Flushing,
     pub(super) clients: u64,
     pub(super) clients_ever: u64,
 }
@@ -46,7 +48,20 @@ impl Served {
         let mut cache = Cached::new(disc, policy, settings);
         cache.time_with(Box::new(move || clock.nanos()));
         cache.compare_with(Others::new(choice, settings.pages, Counts::default()));
-        Self { cache, policy: choice, figures: Figures::new(), clients: 0, clients_ever: 0 }
+        Self {
+            cache,
+            policy: choice,
+            figures: Figures::new(),
+            flushing: Flushing::default(),
+            clients: 0,
+            clients_ever: 0,
+        }
+    }
+
+    /// Whether anything was written or discarded.
+    pub(super) fn was_written(&self) -> bool {
+        let counts = self.cache.counts();
+        counts.writes > 0 || counts.disc_writes > 0
     }
 
     /// Changes what differs. Nothing is owed.

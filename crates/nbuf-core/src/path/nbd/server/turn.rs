@@ -7,6 +7,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::control::Caller;
+use super::drain::waits;
 use super::requests::{LOOKS_MAX, REQUEST_BYTES_MAX};
 use super::{Keeper, Server, ServerError};
 use crate::units::Nanos;
@@ -98,7 +99,7 @@ impl Server {
     fn accept_callers(&mut self) {
         for _ in 0..ACCEPTED_MAX {
             match self.control.as_ref().map(super::Listener::accept) {
-                Some(Ok(Some(socket))) if self.callers.len() < CALLERS_MAX => {
+                Some(Ok(Some(socket))) if self.callers.len() + self.leaving.len() < CALLERS_MAX => {
                     self.callers.push(Caller::new(socket, self.now));
                 }
                 Some(Ok(Some(_))) => {}
@@ -135,9 +136,12 @@ impl Server {
             tokens.push(Token::Control);
             descriptors.push(PollFd::new(control, PollFlags::IN));
         }
-        for caller in &self.callers {
+        let callers = self.callers.iter().map(|caller| (caller, PollFlags::IN));
+        for (caller, flags) in
+            callers.chain(self.leaving.iter().map(|caller| (caller, PollFlags::OUT)))
+        {
             tokens.push(Token::Caller);
-            descriptors.push(PollFd::new(&caller.socket, PollFlags::IN));
+            descriptors.push(PollFd::new(&caller.socket, flags));
         }
         // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
         let now = self.time();
@@ -169,11 +173,12 @@ impl Server {
             self.connections.touch_all();
             self.connections.weigh();
         }
-        let kept = self.connections.kept();
+        let (kept, quiet) = (self.connections.kept(), self.quiet.as_ref());
         self.connections.settle(|connection| {
             let mut flags = EventFlags::empty();
             let has_room = connection.reserved > 0 || has_room(kept, connection.bytes(), 0);
-            if connection.can_read() && !is_quiet && has_room && !connection.needs_room {
+            let waits = waits(quiet, connection.export);
+            if connection.can_read() && !waits && has_room && !connection.needs_room {
                 flags |= EventFlags::IN;
             }
             if connection.wants_to_write() {
@@ -186,7 +191,8 @@ impl Server {
     /// Takes what a client sent.
     fn look_at(&mut self, place: usize, flags: EventFlags) {
         let Some(connection) = self.connections.get_mut(place) else { return };
-        if flags.contains(EventFlags::IN) && connection.can_read() && self.quiet.is_none() {
+        let waits = waits(self.quiet.as_ref(), connection.export);
+        if flags.contains(EventFlags::IN) && connection.can_read() && !waits {
             connection.receive();
             self.take_requests(place);
         } else if flags.intersects(EventFlags::ERR | EventFlags::HUP)
@@ -204,8 +210,8 @@ impl Server {
             if connection.wants_to_write() {
                 connection.send();
             }
-            // What waited for room for its replies.
-            if !connection.waiting().is_empty() && connection.may_ask() && self.quiet.is_none() {
+            // What waited for room for its replies, or for a quiet time.
+            if !connection.waiting().is_empty() && connection.may_ask() {
                 self.take_requests(place);
             }
             let Some(connection) = self.connections[place].as_mut() else { continue };
@@ -224,18 +230,17 @@ impl Server {
             match caller.receive(self.now) {
                 Ok(Some(command)) => self.command(caller, command, keeper),
                 Ok(None) => self.callers.push(caller),
-                Err(why) => caller.refuse(why),
+                Err(why) => self.refuse(caller, why),
             }
         }
+        let now = self.now;
+        self.leaving.retain_mut(|caller| !caller.is_answered(now));
     }
 
     fn end_stalled(&mut self) {
-        if self.quiet.is_some() {
-            return;
-        }
-        let (now, timeout) = (self.now, self.client_timeout);
+        let (now, timeout, quiet) = (self.now, self.client_timeout, self.quiet.as_ref());
         for connection in self.connections.iter_mut() {
-            if connection.is_stalled(now, timeout) {
+            if !waits(quiet, connection.export) && connection.is_stalled(now, timeout) {
                 connection.break_off();
             }
             connection.shrink();
