@@ -1,18 +1,33 @@
-//! Answers scrapes of `--metrics` by HTTP.
+//! Answers scrapes of `--metrics` by HTTP/1.1, one request a connection.
 //!
-//! A user who can connect can read. Without another address that is this machine alone.
+//! A user who can connect can read. Without another address that is this machine alone. What strangers can take is
+//! bounded: [`CONNECTIONS_MAX`] threads, [`HEAD_BYTES_MAX`] for each, and [`PATIENCE`].
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use tiny_http::{Header, Method, Request, Response, Server};
 
 use crate::fail::say;
 
 /// The type of the answer, in the words of the `OpenMetrics` specification.
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+/// Scrapes at once. More are closed without an answer.
+const CONNECTIONS_MAX: usize = 16;
+/// The longest request line with its headers. Prometheus sends less than 1 KiB.
+const HEAD_BYTES_MAX: usize = 8 << 10;
+const HEADERS_MAX: usize = 64;
+/// How long a client may send its request, and then take its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long, and how often, more is read from a client that has its answer.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_READS: usize = 64;
+/// The wait after the kernel refused a connection, as it does without descriptors.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Makes the text that is scraped.
 pub(super) trait Text: Send + Sync + 'static {
@@ -23,40 +38,139 @@ pub(super) trait Text: Send + Sync + 'static {
 /// Serves the text in a thread of its own until the program ends, and says where. Signals must be blocked before, or
 /// its threads take them.
 pub(super) fn serve(address: SocketAddr, metrics: Arc<dyn Text>) -> Result<()> {
-    let server = Server::http(address)
-        .map_err(|error| match error.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(error) => io::Error::other(error),
-        })
+    let listener = TcpListener::bind(address)
         .with_context(|| format!("cannot listen at {address}; give another port or address"))?;
     // The port is known only now if 0 was asked for.
-    let address = server.server_addr().to_ip().unwrap_or(address);
+    let address = listener.local_addr().unwrap_or(address);
     let thread = std::thread::Builder::new().name("scrapes".to_owned());
-    let begun = thread.spawn(move || {
-        for request in server.incoming_requests() {
-            // A client that went away is no one's error.
-            let _ = answer(request, &*metrics);
-        }
-    });
+    let begun = thread.spawn(move || accept(&listener, &metrics));
     begun.context("cannot start a thread for the metrics")?;
     say(format!("metrics at http://{address}/metrics"));
     Ok(())
 }
 
-fn answer(request: Request, metrics: &dyn Text) -> io::Result<()> {
-    if !matches!(request.method(), Method::Get | Method::Head) {
-        return request
-            .respond(Response::from_string("only GET is answered\n").with_status_code(405));
+fn accept(listener: &TcpListener, metrics: &Arc<dyn Text>) {
+    let answered = Arc::new(AtomicUsize::new(0));
+    let mut has_failed = false;
+    loop {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                if !std::mem::replace(&mut has_failed, true) {
+                    say(format!("metrics: cannot take a connection ({error}): goes on trying"));
+                }
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+        };
+        if answered.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+            continue;
+        }
+        answered.fetch_add(1, Ordering::Relaxed);
+        let (metrics, count) = (Arc::clone(metrics), Arc::clone(&answered));
+        let thread = std::thread::Builder::new().name("scrape".to_owned());
+        let begun = thread.spawn(move || {
+            // A client that went away is no one's error.
+            let _ = answer(stream, &*metrics);
+            count.fetch_sub(1, Ordering::Relaxed);
+        });
+        if begun.is_err() {
+            answered.fetch_sub(1, Ordering::Relaxed);
+        }
     }
-    if request.url() != "/metrics" {
-        let text = "the metrics are at /metrics\n";
-        return request.respond(Response::from_string(text).with_status_code(404));
+}
+
+/// What a request wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Metrics { with_body: bool },
+    Other(&'static str, &'static str),
+}
+
+fn answer(mut stream: TcpStream, metrics: &dyn Text) -> io::Result<()> {
+    let wanted = request(&mut stream, Instant::now() + PATIENCE)?;
+    let (status, kind, body, with_body) = match wanted {
+        Wanted::Metrics { with_body } => ("200 OK", KIND, metrics.text(), with_body),
+        Wanted::Other(status, why) => (status, PLAIN, format!("{why}\n"), true),
+    };
+    let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
+    let length = body.len();
+    let mut out = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}Connection: close\r\n\r\n"
+    );
+    if with_body {
+        out.push_str(&body);
     }
-    let mut response = Response::from_string(metrics.text());
-    if let Ok(kind) = Header::from_bytes("Content-Type", KIND) {
-        response.add_header(kind);
+    send(&mut stream, out.as_bytes(), Instant::now() + PATIENCE)?;
+    linger(&mut stream)
+}
+
+/// Takes what a client still sends, for a moment: with bytes unread the kernel would take the answer back.
+fn linger(stream: &mut TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let until = Instant::now() + LINGER;
+    let mut some = [0; 1024];
+    for _ in 0..LINGER_READS {
+        stream.set_read_timeout(Some(left(until)?))?;
+        if stream.read(&mut some)? == 0 {
+            break;
+        }
     }
-    request.respond(response)
+    Ok(())
+}
+
+/// Reads as much as says what is wanted.
+fn request(stream: &mut TcpStream, until: Instant) -> io::Result<Wanted> {
+    let mut head = Vec::new();
+    loop {
+        let mut some = [0; 1024];
+        stream.set_read_timeout(Some(left(until)?))?;
+        match stream.read(&mut some)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => head.extend_from_slice(&some[..count]),
+        }
+        if let Some(wanted) = wanted(&head) {
+            return Ok(wanted);
+        }
+    }
+}
+
+/// What this much of a request asks for; nothing as long as it is not whole.
+fn wanted(head: &[u8]) -> Option<Wanted> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(head) {
+        Ok(httparse::Status::Partial) if head.len() < HEAD_BYTES_MAX => None,
+        Ok(httparse::Status::Complete(_)) => {
+            let path = request.path.unwrap_or_default();
+            Some(match request.method {
+                Some(method @ ("GET" | "HEAD")) if path == "/metrics" => {
+                    Wanted::Metrics { with_body: method == "GET" }
+                }
+                Some("GET" | "HEAD") => {
+                    Wanted::Other("404 Not Found", "the metrics are at /metrics")
+                }
+                _ => Wanted::Other("405 Method Not Allowed", "only GET is answered"),
+            })
+        }
+        _ => Some(Wanted::Other("400 Bad Request", "this is no request that is answered here")),
+    }
+}
+
+fn send(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.set_write_timeout(Some(left(until)?))?;
+        match stream.write(bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => bytes = &bytes[count..],
+        }
+    }
+    Ok(())
+}
+
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 /// An address, or a port of this machine alone.
@@ -70,7 +184,69 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use super::*;
+
+    struct Fixed;
+
+    impl Text for Fixed {
+        fn text(&self) -> String {
+            "# EOF\n".to_owned()
+        }
+    }
+
+    fn started() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || accept(&listener, &(Arc::new(Fixed) as Arc<dyn Text>)));
+        address
+    }
+
+    fn asked(address: SocketAddr, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn requests_have_the_answer_of_http() {
+        let address = started();
+        let long =
+            [b"GET /metrics HTTP/1.1\r\nX: ".to_vec(), vec![b'x'; 2 * HEAD_BYTES_MAX]].concat();
+        for (request, status, ends) in [
+            (&b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"[..], "200 OK", "\r\n\r\n# EOF\n"),
+            (b"HEAD /metrics HTTP/1.0\r\n\r\n", "200 OK", "close\r\n\r\n"),
+            (b"GET / HTTP/1.1\r\n\r\n", "404 Not Found", "at /metrics\n"),
+            (b"POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed", "only GET is answered\n"),
+            (b"\0\0\0\0", "400 Bad Request", "\n"),
+            (&long, "400 Bad Request", "\n"),
+        ] {
+            let answer = asked(address, request);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
+            assert!(answer.ends_with(ends), "{answer}");
+        }
+    }
+
+    #[test]
+    fn clients_that_say_nothing_keep_no_scrape_waiting() {
+        let address = started();
+        let request = b"GET /metrics HTTP/1.1\r\n\r\n";
+        let silent: Vec<TcpStream> =
+            (1..CONNECTIONS_MAX).map(|_| TcpStream::connect(address).unwrap()).collect();
+        assert!(asked(address, request).ends_with("# EOF\n"));
+        let more = [0; 2].map(|_| TcpStream::connect(address).unwrap());
+        // There are too many now, until their patience has ended.
+        let mut one = &more[1];
+        assert_eq!(one.read(&mut [0]).unwrap_or(0), 0);
+        let mut answers = std::iter::repeat_with(|| asked(address, request));
+        let is_answered = answers.by_ref().take(200).any(|answer| {
+            std::thread::sleep(Duration::from_millis(100));
+            answer.ends_with("# EOF\n")
+        });
+        assert!(is_answered);
+        drop(silent);
+    }
 
     #[test]
     fn a_port_alone_is_of_this_machine() {

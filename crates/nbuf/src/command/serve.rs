@@ -202,9 +202,10 @@ fn serve(args: &Args) -> Result<u8> {
     let spec = settings()?;
     let begin = |interim: Interim<'_>| {
         if let Interim::Serving(serving) = interim {
-            announce(&spec, serving, args.json)?;
+            // A port that is taken is known before clients come.
             let scraped = spec.metrics.map(|at| metrics::answer(at, serving.control.clone()));
-            return scraped.unwrap_or(Ok(())).map_err(as_io);
+            scraped.unwrap_or(Ok(())).map_err(as_io)?;
+            return announce(&spec, serving, args.json);
         }
         Ok(())
     };

@@ -4,13 +4,21 @@ mod costs;
 pub(crate) mod live;
 pub(crate) mod metrics;
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
 
 use nbuf::experiment::result::ServeDocument;
 use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec};
 use nbuf::units::Bytes;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
 use super::text::clean;
+use crate::shell;
+
+/// What a URI has as `%XX`: all but what RFC 3986 reserves for nothing, and slashes.
+const IN_URI: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Where a server is, and what to type next.
 pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
@@ -27,22 +35,25 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
             text.push_str(&lines(address, name, *size_bytes));
         }
     }
-    let control = serving.control.display();
+    let control = shell::quoted(serving.control.as_os_str());
     let _ = writeln!(text, "  to see what it does:        nbuf serve stats {control}");
     text
 }
 
 /// How a client uses an export at an address.
 fn lines(address: &Address, name: &str, size_bytes: u64) -> String {
-    let option = if name.is_empty() { String::new() } else { format!(" -name {name}") };
+    let quoted = |word: &str| shell::quoted(OsStr::new(word));
+    let option = if name.is_empty() { String::new() } else { format!(" -name {}", quoted(name)) };
+    let name = utf8_percent_encode(name, IN_URI);
     let (device, uri) = match address {
         Address::Unix(path) => {
-            let path = path.display();
-            let uri = format!("nbd+unix:///{name}?socket={path}");
-            (format!("nbd-client -unix {path}{option} /dev/nbd0"), uri)
+            let socket = percent_encode(path.as_os_str().as_bytes(), IN_URI);
+            let uri = format!("nbd+unix:///{name}?socket={socket}");
+            (format!("nbd-client -unix {}{option} /dev/nbd0", shell::quoted(path.as_os_str())), uri)
         }
         Address::Tcp(address) => {
-            let path = if name.is_empty() { String::new() } else { format!("/{name}") };
+            let name = name.to_string();
+            let path = if name.is_empty() { name } else { format!("/{name}") };
             let (ip, port) = (address.ip(), address.port());
             (format!("nbd-client {ip} {port}{option} /dev/nbd0"), format!("nbd://{address}{path}"))
         }
@@ -147,4 +158,23 @@ pub(crate) fn lost(document: &ServeDocument) -> String {
         return format!("bytes that were acknowledged may be missing on the disc ({why})");
     }
     format!("{owed} bytes were acknowledged and are not on the disc ({why})")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn names_with_other_characters_are_written_as_each_reader_wants_them() {
+        let unix = lines(&Address::Unix(PathBuf::from("/tmp/a b?/ü'.sock")), "my disc#1", 4096);
+        let quoted = r"nbd-client -unix '/tmp/a b?/ü'\''.sock' -name 'my disc#1' /dev/nbd0";
+        assert!(unix.contains(quoted), "{unix}");
+        let uri = "--uri='nbd+unix:///my%20disc%231?socket=/tmp/a%20b%3F/%C3%BC%27.sock'";
+        assert!(unix.contains(uri), "{unix}");
+        let tcp = lines(&Address::Tcp("[::1]:10809".parse().unwrap()), "a/b", 4096);
+        assert!(tcp.contains("nbd-client ::1 10809 -name a/b /dev/nbd0"), "{tcp}");
+        assert!(tcp.contains("--uri='nbd://[::1]:10809/a/b'"), "{tcp}");
+    }
 }
