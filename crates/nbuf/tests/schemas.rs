@@ -9,7 +9,7 @@ use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
     FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
     PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
-    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
 use schemars::JsonSchema;
@@ -56,6 +56,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<RunComparison>(),
         generated::<RunDocument>(),
         generated::<ServeDocument>(),
+        generated::<ServeNeeds>(),
         generated::<SizeReport>(),
         generated::<SweepDocument>(),
         generated::<TraceDocument>(),

@@ -242,7 +242,7 @@ fn a_server_answers_about_itself() {
     let text = String::from_utf8(ask(&["stats", &socket]).stdout).unwrap();
     assert!(text.contains("hit ratio 50.0 %"), "{text}");
     assert!(text.contains("hit ratio 50.0 % with 2.00 MiB and s3-fifo"), "{text}");
-    let twice = &stats["other_sizes"][1];
+    let twice = &stats["other_sizes"][3];
     assert_eq!((&twice["cache_bytes"], &twice["hit_ratio"]), (&(2 << 20).into(), &0.5.into()));
     assert!(ask(&["policy", &socket, "lru"]).status.success());
     let refused = ask(&["policy", &socket, "opt"]);

@@ -25,7 +25,7 @@ use super::result::{
     AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
     FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
     PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
-    SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -62,6 +62,7 @@ documents!(
     RunComparison,
     RunDocument,
     ServeDocument,
+    ServeNeeds,
     SizeReport,
     SweepDocument,
     TraceDocument,

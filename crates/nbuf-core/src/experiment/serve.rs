@@ -18,6 +18,7 @@ mod error;
 mod export;
 mod keep;
 mod limits;
+mod need;
 mod ready;
 mod spec;
 mod watch;
@@ -30,6 +31,7 @@ pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
 pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
+pub use need::{NeedSpec, need};
 pub use spec::{BehindSpec, BehindSpecError, Spec};
 pub use watch::{WatchSpec, watch};
 

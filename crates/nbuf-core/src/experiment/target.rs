@@ -16,7 +16,7 @@ mod choose;
 use std::fmt;
 
 use crate::units::as_text;
-pub(super) use choose::{Choice, Offer, choose};
+pub(super) use choose::{Choice, MONTH_SECONDS, Offer, choose};
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 mod costs;
 pub(crate) mod live;
 pub(crate) mod metrics;
+pub(crate) mod need;
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

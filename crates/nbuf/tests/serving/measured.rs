@@ -87,3 +87,59 @@ fn prometheus_is_answered() {
     }
     assert_eq!(server.end().0, 0);
 }
+
+/// What is said of a larger cache is what it then gives.
+#[test]
+fn the_cache_that_is_needed_is_named_and_holds() {
+    let place = Place::new();
+    let (disc, _) = image(&place, MIB);
+    let server = Server::start(&place, &disc, &["--size", "64KiB", "--policy", "lru"]);
+    let size = |rest: &[&str]| {
+        let output = place.nbuf(["size", "--server", "socket"]).args(rest).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), said)
+    };
+    let (status, said) = size(&[]);
+    assert!(status == Some(0) && said.contains("no page was read"), "{said}");
+    let mut client = server.client();
+    let mut read = || {
+        for page in (0..50).flat_map(|_| 0..24) {
+            assert!(client.read(page * 4096, 4096).is_ok());
+        }
+    };
+    read();
+    // A loop of 96 KiB: LRU never hits with 64 KiB, and always with 128 KiB.
+    let (status, said) = size(&["--json"]);
+    let document: Value = serde_json::from_str(&said).unwrap();
+    let need = &document["exports"][0];
+    assert_eq!(
+        (status, &need["answer"], &need["needed_bytes"]),
+        (Some(0), &"more".into(), &131_072.into())
+    );
+    let ratios: Vec<f64> =
+        (0..6).map(|at| need["sizes"][at]["hit_ratio"].as_f64().unwrap()).collect();
+    assert_eq!(ratios, [0.0, 0.0, 0.0, 0.0, 0.98, 0.98]);
+    assert!(need["sizes"][0]["disc_busy"].as_f64().unwrap() > 0.0);
+    let (status, said) = size(&["--target", "hit=0.99"]);
+    assert!(status == Some(1) && said.contains("needs more than 256 KiB"), "{said}");
+    let (status, said) = size(&["--target", "stall=1%"]);
+    assert!(status == Some(2) && said.contains("hit=0.95, fills=100/s"), "{said}");
+    let (status, said) = size(&["--pid", "1"]);
+    assert!(status == Some(2) && said.contains("leave out --pid"), "{said}");
+    let (_, said) = size(&["--for", "1s"]);
+    let line = said.lines().find_map(|line| line.trim().strip_prefix("nbuf serve resize "));
+    let words: Vec<&str> = line.unwrap().split(' ').collect();
+    assert!(place.nbuf(["serve", "resize"]).args(words).status().unwrap().success());
+    let before = place.nbuf(["serve", "stats", "socket", "--json"]).output().unwrap();
+    read();
+    let after = place.nbuf(["serve", "stats", "socket", "--json"]).output().unwrap();
+    let [before, after] =
+        [before, after].map(|it| serde_json::from_slice::<Value>(&it.stdout).unwrap());
+    let more = |name: &str| after[name].as_u64().unwrap() - before[name].as_u64().unwrap();
+    // Sixteen pages were there after the change.
+    assert!(more("pages") == 1200 && more("page_hits") >= 1176, "{}", more("page_hits"));
+    // The small caches began again with the new size, and so did what they are compared with.
+    let (_, said) = size(&[]);
+    assert!(said.contains("needs 128 KiB, as it has"), "{said}");
+    assert_eq!(server.end().0, 0);
+}

@@ -7,7 +7,7 @@
 //!
 //! The band is 95 %, from the spread between groups of pages. It has the chance of the sample alone.
 //!
-//! Cost: a hash for each page that is looked up, and eight lookups for each page of the sample. About a megabyte, and
+//! Cost: a hash for each page that is looked up, and ten lookups for each page of the sample. About a megabyte, and
 //! what each policy takes at any size (four with lhd).
 
 use std::collections::HashMap;
@@ -26,8 +26,10 @@ const GROUPS: usize = 64;
 const DEVIATIONS: f64 = 2.0;
 /// The policies to compare with, as far as the running one is another.
 const OTHER_POLICIES: [&str; 3] = ["lru", "s3-fifo", "sieve"];
-/// Where the running policy with twice the size is.
-const TWICE: usize = 2;
+/// Sizes of the running policy, as multiples of its own. The first stands for the running cache.
+const TIMES: [f64; 6] = [1.0, 0.125, 0.25, 0.5, 2.0, 4.0];
+/// Where twice is.
+const TWICE: usize = 4;
 
 /// What another size or policy would give.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +78,7 @@ impl Others {
         let rate = (f64::from(SAMPLE_PAGES) / f64::from(pages.max(1))).min(1.0);
         let names = OTHER_POLICIES.into_iter().filter(|&name| name != policy.row().name);
         let others = names.take(2).filter_map(|name| name.parse::<Choice>().ok());
-        let running = [1.0, 0.5, 2.0, 4.0].into_iter().map(|times| (policy, times));
+        let running = TIMES.into_iter().map(|times| (policy, times));
         let others = others.flat_map(|policy| [(policy, 1.0), (policy, 2.0)]);
         let count = |pages: f64| u32::try_from(crate::units::whole(pages)).unwrap_or(u32::MAX);
         let small = |(policy, times): (Choice, f64)| {
@@ -169,6 +171,12 @@ impl Others {
         }
         self.numbers.insert(page, number);
         number
+    }
+
+    /// The hit ratio of the running cache since these began; nothing before a read.
+    pub(super) fn hit_ratio(&self, counts: &Counts) -> Option<f64> {
+        let (lookups, hits) = (counts.lookups - self.since.lookups, counts.hits - self.since.hits);
+        (lookups > 0).then(|| hits as f64 / lookups as f64)
     }
 
     /// What the other sizes and policies would give, from the counts of the running cache. Nothing before a read.

@@ -52,6 +52,7 @@ fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocumen
             written: counts.misses_written,
             joined: counts.joined,
         },
+        compared_hit_ratio: snapshot.compared_hit_ratio,
         other_sizes: snapshot.others.iter().map(|other| size(other, page_bytes)).collect(),
         costs: costs(&snapshot.measured, counts.read_hits),
         figures: Some(figures(snapshot, page_bytes)),

@@ -65,6 +65,11 @@ pub enum Error {
     /// A disc without a name, and discs by name.
     #[error("a server has one disc or exports by name: give either `disc` or `export`")]
     Both,
+    /// No hit ratio tells a time.
+    #[error(
+        "the cache of a server is sized by --target hit=0.95, fills=100/s or price=3.5,0.4 only"
+    )]
+    Target,
     /// The size of the cache is no number of bytes.
     #[error("a size in percent has no whole here: give bytes, such as 256MiB")]
     NoBytes,
@@ -137,6 +142,7 @@ impl Error {
                 | Self::NotLoopback(_)
                 | Self::Missing(_)
                 | Self::NoBytes
+                | Self::Target
                 | Self::Name(_)
                 | Self::SameName(_)
                 | Self::Both

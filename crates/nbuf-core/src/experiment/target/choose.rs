@@ -7,7 +7,7 @@ use crate::experiment::result::{Curve, TimePoint};
 use crate::units::{Bytes, whole};
 
 /// Seconds in a month of 730 hours, as hourly prices are turned into monthly ones.
-const MONTH_SECONDS: f64 = 730.0 * 3600.0;
+pub(in crate::experiment) const MONTH_SECONDS: f64 = 730.0 * 3600.0;
 
 /// What there is to choose from.
 pub(in crate::experiment) struct Offer<'a> {

@@ -9,6 +9,7 @@ use nbuf::experiment::target::Target;
 use nbuf::units::{Bytes, Size};
 
 use super::follow::Following;
+use super::server::Served;
 use super::values::{Budget, budget, duration, rate, share, some_time, window};
 use crate::caller::Needs;
 use crate::command::attach::Attach;
@@ -178,6 +179,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) following: Following,
 
+    #[command(flatten)]
+    pub(super) served: Served,
+
     /// The command and its arguments; the first word that is no option begins it, or the first after `--`
     #[arg(trailing_var_arg = true, conflicts_with = "running",
         required_unless_present_any = ["trace", "compare", "running"],
@@ -198,6 +202,7 @@ impl Args {
     /// A trace and documents are read with the caller's rights alone.
     pub(crate) fn needs(&self) -> Needs {
         match (&self.loop_size, &self.trace, self.compare.is_empty()) {
+            _ if self.served.server.is_some() => Needs::Nothing,
             (Some(_), ..) => Needs::Mounting,
             (None, None, true) => Needs::Watching,
             _ => Needs::Nothing,
@@ -280,6 +285,7 @@ Examples:
   nbuf size --compare before.json after.json --budget 1.05
   sudo nbuf --as-root size --pid $(pgrep -o postgres) --for 60s
   sudo nbuf --as-root size --unit postgresql --follow --metrics 9464
+  nbuf size --server disc.sock --for 60s
 
 Exit status:
   0    every prediction held, none was verified, or runs found the size; B needs no more than A

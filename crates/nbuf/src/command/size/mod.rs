@@ -6,6 +6,7 @@ mod follow;
 mod live;
 mod outputs;
 mod page;
+mod server;
 mod values;
 
 use std::io;
@@ -29,6 +30,9 @@ pub(in crate::command) use values::some_time;
 
 /// Runs the verb and gives the exit status.
 pub(crate) fn run(args: &Args) -> Result<u8> {
+    if let Some(server) = &args.served.server {
+        return server::run(args, server.clone());
+    }
     if args.running.is_given() {
         return live::run(args);
     }

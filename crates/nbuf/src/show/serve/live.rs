@@ -162,10 +162,9 @@ fn twice(d: &ServeDocument) -> impl Iterator<Item = (&'static str, &ServeSize)> 
             move |other: &&ServeSize| other.policy == d.policy && other.cache_bytes == bytes;
         d.other_sizes.iter().find(is_same)
     };
-    let half = d
-        .other_sizes
-        .iter()
-        .find(|other| other.policy == d.policy && other.cache_bytes < d.cache_bytes);
+    let is_less =
+        |other: &&ServeSize| other.policy == d.policy && other.cache_bytes < d.cache_bytes;
+    let half = d.other_sizes.iter().filter(is_less).max_by_key(|other| other.cache_bytes);
     let twice = of(2 * d.cache_bytes).map(|other| ("twice", other));
     twice.into_iter().chain(half.map(|other| ("half", other)))
 }
@@ -173,7 +172,7 @@ fn twice(d: &ServeDocument) -> impl Iterator<Item = (&'static str, &ServeSize)> 
 /// What another size would have given since the start.
 fn would(served: &Served, other: &ServeSize) -> String {
     let size = Bytes(other.cache_bytes);
-    let ever = served.hit_ratio_ever.unwrap_or(0.0);
+    let ever = served.seen.compared_hit_ratio.unwrap_or(0.0);
     let more = 100.0 * (other.hit_ratio - ever);
     format!("{size} would hit {}{}, {more:+.1} points", percent(other.hit_ratio), band(other))
 }

@@ -42,7 +42,7 @@ fn ratio(counts: Counts) -> f64 {
 fn check(policy: &str, pages: u32, disc_pages: u64, slack: f64) {
     let cache = after(policy, pages, disc_pages, true);
     let sizes = cache.other_sizes();
-    assert_eq!(sizes.len(), 7);
+    assert_eq!(sizes.len(), 9);
     for other in &sizes {
         let other_pages = u32::try_from(other.pages).unwrap();
         let real = ratio(after(&other.policy, other_pages, disc_pages, false).counts());

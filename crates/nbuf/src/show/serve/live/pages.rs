@@ -165,7 +165,7 @@ fn sizes(now: &Served, width: usize) -> Vec<Line<'static>> {
     let name = |policy: &str, bytes: u64| format!("{policy} {}", Bytes(bytes));
     let mut all =
         vec![Line::from("hit ratios since the start, or since the last change of size or policy")];
-    let ours = now.hit_ratio_ever.unwrap_or(0.0);
+    let ours = d.compared_hit_ratio.unwrap_or(0.0);
     all.push(row(name(&d.policy, d.cache_bytes), ours, " now".to_owned()));
     all.extend(
         d.other_sizes

@@ -47,6 +47,7 @@ fn served() -> Served {
             written: 400,
             ..ServeMisses::default()
         },
+        compared_hit_ratio: Some(0.6),
         other_sizes: vec![size(1 << 19, 0.4), size(2 << 20, 0.7)],
         costs: ServeCosts {
             lookup: work.clone(),
