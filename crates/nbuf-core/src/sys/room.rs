@@ -36,7 +36,7 @@ unsafe impl Send for Room {}
 unsafe impl Sync for Room {}
 
 impl Room {
-    /// So many bytes at least, beginning and ending with a huge page if these are wanted. An error is that
+    /// This many bytes at least, beginning and ending with a huge page if these are wanted. An error is that
     /// there is no memory. A kernel without huge pages gives others.
     pub(crate) fn new(length: usize, pages: PageKind) -> io::Result<Self> {
         let unit = if pages == PageKind::Huge { HUGE_BYTES } else { rustix::param::page_size() };

@@ -1,13 +1,14 @@
 //! Answers scrapes of `--metrics` by HTTP/1.1, one request a connection.
 //!
 //! A user who can connect can read. Without another address that is this machine alone. What strangers can take is
-//! bounded: [`CONNECTIONS_MAX`] threads, [`HEAD_BYTES_MAX`] for each, and [`PATIENCE`].
+//! bounded: [`CONNECTIONS_MAX`] threads, [`HEAD_BYTES_MAX`] for each, and [`CALLS_MAX`] calls of
+//! [`WAIT`] to read, and to write.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -21,11 +22,10 @@ const CONNECTIONS_MAX: usize = 16;
 /// The longest request line with its headers. Prometheus sends less than 1 KiB.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 const HEADERS_MAX: usize = 64;
-/// How long a client may send its request, and then take its answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long, and how often, more is read from a client that has its answer.
-const LINGER: Duration = Duration::from_secs(1);
-const LINGER_READS: usize = 64;
+/// How long a call waits for the client, and how many of them there are: to take a request, to answer it, and to take
+/// what still comes then. A proper request is one read.
+const WAIT: Duration = Duration::from_secs(1);
+const CALLS_MAX: usize = 16;
 /// The wait after the kernel refused a connection, as it does without descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -88,7 +88,7 @@ enum Wanted {
 }
 
 fn answer(mut stream: TcpStream, metrics: &dyn Text) -> io::Result<()> {
-    let wanted = request(&mut stream, Instant::now() + PATIENCE)?;
+    let wanted = request(&mut stream)?;
     let (status, kind, body, with_body) = match wanted {
         Wanted::Metrics { with_body } => ("200 OK", KIND, metrics.text(), with_body),
         Wanted::Other(status, why) => (status, PLAIN, format!("{why}\n"), true),
@@ -101,17 +101,15 @@ fn answer(mut stream: TcpStream, metrics: &dyn Text) -> io::Result<()> {
     if with_body {
         out.push_str(&body);
     }
-    send(&mut stream, out.as_bytes(), Instant::now() + PATIENCE)?;
+    send(&mut stream, out.as_bytes())?;
     linger(&mut stream)
 }
 
 /// Takes what a client still sends, for a moment: with bytes unread the kernel would take the answer back.
 fn linger(stream: &mut TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
-    let until = Instant::now() + LINGER;
-    let mut some = [0; 1024];
-    for _ in 0..LINGER_READS {
-        stream.set_read_timeout(Some(left(until)?))?;
+    let mut some = [0; 4096];
+    for _ in 0..CALLS_MAX {
         if stream.read(&mut some)? == 0 {
             break;
         }
@@ -120,11 +118,11 @@ fn linger(stream: &mut TcpStream) -> io::Result<()> {
 }
 
 /// Reads as much as says what is wanted.
-fn request(stream: &mut TcpStream, until: Instant) -> io::Result<Wanted> {
+fn request(stream: &mut TcpStream) -> io::Result<Wanted> {
+    stream.set_read_timeout(Some(WAIT))?;
     let mut head = Vec::new();
-    loop {
+    for _ in 0..CALLS_MAX {
         let mut some = [0; 1024];
-        stream.set_read_timeout(Some(left(until)?))?;
         match stream.read(&mut some)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             count => head.extend_from_slice(&some[..count]),
@@ -133,6 +131,7 @@ fn request(stream: &mut TcpStream, until: Instant) -> io::Result<Wanted> {
             return Ok(wanted);
         }
     }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// What this much of a request asks for; nothing as long as it is not whole.
@@ -157,20 +156,18 @@ fn wanted(head: &[u8]) -> Option<Wanted> {
     }
 }
 
-fn send(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
-        stream.set_write_timeout(Some(left(until)?))?;
+fn send(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    stream.set_write_timeout(Some(WAIT))?;
+    for _ in 0..CALLS_MAX {
         match stream.write(bytes)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             count => bytes = &bytes[count..],
         }
+        if bytes.is_empty() {
+            return Ok(());
+        }
     }
-    Ok(())
-}
-
-fn left(until: Instant) -> io::Result<Duration> {
-    let left = until.saturating_duration_since(Instant::now());
-    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// An address, or a port of this machine alone.
@@ -203,9 +200,9 @@ mod tests {
 
     fn asked(address: SocketAddr, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.write_all(request).unwrap();
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        // One too many is closed at once.
+        let _ = stream.write_all(request).and_then(|()| stream.read_to_string(&mut answer));
         answer
     }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nbuf::experiment::result::LiveDocument;
+use nbuf::internal::clock::Random;
 use nbuf::internal::sys::bpf::ids;
 use nbuf::trace::CacheEvent;
 
@@ -78,6 +79,7 @@ fn both_backends_record_each_access_in_order() {
     }
 }
 
+/// A hundred kills at random moments from before the attachment until after the first events.
 #[test]
 fn sigkill_leaves_no_program_map_or_link() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
@@ -85,12 +87,14 @@ fn sigkill_leaves_no_program_map_or_link() {
     let place = Place::new();
     let path = place.file("data", 400 * 4096);
     let service = Service::start(&path, "read", "now");
+    let mut random = Random::new(22);
     let mut most = 0;
-    for wait_ms in [100, 300, 700, 1500, 40] {
+    for cycle in 0..100 {
         let pid = service.pid();
         let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
         let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(wait_ms));
+        let most_ms = if cycle % 20 == 0 { 1500 } else { 400 };
+        std::thread::sleep(Duration::from_millis(random.below(most_ms)));
         most = most.max(ids().unwrap()[2].len().saturating_sub(before[2].len()));
         nbuf.kill().unwrap();
         nbuf.wait().unwrap();
@@ -100,6 +104,10 @@ fn sigkill_leaves_no_program_map_or_link() {
         let after = ids().unwrap();
         after.iter().zip(&before).all(|(after, before)| after.iter().all(|it| before.contains(it)))
     });
+    // The service still reads.
+    let reads = || fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
+    let then = reads();
+    until("the service reads on", || reads() != then);
 }
 
 /// Reads pages of a file with no data, some of them much more often than others.

@@ -85,7 +85,7 @@ pub(super) struct Bench<'a> {
     held_bytes: u64,
     /// The shortest loop of all samples, by which is known what shared its core; 0 before the first.
     pub(super) loop_best_ns: u64,
-    /// How often files were made again: where memory lies goes by it.
+    /// How often files were made again: the place of memory goes by it.
     pub(super) renewals: u64,
     /// Processes so far.
     pub(super) processes: u64,

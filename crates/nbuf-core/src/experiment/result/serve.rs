@@ -49,7 +49,7 @@ pub struct ServeDocument {
     pub hit_ratio: Option<f64>,
     /// The other pages, by cause.
     pub misses: ServeMisses,
-    /// The hit ratio to compare with that of other sizes and policies: since the start, or since the last change of
+    /// The hit ratio to compare with other sizes and policies: since the start, or since the last change of
     /// either. Nothing before the first read.
     #[serde(default)]
     pub compared_hit_ratio: Option<f64>,

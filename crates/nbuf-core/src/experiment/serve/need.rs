@@ -63,7 +63,7 @@ pub fn need(spec: &NeedSpec, session: &mut Session<'_>) -> Result<ServeNeeds, Er
     })
 }
 
-/// What an export needs that is asked for so many pages a second.
+/// What an export needs that is asked for this many pages a second.
 fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> ServeNeed {
     let misses = (seen.pages - seen.page_hits) as f64;
     let read = &seen.costs.disc_read;

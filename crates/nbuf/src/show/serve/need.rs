@@ -1,5 +1,7 @@
 //! How much cache a running server needs, for people.
 
+use std::fmt::Write as _;
+
 use nbuf::experiment::result::{ServeAnswer, ServeNeed, ServeNeedSize, ServeNeeds};
 use nbuf::units::Bytes;
 
@@ -22,7 +24,7 @@ pub(crate) fn report(needs: &ServeNeeds, width: usize) -> String {
             }
             // In one line, to be pasted.
             if let Some(command) = change(needs, need) {
-                out += &format!("\n  {command}\n");
+                let _ = writeln!(out, "\n  {command}");
             }
         }
         out

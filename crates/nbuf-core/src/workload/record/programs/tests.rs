@@ -162,12 +162,12 @@ threads[0].join()";
         programs.attach().unwrap();
         ends(child);
         programs.stop();
-        let mut reads = 0;
+        let mut seen = 0;
         programs.drain(|event| {
             let is_of_file = (event.device, event.inode) == (device, inode);
-            reads += u64::from(is_of_file && event.kind == Kind::GetPages);
+            seen += u64::from(is_of_file && event.kind == Kind::GetPages);
         });
-        assert_eq!(reads, PAGES, "{when}");
+        assert_eq!(seen, PAGES, "{when}");
     }
 }
 
