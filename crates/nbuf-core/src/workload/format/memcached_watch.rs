@@ -119,6 +119,10 @@ impl Memcached {
         let (op, is_stored) = match op(&line)? {
             Some(op) => (op, true),
             None if line.kind == b"item_store" => (Op::Write, false),
+            // A line of raw commands has no type, and `<` before the command.
+            None if line.kind.is_empty() && memchr::memmem::find(text, b" <").is_none() => {
+                return Err(Fault::malformed("type=TYPE"));
+            }
             None => {
                 out.problems.unused += 1;
                 return Ok(());

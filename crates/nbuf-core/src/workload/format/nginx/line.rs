@@ -108,7 +108,39 @@ fn text_or_word(rest: &[u8]) -> (&[u8], &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// As nginx writes a variable (`ngx_http_log_escape`).
+    fn escape(bytes: &[u8]) -> String {
+        let one = |&byte: &u8| match byte {
+            b'"' | b'\\' | 0..32 | 127.. => format!("\\x{byte:02X}"),
+            _ => char::from(byte).to_string(),
+        };
+        bytes.iter().map(one).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_nginx_writes_is_read_back(
+            user in proptest::collection::vec(any::<u8>(), 0..20),
+            request in proptest::collection::vec(any::<u8>(), 0..60),
+            agent in proptest::collection::vec(any::<u8>(), 0..60),
+            host in "[a-z.-]{1,20}",
+            status in 100_u16..600,
+            bytes in 0..u64::MAX,
+        ) {
+            let (user, request, agent) = (escape(&user), escape(&request), escape(&agent));
+            let text = format!(
+                "fe80::1 - {user} [25/Nov/2026:20:30:01 +0000] \"{request}\" {status} {bytes} \"-\" \"{agent}\" host={host}"
+            );
+            let host = Some(host.as_bytes());
+            let time_ns = 1_795_638_601_000_000_000;
+            let want = Line { time_ns, request: request.as_bytes(), status, bytes, host, cache: None };
+            prop_assert_eq!(line(&text).unwrap(), want);
+        }
+    }
 
     fn line(text: &str) -> Result<Line<'_>, Fault> {
         Line::parse(text.as_bytes())

@@ -149,6 +149,12 @@ impl Keyspace {
         entry.is_some_and(|entry| entry.bytes().is_some() && entry.is_there(asker.time_ns))
     }
 
+    /// Whether the log says that there is no such key: it was deleted, or its time is over.
+    fn is_missing(&mut self, asker: Asker, name: &Argument) -> bool {
+        let name = self.name(asker, name);
+        self.known.get(name.key).is_some_and(|entry| !entry.is_there(asker.time_ns))
+    }
+
     /// What is left of the life of a key; none if it does not expire or is not there.
     fn left_ns(&mut self, asker: Asker, name: &Argument) -> Option<i64> {
         let name = self.name(asker, name);
@@ -176,7 +182,7 @@ impl Keyspace {
         self.push(Op::Write, asker, name, lifetime, out);
     }
 
-    /// EXPIRE and its kin: a write of the same size, or a deletion.
+    /// EXPIRE and its kin: a write of the same size, or a deletion; nothing where there is no such key.
     pub(super) fn expire(
         &mut self,
         asker: Asker,
@@ -194,7 +200,7 @@ impl Keyspace {
                 || option.is("GT") && old_ns.is_none_or(|old_ns| left_ns <= old_ns)
                 || option.is("LT") && old_ns.is_some_and(|old_ns| left_ns >= old_ns));
         }
-        if !is_done {
+        if !is_done || self.is_missing(asker, name) {
             out.problems.unused += 1;
         } else if left_ns <= 0 {
             self.delete(asker, name, out);
@@ -237,6 +243,7 @@ impl Keyspace {
             None => None,
         };
         match left_ns {
+            _ if self.is_missing(asker, name) => self.read(asker, name, out),
             Some(left_ns) if left_ns <= 0 => {
                 self.read(asker, name, out);
                 self.delete(asker, name, out);
@@ -255,6 +262,10 @@ impl Keyspace {
 
     /// A value under another name, with its end.
     pub(super) fn rename(&mut self, asker: Asker, from: &Argument, to: &Argument, out: &mut Batch) {
+        if self.is_missing(asker, from) {
+            out.problems.unused += 1;
+            return;
+        }
         let left_ns = self.left_ns(asker, from);
         let old = self.name(asker, from);
         let bytes = self.known.get(old.key).and_then(Entry::bytes);
