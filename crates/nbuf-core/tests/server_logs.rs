@@ -73,7 +73,7 @@ fn nginx_reads_are_the_lines_that_a_cache_may_keep() {
     let text = text("nginx.log");
     let kept: Vec<_> = text.lines().filter_map(columns).collect();
     assert_eq!((requests.len(), count(&requests, Op::Read)), (kept.len(), kept.len()));
-    assert_eq!(problems.unused as usize, text.lines().count() - kept.len());
+    assert_eq!(problems.unused, (text.lines().count() - kept.len()) as u64);
     let keys: HashSet<u64> = requests.iter().map(|request| request.offset).collect();
     let targets: HashSet<&str> = kept.iter().map(|(_, target, ..)| *target).collect();
     assert_eq!(keys.len(), targets.len());
@@ -93,7 +93,7 @@ fn nginx_missed_once_for_each_key_that_is_read() {
     let asked: Vec<&str> =
         text.lines().filter(is_asked).filter(|line| columns(line).is_some()).collect();
     assert_eq!(requests.len(), asked.len());
-    assert_eq!(problems.unused as usize, text.lines().count() - asked.len());
+    assert_eq!(problems.unused, (text.lines().count() - asked.len()) as u64);
     // nginx's own key has no host.
     let missed = asked.iter().filter(|line| line.contains("=MISS")).count();
     let targets: HashSet<&str> = asked.iter().map(|line| columns(line).unwrap().1).collect();
@@ -118,12 +118,12 @@ fn redis_counted_the_same_commands() {
     assert_eq!(count(&requests, Op::Read), reads);
     let writes = calls(&["set", "setex", "hset", "append", "incr"]) + 2 * calls(&["mset"]);
     // EXPIRE and PERSIST do nothing to a key that is not there, or has no end.
-    let (lives, lived) = (calls(&["expire", "persist"]), count(&requests, Op::Write) - writes);
-    assert!(lived <= lives, "{lived}");
+    let (asked, changed) = (calls(&["expire", "persist"]), count(&requests, Op::Write) - writes);
+    assert!(changed <= asked, "{changed}");
     assert_eq!(count(&requests, Op::Discard), calls(&["del"]) + 2 * calls(&["unlink"]));
     // The INFO that asked for these counts is in the log, and not yet in them.
     let others = calls(&["select", "eval", "ttl"]) + 1;
-    assert_eq!(problems.unused as usize, others + lives - lived);
+    assert_eq!(problems.unused, (others + asked - changed) as u64);
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn memcached_counted_the_same_lookups_and_stores() {
     // `stats` of the same run: cmd_get 42, cmd_set 8.
     assert_eq!(count(&requests, Op::Read), 42);
     let log = text("memcached.watch");
-    let stores = log.lines().filter(|line| line.contains("type=item_store"));
+    let attempts = log.lines().filter(|line| line.contains("type=item_store"));
     let (stored, refused): (Vec<&str>, Vec<&str>) =
-        stores.partition(|line| line.contains("status=stored"));
+        attempts.partition(|line| line.contains("status=stored"));
     assert_eq!((count(&requests, Op::Write), stored.len() + refused.len()), (stored.len(), 8));
 }
 

@@ -97,8 +97,8 @@ pub struct Problems {
     /// Records besides, that are as they should be but cannot be used: they do not say what they
     /// ask, or ask past the page cache. They are left out and not limited.
     pub unused: u64,
-    /// Requests for keys of which nothing before them stated a size. They are used, with a size of 0 or that of
-    /// the key alone.
+    /// Requests for keys of which nothing before them stated a size. They are used, with a size of 0 or with the
+    /// bytes of the key alone.
     pub unsized_requests: u64,
 }
 

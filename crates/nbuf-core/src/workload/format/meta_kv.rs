@@ -1,12 +1,12 @@
 //! Meta KV: requests to Meta's key-value caches, of 2022 and of 2024.
 //!
-//! CSV, also what CacheLib's CacheBench replays. Its first line names the columns. 2022: key, op, size, `op_count`,
+//! CSV, also what `CacheLib`'s `CacheBench` replays. Its first line names the columns. 2022: key, op, size, `op_count`,
 //! `key_size`; 2024: `op_time`, key, `key_size`, op, `op_count`, size and more. The columns may have any order. Without
 //! such a line they are key, op, size, `op_count`, `key_size` and `ttl`. The last `ttl` of a line may be missing or empty. A
 //! line stands for `op_count` requests, which are repeated; one of 0 is left out. The beginning of its name determines an
 //! operation: GET, SET, DELETE. The length is key and value together. A GET of 0 bytes missed when it was recorded, and has the
 //! last size of its key. It is unconfirmed that `op_time` and `ttl` are in seconds.
-//! Unit: keys. Source: README of cacheMon's collection; CacheLib (`KVReplayGenerator.h`).
+//! Unit: keys. Source: README of cacheMon's collection; `CacheLib` (`KVReplayGenerator.h`).
 
 use super::batch::{BATCH_REQUESTS, Batch, Fault};
 use super::fields::{Fields, each_line, number};
@@ -51,7 +51,7 @@ struct MetaKv {
     known: Known,
 }
 
-/// The columns of CacheBench, which needs no line that names them.
+/// The columns of `CacheBench`, which needs no line that names them.
 const UNNAMED: [Column; 6] = [
     Column::Key,
     Column::Operation,
@@ -61,7 +61,7 @@ const UNNAMED: [Column; 6] = [
     Column::Lifetime,
 ];
 
-/// The columns that the first line names, or those of CacheBench if it is a request.
+/// The columns that the first line names, or those of `CacheBench` if it is a request.
 fn columns(first: &[u8]) -> Option<Vec<Column>> {
     named(first).or_else(|| {
         let unnamed = MetaKv::new(Vec::new(), UNNAMED.to_vec());

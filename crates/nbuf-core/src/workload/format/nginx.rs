@@ -6,7 +6,7 @@
 //! nginx keeps if no status is named. The key is the request target, behind the host if there is one. The length is
 //! `$body_bytes_sent`. For HEAD, 304 and 206 it is the last of a whole answer, if that is more. With a cache status,
 //! BYPASS and `-` are left out. Times are those of the end of a request, in seconds without `msec`.
-//! Unit: keys. Source: nginx 1.22, `ngx_http_log_module`; Apache's combined is the same but for `-` for no bytes.
+//! Unit: keys. Source: nginx 1.22, `ngx_http_log_module`; Apache's combined has `-` for no bytes.
 
 mod line;
 

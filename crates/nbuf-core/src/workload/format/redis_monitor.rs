@@ -45,7 +45,7 @@ fn make(parameters: &Parameters, _head: Head) -> Result<Made, ParameterError> {
     Ok(Made::keys(Redis(Keyspace::new(values_alone(parameters)?))))
 }
 
-/// Whether a length is that of the value, without the key.
+/// Whether a length counts the value without the key.
 pub(super) fn values_alone(parameters: &Parameters) -> Result<bool, ParameterError> {
     match parameters.get("size") {
         None | Some("both") => Ok(false),

@@ -1,11 +1,11 @@
-//! RocksDB: accesses to a block cache, as `block_cache_trace_analyzer` writes them with `-human_readable_trace_file_path`.
+//! `RocksDB`: accesses to a block cache, as `block_cache_trace_analyzer` writes them with `-human_readable_trace_file_path`.
 //!
 //! CSV without a header, 21 columns: time in microseconds, number of the block, its type (7 index, 8 filter, 9 data, 10
 //! dictionary, 11 range deletions), its size, number and name of the column family, level, number of the file, caller, whether a
 //! miss is not inserted, 3 of a Get, whether it hit, and 8 of Gets and the block. The name of a column family may contain commas.
 //! Every access is a read. One that inserts nothing when it misses bypasses the cache and is left out; with `no-insert=read` it
 //! is a read too. A block of 0 bytes was not read (an error, or no filter), and is left out.
-//! Unit: keys; the object is the column family. Source: RocksDB 6 to 10 (`block_cache_tracer.cc`). Its wiki has the meaning of
+//! Unit: keys; the object is the column family. Source: `RocksDB` 6 to 10 (`block_cache_tracer.cc`). Its wiki has the meaning of
 //! the columns `no_insert` and `is_cache_hit` the wrong way round.
 
 use super::batch::{Batch, Fault};

@@ -6,6 +6,19 @@ use super::argument::Argument;
 /// Longer than the name of any command that is used.
 const NAME_BYTES: usize = 24;
 
+/// Commands that look at one key: of strings, hashes, lists, sets, sorted sets, places and streams.
+const LOOKS: &str = "strlen getrange substr getbit bitcount bitpos bitfield_ro dump sort_ro \
+    hget hmget hgetall hexists hkeys hvals hlen hstrlen hscan hrandfield lrange lindex llen lpos \
+    smembers sismember smismember scard srandmember sscan zrange zrangebyscore zrevrange \
+    zrevrangebyscore zrangebylex zrevrangebylex zscore zmscore zrank zrevrank zcard zcount \
+    zlexcount zrandmember zscan geopos geodist geohash geosearch xrange xrevrange xlen";
+
+/// Commands that change one key, and leave its size unknown or the same.
+const UPDATES: &str = "incr decr incrby decrby incrbyfloat setbit bitfield pfadd restore \
+    hset hmset hsetnx hincrby hincrbyfloat hdel lpush rpush lpushx rpushx linsert lset ltrim lrem \
+    lpop rpop sadd srem spop zadd zincrby zrem zpopmin zpopmax zremrangebyscore zremrangebyrank \
+    zremrangebylex geoadd xadd xdel xtrim";
+
 /// How a time to live is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Time {
@@ -80,7 +93,9 @@ impl Command {
             return Self::Other;
         };
         match &buffer[..length] {
-            b"set" => Self::Set,
+            b"get" => Self::Get,
+            // GETSET also returns the old value.
+            b"set" | b"getset" => Self::Set,
             b"setex" => Self::SetEx(Time::Seconds),
             b"psetex" => Self::SetEx(Time::Milliseconds),
             b"setnx" => Self::SetNew,
@@ -98,38 +113,9 @@ impl Command {
             b"persist" => Self::Persist,
             b"flushdb" => Self::Flush { is_all: false },
             b"flushall" => Self::Flush { is_all: true },
-            // A SET that returns the old value.
-            b"getset" => Self::Set,
             b"mget" | b"touch" | b"pfcount" | b"sinter" | b"sunion" | b"sdiff" => Self::GetMany,
-            name => Self::of_types(name),
-        }
-    }
-
-    /// The commands of one key of each type.
-    fn of_types(name: &[u8]) -> Self {
-        match name {
-            b"get" | b"strlen" | b"getrange" | b"substr" | b"getbit" | b"bitcount" | b"bitpos"
-            | b"bitfield_ro" | b"dump" | b"sort_ro" => Self::Get,
-            b"hget" | b"hmget" | b"hgetall" | b"hexists" | b"hkeys" | b"hvals" | b"hlen"
-            | b"hstrlen" | b"hscan" | b"hrandfield" => Self::Get,
-            b"lrange" | b"lindex" | b"llen" | b"lpos" => Self::Get,
-            b"smembers" | b"sismember" | b"smismember" | b"scard" | b"srandmember" | b"sscan" => {
-                Self::Get
-            }
-            b"zrange" | b"zrangebyscore" | b"zrevrange" | b"zrevrangebyscore" | b"zrangebylex"
-            | b"zrevrangebylex" | b"zscore" | b"zmscore" | b"zrank" | b"zrevrank" | b"zcard"
-            | b"zcount" | b"zlexcount" | b"zrandmember" | b"zscan" => Self::Get,
-            b"geopos" | b"geodist" | b"geohash" | b"geosearch" | b"xrange" | b"xrevrange"
-            | b"xlen" => Self::Get,
-            b"incr" | b"decr" | b"incrby" | b"decrby" | b"incrbyfloat" | b"setbit"
-            | b"bitfield" | b"pfadd" | b"restore" => Self::Update,
-            b"hset" | b"hmset" | b"hsetnx" | b"hincrby" | b"hincrbyfloat" | b"hdel" => Self::Update,
-            b"lpush" | b"rpush" | b"lpushx" | b"rpushx" | b"linsert" | b"lset" | b"ltrim"
-            | b"lrem" | b"lpop" | b"rpop" => Self::Update,
-            b"sadd" | b"srem" | b"spop" => Self::Update,
-            b"zadd" | b"zincrby" | b"zrem" | b"zpopmin" | b"zpopmax" | b"zremrangebyscore"
-            | b"zremrangebyrank" | b"zremrangebylex" => Self::Update,
-            b"geoadd" | b"xadd" | b"xdel" | b"xtrim" => Self::Update,
+            name if LOOKS.split(' ').any(|look| look.as_bytes() == name) => Self::Get,
+            name if UPDATES.split(' ').any(|update| update.as_bytes() == name) => Self::Update,
             _ => Self::Other,
         }
     }

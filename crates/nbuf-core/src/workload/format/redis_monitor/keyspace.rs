@@ -24,7 +24,7 @@ pub(super) struct Asker {
 impl Asker {
     fn request(self, op: Op, key: u64, length_bytes: u64) -> Request {
         let Self { time_ns, task, object, .. } = self;
-        Request { time_ns, task, object, ..Request::new(op, key, length_bytes) }
+        Request { time_ns, object, task, ..Request::new(op, key, length_bytes) }
     }
 }
 
@@ -38,7 +38,7 @@ struct Name {
 /// All keys that a log has.
 pub(super) struct Keyspace {
     known: Known,
-    /// Whether a length is that of the value alone.
+    /// Whether a length counts the value alone.
     values_alone: bool,
     text: Vec<u8>,
     /// Keys whose deletion does not fit into the batch, the last one first.
