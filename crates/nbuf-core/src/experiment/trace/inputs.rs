@@ -96,6 +96,12 @@ fn reading(source: &Source) -> TraceReading {
         problems: problems.count,
         unused: problems.unused,
         problem_texts: problems.kept.iter().map(|problem| source.describe(problem)).collect(),
-        cautions: source.cautions().iter().cloned().map(Warning::Text).collect(),
+        cautions: source
+            .cautions()
+            .iter()
+            .cloned()
+            .chain(source.unsized_requests())
+            .map(Warning::Text)
+            .collect(),
     }
 }

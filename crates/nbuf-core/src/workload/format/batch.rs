@@ -27,6 +27,8 @@ pub struct Batch {
     pub lines: u64,
     /// Bytes taken so far.
     pub bytes: u64,
+    /// Memory in which the parser keeps what a log said of its keys.
+    pub held_bytes: u64,
 }
 
 impl Batch {
@@ -95,6 +97,9 @@ pub struct Problems {
     /// Records besides, that are as they should be but cannot be used: they do not say what they
     /// ask, or ask past the page cache. They are left out and not limited.
     pub unused: u64,
+    /// Requests for keys of which nothing before them stated a size. They are used, with a size of 0 or with the
+    /// bytes of the key alone.
+    pub unsized_requests: u64,
 }
 
 impl Problems {
@@ -110,6 +115,7 @@ impl Problems {
     pub fn append(&mut self, other: &mut Self) {
         self.count += std::mem::take(&mut other.count);
         self.unused += std::mem::take(&mut other.unused);
+        self.unsized_requests += std::mem::take(&mut other.unsized_requests);
         for problem in other.kept.drain(..) {
             if self.has_room_for(problem.kind) {
                 self.kept.push(problem);

@@ -24,6 +24,7 @@ mod arc;
 mod batch;
 mod blkparse;
 mod blktrace;
+mod calendar;
 mod csv;
 mod etw;
 mod fields;
@@ -34,17 +35,22 @@ mod flat;
 mod hash;
 mod k5cloud;
 mod keys;
+mod known;
 mod lcs;
 mod lirs;
+mod memcached_watch;
 mod meta_kv;
 mod mqsim;
 mod msr;
 pub mod native;
 mod native_requests;
+mod nginx;
 mod objects;
 mod oracle_general;
 mod parameters;
 mod perf;
+mod redis_monitor;
+mod rocksdb;
 mod spc;
 mod strace;
 mod systor;
@@ -87,6 +93,10 @@ pub const FORMATS: &[Format] = &[
     twitter::ROW,
     wikimedia::ROW,
     meta_kv::ROW,
+    nginx::ROW,
+    redis_monitor::ROW,
+    memcached_watch::ROW,
+    rocksdb::ROW,
     blkparse::ROW,
     blktrace::ROW,
     fio::ROW,

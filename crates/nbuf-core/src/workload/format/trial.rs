@@ -40,6 +40,30 @@ pub(super) fn lines(head: Head, mut parser: impl Parser, when_fine: Likeness) ->
     }
 }
 
+/// Whether the first lines have the shape of a log: certain when all have it, and possible when nine of ten
+/// have. A log may begin with lines that ask for nothing, so requests are not waited for. A last line that is
+/// cut counts only where it is the only one: lines of logs are long, and their shape is at their front.
+pub(super) fn shapes(head: Head, has_shape: impl Fn(&[u8]) -> bool) -> Likeness {
+    let bytes = &head.bytes[..head.bytes.len().min(TRIAL_BYTES)];
+    if is_binary(bytes) {
+        return Likeness::No;
+    }
+    let is_cut = !head.is_whole || bytes.len() < head.bytes.len();
+    let last = memchr::memrchr(b'\n', bytes).filter(|_| is_cut);
+    let lines = bytes[..last.unwrap_or(bytes.len())].split(|byte| *byte == b'\n');
+    let (mut count, mut good) = (0, 0);
+    for line in lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
+        count += 1;
+        good += u32::from(has_shape(line));
+    }
+    match count {
+        0 => Likeness::No,
+        _ if good == count => Likeness::Certain,
+        _ if good * 10 >= count * 9 => Likeness::Possible,
+        _ => Likeness::No,
+    }
+}
+
 /// The first line of an input, if it is a text.
 pub(super) fn first_line(head: Head<'_>) -> Option<&[u8]> {
     let line = head.bytes.split(|byte| *byte == b'\n').next()?.trim_ascii();

@@ -200,11 +200,11 @@ impl Source {
             std::mem::swap(&mut self.work.objects, &mut self.objects);
             std::mem::swap(&mut self.work.requests, &mut batch.requests);
             self.judge()?;
-            self.memory.allow("the names in this trace", self.bytes())?;
+            self.memory.allow("the names and sizes of this trace", self.bytes())?;
             if !more? {
                 self.waiting.pop_front();
                 self.current += 1;
-                (self.work.lines, self.work.bytes) = (0, 0);
+                (self.work.lines, self.work.bytes, self.work.held_bytes) = (0, 0, 0);
             }
             if !batch.requests.is_empty() {
                 return Ok(true);
@@ -232,7 +232,7 @@ impl Source {
 
     /// Memory that it has in use, next to blocks that are read.
     pub fn bytes(&self) -> u64 {
-        self.held + self.copies * self.objects.bytes()
+        self.held + self.work.held_bytes + self.copies * self.objects.bytes()
     }
 
     /// How much was read; nothing where the whole is unknown, as for a pipe.
@@ -264,14 +264,26 @@ impl Source {
     /// where an input breaks off.
     pub fn left_out(&self) -> Vec<String> {
         let mut kept = self.problems.kept.iter();
-        let Some(first) = kept.next() else { return Vec::new() };
+        let Some(first) = kept.next() else { return self.unsized_requests().into_iter().collect() };
         let others = match self.problems.count - 1 {
             0 => String::new(),
             others => format!(", and {others} more"),
         };
         let broken = kept.filter(|problem| problem.kind == ProblemKind::CutOff);
         let told = format!("left out: {}{others}", self.describe(first));
-        std::iter::once(told).chain(broken.map(|problem| self.describe(problem))).collect()
+        let broken = broken.map(|problem| self.describe(problem));
+        std::iter::once(told).chain(broken).chain(self.unsized_requests()).collect()
+    }
+
+    /// How many requests are for keys without a size, if any are.
+    pub(crate) fn unsized_requests(&self) -> Option<String> {
+        let count = self.problems.unsized_requests;
+        (count > 0).then(|| {
+            format!(
+                "{count} requests are for keys of which the trace states no size before them: they count as \
+                 requests, and their bytes are missing"
+            )
+        })
     }
 
     /// Where a problem is and what it is, in a line.

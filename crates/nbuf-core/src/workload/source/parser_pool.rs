@@ -38,6 +38,7 @@ struct Parsed {
     problems: Problems,
     lines: u64,
     bytes: u64,
+    held_bytes: u64,
     is_last: bool,
     error: Option<SourceError>,
 }
@@ -144,6 +145,8 @@ impl ParserPool {
         out.problems.append(&mut parsed.problems);
         out.lines += parsed.lines;
         out.bytes += parsed.bytes;
+        // Parsers that keep something read from the front to the end: there is one.
+        out.held_bytes = parsed.held_bytes;
         self.ready.extend(parsed.batches);
         self.is_over = parsed.is_last;
         parsed.error.map_or(Ok(()), Err)
@@ -166,7 +169,9 @@ fn collect(
     *told += names.len();
     let (lines, bytes) = (std::mem::take(&mut out.lines), std::mem::take(&mut out.bytes));
     let problems = std::mem::take(&mut out.problems);
-    Parsed { sequence, worker, batches, names, problems, lines, bytes, is_last: false, error: None }
+    let held_bytes = out.held_bytes;
+    let (is_last, error) = (false, None);
+    Parsed { sequence, worker, batches, names, problems, lines, bytes, held_bytes, is_last, error }
 }
 
 fn parse_lines(

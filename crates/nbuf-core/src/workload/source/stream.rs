@@ -107,6 +107,7 @@ impl Native {
 
 /// The earliest requests of all sides; of those of one time, the first input's.
 fn merge(sides: &mut [Side], out: &mut Batch) -> Result<bool, SourceError> {
+    out.held_bytes = sides.iter().map(|side| side.batch.held_bytes).sum();
     while !out.is_full() {
         let mut first: Option<(Request, usize)> = None;
         for (input, side) in sides.iter_mut().enumerate() {

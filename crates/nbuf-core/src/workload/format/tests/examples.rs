@@ -20,6 +20,7 @@ fn binary(format: &'static str, parts: &[&[u8]], want: &'static str) -> Example 
 pub(super) fn all() -> Vec<Example> {
     let mut all = block_tables();
     all.extend(key_texts());
+    all.extend(server_logs());
     all.extend(recordings());
     all.extend(packed_keys());
     all.extend(packed_blocks());
@@ -117,6 +118,11 @@ fn key_texts() -> Vec<Example> {
             "0 - Read 9+8 0\n0 - Discard 9+3 0\n",
         ),
         text(
+            "metaKV",
+            "9,GET,0,1,3\n9,SET_LEASE,5,1,3,60\n9,GET_LEASE,0,2,3,\n9,GET,7,0,3\n9,DELETE,0,1,3",
+            "0 - Read 9+3 0\n0 - Write 9+8 0 lives 60000\n2 times 0 - Read 9+8 0\n0 - Discard 9+3 0\n",
+        ),
+        text(
             "csv",
             "version,time,op,size,lbn\n1,5633898,2a,512,42932745\n1,5633899,28,4096,7\n",
             "5633898000000000 - Write 42932745+512 0\n5633899000000000 - Read 7+4096 0\n",
@@ -141,6 +147,114 @@ fn key_texts() -> Vec<Example> {
             "csv:key=block,separator=tab",
             "skipped\tblock\tmore\nx\t5\ty\nx\tblock five\ty\n",
             "0 - Read 5+0 0\n0 - Read #block five+0 0\n",
+        ),
+    ]
+}
+
+const NGINX: &str = r#"::1 - - [25/Nov/2026:20:30:01 +0000] "GET /a?b HTTP/1.1" 200 512 "-" "curl/8"
+10.0.0.1 - bob [25/Nov/2026:21:30:02 +0100] "HEAD /a?b HTTP/2.0" 200 0 "-" "x \x22y"
+10.0.0.1 - - [25/Nov/2026:20:30:03 +0000] "GET /a?b HTTP/1.1" 304 0 "-" "-" "for 1.2.3.4"
+10.0.0.1 - - [25/Nov/2026:20:30:04 +0000] "GET /a?b HTTP/1.1" 206 100 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "POST /a?b HTTP/1.1" 200 9 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "\x16\x03\x01" 400 150 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "GET /b HTTP/1.1" 404 153 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "HEAD /b HTTP/1.1" 200 0 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "PURGE /a?b HTTP/1.1" 200 9 "-" "-"
+"#;
+
+const NGINX_CACHE: &str = r#"10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "GET / HTTP/1.1" 200 7 "-" "-" host=e.org upstream_cache_status=MISS msec=1795638606.125
+10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "GET / HTTP/1.1" 200 7 "-" "-" host=e.org upstream_cache_status=BYPASS msec=1795638606.126
+10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "GET /s HTTP/1.1" 200 7 "-" "-" host=e.org upstream_cache_status=- msec=1795638606.127
+10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "GET /no HTTP/1.1" 404 8 "-" "-" host=f.org upstream_cache_status="HIT" msec=1795638606.128
+"#;
+
+const REDIS: &str = r#"OK
+1795638601.000001 [0 127.0.0.1:60866] "SET" "user:1" "h\x00llo" "EX" "10"
+1795638602.000000 [0 [::1]:7] "get" "user:1"
+1795638603.500000 [0 unix:/tmp/a ]b] "APPEND" "user:1" "\"\\"
+1795638604.000000 [0 lua] "SET" "user:1" "v"
++1795638605.000000 [3 127.0.0.1:9] "MSET" "a" "1" "b" "22"
+1795638606.000000 [3 127.0.0.1:9] "MGET" "a" "c"
+1795638607.000000 [3 127.0.0.1:9] "HGET" "h" "f"
+1795638608.000000 [3 127.0.0.1:9] "EXPIRE" "a" "0"
+1795638608.000000 [3 127.0.0.1:9] "PEXPIREAT" "b" "1795638609500"
+1795638609.000000 [3 127.0.0.1:9] "RENAME" "b" "d"
+1795638609.000000 [3 127.0.0.1:9] "PING"
+1795638610.000000 [0 127.0.0.1:9] "SETNX" "user:1" "longer"
+1795638610.000000 [0 127.0.0.1:9] "UNLINK" "user:1"
+1795638611.000000 [0 127.0.0.1:9] "flushdb"
+1795638612.000000 [0 127.0.0.1:9] "SET" "7" "" "nx"
+1795638613.000000 [0 127.0.0.1:9] "FLUSHDB" "ASYNC"
+"#;
+
+const MEMCACHED: &str = "OK\r
+ts=1795638601.5 gid=1 type=item_store key=user%3A1 status=stored cmd=set ttl=60 clsid=5 cfd=30 size=100
+ts=1795638601.100000 gid=2 type=item_get key=user%3A1 status=found clsid=5 cfd=31 size=100
+ts=1795638602.7 gid=3 type=item_get key=b status=not_found clsid=0 cfd=31 size=0
+ts=1795638602.8 gid=4 type=item_get key=b status=not_found clsid=0 cfd=31 size=0
+ts=1795638602.8 gid=4 type=item_store key=b status=stored cmd=set ttl=0 clsid=1 cfd=31 size=3
+ts=1795638602.9 gid=5 type=eviction key=b fetch=yes ttl=-1 la=3 clsid=1 size=3
+ts=1795638602.9 gid=6 type=item_get key=b status=found clsid=1 cfd=31 size=3
+ts=1795638602.9 gid=6 type=item_store key=b status=not_stored cmd=add ttl=0 clsid=1 cfd=31 size=9
+ts=1795638603.0 gid=7 type=deleted key=b cmd=delete clsid=1 size=3
+ts=1795638604.0 gid=8 type=item_get key=b status=not_found clsid=0 cfd=31 size=0
+ts=1795638605.0 gid=9 type=item_store key=user%3A1 status=stored cmd=set ttl=0 clsid=1 cfd=31 size=0
+";
+
+fn server_logs() -> Vec<Example> {
+    vec![
+        text(
+            "nginx",
+            NGINX,
+            "1795638601000000000 - Read #/a?b+512 0\n1795638602000000000 - Read #/a?b+512 0\n\
+             1795638603000000000 - Read #/a?b+512 0\n1795638604000000000 - Read #/a?b+512 0\n\
+             1795638605000000000 - Read #/b+0 0\n1795638606000000000 - Discard #/a?b+0 0\n",
+        ),
+        text(
+            "nginx:status=200/404",
+            NGINX_CACHE,
+            "1795638606125000000 e.org Read #e.org/+7 0\n1795638606128000000 f.org Read #f.org/no+8 0\n",
+        ),
+        text(
+            "redisMonitor",
+            REDIS,
+            "1795638601000001000 database 0 Write #user:1+11 60866 lives 10000\n\
+             1795638602000000000 database 0 Read #user:1+11 7\n\
+             1795638603500000000 database 0 Write #user:1+13 0 lives 7501\n\
+             1795638604000000000 database 0 Write #user:1+7 0 lives 2147483647000\n\
+             1795638605000000000 database 3 Write #3:a+2 9\n1795638605000000000 database 3 Write #3:b+3 9\n\
+             1795638606000000000 database 3 Read #3:a+2 9\n1795638606000000000 database 3 Read #3:c+1 9\n\
+             1795638607000000000 database 3 Read #3:h+1 9\n1795638608000000000 database 3 Discard #3:a+1 9\n\
+             1795638608000000000 database 3 Write #3:b+3 9 lives 1500\n\
+             1795638609000000000 database 3 Discard #3:b+1 9\n1795638609000000000 database 3 Write #3:d+3 9 lives 500\n\
+             1795638610000000000 database 0 Read #user:1+7 9\n1795638610000000000 database 0 Discard #user:1+6 9\n\
+             1795638612000000000 database 0 Write 7+1 9\n1795638613000000000 database 0 Discard 7+0 9\n",
+        ),
+        text(
+            "redisMonitor:size=value",
+            "1795638601.000001 [0 127.0.0.1:60866] \"PSETEX\" \"a\" \"250\" \"bcd\"\n",
+            "1795638601000001000 database 0 Write #a+3 60866 lives 250\n",
+        ),
+        text(
+            "memcachedWatch",
+            MEMCACHED,
+            "1795638601000005000 - Write #user:1+106 30 lives 60000\n1795638601100000000 - Read #user:1+106 31\n\
+             1795638602000007000 - Read #b+1 31\n1795638602000008000 - Write #b+4 31\n\
+             1795638603000000000 - Discard #b+4 0\n1795638604000000000 - Read #b+4 31\n\
+             1795638605000000000 - Write #user:1+6 31 lives 2147483647000\n",
+        ),
+        text(
+            "rocksdb",
+            "1795638601000000,1,9,4096,0,default,2,17,1,0,1,1,100,1,1,30,0,5,40,20,8192\n\
+             1795638601000001,2,8,100,1,a,b,4294967295,17,3,0,0,0,0,0,0,0,0,0,40,0,0\n\
+             1795638601000002,3,7,100,1,a,b,1,17,3,1,0,0,0,0,0,0,0,0,40,0,0\n\
+             1795638601000003,3,7,0,1,a,b,1,17,3,0,0,0,0,0,0,0,0,0,40,0,0\n",
+            "1795638601000000000 default Read 1+4096 0\n1795638601000001000 a,b Read 2+100 0\n",
+        ),
+        text(
+            "rocksdb:no-insert=read",
+            "1795638601000002,3,7,100,1,a,1,17,3,1,0,0,0,0,0,0,0,0,40,0,0\n",
+            "1795638601000002000 a Read 3+100 0\n",
         ),
     ]
 }
