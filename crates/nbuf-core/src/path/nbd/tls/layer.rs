@@ -15,7 +15,7 @@ use super::Credentials;
 pub const RECORD_BYTES_MAX: usize = 5 + (1 << 14) + 2048;
 /// Bytes that may be sealed and wait to be sent.
 const SEALED_BYTES_MAX: usize = 64 << 10;
-/// What a layer takes while nothing waits in it, as measured.
+/// What a layer takes at most while nothing waits in it: 300 idle clients took 10 KiB each.
 const IDLE_BYTES: u64 = 16 << 10;
 
 /// What came is not what a client of TLS sends, or the client has no certificate that is trusted.
