@@ -3,10 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbuf::internal::path::nbd::{Export, Handshake, Step};
+use nbuf::internal::path::nbd::{Export, Handshake, Secrecy, Step};
 
-fuzz_target!(|input: (u8, &[u8])| {
-    let (cut, bytes) = input;
+fuzz_target!(|input: (u8, u8, &[u8])| {
+    let (secrecy, cut, bytes) = input;
+    let secrecy = match secrecy % 4 {
+        0 => Secrecy::Absent,
+        1 => Secrecy::Offered,
+        2 => Secrecy::Required,
+        _ => Secrecy::Agreed,
+    };
     let exports = [("disc", true), ("tape", false)].map(|(name, is_default)| Export {
         name: name.to_owned(),
         is_default,
@@ -16,10 +22,12 @@ fuzz_target!(|input: (u8, &[u8])| {
         request_bytes_max: 32 << 20,
     });
     let mut whole = Vec::new();
-    let (taken, step) = Handshake::default().take(&exports, bytes, &mut whole);
+    let (taken, step) = Handshake::new(secrecy).take(&exports, bytes, &mut whole);
     assert!(taken <= bytes.len() && whole.len() <= 256 * (bytes.len() + 1));
+    assert!(secrecy != Secrecy::Required || step != Step::Ready, "served in plain");
+    assert!(step != Step::Secure || taken == bytes.len(), "bytes behind STARTTLS are kept");
     let (first, _) = bytes.split_at(usize::from(cut).min(bytes.len()));
-    let (mut handshake, mut parts) = (Handshake::default(), Vec::new());
+    let (mut handshake, mut parts) = (Handshake::new(secrecy), Vec::new());
     let (early, early_step) = handshake.take(&exports, first, &mut parts);
     if early_step == Step::More {
         let (late, late_step) = handshake.take(&exports, &bytes[early..], &mut parts);

@@ -61,7 +61,10 @@ pub mod path {
         pub use crate::path::data::*;
     }
     pub mod nbd {
-        pub use crate::path::nbd::{Export, Handshake, Step};
+        pub use crate::path::nbd::{
+            Credentials, CredentialsError, Export, Handshake, Layer, RECORD_BYTES_MAX, Secrecy,
+            Step,
+        };
     }
     pub mod wake {
         pub use crate::path::wake::*;

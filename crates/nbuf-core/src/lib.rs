@@ -58,7 +58,7 @@
 //! | `pure` | nothing: the name of what is always there: traces, policies, curves, modelled discs, replay | |
 //! | `system` | inputs by name, probes, processes | Linux |
 //! | `capture` | recording, sizing and verifying of commands | `system` |
-//! | `paths` | the ways to read and write a file and to wake a thread, measured | `system` |
+//! | `paths` | the ways to read and write a file and to wake a thread, measured; the server of NBD | `system`, a C compiler |
 //! | `compression` | packed inputs; zstd in native traces | a C compiler |
 //!
 //! All but `pure` are on by default. `--no-default-features --features pure` builds without C, and for

@@ -185,7 +185,9 @@ impl Notice<'_> {
             | Self::Detected { .. }
             | Self::MemoryPer { .. }
             | Self::Searched(_)
-            | Self::Serve(ServeNotice::Changed { .. } | ServeNotice::Unchanged)
+            | Self::Serve(
+                ServeNotice::Changed { .. } | ServeNotice::Unchanged | ServeNotice::Certificates,
+            )
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,
         }

@@ -21,11 +21,12 @@ mod limits;
 mod need;
 mod ready;
 mod spec;
+mod tls;
 mod watch;
 
 pub use crate::cache::cached::Writes;
 pub use crate::cache::policy::Choice;
-pub use crate::path::nbd::{Address, ListenError};
+pub use crate::path::nbd::{Address, CredentialsError, ListenError};
 pub use check::check;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
@@ -33,6 +34,7 @@ pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
 pub use need::{NeedSpec, need};
 pub use spec::{BehindSpec, BehindSpecError, Spec};
+pub use tls::{TlsError, TlsErrorKind, TlsSpec};
 pub use watch::{WatchSpec, watch};
 
 use std::path::{Path, PathBuf};
@@ -81,6 +83,7 @@ pub fn run_with(
     if wanted > available {
         return Err(Error::NoMemory { wanted, available });
     }
+    let tls = spec.tls.as_ref().map(TlsSpec::open).transpose()?;
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
@@ -100,6 +103,7 @@ pub fn run_with(
         control: Some(control.clone()),
         clients_max: limits::clients(spec.clients_max, session.observer),
         client_timeout: spec.client_timeout,
+        tls,
     };
     let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();
     let mut server = Server::new(offers, setup, clock)?;
@@ -111,7 +115,7 @@ pub fn run_with(
     }
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
-    let mut keep = keep::Keep { spec, sizes_bytes, session, reread, ends: 0 };
+    let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })

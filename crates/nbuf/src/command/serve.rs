@@ -32,6 +32,7 @@ use crate::show::serve as shown;
   nbuf serve --disc file:disc.img --size 256MiB
   nbuf serve --disc file:disc.img --size 256MiB --write back --socket /run/disc.sock
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
+  nbuf serve --disc file:disc.img --size 1GiB --listen 0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
   nbuf serve --config disc.toml
@@ -88,9 +89,25 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
 
-    /// Permit addresses that others can reach; clients are not asked who they are
+    /// Permit addresses that others can reach, where --tls-ca does not check clients
     #[arg(long)]
     allow_anyone: bool,
+
+    /// Serve TCP by TLS alone, with this certificate and those that signed it, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of that certificate, in PEM without a password
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+
+    /// Serve only clients whose certificate one of these signed, in PEM
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+
+    /// Need TLS at Unix sockets too; without it, clients there may ask for TLS
+    #[arg(long)]
+    tls_unix: bool,
 
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]
@@ -263,6 +280,10 @@ impl Args {
             control: self.control.clone(),
             listen: Some(self.listen.clone()).filter(|listen| !listen.is_empty()),
             allow_anyone: self.allow_anyone.then_some(true),
+            tls_cert: self.tls_cert.clone(),
+            tls_key: self.tls_key.clone(),
+            tls_ca: self.tls_ca.clone(),
+            tls_unix: self.tls_unix.then_some(true),
             policy: self.policy,
             read_only: self.read_only.then_some(true),
             page: self.page,

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
 use nbuf::experiment::result::ServeDocument;
-use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec};
+use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
 use nbuf::units::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
@@ -30,10 +30,11 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     }
     let is_alone = spec.exports.len() == 1;
     for address in &serving.addresses {
-        let _ = writeln!(text, "\n  {address}");
+        let tls = spec.tls.as_ref().filter(|tls| tls.at_unix || matches!(address, Address::Tcp(_)));
+        let _ = writeln!(text, "\n  {}", shown(address, tls.is_some()));
         for (export, size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
             let name = if is_alone && export.is_default { "" } else { export.name.as_str() };
-            text.push_str(&lines(address, name, *size_bytes));
+            text.push_str(&lines(address, name, *size_bytes, tls));
         }
     }
     let control = shell::quoted(serving.control.as_os_str());
@@ -41,26 +42,41 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     text
 }
 
-/// How a client uses an export at an address.
-fn lines(address: &Address, name: &str, size_bytes: u64) -> String {
+/// An address as clients write it.
+fn shown(address: &Address, has_tls: bool) -> String {
+    let address = address.to_string();
+    if has_tls { address.replacen("nbd", "nbds", 1) } else { address }
+}
+
+/// How a client uses an export at an address. With TLS a client has files of its own.
+fn lines(address: &Address, name: &str, size_bytes: u64, tls: Option<&TlsSpec>) -> String {
     let quoted = |word: &str| shell::quoted(OsStr::new(word));
     let option = if name.is_empty() { String::new() } else { format!(" -name {}", quoted(name)) };
-    let name = utf8_percent_encode(name, IN_URI);
+    let files = match tls {
+        None => "",
+        Some(TlsSpec { authorities: None, .. }) => " -cacertfile ca-cert.pem",
+        Some(_) => " -cacertfile ca-cert.pem -certfile client-cert.pem -keyfile client-key.pem",
+    };
+    let folder = |sign: &str| match tls {
+        None => String::new(),
+        Some(_) => format!("{sign}tls-certificates=DIRECTORY"),
+    };
+    let name = utf8_percent_encode(name, IN_URI).to_string();
     let (device, uri) = match address {
         Address::Unix(path) => {
             let socket = percent_encode(path.as_os_str().as_bytes(), IN_URI);
-            let uri = format!("nbd+unix:///{name}?socket={socket}");
-            (format!("nbd-client -unix {}{option} /dev/nbd0", shell::quoted(path.as_os_str())), uri)
+            let uri = format!("nbd+unix:///{name}?socket={socket}{}", folder("&"));
+            (format!("-unix {}", shell::quoted(path.as_os_str())), uri)
         }
         Address::Tcp(address) => {
-            let name = name.to_string();
-            let path = if name.is_empty() { name } else { format!("/{name}") };
+            let slash = if name.is_empty() && tls.is_none() { "" } else { "/" };
             let (ip, port) = (address.ip(), address.port());
-            (format!("nbd-client {ip} {port}{option} /dev/nbd0"), format!("nbd://{address}{path}"))
+            (format!("{ip} {port}"), format!("nbd://{address}{slash}{name}{}", folder("?")))
         }
     };
+    let uri = if tls.is_some() { uri.replacen("nbd", "nbds", 1) } else { uri };
     format!(
-        "  to have a device, as root:  {device}\n  to measure it:              fio --name=nbuf --ioengine=nbd --uri='{uri}' --rw=randread --bs=4k --iodepth=32 --size={size_bytes}\n"
+        "  to have a device, as root:  nbd-client {device}{option}{files} /dev/nbd0\n  to measure it:              fio --name=nbuf --ioengine=nbd --uri='{uri}' --rw=randread --bs=4k --iodepth=32 --size={size_bytes}\n"
     )
 }
 

@@ -1,10 +1,12 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod certificates;
 mod exports;
 mod hostile;
 mod measured;
 mod operations;
 mod probes;
+mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

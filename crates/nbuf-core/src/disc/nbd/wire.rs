@@ -25,6 +25,7 @@ pub(crate) mod option {
     pub(crate) const EXPORT_NAME: u32 = 1;
     pub(crate) const ABORT: u32 = 2;
     pub(crate) const LIST: u32 = 3;
+    pub(crate) const STARTTLS: u32 = 5;
     pub(crate) const INFO: u32 = 6;
     pub(crate) const GO: u32 = 7;
     pub(crate) const STRUCTURED_REPLY: u32 = 8;
@@ -40,6 +41,7 @@ pub(crate) mod reply {
     pub(crate) const META_CONTEXT: u32 = 4;
     pub(crate) const UNSUPPORTED: u32 = 0x8000_0001;
     pub(crate) const INVALID: u32 = 0x8000_0003;
+    pub(crate) const TLS_REQUIRED: u32 = 0x8000_0005;
     pub(crate) const UNKNOWN: u32 = 0x8000_0006;
 }
 

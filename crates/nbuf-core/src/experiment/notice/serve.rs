@@ -20,6 +20,8 @@ pub enum ServeNotice<'a> {
     },
     /// The file was read again, and says what holds already.
     Unchanged,
+    /// Certificates and keys were read again.
+    Certificates,
     /// The file has another value for a setting that cannot change while the server runs.
     Fixed {
         /// Its key.
@@ -43,6 +45,7 @@ impl Display for ServeNotice<'_> {
         match self {
             Self::Changed { key, from, to } => write!(f, "config: {key} was {from} and is {to}"),
             Self::Unchanged => f.write_str("config: read again, nothing to change"),
+            Self::Certificates => f.write_str("config: new clients get the certificate of now"),
             Self::Fixed { key } => {
                 write!(f, "config: {key} stays as it is until the server is started again")
             }

@@ -3,12 +3,12 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use super::{Address, BehindSpec, Error, ExportSpec, Spec};
+use super::{Address, BehindSpec, Error, ExportSpec, Spec, TlsSpec};
 use crate::path::nbd;
 
-/// Checks that the discs are there and that sockets have a directory. A file is opened to be read, and not locked, so
-/// that a running server is not disturbed; of another NBD server only the socket is looked at. The size of each
-/// disc that is a file.
+/// Checks that the discs are there, that sockets have a directory, and that certificates and keys go together. A file
+/// is opened to be read, and not locked, so that a running server is not disturbed; of another NBD server only the
+/// socket is looked at. The size of each disc that is a file.
 pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.check()?;
     for address in &spec.listen {
@@ -17,6 +17,7 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
         }
     }
     spec.control.as_deref().map_or(Ok(()), has_folder)?;
+    spec.tls.as_ref().map(TlsSpec::load).transpose()?;
     let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
     sizes

@@ -15,7 +15,7 @@ use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Address, BehindSpec, Choice, Error, ExportSpec, NamedDisc, Spec, Writes};
+use super::{Address, BehindSpec, Choice, Error, ExportSpec, NamedDisc, Spec, TlsSpec, Writes};
 use crate::sys::input::{self, Refused};
 use crate::units::{Bytes, Nanos, Size, as_text};
 
@@ -49,6 +49,14 @@ pub struct Config {
     pub listen: Option<Vec<SocketAddr>>,
     /// Whether addresses may be listened at that are not loopback.
     pub allow_anyone: Option<bool>,
+    /// The certificate of the server, in PEM.
+    pub tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub tls_key: Option<PathBuf>,
+    /// Those that sign the certificates of clients.
+    pub tls_ca: Option<PathBuf>,
+    /// Whether Unix sockets need TLS too.
+    pub tls_unix: Option<bool>,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -161,7 +169,8 @@ impl Config {
 
     /// The same with paths from this folder.
     fn within(mut self, folder: &Path) -> Self {
-        for path in [&mut self.socket, &mut self.control].into_iter().flatten() {
+        let tls = [&mut self.tls_cert, &mut self.tls_key, &mut self.tls_ca];
+        for path in [&mut self.socket, &mut self.control].into_iter().chain(tls).flatten() {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
@@ -186,6 +195,10 @@ impl Config {
             control: self.control.or(other.control),
             listen: self.listen.or(other.listen),
             allow_anyone: self.allow_anyone.or(other.allow_anyone),
+            tls_cert: self.tls_cert.or(other.tls_cert),
+            tls_key: self.tls_key.or(other.tls_key),
+            tls_ca: self.tls_ca.or(other.tls_ca),
+            tls_unix: self.tls_unix.or(other.tls_unix),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             page: self.page.or(other.page),
@@ -200,6 +213,7 @@ impl Config {
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
         let exports = self.exports()?;
+        let tls = TlsSpec::of(&self)?;
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
@@ -216,6 +230,7 @@ impl Config {
             listen: socket.into_iter().chain(tcp).collect(),
             control: self.control.map(absolute).transpose()?,
             allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
+            tls,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
@@ -303,6 +318,14 @@ mod tests {
                 "disc = 'file:a'\nsize = '1MiB'\n[[export]]\nname = 'a'\ndisc = 'file:b'",
                 "give either",
             ),
+            ("disc = 'file:a'\nsize = '1MiB'\ntls-cert = 'c'", "which tls-key?"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntls-key = 'k'", "which tls-cert?"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntls-ca = 'c'", "which tls-cert?"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntls-unix = true", "which tls-cert?"),
+            (
+                "disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']\ntls-cert = 'c'\ntls-key = 'k'",
+                "no loopback",
+            ),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
             ("size = '1MiB'\n[[export]]\nname = 'a'", "which disc?"),
         ] {
@@ -310,6 +333,14 @@ mod tests {
             assert!(error.to_string().contains(want), "{text}: {error}");
             assert!(error.is_usage(), "{text}");
         }
+    }
+
+    #[test]
+    fn addresses_of_others_need_clients_that_are_checked() {
+        let text = "disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']\ntls-cert = 'c'\n\
+            tls-key = 'k'\ntls-ca = 'a'\n";
+        let tls = Config::parse(text).unwrap().spec().unwrap().tls.unwrap();
+        assert!(tls.checks_clients() && !tls.at_unix);
     }
 
     #[test]
@@ -341,5 +372,8 @@ mod tests {
         assert_eq!(spec.exports[0].disc, BehindSpec::File(folder.path().join("disc.img")));
         assert_eq!(spec.listen, [Address::Unix(folder.path().join("here"))]);
         assert_eq!(spec.control.as_deref(), Some(Path::new("/there")));
+        std::fs::write(&path, format!("{text}tls-cert = 'c'\ntls-key = '/k'\n")).unwrap();
+        let tls = Config::read(&path).unwrap().spec().unwrap().tls.unwrap();
+        assert_eq!((tls.certificate, tls.key), (folder.path().join("c"), "/k".into()));
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::ConfigError;
+use super::{ConfigError, TlsError};
 use crate::path::nbd::{DiscFileError, ServerError};
 use crate::units::Bytes;
 
@@ -40,9 +40,12 @@ pub enum Error {
     Future,
     /// A socket that others could reach.
     #[error(
-        "{0} is no loopback address, and every host that reaches it can read and write the disc: listen at 127.0.0.1, or add --allow-anyone"
+        "{0} is no loopback address, and every host that reaches it can read and write the disc: listen at 127.0.0.1, check certificates by --tls-ca, or add --allow-anyone"
     )]
     NotLoopback(std::net::SocketAddr),
+    /// A certificate, or a key.
+    #[error(transparent)]
+    Tls(TlsError),
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),

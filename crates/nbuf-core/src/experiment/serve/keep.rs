@@ -1,9 +1,9 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
-use super::{Error, ExportSpec, Spec, describe::describe};
+use super::{Error, ExportSpec, Spec, TlsSpec, describe::describe};
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Session;
-use crate::path::nbd::{Change, Keeper, Signalled, Snapshots};
+use crate::path::nbd::{Change, Credentials, Keeper, Signalled, Snapshots};
 use crate::units::Bytes;
 
 /// The number of SIGHUP.
@@ -18,6 +18,8 @@ pub(super) struct Keep<'a, 's> {
     pub(super) sizes_bytes: Vec<u64>,
     pub(super) session: &'a Session<'s>,
     pub(super) reread: Option<Reread<'a>>,
+    /// Those that were read again, until the server takes them.
+    pub(super) credentials: Option<Credentials>,
     /// Signals that end the server.
     pub(super) ends: u32,
 }
@@ -36,7 +38,7 @@ impl Keeper for Keep<'_, '_> {
                 None => self.ends += 1,
             }
         }
-        Signalled { ends: self.ends, changes }
+        Signalled { ends: self.ends, changes, credentials: self.credentials.take() }
     }
 
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
@@ -53,10 +55,15 @@ impl Keep<'_, '_> {
     }
 
     /// What the file wants of a running server, of each disc that it names; what cannot change is named.
-    fn read_again(&self, reread: Reread<'_>) -> Option<Vec<(usize, Change)>> {
+    fn read_again(&mut self, reread: Reread<'_>) -> Option<Vec<(usize, Change)>> {
         let read = reread().and_then(|spec| spec.check().map(|()| spec));
+        let read =
+            read.and_then(|spec| Ok((spec.tls.as_ref().map(TlsSpec::load).transpose()?, spec)));
         let spec = match read {
-            Ok(spec) => spec,
+            Ok((credentials, spec)) => {
+                self.take_credentials(credentials, &spec);
+                spec
+            }
             Err(error) => {
                 self.notice(ServeNotice::NotRead(&error));
                 return None;
@@ -77,6 +84,15 @@ impl Keep<'_, '_> {
             ))
         };
         Some(self.spec.exports.iter().enumerate().filter_map(change).collect())
+    }
+
+    /// Certificates are for clients that come from now on.
+    fn take_credentials(&mut self, credentials: Option<Credentials>, spec: &Spec) {
+        let is_like = TlsSpec::is_like(self.spec.tls.as_ref(), spec.tls.as_ref());
+        self.credentials = credentials.filter(|_| is_like);
+        if self.credentials.is_some() {
+            self.notice(ServeNotice::Certificates);
+        }
     }
 
     fn notice_changes(&self, disc: usize, before: Change, after: Change) {
@@ -129,6 +145,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("threads", ours.threads == other.threads),
         ("socket or listen", ours.listen == other.listen),
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
+        ("tls", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("control", ours.control == other.control),
         ("metrics", ours.metrics == other.metrics),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{Error, ExportSpec};
+use super::{Error, ExportSpec, TlsSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
@@ -58,8 +58,10 @@ pub struct Spec {
     pub takes_sockets: bool,
     /// Where the server answers about itself; by default next to the first Unix socket.
     pub control: Option<PathBuf>,
-    /// Whether an address that is not loopback may be listened at. Clients are not asked who they are.
+    /// Whether an address that is not loopback may be listened at, where clients are not asked who they are.
     pub allows_anyone: bool,
+    /// Certificates. TCP needs TLS then.
+    pub tls: Option<TlsSpec>,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -80,6 +82,7 @@ impl Spec {
             takes_sockets: false,
             control: None,
             allows_anyone: false,
+            tls: None,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
@@ -113,6 +116,7 @@ impl Spec {
             if let Address::Tcp(address) = address
                 && !address.ip().is_loopback()
                 && !self.allows_anyone
+                && !self.tls.as_ref().is_some_and(TlsSpec::checks_clients)
             {
                 return Err(Error::NotLoopback(*address));
             }

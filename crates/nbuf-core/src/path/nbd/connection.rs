@@ -1,12 +1,15 @@
-//! A client: its socket, what came and was not taken, what is to be sent.
+//! A client: its channel, what came and was not taken, what is to be sent.
 //!
 //! Both buffers are bounded: a client that sends without reading its replies is not read until it does.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 
-use super::handshake::{Context, Handshake};
+use super::channel::Channel;
+use super::export::Context;
+use super::handshake::Handshake;
 use super::listener::Socket;
 use super::replies::Form;
+use super::tls::Layer;
 use crate::units::Nanos;
 
 /// The most bytes of one read of the socket, and of the buffer while no larger request needs more.
@@ -49,7 +52,9 @@ impl Pace {
 /// A connected client.
 #[derive(Debug)]
 pub(super) struct Connection {
-    socket: Socket,
+    channel: Channel,
+    /// TLS that begins when all that is plain was sent.
+    tls_to_come: Option<Box<Layer>>,
     /// No other client has this number.
     pub(super) client: u32,
     pub(super) phase: Phase,
@@ -79,11 +84,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(socket: Socket, client: u32, now: Nanos) -> Self {
+    pub(super) fn new(socket: Socket, handshake: Handshake, client: u32, now: Nanos) -> Self {
         Self {
-            socket,
+            channel: Channel::new(socket),
+            tls_to_come: None,
             client,
-            phase: Phase::Handshake(Handshake::default()),
+            phase: Phase::Handshake(handshake),
             export: None,
             input: Vec::new(),
             taken: 0,
@@ -104,18 +110,18 @@ impl Connection {
     }
 
     pub(super) fn socket(&self) -> &Socket {
-        &self.socket
+        self.channel.socket()
     }
 
     /// Bytes that are kept for it.
     pub(super) fn bytes(&self) -> u64 {
         let input = (self.input.capacity() as u64).max(self.reserved);
-        input + self.out.capacity() as u64 + self.under_way_bytes
+        input + self.out.capacity() as u64 + self.under_way_bytes + self.channel.bytes()
     }
 
     /// Whether more may be read of it now.
     pub(super) fn can_read(&self) -> bool {
-        !self.is_over && self.may_ask()
+        !self.is_over && self.may_ask() && self.tls_to_come.is_none()
     }
 
     /// Whether its requests may be taken now. One that has closed its end may still read what it asked for.
@@ -126,13 +132,28 @@ impl Connection {
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
-        self.sent < self.out.len()
+        self.sent < self.out.len() || self.channel.has_sealed()
     }
 
-    /// Whether nothing is left to do for it.
-    pub(super) fn is_done(&self) -> bool {
+    /// From the next byte on all is sealed, when the answer to that is sent. Nothing is read meanwhile.
+    pub(super) fn begin_tls(&mut self, layer: Layer) {
+        self.tls_to_come = Some(Box::new(layer));
+    }
+
+    /// Whether keys are being agreed on, which takes the processor's time.
+    pub(super) fn is_agreeing(&self) -> bool {
+        self.channel.is_agreeing()
+    }
+
+    /// Whether nothing is left to do for it. With TLS it is notified first that it has all.
+    pub(super) fn is_done(&mut self) -> bool {
         let waits = self.under_way > 0 || self.wants_to_write() || self.needs_room;
-        self.is_broken || self.is_over && !waits
+        if self.is_broken || !self.is_over || waits {
+            return self.is_broken;
+        }
+        self.channel.say_goodbye();
+        self.send();
+        self.is_broken || !self.wants_to_write()
     }
 
     /// Whether it stopped where it must go on, or goes on more slowly than any real client: a byte a second would
@@ -141,7 +162,8 @@ impl Connection {
         if matches!(self.phase, Phase::Handshake(_)) && now - self.came > HANDSHAKE.min(timeout) {
             return true;
         }
-        let owes = self.wants_to_write() || self.taken < self.filled || self.skip > 0;
+        let is_within = self.taken < self.filled || self.channel.is_within_record();
+        let owes = self.wants_to_write() || is_within || self.skip > 0;
         // The disc is not the client's, and neither is memory that others keep.
         if !owes
             || self.pace.has_gone_on
@@ -204,23 +226,21 @@ impl Connection {
             self.input.copy_within(self.taken..self.filled, 0);
             (self.taken, self.filled) = (0, self.filled - self.taken);
         }
-        if self.filled + self.read_bytes / 2 > self.input.len() {
-            self.input.resize(self.filled + self.read_bytes, 0);
+        if self.filled + self.channel.room_for(self.read_bytes / 2) > self.input.len() {
+            self.input.resize(self.filled + self.channel.room_for(self.read_bytes), 0);
         }
-        let room = self.input.len() - self.filled;
-        match self.socket.read(&mut self.input[self.filled..]) {
-            // It may still read what it asked for.
-            Ok(0) => self.is_over = true,
-            Ok(count) => {
-                self.filled += count;
-                self.pace.bytes += count as u64;
-                if count == room {
+        match self.channel.read(&mut self.input[self.filled..]) {
+            Ok(came) => {
+                self.filled += came.bytes;
+                self.pace.bytes += came.bytes as u64;
+                if came.is_full {
                     self.read_bytes = READ_BYTES.min(self.read_bytes * 4);
                 }
-                return true;
+                // It may still read what it asked for.
+                self.is_over |= came.is_end;
+                return !came.is_end;
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if is_later(&error) => {}
             Err(_) => self.break_off(),
         }
         false
@@ -228,24 +248,36 @@ impl Connection {
 
     /// Sends what can be sent now.
     pub(super) fn send(&mut self) {
+        match self.try_to_send() {
+            Err(error) if !is_later(&error) => self.break_off(),
+            _ => {}
+        }
+    }
+
+    fn try_to_send(&mut self) -> io::Result<()> {
+        let has_replies = !self.out.is_empty();
         while self.sent < self.out.len() {
-            match self.socket.write(&self.out[self.sent..]) {
-                Ok(0) => return self.break_off(),
+            match self.channel.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     self.sent += count;
                     self.pace.bytes += count as u64;
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return self.break_off(),
+                Err(error) => return Err(error),
             }
         }
         self.sent = 0;
         self.out.clear();
-        self.pace.has_gone_on = true;
         if self.out.capacity() > OUT_BYTES_MAX {
             self.out = Vec::new();
         }
+        if let Some(layer) = self.tls_to_come.take() {
+            self.channel.secure(layer);
+        }
+        self.channel.flush()?;
+        self.pace.has_gone_on |= has_replies;
+        Ok(())
     }
 
     /// Nothing more is read or sent.
@@ -255,8 +287,14 @@ impl Connection {
     }
 }
 
+/// Whether the kernel has nothing, or no room, now.
+fn is_later(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -267,7 +305,7 @@ mod tests {
     fn pair() -> (Connection, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
-        (Connection::new(Socket::Unix(ours), 1, Nanos::ZERO), theirs)
+        (Connection::new(Socket::Unix(ours), Handshake::default(), 1, Nanos::ZERO), theirs)
     }
 
     /// The second at which a client is closed that is within a request and moves as many bytes a second.

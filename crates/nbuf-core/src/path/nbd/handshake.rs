@@ -1,78 +1,31 @@
 //! What client and server agree on before the first request, as a function of bytes.
 //!
-//! Fixed newstyle, without TLS. Names and options are bounded, so that a client cannot make the server keep
-//! more than 64 KiB of them. Any option that is unknown is refused, and the next one is read.
+//! Fixed newstyle. Names and options are bounded, so that a client cannot make the server keep more than 64 KiB
+//! of them. Any option that is unknown is refused, and the next one is read.
+//!
+//! Invariant: nothing that came in plain is used after STARTTLS. Bytes behind that option end the connection, and
+//! what was agreed before it is forgotten.
 
-use crate::disc::nbd::wire::{self, Words, export, info, option, reply};
+use super::export::{Context, Export, named};
+use crate::disc::nbd::wire::{self, Words, info, option, reply};
 
 /// The most options of a client: a proper one has about ten.
 const OPTIONS_MAX: u32 = 256;
 /// The longest option.
 const OPTION_BYTES_MAX: usize = 64 << 10;
 
-/// Parts of the disc that a client may ask about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
-    /// What is allocated.
-    Allocation,
-    /// What is in the cache.
-    Cached,
-    /// What the disc does not have yet.
-    Dirty,
-}
-
-impl Context {
-    pub(super) const ALL: [Self; 3] = [Self::Allocation, Self::Cached, Self::Dirty];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Allocation => "base:allocation",
-            Self::Cached => "nbuf:cached",
-            Self::Dirty => "nbuf:dirty",
-        }
-    }
-
-    /// Its number on the wire.
-    pub(super) fn id(self) -> u32 {
-        match self {
-            Self::Allocation => 1,
-            Self::Cached => 2,
-            Self::Dirty => 3,
-        }
-    }
-}
-
-/// A disc that is served.
-#[derive(Clone, Debug)]
-pub struct Export {
-    /// Its name.
-    pub name: String,
-    /// Whether the empty name leads to it too.
-    pub is_default: bool,
-    /// Its size.
-    pub size_bytes: u64,
-    /// Whether writes are refused.
-    pub is_read_only: bool,
-    /// The unit in which requests are best.
-    pub page_bytes: u32,
-    /// The longest request.
-    pub request_bytes_max: u32,
-}
-
-impl Export {
-    fn flags(&self) -> u16 {
-        let writes = if self.is_read_only {
-            export::READ_ONLY
-        } else {
-            export::SEND_FUA | export::SEND_TRIM | export::SEND_WRITE_ZEROES
-        };
-        writes
-            | export::HAS_FLAGS
-            | export::SEND_FLUSH
-            | export::SEND_DF
-            | export::CAN_MULTI_CONN
-            | export::SEND_CACHE
-    }
+/// What is agreed on TLS, or may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Secrecy {
+    /// The server has no certificate.
+    #[default]
+    Absent,
+    /// A client may ask for TLS.
+    Offered,
+    /// A client must ask for TLS first.
+    Required,
+    /// What comes was sealed.
+    Agreed,
 }
 
 /// What a handshake is at.
@@ -80,6 +33,8 @@ impl Export {
 pub enum Step {
     /// More bytes are needed.
     More,
+    /// When the answer is sent, TLS begins, and the handshake goes on inside it.
+    Secure,
     /// Requests follow.
     Ready,
     /// The connection ends, when the answer is sent.
@@ -92,6 +47,7 @@ pub struct Handshake {
     has_flags: bool,
     no_zeroes: bool,
     options: u32,
+    secrecy: Secrecy,
     /// Whether replies are structured.
     pub is_structured: bool,
     /// What the client may ask about.
@@ -109,6 +65,17 @@ impl Handshake {
         out.extend_from_slice(&wire::OPTION.to_be_bytes());
         out.extend_from_slice(&(wire::FIXED_NEWSTYLE | wire::NO_ZEROES).to_be_bytes());
         out
+    }
+
+    /// A handshake that has not begun.
+    pub fn new(secrecy: Secrecy) -> Self {
+        Self { secrecy, ..Self::default() }
+    }
+
+    /// What is left of it when TLS begins: a server that kept more would let others agree for the client.
+    fn secured(&self) -> Self {
+        let (has_flags, no_zeroes, options) = (self.has_flags, self.no_zeroes, self.options);
+        Self { has_flags, no_zeroes, options, ..Self::new(Secrecy::Agreed) }
     }
 
     /// Takes bytes from a client: how many, and what follows. Answers are appended to `out`.
@@ -141,13 +108,28 @@ impl Handshake {
             self.options += 1;
             match self.option(exports, kind, data, out) {
                 Step::More => {}
+                // A client waits for the answer: what follows the option is of another.
+                Step::Secure if taken < input.len() => return (taken, Step::Over),
+                Step::Secure => {
+                    answer(out, kind, reply::ACK, &[]);
+                    *self = self.secured();
+                    return (taken, Step::Secure);
+                }
                 step => return (taken, step),
             }
         }
     }
 
     fn option(&mut self, exports: &[Export], kind: u32, data: &[u8], out: &mut Vec<u8>) -> Step {
+        let is_early = self.secrecy == Secrecy::Required
+            && !matches!(kind, option::STARTTLS | option::ABORT | option::EXPORT_NAME);
+        if is_early {
+            answer(out, kind, reply::TLS_REQUIRED, b"this server needs TLS: STARTTLS comes first");
+            return Step::More;
+        }
         match kind {
+            // It has no answer that refuses.
+            option::EXPORT_NAME if self.secrecy == Secrecy::Required => return Step::Over,
             option::EXPORT_NAME => {
                 let Some(chosen) = named(exports, data) else { return Step::Over };
                 self.choose(chosen);
@@ -162,6 +144,12 @@ impl Handshake {
             option::ABORT => {
                 answer(out, kind, reply::ACK, &[]);
                 return Step::Over;
+            }
+            option::STARTTLS if self.secrecy != Secrecy::Absent => {
+                if data.is_empty() && self.secrecy != Secrecy::Agreed {
+                    return Step::Secure;
+                }
+                answer(out, kind, reply::INVALID, b"TLS is agreed already, or the option has data");
             }
             option::LIST if data.is_empty() => {
                 for export in exports {
@@ -236,13 +224,6 @@ impl Handshake {
         }
         answer(out, kind, reply::ACK, &[]);
     }
-}
-
-/// The number of the export with this name.
-fn named(exports: &[Export], name: &[u8]) -> Option<usize> {
-    exports
-        .iter()
-        .position(|export| name == export.name.as_bytes() || name.is_empty() && export.is_default)
 }
 
 fn prefixed(text: &[u8]) -> Vec<u8> {
@@ -386,19 +367,80 @@ mod tests {
         assert_eq!(handshake.take(&only, &input, &mut out).1, Step::More, "by its name only");
     }
 
+    #[test]
+    fn what_needs_tls_is_refused_without() {
+        let go = option(option::GO, &[0; 6]);
+        let begin =
+            |options: &[&[u8]]| [&3_u32.to_be_bytes(), options.concat().as_slice()].concat();
+        let run = |secrecy, input: &[u8]| {
+            let (mut handshake, mut out) = (Handshake::new(secrecy), Vec::new());
+            let (taken, step) = handshake.take(&exports(), input, &mut out);
+            (taken, step, kinds(&out), handshake)
+        };
+        let starttls = option(option::STARTTLS, b"");
+        for kind in (2..=11).chain([77]).filter(|&kind| kind != option::STARTTLS) {
+            let (_, step, kinds, _) = run(Secrecy::Required, &begin(&[&option(kind, b"")]));
+            let is_abort = kind == option::ABORT;
+            let want =
+                if is_abort { (Step::Over, reply::ACK) } else { (Step::More, reply::TLS_REQUIRED) };
+            assert_eq!((step, kinds), (want.0, vec![want.1]), "{kind}");
+        }
+        let name = begin(&[&option(option::EXPORT_NAME, b"disc")]);
+        let (_, step, kinds, _) = run(Secrecy::Required, &name);
+        assert_eq!((step, kinds.len()), (Step::Over, 0), "closed without an answer");
+        for secrecy in [Secrecy::Absent, Secrecy::Offered] {
+            assert_eq!(run(secrecy, &begin(&[&go])).1, Step::Ready);
+        }
+        let (_, step, kinds, _) = run(Secrecy::Absent, &begin(&[&starttls]));
+        assert_eq!((step, kinds), (Step::More, vec![reply::UNSUPPORTED]));
+        let data = begin(&[&option(option::STARTTLS, b"x")]);
+        assert_eq!(run(Secrecy::Required, &data).2, [reply::INVALID]);
+    }
+
+    #[test]
+    fn nothing_that_came_in_plain_is_used_after_tls_began() {
+        let queries = [prefixed(b"disc"), 1_u32.to_be_bytes().to_vec(), prefixed(b"nbuf:dirty")];
+        let set = option(option::SET_META_CONTEXT, &queries.concat());
+        let structured = option(option::STRUCTURED_REPLY, b"");
+        let starttls = option(option::STARTTLS, b"");
+        let before = [&3_u32.to_be_bytes(), structured.as_slice(), &set, &starttls].concat();
+        let (mut handshake, mut out) = (Handshake::new(Secrecy::Offered), Vec::new());
+        let (taken, step) = handshake.take(&exports(), &before, &mut out);
+        assert_eq!((taken, step), (before.len(), Step::Secure));
+        assert_eq!((handshake.is_structured, handshake.contexts.len()), (false, 0), "forgotten");
+        let mut out = Vec::new();
+        let again = [starttls.as_slice(), &option(option::GO, &[0; 6])].concat();
+        assert_eq!(handshake.take(&exports(), &again, &mut out).1, Step::Ready);
+        assert_eq!(kinds(&out), [reply::INVALID, reply::INFO, reply::INFO, reply::ACK]);
+        // Whatever stands behind the option, also a part of an option or of TLS.
+        for behind in [&option(option::GO, &[0; 6])[..], b"I", &[22, 3, 1, 0, 5]] {
+            let (mut handshake, mut out) = (Handshake::new(Secrecy::Required), Vec::new());
+            let input = [&3_u32.to_be_bytes(), starttls.as_slice(), behind].concat();
+            assert_eq!(handshake.take(&exports(), &input, &mut out).1, Step::Over);
+            assert!(out.is_empty(), "not even agreed to");
+        }
+    }
+
     /// The same answer in one part as in two, and a bounded one; what the fuzz target checks too.
-    fn check(bytes: &[u8], cut: usize) {
+    fn check(secrecy: Secrecy, bytes: &[u8], cut: usize) {
         let mut whole = Vec::new();
-        let (taken, step) = Handshake::default().take(&exports(), bytes, &mut whole);
+        let (taken, step) = Handshake::new(secrecy).take(&exports(), bytes, &mut whole);
         assert!(taken <= bytes.len() && whole.len() <= 256 * (bytes.len() + 1));
+        assert!(secrecy != Secrecy::Required || step != Step::Ready, "served in plain");
+        assert!(step != Step::Secure || taken == bytes.len(), "bytes behind STARTTLS are kept");
         let (first, _) = bytes.split_at(cut.min(bytes.len()));
-        let (mut handshake, mut parts) = (Handshake::default(), Vec::new());
+        let (mut handshake, mut parts) = (Handshake::new(secrecy), Vec::new());
         let (early, early_step) = handshake.take(&exports(), first, &mut parts);
         if early_step == Step::More {
             let (late, late_step) = handshake.take(&exports(), &bytes[early..], &mut parts);
             assert_eq!((early + late, late_step), (taken, step));
             assert_eq!(parts, whole);
         }
+    }
+
+    fn secrecy() -> impl Strategy<Value = Secrecy> {
+        use Secrecy::{Absent, Agreed, Offered, Required};
+        prop::sample::select(vec![Absent, Offered, Required, Agreed])
     }
 
     /// Data of an option: noise, or texts and counts as options have them.
@@ -429,6 +471,7 @@ mod tests {
             noise in prop::collection::vec(any::<u8>(), 0..30),
             changed in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
             cut in 0..400_usize,
+            secrecy in secrecy(),
         ) {
             let mut bytes = flags.to_be_bytes().to_vec();
             bytes.extend(options.iter().flat_map(|(kind, data)| option(*kind, data)));
@@ -437,15 +480,16 @@ mod tests {
                 bytes[at] = value;
             }
             bytes.extend(noise);
-            check(&bytes, cut);
+            check(secrecy, &bytes, cut);
         }
 
         #[test]
         fn no_bytes_make_it_panic_or_keep_much(
             input in prop::collection::vec(any::<u8>(), 0..300),
             cut in 0..300_usize,
+            secrecy in secrecy(),
         ) {
-            check(&input, cut);
+            check(secrecy, &input, cut);
         }
     }
 }

@@ -1,16 +1,19 @@
 //! A disc served to other programs by NBD.
 //!
-//! `handshake` and `replies` are functions of bytes; `connection` has a socket and its buffers; `server` is
-//! the one loop that owns the cache and all connections; `control` answers questions about it.
+//! `handshake` and `replies` are functions of bytes, and so is TLS in `tls`; `channel` has a socket, `connection` its
+//! buffers; `server` is the one loop that owns the cache and all connections; `control` answers questions about it.
 
+mod channel;
 mod connection;
 mod control;
+mod export;
 mod files;
 mod handshake;
 mod listener;
 mod passed;
 mod replies;
 mod server;
+mod tls;
 
 pub(crate) use control::{ask, control_path};
 pub(crate) use files::DiscFileError;
@@ -22,4 +25,7 @@ pub(crate) use server::{
     Behind, Change, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
 };
 
-pub use handshake::{Export, Handshake, Step};
+pub use export::Export;
+pub use handshake::{Handshake, Secrecy, Step};
+pub(crate) use tls::Tls;
+pub use tls::{Credentials, CredentialsError, Layer, RECORD_BYTES_MAX};

@@ -1,6 +1,6 @@
 //! Replies to requests, as bytes.
 
-use super::handshake::Context;
+use super::export::Context;
 use crate::disc::nbd::wire::{self, chunk};
 
 /// How a client wants its replies.

@@ -32,9 +32,11 @@ use std::os::fd::BorrowedFd;
 
 use super::connection::Connection;
 use super::control::Caller;
-use super::handshake::Export;
+use super::export::Export;
+use super::handshake::{Handshake, Secrecy};
 use super::listener::{Address, ListenError, Listener, Socket};
 use super::passed::PassedSockets;
+use super::tls::Tls;
 use crate::clock::Stopwatch;
 use crate::disc::Disc;
 use crate::units::Nanos;
@@ -52,6 +54,8 @@ pub(crate) struct Setup {
     pub(crate) clients_max: usize,
     /// How long a client may be slow within a request.
     pub(crate) client_timeout: Nanos,
+    /// TLS, if there is a certificate.
+    pub(crate) tls: Option<Tls>,
 }
 
 /// Why a server cannot start or go on.
@@ -104,6 +108,9 @@ pub(crate) struct Server {
     was_held: bool,
     /// Pages that were looked at for requests in this turn.
     looks: u64,
+    /// Clients with which keys were agreed on in this turn.
+    agreements: usize,
+    tls: Option<Tls>,
     clients_ever: u32,
     asked: Vec<Option<Asked>>,
     free: Vec<u32>,
@@ -163,6 +170,8 @@ impl Server {
             connections: Clients::new()?,
             is_held: false,
             looks: 0,
+            agreements: 0,
+            tls: setup.tls,
             was_held: false,
             clients_ever: 0,
             asked: Vec::new(),
@@ -208,6 +217,9 @@ impl Server {
                 1 => self.drain(),
                 _ => return Ok(self.result()),
             }
+            if let (Some(tls), Some(credentials)) = (&mut self.tls, signalled.credentials) {
+                tls.credentials = credentials;
+            }
             if let Some(changes) = signalled.changes {
                 self.wanted = changes.into();
             }
@@ -229,6 +241,8 @@ impl Server {
         }
         self.clients_ever = self.clients_ever.wrapping_add(1);
         let client = self.clients_ever;
-        self.connections.add(Connection::new(socket, client, self.now));
+        let secrecy = self.tls.as_ref().map_or(Secrecy::Absent, |tls| tls.secrecy(&socket));
+        let handshake = Handshake::new(secrecy);
+        self.connections.add(Connection::new(socket, handshake, client, self.now));
     }
 }

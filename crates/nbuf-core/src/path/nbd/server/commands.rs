@@ -1,7 +1,7 @@
 //! What callers at the control socket ask for.
 
 use super::super::control::{Caller, Command};
-use super::super::handshake::Export;
+use super::super::export::Export;
 use super::{Change, Keeper, Quiet, Server};
 use crate::cache::policy;
 

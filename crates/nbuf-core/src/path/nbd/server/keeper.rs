@@ -1,5 +1,6 @@
 //! What a server asks of the program around it, and what it can be changed to while it runs.
 
+use super::super::tls::Credentials;
 use super::Snapshots;
 use crate::cache::cached::Writes;
 use crate::cache::policy;
@@ -23,6 +24,8 @@ pub(crate) struct Signalled {
     pub(crate) ends: u32,
     /// Other settings, and the discs that have them.
     pub(crate) changes: Option<Vec<(usize, Change)>>,
+    /// Other certificates, for clients that come from now on.
+    pub(crate) credentials: Option<Credentials>,
 }
 
 /// What a running server can be changed to.

@@ -3,6 +3,7 @@
 use super::super::connection::{Connection, Phase};
 use super::super::handshake::{Handshake, Step};
 use super::super::replies::Form;
+use super::super::tls::Layer;
 use super::drain::waits;
 use super::turn::has_room;
 use super::{Asked, Server};
@@ -51,6 +52,13 @@ impl Server {
         match step {
             Step::More => connection.phase = Phase::Handshake(agreed),
             Step::Over => connection.is_over = true,
+            Step::Secure => {
+                connection.phase = Phase::Handshake(agreed);
+                match self.tls.as_ref().map(|tls| Layer::new(&tls.credentials)) {
+                    Some(Ok(layer)) => connection.begin_tls(layer),
+                    _ => connection.break_off(),
+                }
+            }
             Step::Ready => {
                 let form = Form { is_structured: agreed.is_structured };
                 connection.phase = Phase::Requests(form, agreed.contexts);

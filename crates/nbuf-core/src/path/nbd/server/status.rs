@@ -1,7 +1,7 @@
 //! What a client asks about parts of the disc: whether they are in the cache, and whether the disc lacks them.
 
 use super::super::connection::Phase;
-use super::super::handshake::Context;
+use super::super::export::Context;
 use super::super::replies::status;
 use super::Server;
 use crate::cache::cached::State;

@@ -22,6 +22,9 @@ const BYTES_MAX: u64 = 512 << 20;
 const SMALL_BYTES: u64 = 1 << 20;
 /// Clients that are accepted in one turn.
 const ACCEPTED_MAX: usize = 256;
+/// Reads in one turn of clients that agree on keys, each of which may cost a signature: the others wait, and those
+/// that are served do not wait for all of them.
+const AGREEMENTS_MAX: usize = 16;
 /// Callers at the control socket at once.
 const CALLERS_MAX: usize = 64;
 
@@ -41,7 +44,7 @@ impl Server {
         keeper: &dyn Keeper,
     ) -> Result<(), ServerError> {
         let ready = self.wait(wake)?;
-        self.looks = 0;
+        (self.looks, self.agreements) = (0, 0);
         self.now = self.now.max(self.time());
         let mut callers_ready = false;
         // Clients that are gone make room for those that come.
@@ -193,6 +196,12 @@ impl Server {
         let Some(connection) = self.connections.get_mut(place) else { return };
         let waits = waits(self.quiet.as_ref(), connection.export);
         if flags.contains(EventFlags::IN) && connection.can_read() && !waits {
+            if connection.is_agreeing() {
+                if self.agreements == AGREEMENTS_MAX {
+                    return;
+                }
+                self.agreements += 1;
+            }
             connection.receive();
             self.take_requests(place);
         } else if flags.intersects(EventFlags::ERR | EventFlags::HUP)

@@ -1,0 +1,36 @@
+//! TLS between a socket and what a client and the server say: sealed bytes on one side, plain ones on the other.
+//!
+//! `credentials` makes certificates and keys of the bytes of files, `layer` seals and opens bytes. Neither has a
+//! socket or a file. The cipher suites, the checks of certificates and the messages are rustls's.
+
+#[cfg(test)]
+mod authority;
+mod credentials;
+mod layer;
+#[cfg(test)]
+mod tests;
+
+pub use credentials::{Credentials, CredentialsError};
+pub use layer::{Layer, RECORD_BYTES_MAX};
+
+use super::handshake::Secrecy;
+use super::listener::Socket;
+
+/// How a server has TLS.
+#[derive(Clone, Debug)]
+pub(crate) struct Tls {
+    /// Its certificate, and those that it trusts.
+    pub(crate) credentials: Credentials,
+    /// Whether clients at Unix sockets need TLS too; otherwise they may ask for it.
+    pub(crate) at_unix: bool,
+}
+
+impl Tls {
+    /// What a client at this socket has to agree on.
+    pub(super) fn secrecy(&self, socket: &Socket) -> Secrecy {
+        match socket {
+            Socket::Unix(_) if !self.at_unix => Secrecy::Offered,
+            Socket::Unix(_) | Socket::Tcp(_) => Secrecy::Required,
+        }
+    }
+}
