@@ -185,12 +185,13 @@ mod tests {
 
     #[test]
     fn names_with_other_characters_are_written_as_each_reader_wants_them() {
-        let unix = lines(&Address::Unix(PathBuf::from("/tmp/a b?/ü'.sock")), "my disc#1", 4096);
+        let unix =
+            lines(&Address::Unix(PathBuf::from("/tmp/a b?/ü'.sock")), "my disc#1", 4096, None);
         let quoted = r"nbd-client -unix '/tmp/a b?/ü'\''.sock' -name 'my disc#1' /dev/nbd0";
         assert!(unix.contains(quoted), "{unix}");
         let uri = "--uri='nbd+unix:///my%20disc%231?socket=/tmp/a%20b%3F/%C3%BC%27.sock'";
         assert!(unix.contains(uri), "{unix}");
-        let tcp = lines(&Address::Tcp("[::1]:10809".parse().unwrap()), "a/b", 4096);
+        let tcp = lines(&Address::Tcp("[::1]:10809".parse().unwrap()), "a/b", 4096, None);
         assert!(tcp.contains("nbd-client ::1 10809 -name a/b /dev/nbd0"), "{tcp}");
         assert!(tcp.contains("--uri='nbd://[::1]:10809/a/b'"), "{tcp}");
     }
