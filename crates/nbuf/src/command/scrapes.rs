@@ -69,14 +69,22 @@ fn accept(listener: &TcpListener, metrics: &Arc<dyn Text>) {
         answered.fetch_add(1, Ordering::Relaxed);
         let (metrics, count) = (Arc::clone(metrics), Arc::clone(&answered));
         let thread = std::thread::Builder::new().name("scrape".to_owned());
-        let begun = thread.spawn(move || {
+        let place = Place(count);
+        // Without a thread the place is free again.
+        let _ = thread.spawn(move || {
+            let _place = place;
             // A client that went away is no one's error.
             let _ = answer(stream, &*metrics);
-            count.fetch_sub(1, Ordering::Relaxed);
         });
-        if begun.is_err() {
-            answered.fetch_sub(1, Ordering::Relaxed);
-        }
+    }
+}
+
+/// One of the connections at once, until it is dropped.
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -141,7 +149,7 @@ fn wanted(head: &[u8]) -> Option<Wanted> {
     match request.parse(head) {
         Ok(httparse::Status::Partial) if head.len() < HEAD_BYTES_MAX => None,
         Ok(httparse::Status::Complete(_)) => {
-            let path = request.path.unwrap_or_default();
+            let path = request.path.unwrap_or_default().split('?').next().unwrap_or_default();
             Some(match request.method {
                 Some(method @ ("GET" | "HEAD")) if path == "/metrics" => {
                     Wanted::Metrics { with_body: method == "GET" }

@@ -31,7 +31,7 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     let is_alone = spec.exports.len() == 1;
     for address in &serving.addresses {
         let tls = spec.tls.as_ref().filter(|tls| tls.at_unix || matches!(address, Address::Tcp(_)));
-        let _ = writeln!(text, "\n  {}", shown(address, tls.is_some()));
+        let _ = writeln!(text, "\n  {}", shown(address, tls.is_some(), is_alone));
         for (export, size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
             let name = if is_alone && export.is_default { "" } else { export.name.as_str() };
             text.push_str(&lines(address, name, *size_bytes, tls));
@@ -43,9 +43,18 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
 }
 
 /// An address as clients write it.
-fn shown(address: &Address, has_tls: bool) -> String {
-    let address = address.to_string();
-    if has_tls { address.replacen("nbd", "nbds", 1) } else { address }
+fn shown(address: &Address, has_tls: bool, is_alone: bool) -> String {
+    let sign = if has_tls { "nbds" } else { "nbd" };
+    match address {
+        // The empty name leads to none of several.
+        Address::Unix(path) if !is_alone => path.display().to_string(),
+        Address::Tcp(address) if !is_alone => address.to_string(),
+        Address::Unix(path) => {
+            let path = percent_encode(path.as_os_str().as_bytes(), IN_URI);
+            format!("{sign}+unix:///?socket={path}")
+        }
+        Address::Tcp(address) => format!("{sign}://{address}"),
+    }
 }
 
 /// How a client uses an export at an address. With TLS a client has files of its own.

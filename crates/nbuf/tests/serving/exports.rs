@@ -83,8 +83,11 @@ fn discs_are_served_by_name_and_counted_apart() {
         let list = output("nbdinfo", &["--list", &server.uri()]);
         assert!(list.contains("export=\"a\"") && list.contains("export=\"b\""), "{list}");
         let uri = format!("nbd+unix:///b?socket={}", server.socket.display());
-        let dirty = output("nbdinfo", &["--map=nbuf:dirty", &uri]);
-        assert!(dirty.lines().count() > 1, "{dirty}");
+        // What is dirty is written after a second.
+        until("a page is dirty", || {
+            assert_eq!(b.write(0, 8192, &[6; 512]), Some(0));
+            output("nbdinfo", &["--map=nbuf:dirty", &uri]).lines().count() > 1
+        });
     }
     drop((a, b));
     assert_eq!(server.end().0, 0);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Client, READ, Server, WRITE};
+use super::{Client, FLUSH, READ, Server, WRITE};
 use crate::support::{Place, skip};
 use crate::{MIB, image};
 
@@ -228,5 +228,37 @@ fn thousands_of_clients_are_a_little_memory_each() {
     drop(crowd);
     assert!(good.read(0, 4096).unwrap() == data[..4096]);
     drop(good);
+    assert_eq!(server.end().0, 0);
+}
+
+/// Others have the server's turn while many requests and the end of a connection come together.
+#[test]
+fn who_closes_its_end_gets_all_replies_before() {
+    const FLUSHES: usize = 2000;
+    const CACHE: u16 = 5;
+    let place = Place::new();
+    fs::write(place.path("disc.img"), "").unwrap();
+    fs::File::options()
+        .write(true)
+        .open(place.path("disc.img"))
+        .unwrap()
+        .set_len(64 << 20)
+        .unwrap();
+    let server = Server::start(&place, "file:disc.img", &["--size", "64MiB"]);
+    let mut busy: Vec<Client> = (0..8).map(|_| server.client()).collect();
+    let mut client = server.client();
+    for client in &mut busy {
+        for _ in 0..200 {
+            client.send(0, CACHE, 0, 64 << 20);
+        }
+    }
+    for _ in 0..FLUSHES {
+        client.send(0, FLUSH, 0, 0);
+    }
+    client.0.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut replies = Vec::new();
+    client.0.read_to_end(&mut replies).unwrap();
+    assert_eq!(replies.len(), 16 * FLUSHES);
+    drop(busy);
     assert_eq!(server.end().0, 0);
 }

@@ -288,6 +288,36 @@ fn what_comes_in_plain_behind_starttls_is_refused() {
     assert_eq!(guarded.server.end().0, 0);
 }
 
+/// A whole handshake and requests behind an option that ends the first one: a server that began again would serve them.
+#[test]
+fn no_second_handshake_follows_one_that_is_over() {
+    let place = Place::new();
+    let (disc, data) = image(&place, MIB);
+    let guarded = guarded(&place, &disc, &["--size", "64KiB"]);
+    let go: &[u8] = b"IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0";
+    let request = |kind: u16, payload: &[u8]| {
+        let mut out = 0x2560_9513_u32.to_be_bytes().to_vec();
+        out.extend([0; 2]);
+        out.extend(kind.to_be_bytes());
+        out.extend([0; 16]);
+        out.extend(512_u32.to_be_bytes());
+        [&out, payload].concat()
+    };
+    let requests = [request(READ, b""), request(WRITE, &[b'W'; 512])].concat();
+    let abort = b"IHAVEOPT\0\0\0\x02\0\0\0\0";
+    let by_name = b"IHAVEOPT\0\0\0\x01\0\0\0\0";
+    for (ends, answer_bytes) in [(STARTTLS, 0), (&abort[..], 20), (&by_name[..], 0)] {
+        let mut stream = plain(guarded.address);
+        let flags = [0, 0, 0, 3];
+        stream.write_all(&[ends, &flags, go, &requests].concat()).unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(rest.len() <= answer_bytes, "{rest:?}");
+    }
+    assert_eq!(guarded.server.end().0, 0);
+    assert!(fs::read(place.path("disc.img")).unwrap() == data);
+}
+
 #[expect(clippy::disallowed_methods, reason = "the end of patience is the subject")]
 #[test]
 fn clients_that_dawdle_within_tls_are_closed_and_others_served() {

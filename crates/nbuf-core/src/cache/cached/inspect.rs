@@ -38,9 +38,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.others.as_ref().map_or_else(Vec::new, |others| others.sizes(&self.counts))
     }
 
-    /// The hit ratio since other sizes are followed, as theirs; nothing before a read.
-    pub fn compared_hit_ratio(&self) -> Option<f64> {
-        self.others.as_ref().and_then(|others| others.hit_ratio(&self.counts))
+    /// Look-ups and hits since other sizes are followed, to compare with theirs.
+    pub fn compared(&self) -> (u64, u64) {
+        self.others.as_ref().map_or((0, 0), |others| others.compared(&self.counts))
     }
 
     /// Misses of pages that had been evicted, and that twice the size would have had; an estimate from a sample.

@@ -173,10 +173,9 @@ impl Others {
         number
     }
 
-    /// The hit ratio of the running cache since these began; nothing before a read.
-    pub(super) fn hit_ratio(&self, counts: &Counts) -> Option<f64> {
-        let (lookups, hits) = (counts.lookups - self.since.lookups, counts.hits - self.since.hits);
-        (lookups > 0).then(|| hits as f64 / lookups as f64)
+    /// Look-ups and hits of the running cache since these began.
+    pub(super) fn compared(&self, counts: &Counts) -> (u64, u64) {
+        (counts.lookups - self.since.lookups, counts.hits - self.since.hits)
     }
 
     /// What the other sizes and policies would give, from the counts of the running cache. Nothing before a read.

@@ -49,6 +49,9 @@ pub struct ServeDocument {
     pub hit_ratio: Option<f64>,
     /// The other pages, by cause.
     pub misses: ServeMisses,
+    /// Pages that were looked up since the start, or since the last change of size or policy.
+    #[serde(default)]
+    pub compared_pages: u64,
     /// The hit ratio to compare with other sizes and policies: since the start, or since the last change of
     /// either. Nothing before the first read.
     #[serde(default)]

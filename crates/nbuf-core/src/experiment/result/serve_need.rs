@@ -37,12 +37,15 @@ pub struct ServeNeed {
     pub cache_bytes: u64,
     /// Bytes in the cache. A cache that is not full has not been as large as it is.
     pub used_bytes: u64,
+    /// Pages that were looked up since the start, or since the last change of size or policy: the hit ratios are of
+    /// these.
+    pub pages: u64,
     /// Pages a second that reads looked up.
     pub pages_per_second: f64,
     /// The time of the disc for a page that was missed; nothing before the first one.
     pub disc_seconds_per_miss: Option<f64>,
-    /// The running policy with other sizes and its own, from the smallest to the largest. Nothing before the first
-    /// read.
+    /// The running policy with other sizes and its own, from the smallest to the largest. Nothing before a thousand
+    /// pages were read.
     pub sizes: Vec<ServeNeedSize>,
     /// Other policies with the size of the cache.
     pub others: Vec<ServeSize>,
@@ -75,7 +78,7 @@ pub struct ServeNeedSize {
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServeAnswer {
-    /// Nothing was read yet.
+    /// Fewer than a thousand pages were read, or none in the window of which a target needs the rate.
     #[default]
     Unknown,
     /// Less than the cache has.
@@ -88,4 +91,6 @@ pub enum ServeAnswer {
     More,
     /// More than the largest size that is known.
     Beyond,
+    /// A cache of the whole disc does not meet the target: what is read for the first time misses.
+    Never,
 }

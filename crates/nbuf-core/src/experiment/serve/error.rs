@@ -117,7 +117,7 @@ pub enum Error {
         available: Bytes,
     },
     /// A running server did not answer.
-    #[error("no server answers at {control} ({error}): give the socket that `nbuf serve` printed")]
+    #[error("no server answers at {control} ({error}): {}", advice(error))]
     NoServer {
         /// Its control socket.
         control: String,
@@ -152,5 +152,17 @@ impl Error {
                 | Self::OutOfRange { .. }
                 | Self::Config(_)
         )
+    }
+}
+
+/// What to do about a server that does not answer.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "it belongs to another user: ask as that user, or as root"
+        }
+        io::ErrorKind::TimedOut => "it is stopped or very busy: ask again",
+        io::ErrorKind::ConnectionAborted => "it has ended: ask again when it runs",
+        _ => "it has ended, or has another socket: give the one that `nbuf serve` printed",
     }
 }

@@ -145,7 +145,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("threads", ours.threads == other.threads),
         ("socket or listen", ours.listen == other.listen),
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
-        ("tls", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
+        ("TLS", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("control", ours.control == other.control),
         ("metrics", ours.metrics == other.metrics),

@@ -13,6 +13,8 @@ use crate::experiment::watch::wait;
 
 /// How often a signal is looked for in a window.
 const TICK: Duration = Duration::from_millis(100);
+/// Fewer pages than that tell nothing: one in a hundred would be ten.
+const PAGES_MIN: u64 = 1000;
 /// Without a target, what a larger cache must add to the hit ratio.
 const GAIN: f64 = 0.01;
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -65,7 +67,7 @@ pub fn need(spec: &NeedSpec, session: &mut Session<'_>) -> Result<ServeNeeds, Er
 
 /// What an export needs that is asked for this many pages a second.
 fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> ServeNeed {
-    let misses = (seen.pages - seen.page_hits) as f64;
+    let misses = seen.pages.saturating_sub(seen.page_hits) as f64;
     let read = &seen.costs.disc_read;
     let busy_seconds = read.mean_seconds.map(|mean| mean * read.count as f64);
     let per_miss = busy_seconds.filter(|_| misses > 0.0).map(|seconds| seconds / misses);
@@ -84,7 +86,11 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
         seen.other_sizes.iter().partition(|other| other.policy == seen.policy);
     let mut sizes: Vec<ServeNeedSize> = own.into_iter().map(size).collect();
     // The running one is known exactly.
-    if let Some(hit_ratio) = seen.compared_hit_ratio {
+    let is_enough = seen.compared_pages >= PAGES_MIN;
+    if !is_enough {
+        sizes.clear();
+    }
+    if let Some(hit_ratio) = seen.compared_hit_ratio.filter(|_| is_enough) {
         let now = ServeSize {
             policy: seen.policy.clone(),
             cache_bytes: seen.cache_bytes,
@@ -96,13 +102,19 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
     }
     sizes.sort_by_key(|size| size.cache_bytes);
     sizes.dedup_by_key(|size| size.cache_bytes);
-    let (answer, needed_bytes) = answer(&sizes, seen.cache_bytes, pages_per_second, target);
+    // The whole disc is the last size that can help.
+    let whole = sizes.iter().map(|size| size.cache_bytes).find(|&bytes| bytes >= seen.disc_bytes);
+    let is_known = |bytes: u64| bytes == seen.cache_bytes || whole.is_none_or(|all| bytes <= all);
+    sizes.retain(|size| is_known(size.cache_bytes));
+    let asked = Asked { cache_bytes: seen.cache_bytes, has_all: whole.is_some(), pages_per_second };
+    let (answer, needed_bytes) = answer(&sizes, &asked, target);
     ServeNeed {
         name: seen.name.clone(),
         disc: seen.disc.clone(),
         policy: seen.policy.clone(),
         cache_bytes: seen.cache_bytes,
         used_bytes: seen.used_bytes,
+        pages: seen.compared_pages,
         pages_per_second,
         disc_seconds_per_miss: per_miss,
         sizes,
@@ -116,13 +128,26 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
     }
 }
 
+/// What an answer goes by.
+struct Asked {
+    cache_bytes: u64,
+    /// Whether a size that is known has all of the disc.
+    has_all: bool,
+    pages_per_second: f64,
+}
+
 fn answer(
     sizes: &[ServeNeedSize],
-    cache_bytes: u64,
-    pages_per_second: f64,
+    asked: &Asked,
     target: Option<Target>,
 ) -> (ServeAnswer, Option<u64>) {
+    let &Asked { cache_bytes, has_all, pages_per_second } = asked;
     let Some(largest) = sizes.last() else { return (ServeAnswer::Unknown, None) };
+    // Without reads any size costs nothing.
+    let goes_by_rate = matches!(target, Some(Target::Fills(_) | Target::Price { .. }));
+    if goes_by_rate && pages_per_second <= 0.0 {
+        return (ServeAnswer::Unknown, None);
+    }
     let best = sizes.iter().map(|size| size.hit_ratio).fold(0.0, f64::max);
     let bill = |size: &ServeNeedSize, memory: f64, fills: f64| {
         size.cache_bytes as f64 / GIB * memory
@@ -140,10 +165,12 @@ fn answer(
         }
         _ => size.hit_ratio >= best - GAIN,
     };
-    let Some(needed) = sizes.iter().find(meets) else { return (ServeAnswer::Beyond, None) };
+    let Some(needed) = sizes.iter().find(meets) else {
+        return (if has_all { ServeAnswer::Never } else { ServeAnswer::Beyond }, None);
+    };
     // The largest one gained on all others, so a larger one may gain on it.
     let is_open = matches!(target, None | Some(Target::Price { .. }));
-    if is_open && needed.cache_bytes == largest.cache_bytes && sizes.len() > 1 {
+    if is_open && !has_all && needed.cache_bytes == largest.cache_bytes && sizes.len() > 1 {
         return (ServeAnswer::Beyond, None);
     }
     let answer = match needed.cache_bytes.cmp(&cache_bytes) {
@@ -174,8 +201,10 @@ mod tests {
         let mut document = ServeDocument {
             policy: "lru".to_owned(),
             cache_bytes: bytes(3),
+            disc_bytes: 1 << 30,
             pages: 10_000,
             page_hits: crate::units::whole(now * 1e4),
+            compared_pages: 10_000,
             compared_hit_ratio: Some(now),
             other_sizes: [0, 1, 2, 4, 5].map(size).into_iter().chain([other]).collect(),
             ..ServeDocument::default()
@@ -208,6 +237,22 @@ mod tests {
         check(rising, Some("price=0,1"), (ServeAnswer::Beyond, None));
         check([0.5; 6], None, (ServeAnswer::AtMost, Some(8)));
         check([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], None, (ServeAnswer::Beyond, None));
+        // The disc is as large as twice the cache.
+        let small = ServeDocument { disc_bytes: 100 << 10, ..seen([0.1, 0.2, 0.3, 0.4, 0.5, 0.5]) };
+        let check_small = |target: Option<&str>, want| {
+            let need = of(&small, 1000.0, target.map(|text| text.parse().unwrap()));
+            assert_eq!((need.answer, need.needed_bytes.map(|bytes| bytes >> 10)), want);
+            assert_eq!(need.sizes.last().unwrap().cache_bytes, 128 << 10);
+        };
+        check_small(None, (ServeAnswer::More, Some(128)));
+        check_small(Some("hit=0.6"), (ServeAnswer::Never, None));
+        // Nothing is read now, so no rate tells a size.
+        for target in ["fills=1/s", "price=3.5,0.4"] {
+            let need = of(&seen(rising), 0.0, Some(target.parse().unwrap()));
+            assert_eq!((need.answer, need.needed_bytes), (ServeAnswer::Unknown, None));
+        }
+        let few = of(&ServeDocument { compared_pages: 999, ..seen(rising) }, 1000.0, None);
+        assert_eq!((few.answer, few.sizes.len()), (ServeAnswer::Unknown, 0));
         let nothing = of(&ServeDocument::default(), 0.0, None);
         assert_eq!((nothing.answer, nothing.needed_bytes), (ServeAnswer::Unknown, None));
     }

@@ -51,6 +51,7 @@ impl Pace {
 
 /// A connected client.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Connection {
     channel: Channel,
     /// TLS that begins when all that is plain was sent.
@@ -78,6 +79,8 @@ pub(super) struct Connection {
     pub(super) reserved: u64,
     /// Whether a request waits until less is kept for all clients.
     pub(super) needs_room: bool,
+    /// Whether whole requests may wait for the server: for its turn, for a quiet time, or for their replies.
+    pub(super) is_held: bool,
     /// Whether nothing more is read of it.
     pub(super) is_over: bool,
     is_broken: bool,
@@ -104,6 +107,7 @@ impl Connection {
             read_bytes: READ_BYTES_MIN,
             reserved: 0,
             needs_room: false,
+            is_held: false,
             is_over: false,
             is_broken: false,
         }
@@ -147,7 +151,8 @@ impl Connection {
 
     /// Whether nothing is left to do for it. With TLS it is notified first that it has all.
     pub(super) fn is_done(&mut self) -> bool {
-        let waits = self.under_way > 0 || self.wants_to_write() || self.needs_room;
+        let has_requests = self.is_held && self.taken < self.filled;
+        let waits = self.under_way > 0 || self.wants_to_write() || self.needs_room || has_requests;
         if self.is_broken || !self.is_over || waits {
             return self.is_broken;
         }
@@ -168,7 +173,7 @@ impl Connection {
         if !owes
             || self.pace.has_gone_on
             || self.under_way > 0
-            || self.needs_room && !self.wants_to_write()
+            || (self.needs_room || self.is_held) && !self.wants_to_write()
         {
             self.pace = Pace::from(now);
             return false;

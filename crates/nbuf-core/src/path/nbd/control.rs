@@ -113,7 +113,11 @@ impl Caller {
 pub(crate) fn ask(control: &Path, line: &str) -> io::Result<String> {
     let mut stream = UnixStream::connect(control)?;
     // Figures come at once; a change waits until what is dirty is written.
-    let patience = if line == "stats" { Duration::from_secs(5) } else { Duration::from_mins(1) };
+    let patience = if matches!(line, "stats" | "drain") {
+        Duration::from_secs(5)
+    } else {
+        Duration::from_mins(1)
+    };
     stream.set_read_timeout(Some(patience))?;
     stream.write_all(format!("{line}\n").as_bytes())?;
     let mut answer = String::new();
@@ -127,10 +131,7 @@ pub(crate) fn ask(control: &Path, line: &str) -> io::Result<String> {
     })?;
     // What begins otherwise is no answer at all: a server of NBD greets.
     if answer.starts_with('{') && !answer.ends_with('\n') {
-        return Err(io::Error::new(
-            ErrorKind::ConnectionAborted,
-            "its answer was cut off: ask again",
-        ));
+        return Err(io::Error::new(ErrorKind::ConnectionAborted, "its answer was cut off"));
     }
     if answer.is_empty() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(answer) }
 }

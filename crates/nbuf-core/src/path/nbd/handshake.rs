@@ -43,8 +43,10 @@ pub enum Step {
 
 /// The agreement with one client.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Handshake {
     has_flags: bool,
+    is_over: bool,
     no_zeroes: bool,
     options: u32,
     secrecy: Secrecy,
@@ -78,8 +80,16 @@ impl Handshake {
         Self { has_flags, no_zeroes, options, ..Self::new(Secrecy::Agreed) }
     }
 
-    /// Takes bytes from a client: how many, and what follows. Answers are appended to `out`.
+    /// Takes bytes from a client: how many, and what follows. Answers are appended to `out`. When it is over, all that
+    /// came and comes is taken and nothing is answered.
     pub fn take(&mut self, exports: &[Export], input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
+        let (taken, step) =
+            if self.is_over { (0, Step::Over) } else { self.steps(exports, input, out) };
+        self.is_over = step == Step::Over;
+        (if self.is_over { input.len() } else { taken }, step)
+    }
+
+    fn steps(&mut self, exports: &[Export], input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
         let mut taken = 0;
         loop {
             let mut words = Words(&input[taken..]);

@@ -221,7 +221,10 @@ impl Server {
                 tls.credentials = credentials;
             }
             if let Some(changes) = signalled.changes {
-                self.wanted = changes.into();
+                let more = |&(disc, change): &(usize, Change)| {
+                    !self.is_changed_at_once(disc, change, keeper)
+                };
+                self.wanted = changes.into_iter().filter(more).collect();
             }
             if self.quiet.is_none()
                 && let Some((disc, change)) = self.wanted.pop_front()

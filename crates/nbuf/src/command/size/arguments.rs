@@ -289,7 +289,7 @@ Examples:
 
 Exit status:
   0    every prediction held, none was verified, or runs found the size; B needs no more than A
-  1    a prediction did not hold; B needs more than the budget allows
+  1    a prediction did not hold; B needs more than the budget allows; no size of --server meets the target
   2    usage error
   3    the command is not repeatable: without a limit it did something else than when recorded
   4    undecided: of the runs under one limit, some did as predicted and some did not

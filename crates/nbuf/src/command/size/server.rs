@@ -24,7 +24,7 @@ pub(super) struct Served {
     pub(super) server: Option<PathBuf>,
 }
 
-/// Asks, and shows what is needed. Status 1 says that no size that is known meets the target.
+/// Asks, and shows what is needed. Status 1 says that no size that is known meets the target, or that none is known.
 pub(super) fn run(args: &Args, server: PathBuf) -> Result<u8> {
     let others = [
         (args.running.is_given(), "--pid and its like"),
@@ -47,7 +47,11 @@ pub(super) fn run(args: &Args, server: PathBuf) -> Result<u8> {
     } else {
         print(report(&needs, Terminal::of_output().width).as_bytes())?;
     }
-    let is_beyond = needs.exports.iter().any(|need| need.answer == ServeAnswer::Beyond);
+    let is_beyond = needs.exports.iter().any(|need| match need.answer {
+        ServeAnswer::Beyond | ServeAnswer::Never => true,
+        ServeAnswer::Unknown => args.target.is_some(),
+        _ => false,
+    });
     Ok(match session.cancellation.signal() {
         Some(signal) => exit::command(128 + signal),
         None if is_beyond => exit::NOT_HELD,

@@ -7,7 +7,7 @@ use nbuf::units::Bytes;
 
 use crate::shell;
 use crate::show::table::{Table, number, text};
-use crate::show::text::{clean, rate, wrap};
+use crate::show::text::{clean, count, rate, wrap};
 
 /// The whole report.
 pub(crate) fn report(needs: &ServeNeeds, width: usize) -> String {
@@ -42,8 +42,15 @@ fn sentence(need: &ServeNeed) -> String {
     let needed = need.needed_bytes.unwrap_or(0);
     let (size, ratio) = (Bytes(needed), hits(needed));
     match need.answer {
+        ServeAnswer::Unknown if !need.sizes.is_empty() => format!(
+            "{name}: no page was read in this time, so no rate tells a size. Ask again when it is busy, or with a longer --for."
+        ),
+        ServeAnswer::Never => format!(
+            "{name}: no cache meets this target, not even of the whole disc, as pages that are read for the first time miss."
+        ),
         ServeAnswer::Unknown => format!(
-            "{name}: no page was read since the start, or since the last change of size or policy. Ask again later."
+            "{name}: {} read since the start, or since the last change of size or policy. A thousand tell something: ask again later.",
+            count(need.pages, "page was", "pages were")
         ),
         ServeAnswer::Enough => format!("{name} needs {size}, as it has: it hits {has:.1} %."),
         ServeAnswer::More => {
@@ -107,9 +114,10 @@ fn mark(need: &ServeNeed, size: &ServeNeedSize) -> String {
 
 fn notes(needs: &ServeNeeds, need: &ServeNeed) -> Vec<String> {
     let mut notes = vec![format!(
-        "Rates are the mean of {:.0} s, with {} pages a second. Hit ratios are since the start, or since the last change of size or policy.",
+        "Rates are the mean of {:.0} s, with {} pages a second. Hit ratios are of {}, since the start or the last change of size or policy.",
         needs.seconds,
-        rate(need.pages_per_second)
+        rate(need.pages_per_second),
+        count(need.pages, "page", "pages")
     )];
     if let Some(seconds) = need.disc_seconds_per_miss {
         notes.push(format!(

@@ -61,6 +61,9 @@ impl Server {
         match self.exports.iter().position(is_it) {
             Some(disc) => Ok(disc),
             None if name.is_empty() && self.exports.len() == 1 => Ok(0),
+            None if self.exports.iter().all(|export| export.name.is_empty()) => {
+                Err("the only export has no name: ask without one".to_owned())
+            }
             None => {
                 let names: Vec<&str> =
                     self.exports.iter().map(|export| export.name.as_str()).collect();

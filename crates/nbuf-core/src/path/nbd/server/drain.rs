@@ -90,6 +90,8 @@ impl Server {
                 if self.ended.is_none() && self.not_flushed().next().is_none() {
                     self.connections.touch_all();
                     self.send_all();
+                    let now = self.now;
+                    self.leaving.retain_mut(|caller| !caller.is_answered(now));
                     self.ended = Some(self.result());
                 }
             }
@@ -160,6 +162,23 @@ impl Server {
         }
     }
 
+    /// Makes a change that needs no quiet time; whether it was one.
+    pub(super) fn is_changed_at_once(
+        &mut self,
+        disc: usize,
+        change: Change,
+        keeper: &mut dyn Keeper,
+    ) -> bool {
+        let before = self.setting(disc);
+        let is_same = before.policy.to_string() == change.policy.to_string()
+            && (before.pages, before.writes) == (change.pages, change.writes);
+        if is_same {
+            self.clients_max = change.clients_max;
+            keeper.changed(disc, Ok((before, change)));
+        }
+        is_same
+    }
+
     /// Whether a larger cache can be had. The old one is there until the pages are in the new one, and without memory
     /// the process would end with what others owe.
     fn has_memory_for(&self, disc: usize, change: Change) -> Result<(), String> {
@@ -184,7 +203,10 @@ impl Server {
         let owed_bytes = self.discs.iter().map(|served| served.cache.owed_bytes()).sum();
         let failed = |disc: usize| match &self.discs[disc].flushing.ended {
             Some(Ok(())) => None,
-            Some(Err(error)) => Some(error.clone()),
+            Some(Err(error)) => Some(match self.exports[disc].name.as_str() {
+                "" => error.clone(),
+                name => format!("{name}: {error}"),
+            }),
             // Nothing was promised of a disc that was only read.
             None if !self.discs[disc].was_written() => None,
             None => Some(match self.exports[disc].name.as_str() {

@@ -1,7 +1,7 @@
 //! Requests of clients: checked, given to the cache, and answered.
 
 use super::super::connection::{Connection, Phase};
-use super::super::handshake::{Handshake, Step};
+use super::super::handshake::{Handshake, Secrecy, Step};
 use super::super::replies::Form;
 use super::super::tls::Layer;
 use super::drain::waits;
@@ -22,6 +22,7 @@ impl Server {
     /// Takes what a client has sent, as far as it is whole and may be taken.
     pub(super) fn take_requests(&mut self, place: usize) {
         while let Some(connection) = self.connections[place].as_mut() {
+            connection.is_held = false;
             match &mut connection.phase {
                 Phase::Handshake(_) => {
                     if !self.shake(place) {
@@ -31,7 +32,8 @@ impl Server {
                 Phase::Requests(..) => {
                     let waits = waits(self.quiet.as_ref(), connection.export);
                     let is_late = self.looks > LOOKS_MAX;
-                    if waits || !connection.may_ask() || is_late || !self.take_one(place) {
+                    connection.is_held = waits || !connection.may_ask() || is_late;
+                    if connection.is_held || !self.take_one(place) {
                         return;
                     }
                     self.looks += LOOKS_OF_REQUEST;
@@ -44,14 +46,18 @@ impl Server {
     fn shake(&mut self, place: usize) -> bool {
         let Some(connection) = self.connections[place].as_mut() else { return false };
         let Phase::Handshake(handshake) = &mut connection.phase else { return true };
-        let mut agreed: Handshake = std::mem::take(handshake);
+        // What stands there meanwhile agrees to nothing.
+        let mut agreed = std::mem::replace(handshake, Handshake::new(Secrecy::Required));
         let mut out = Vec::new();
         let (taken, step) = agreed.take(&self.exports, connection.waiting(), &mut out);
         connection.take(taken);
         connection.out.append(&mut out);
         match step {
             Step::More => connection.phase = Phase::Handshake(agreed),
-            Step::Over => connection.is_over = true,
+            Step::Over => {
+                connection.phase = Phase::Handshake(agreed);
+                connection.disconnect();
+            }
             Step::Secure => {
                 connection.phase = Phase::Handshake(agreed);
                 match self.tls.as_ref().map(|tls| Layer::new(&tls.credentials)) {

@@ -86,7 +86,7 @@ impl Served {
             places: places.to_vec(),
             place_pages,
             would_hit_at_twice: self.cache.would_hit_at_twice(),
-            compared_hit_ratio: self.cache.compared_hit_ratio(),
+            compared: self.cache.compared(),
             others: self.cache.other_sizes(),
             policy: self.policy,
             settings: self.cache.settings(),

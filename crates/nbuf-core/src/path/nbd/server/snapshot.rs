@@ -31,8 +31,8 @@ pub(crate) struct Snapshot {
     pub(crate) place_pages: u64,
     /// Misses that twice the size would have had.
     pub(crate) would_hit_at_twice: u64,
-    /// The hit ratio since others are followed.
-    pub(crate) compared_hit_ratio: Option<f64>,
+    /// Look-ups and hits since others are followed.
+    pub(crate) compared: (u64, u64),
     /// What other sizes and policies would give.
     pub(crate) others: Vec<OtherSize>,
     /// The policy.

@@ -29,7 +29,10 @@ impl Perf {
     /// [`Error::Gone`] for a process that has ended.
     pub fn mark(&mut self, process: u32) -> Result<(), Error> {
         let Some(programs) = &mut self.programs else { return Ok(()) };
-        programs.mark(process).and_then(|()| programs.attach()).map_err(refused)
+        programs.mark(process).and_then(|()| programs.attach()).map_err(refused)?;
+        // Threads that began before the programs ran inherited nothing. A process that has ended has none.
+        let _ = programs.mark(process);
+        Ok(())
     }
 
     /// Ends counting: what runs on is not lost.

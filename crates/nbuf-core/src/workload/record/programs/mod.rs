@@ -139,7 +139,9 @@ impl Programs {
             marks.add(pidfd_open(number, flags)?.as_fd())
         };
         mark(process, PidfdFlags::empty())?;
-        for thread in fs::read_dir(format!("/proc/{process}/task"))?.flatten() {
+        // It may have ended meanwhile, and has no threads then.
+        let threads = fs::read_dir(format!("/proc/{process}/task"));
+        for thread in threads.into_iter().flatten().flatten() {
             let thread = thread.file_name().to_string_lossy().parse().unwrap_or(process);
             // It may have ended; and before Linux 6.9 there are no descriptors of threads.
             let _ = mark(thread, PidfdFlags::from_bits_retain(THREAD));
