@@ -37,6 +37,8 @@ const BEST: usize = 8;
 const NEAR: f64 = 3.0;
 /// Below this nothing is advised.
 pub const GAIN: f64 = 1.1;
+/// Of ways this close to the fastest one, another may be advised.
+const TIE: f64 = 1.05;
 /// Larger blocks that are tried in sequence.
 const LARGER: [u64; 2] = [4096, 65536];
 /// What a job takes at most, in seconds: one that begins cold, and one in memory, where every part takes
@@ -210,7 +212,14 @@ fn document(
     ways.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     // The fastest of all may vary too much.
     let is_sure = |way: &AdviceWay| way.verdict == "faster" && way.low > 1.0;
-    let advised = ways.iter().position(|way| is_sure(way) && way.ratio >= GAIN);
+    let is_advice = |way: &AdviceWay| is_sure(way) && way.ratio >= GAIN;
+    let fastest = ways.iter().position(is_advice);
+    // A hint for another order is no advice where a way without it is as fast.
+    let fits = |way: &AdviceWay| {
+        let is_as_fast = fastest.is_some_and(|at| way.ratio * TIE >= ways[at].ratio);
+        is_advice(way) && is_as_fast && !has_other_hint(&way.path, asked.layout)
+    };
+    let advised = ways.iter().position(fits).or(fastest);
     AdviceDocument {
         schema: AdviceDocument::SCHEMA.to_owned(),
         pattern: test.pattern(),
@@ -222,6 +231,12 @@ fn document(
         advised,
         check: None,
     }
+}
+
+/// Whether a path tells the kernel another order than the pattern has.
+fn has_other_hint(path: &str, layout: Layout) -> bool {
+    let is_sequential = layout == Layout::Sequential;
+    path.ends_with("-sequential") && !is_sequential || path.ends_with("-random") && is_sequential
 }
 
 /// The ends of the ratio: how far each range goes from its median, by logarithms, both together.
@@ -243,41 +258,4 @@ fn way(now: &BenchRow, other: &BenchRow, compared: &Compared) -> AdviceWay {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_for_each_stride_is_tried_for_strides_only() {
-        let has = |pattern: &str| {
-            let asked: AccessPattern = pattern.parse().unwrap();
-            let tests = candidates(&asked, "read");
-            assert!(tests.len() > 5, "{pattern}");
-            assert!(tests.iter().all(|test| !test.path.ends_with("-raw")));
-            tests.iter().any(|test| test.path == "stdio-multi")
-        };
-        assert!(has("512, stride 1 MiB, hot"));
-        assert!(!has("4096, random, hot") && !has("512, sequential, cold"));
-    }
-
-    #[test]
-    fn less_than_a_tenth_is_no_advice() {
-        let row = |path: &str, rate: f64| BenchRow {
-            path: path.to_owned(),
-            bytes_per_second: rate,
-            low: rate * 0.99,
-            high: rate * 1.01,
-            process_rates: (0..11).map(|n| rate * (1.0 + f64::from(n) / 1e4)).collect(),
-            ..BenchRow::default()
-        };
-        let asked: AccessPattern = "4KiB, random, hot, file 1MiB, touches 64KiB".parse().unwrap();
-        let test = asked.test("read", 4096);
-        for (rate, want) in [(109.0, false), (111.0, true), (90.0, false)] {
-            let others = [row("mmap", rate), row("stdio", 50.0)];
-            let found = document(&test, &asked, row("read", 100.0), &others, Vec::new());
-            assert_eq!(found.advised().is_some(), want, "{rate}: {:?}", found.ways);
-            let best = &found.ways[0];
-            assert!(best.path == "mmap" && best.low < best.ratio && best.ratio < best.high);
-            assert_eq!((found.file_bytes, found.touched_bytes), (1 << 20, 64 << 10));
-        }
-    }
-}
+mod tests;
