@@ -87,7 +87,7 @@ impl ToOracleGeneral {
         let seconds = u32::try_from(seconds.max(0)).unwrap_or(u32::MAX);
         if self.unit == Unit::Keys {
             let size_bytes = u32::try_from(request.length_bytes).unwrap_or(u32::MAX);
-            self.dropped.objects += u64::from(request.object > 0);
+            // A key is one, whatever database or host it was asked of.
             self.oracle.push(seconds, request.offset, size_bytes);
             return;
         }
@@ -312,6 +312,13 @@ mod tests {
         assert_eq!(records.iter().map(key).collect::<Vec<_>>(), [0, 1, 1 << 44 | 2]);
         let want = Dropped { flushes: 1, discards: 1, empty: 1, cut: 0, objects: 1 };
         assert_eq!(to.dropped, want);
+    }
+
+    #[test]
+    fn a_key_is_one_whatever_it_was_asked_of() {
+        let mut to = ToOracleGeneral::new(Unit::Keys, Bytes(4096));
+        to.push(&[request(7, 100, 0, Op::Read), request(7, 100, 1, Op::Read)]);
+        assert!(to.dropped.is_nothing() && to.oracle.len() == 2);
     }
 
     #[test]

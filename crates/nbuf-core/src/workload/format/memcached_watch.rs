@@ -133,17 +133,25 @@ impl Memcached {
         decode(name, &mut self.text);
         let key = key(&self.text);
         let stated = line.size.map(|size| number(size).ok_or(Fault::malformed("size=BYTES")));
-        let stated = stated.transpose()?;
+        // What found no memory is logged without its size and time.
+        let is_failed = line.status == b"no_memory";
+        let stated = stated.transpose()?.filter(|_| !is_failed);
         let task = number(line.connection).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         let mut request = Request { time_ns, task, ..Request::new(op, key, 0) };
-        self.leave_out_lookup(&request, out);
+        if !is_failed {
+            self.leave_out_lookup(&request, out);
+        }
         if !is_stored {
             out.problems.unused += 1;
             return Ok(());
         }
-        if op == Op::Write {
+        if op == Op::Write && !is_failed {
             let seconds = line.lifetime.and_then(number).ok_or(Fault::malformed("ttl=SECONDS"))?;
+            // A time that is over is printed as a number of 32 bits without a sign.
+            let is_over = (1 << 31..1 << 32).contains(&seconds);
+            let seconds = if is_over { 0 } else { seconds };
             let ns = i64::try_from(seconds.saturating_mul(SECOND_NS)).unwrap_or(i64::MAX);
+            let ns = if is_over { 1 } else { ns };
             request.lifetime = self.known.entry(key, 0).live(time_ns, (ns > 0).then_some(ns));
         }
         let size = match op {

@@ -2,8 +2,8 @@
 //!
 //! `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`,
 //! and behind it any words. Of these `host=$host`, `msec=$msec` and `upstream_cache_status=$upstream_cache_status` are
-//! used. Used are GET and HEAD (reads) and PURGE (a discard) with a status of `status=`: 200, 206, 301, 302 and 304, which
-//! nginx keeps if no status is named. The key is the request target, behind the host if there is one. The length is
+//! used. Used are GET and HEAD (reads) with a status of `status=`: 200, 206, 301, 302 and 304, which nginx keeps if no
+//! status is named. A PURGE that succeeds is a discard. The key is the request target, behind the host if there is one. The length is
 //! `$body_bytes_sent`. For HEAD, 304 and 206 it is the last of a whole answer, if that is more. With a cache status,
 //! BYPASS and `-` are left out. Times are those of the end of a request, in seconds without `msec`.
 //! Unit: keys. Source: nginx 1.22, `ngx_http_log_module`; Apache's combined has `-` for no bytes.
@@ -90,8 +90,12 @@ enum Method {
 impl Nginx {
     fn line(&mut self, text: &[u8], out: &mut Batch) -> Result<(), Fault> {
         let line = Line::parse(text)?;
-        let is_kept = self.statuses.contains(&line.status) && line.is_cached();
-        let Some((method, target)) = asked(line.request).filter(|_| is_kept) else {
+        let is_kept = |(method, _): &(Method, _)| match method {
+            // A purge is answered by 204 or 200, and no cache is named.
+            Method::Purge => (200..300).contains(&line.status),
+            _ => self.statuses.contains(&line.status) && line.is_cached(),
+        };
+        let Some((method, target)) = asked(line.request).filter(is_kept) else {
             out.problems.unused += 1;
             return Ok(());
         };

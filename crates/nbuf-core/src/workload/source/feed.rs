@@ -11,7 +11,7 @@ use crate::workload::format::{Batch, Parser, Place, ProblemKind};
 const BLOCK_BYTES: usize = 1 << 17;
 
 /// Longest record that is waited for.
-pub(super) const RECORD_BYTES_MAX: usize = 1 << 22;
+pub(super) const RECORD_BYTES_MAX: usize = 1 << 26;
 
 /// One input and its parser.
 pub(super) struct Feed {

@@ -60,7 +60,7 @@ pub(super) fn tell(reading: &TraceReading) {
     }
     if reading.unused > 0 {
         let unused = count(reading.unused, "record", "records");
-        note(format_args!("left out, because nothing says what is asked: {unused}"));
+        note(format_args!("left out, because they ask a cache for nothing: {unused}"));
     }
     for caution in &reading.cautions {
         match caution {

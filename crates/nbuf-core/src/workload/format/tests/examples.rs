@@ -159,7 +159,7 @@ const NGINX: &str = r#"::1 - - [25/Nov/2026:20:30:01 +0000] "GET /a?b HTTP/1.1" 
 10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "\x16\x03\x01" 400 150 "-" "-"
 10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "GET /b HTTP/1.1" 404 153 "-" "-"
 10.0.0.1 - - [25/Nov/2026:20:30:05 +0000] "HEAD /b HTTP/1.1" 200 0 "-" "-"
-10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "PURGE /a?b HTTP/1.1" 200 9 "-" "-"
+10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "PURGE /a?b HTTP/1.1" 204 0 "-" "-"
 "#;
 
 const NGINX_CACHE: &str = r#"10.0.0.1 - - [25/Nov/2026:20:30:06 +0000] "GET / HTTP/1.1" 200 7 "-" "-" host=e.org upstream_cache_status=MISS msec=1795638606.125
@@ -199,6 +199,8 @@ ts=1795638602.9 gid=6 type=item_store key=b status=not_stored cmd=add ttl=0 clsi
 ts=1795638603.0 gid=7 type=deleted key=b cmd=delete clsid=1 size=3
 ts=1795638604.0 gid=8 type=item_get key=b status=not_found clsid=0 cfd=31 size=0
 ts=1795638605.0 gid=9 type=item_store key=user%3A1 status=stored cmd=set ttl=0 clsid=1 cfd=31 size=0
+ts=1795638606.0 gid=10 type=item_store key=b status=no_memory cmd=set ttl=0 clsid=30 cfd=7 size=0
+ts=1795638607.0 gid=11 type=item_store key=c status=stored cmd=set ttl=4294900001 clsid=1 cfd=31 size=2
 ";
 
 fn server_logs() -> Vec<Example> {
@@ -241,7 +243,8 @@ fn server_logs() -> Vec<Example> {
             "1795638601000005000 - Write #user:1+106 30 lives 60000\n1795638601100000000 - Read #user:1+106 31\n\
              1795638602000007000 - Read #b+1 31\n1795638602000008000 - Write #b+4 31\n\
              1795638603000000000 - Discard #b+4 0\n1795638604000000000 - Read #b+4 31\n\
-             1795638605000000000 - Write #user:1+6 31 lives 2147483647000\n",
+             1795638605000000000 - Write #user:1+6 31 lives 2147483647000\n\
+             1795638606000000000 - Write #b+4 7\n1795638607000000000 - Write #c+3 31 lives 1\n",
         ),
         text(
             "rocksdb",
