@@ -23,7 +23,7 @@ pub struct AdviceDocument {
     /// Ways that gave no number.
     pub refused: Vec<Refused>,
     /// The place in `ways` of the one that is advised: the fastest that is faster by a tenth or more,
-    /// firmly. Absent where there is none.
+    /// firmly, or one within 5 % of it without a hint for another order. Absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advised: Option<usize>,
     /// The whole job, done in each way; where it was asked for.

@@ -91,6 +91,6 @@ pub enum ServeAnswer {
     More,
     /// More than the largest size that is known.
     Beyond,
-    /// A cache of the whole disc does not meet the target: what is read for the first time misses.
-    Never,
+    /// So far not even a cache of the whole disc meets the target, as pages that are read for the first time miss.
+    NotYet,
 }

@@ -166,7 +166,7 @@ fn answer(
         _ => size.hit_ratio >= best - GAIN,
     };
     let Some(needed) = sizes.iter().find(meets) else {
-        return (if has_all { ServeAnswer::Never } else { ServeAnswer::Beyond }, None);
+        return (if has_all { ServeAnswer::NotYet } else { ServeAnswer::Beyond }, None);
     };
     // The largest one gained on all others, so a larger one may gain on it.
     let is_open = matches!(target, None | Some(Target::Price { .. }));
@@ -245,7 +245,7 @@ mod tests {
             assert_eq!(need.sizes.last().unwrap().cache_bytes, 128 << 10);
         };
         check_small(None, (ServeAnswer::More, Some(128)));
-        check_small(Some("hit=0.6"), (ServeAnswer::Never, None));
+        check_small(Some("hit=0.6"), (ServeAnswer::NotYet, None));
         // Nothing is read now, so no rate tells a size.
         for target in ["fills=1/s", "price=3.5,0.4"] {
             let need = of(&seen(rising), 0.0, Some(target.parse().unwrap()));

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, server: PathBuf) -> Result<u8> {
         print(report(&needs, Terminal::of_output().width).as_bytes())?;
     }
     let is_beyond = needs.exports.iter().any(|need| match need.answer {
-        ServeAnswer::Beyond | ServeAnswer::Never => true,
+        ServeAnswer::Beyond | ServeAnswer::NotYet => true,
         ServeAnswer::Unknown => args.target.is_some(),
         _ => false,
     });

@@ -45,8 +45,8 @@ fn sentence(need: &ServeNeed) -> String {
         ServeAnswer::Unknown if !need.sizes.is_empty() => format!(
             "{name}: no page was read in this time, so no rate tells a size. Ask again when it is busy, or with a longer --for."
         ),
-        ServeAnswer::Never => format!(
-            "{name}: no cache meets this target, not even of the whole disc, as pages that are read for the first time miss."
+        ServeAnswer::NotYet => format!(
+            "{name}: so far no cache meets this target, not even of the whole disc, as pages that are read for the first time miss. Ask again later."
         ),
         ServeAnswer::Unknown => format!(
             "{name}: {} read since the start, or since the last change of size or policy. A thousand tell something: ask again later.",

@@ -169,8 +169,11 @@ impl Server {
         change: Change,
         keeper: &mut dyn Keeper,
     ) -> bool {
+        // A change of this disc that is under way comes first.
+        let is_busy = matches!(self.quiet, Some(Quiet::Renew(busy, ..)) if busy == disc);
         let before = self.setting(disc);
-        let is_same = before.policy.to_string() == change.policy.to_string()
+        let is_same = !is_busy
+            && before.policy.to_string() == change.policy.to_string()
             && (before.pages, before.writes) == (change.pages, change.writes);
         if is_same {
             self.clients_max = change.clients_max;
