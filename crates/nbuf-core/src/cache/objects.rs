@@ -41,6 +41,8 @@ pub(crate) struct Object {
     pub(crate) number: u32,
     /// Whether it is written, so that it lives from now on.
     pub(crate) is_write: bool,
+    /// Whether it counts.
+    pub(crate) is_counted: bool,
     /// The bytes that are asked for.
     pub(crate) bytes: u64,
     /// What it takes in a cache: its bytes and the overhead.
@@ -209,9 +211,11 @@ impl<S: Store> ObjectEngine for Caches<S> {
 impl<S: Store> Cache<S> {
     /// An access to an object of which `before` was kept if it is there. The record has what is kept of it now.
     fn access(&mut self, object: &Object, before: S::Kept, all: &Table<S::Kept>) {
-        self.count.requests += 1;
-        self.count.bytes += object.bytes;
-        self.count.cost += object.cost;
+        if object.is_counted {
+            self.count.requests += 1;
+            self.count.bytes += object.bytes;
+            self.count.cost += object.cost;
+        }
         if let Some(expiry) = &mut self.expiry {
             expiry.end(object, |number| {
                 if self.store.contains(number) {
@@ -231,9 +235,11 @@ impl<S: Store> Cache<S> {
             }
             return;
         }
-        self.count.misses += 1;
-        self.count.miss_bytes += object.bytes;
-        self.count.miss_cost += object.cost;
+        if object.is_counted {
+            self.count.misses += 1;
+            self.count.miss_bytes += object.bytes;
+            self.count.miss_cost += object.cost;
+        }
         let store = &mut self.store;
         if !self.gates.iter_mut().all(|gate| gate.admits(object, || store.rival(object, all))) {
             return;

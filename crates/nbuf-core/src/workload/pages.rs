@@ -38,6 +38,9 @@ pub enum Writes {
     Around,
     /// It is removed from the trace.
     Ignore,
+    /// It brings its object in and is not counted, as where an application stores what it did not find. Only over
+    /// objects.
+    Store,
 }
 
 /// Whether a request is kept whole, as one access to the key that is its start.
@@ -215,7 +218,7 @@ impl Pages {
     fn enters(&self, op: Op) -> bool {
         match op {
             Op::Read => true,
-            Op::Write => self.writes == Writes::Allocate,
+            Op::Write => matches!(self.writes, Writes::Allocate | Writes::Store),
             Op::Discard | Op::Flush => false,
         }
     }

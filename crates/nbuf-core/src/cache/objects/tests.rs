@@ -21,7 +21,7 @@ struct Kept {
 /// An access to an object that does not expire.
 pub(super) fn object(number: u32, bytes: u64, charge: u64) -> Object {
     let (cost, now_ns, ends_ns) = (1.0, 0, NEVER_NS);
-    Object { number, is_write: false, bytes, charge, cost, now_ns, ends_ns }
+    Object { number, is_write: false, is_counted: true, bytes, charge, cost, now_ns, ends_ns }
 }
 
 /// What happens.

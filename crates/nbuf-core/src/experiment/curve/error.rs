@@ -109,6 +109,14 @@ pub enum Error {
         "opt over objects does not know times to live: leave opt out of --policy, or leave --ttl out"
     )]
     OptExpires,
+    /// The optimum counts every access.
+    #[error(
+        "opt over objects counts every access: leave opt out of --policy, or leave out --writes store"
+    )]
+    OptStores,
+    /// Pages have no such writes.
+    #[error("--writes store is for caches of objects: add --unit object, or leave it out")]
+    StoresPages,
     /// The trace has one part only.
     #[error(
         "--by {by} cannot split {name}, because it names no {what} ({format}): take --by op, or leave \

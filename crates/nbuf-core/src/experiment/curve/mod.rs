@@ -68,6 +68,9 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Erro
 fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
     let mut reading = Reading::open(spec, session)?;
     let is_objects = objects::are_asked_for(spec, &reading)?;
+    if spec.writes == Writes::Store && !is_objects {
+        return Err(Error::StoresPages);
+    }
     let warmup = warmup::requests(spec, &mut reading)?;
     let drawn = match spec.sample {
         _ if is_objects => objects::draw(spec, &mut reading, warmup)?,
@@ -186,6 +189,7 @@ fn document(
         Writes::Allocate => "allocate",
         Writes::Around => "around",
         Writes::Ignore => "ignore",
+        Writes::Store => "store",
     };
     CurveDocument {
         schema: CurveDocument::SCHEMA.to_owned(),

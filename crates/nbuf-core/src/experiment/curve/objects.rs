@@ -10,7 +10,7 @@ use crate::experiment::objects::{Costs, Objects, Plan, Refused, can_weigh};
 use crate::experiment::result::{PolicyCurve, Warning};
 use crate::trace::request::Unit;
 use crate::units::{Bytes, SizeList};
-use crate::workload::pages::Whole;
+use crate::workload::pages::{Whole, Writes};
 use crate::workload::within::take_within;
 
 /// What grows with a trace.
@@ -48,12 +48,17 @@ fn no_sizes(spec: &Spec, reading: &Reading<'_>) -> Error {
 /// Counts every policy, in one reading or two.
 pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
     let (mut policies, mut left_out) = weighed(spec);
-    if spec.ttl.is_some() && policies.iter().any(is_opt) {
+    let why = match (spec.ttl, spec.writes) {
+        (Some(_), _) => Some(Error::OptExpires),
+        (None, Writes::Store) => Some(Error::OptStores),
+        _ => None,
+    };
+    if let Some(why) = why.filter(|_| policies.iter().any(is_opt)) {
         policies.retain(|choice| !is_opt(choice));
         if policies.is_empty() {
-            return Err(Error::OptExpires);
+            return Err(why);
         }
-        left_out.push(Warning::Text(Error::OptExpires.to_string()));
+        left_out.push(Warning::Text(why.to_string()));
     }
     let plan = Plan {
         policies,

@@ -6,7 +6,7 @@ use super::{Costs, Objects};
 use crate::cache::objects::{NEVER_NS, Object};
 use crate::experiment::grid::widen;
 use crate::trace::request::{Op, Request};
-use crate::workload::pages::{KeyRange, Step};
+use crate::workload::pages::{KeyRange, Step, Writes};
 
 /// The largest object: as large as the longest request that is taken in pages. All sums
 /// then stay within 64 bits.
@@ -81,7 +81,8 @@ impl Objects {
                 Costs::OfTrace => request.cost.value(),
             };
             let is_write = request.op == Op::Write;
-            Object { number, is_write, bytes, charge, cost, now_ns, ends_ns }
+            let is_counted = !is_write || plan.writes != Writes::Store;
+            Object { number, is_write, is_counted, bytes, charge, cost, now_ns, ends_ns }
         }));
         if self.first.is_none() {
             self.batch.iter().for_each(|object| self.known.access(object));

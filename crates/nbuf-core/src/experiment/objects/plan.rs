@@ -62,7 +62,10 @@ impl Plan {
 
     /// Whether byte distances may hold: nothing but LRU decides what is there.
     pub(super) fn is_plain(&self) -> bool {
-        self.ttl.is_none() && self.admissions.is_empty() && self.costs == Costs::Equal
+        self.ttl.is_none()
+            && self.admissions.is_empty()
+            && self.costs == Costs::Equal
+            && self.writes != Writes::Store
     }
 }
 

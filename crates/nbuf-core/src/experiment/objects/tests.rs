@@ -51,7 +51,8 @@ fn lru(requests: &[Request], cache_bytes: u64, overhead: u64) -> (u64, u64) {
         if op == Op::Discard {
             continue;
         }
-        if found.is_none() {
+        // Writes are there only where they are not counted.
+        if found.is_none() && op == Op::Read {
             (misses, miss_bytes) = (misses + 1, miss_bytes + length_bytes);
         }
         let takes = length_bytes + overhead;
@@ -102,6 +103,38 @@ fn curves_end(curve: &PolicyCurve) -> u64 {
 
 fn read(key: u64, bytes: u64) -> Request {
     Request::new(Op::Read, key, bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn what_is_stored_comes_in_and_is_not_counted(
+        all in prop::collection::vec((any::<bool>(), 0_u64..12, 1_u64..9), 0..120),
+        overhead in 0_u64..3,
+    ) {
+        let request = |&(is_write, key, bytes): &(bool, u64, u64)| {
+            Request::new(if is_write { Op::Write } else { Op::Read }, key, bytes)
+        };
+        let requests: Vec<Request> = all.iter().map(request).collect();
+        let asked = requests.iter().filter(|request| request.op == Op::Read).count() as u64;
+        let policies = ["lru", "fifo", "gdsf", "redis", "memcached"].map(|name| name.parse().unwrap());
+        let plan = Plan {
+            writes: Writes::Store,
+            policies: policies.to_vec(),
+            ..plan(Some("5B,12B,40B"), overhead)
+        };
+        for curve in &curves(plan, &requests) {
+            for point in &curve.points {
+                prop_assert_eq!(point.accesses, asked, "{}", curve.policy);
+                prop_assert!(point.misses <= asked);
+                if curve.policy == "lru" {
+                    let counted = (point.misses, point.miss_bytes.unwrap());
+                    prop_assert_eq!(counted, lru(&requests, point.pages, overhead));
+                }
+            }
+        }
+    }
 }
 
 proptest! {

@@ -174,6 +174,8 @@ pub(super) enum WritesDo {
     Around,
     /// It is ignored
     Ignore,
+    /// It brings its object in and is not counted: logs of a cache whose users store what they did not find
+    Store,
 }
 
 /// What a curve is split by.
@@ -259,6 +261,7 @@ impl From<WritesDo> for Writes {
             WritesDo::Allocate => Self::Allocate,
             WritesDo::Around => Self::Around,
             WritesDo::Ignore => Self::Ignore,
+            WritesDo::Store => Self::Store,
         }
     }
 }

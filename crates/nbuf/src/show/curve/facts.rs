@@ -174,6 +174,7 @@ pub(super) fn writes(trace: &TraceSummary) -> Option<&'static str> {
         "allocate" => Some("a write puts its pages into the cache, as a read does"),
         "around" => Some("a write goes around the cache, and drops what it makes stale"),
         "ignore" => Some("writes are left out"),
+        "store" => Some("a write brings its object in, and is not counted"),
         _ => None,
     }
 }
