@@ -48,6 +48,40 @@ fn count(requests: &[Request], op: Op) -> usize {
     requests.iter().filter(|request| request.op == op).count()
 }
 
+/// A log that was rotated is the log: what its first part said of a key holds in the second. Packed parts too.
+#[test]
+fn parts_of_a_log_are_read_as_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let pack = |bytes: &[u8], is_packed: bool| {
+        if !is_packed {
+            return bytes.to_vec();
+        }
+        zstd::encode_all(bytes, 1).unwrap()
+    };
+    for (name, _) in LOGS {
+        let (whole, _) = sample(name);
+        let text = text(name);
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for (at, is_packed) in [(1, false), (2, true), (3, false)] {
+            let (first, second) = text.split_at(ends[ends.len() * at / 4]);
+            let parts = [first, second].map(str::as_bytes);
+            let paths: Vec<PathBuf> = (0..2)
+                .map(|part| {
+                    let path = folder.path().join(format!("{name}.{part}"));
+                    fs::write(&path, pack(parts[part], is_packed)).unwrap();
+                    path
+                })
+                .collect();
+            let mut source = Source::open(&paths, &Options::default()).unwrap();
+            let (mut batch, mut all) = (Batch::default(), Vec::new());
+            while source.next(&mut batch).unwrap() {
+                all.extend_from_slice(&batch.requests);
+            }
+            assert!(all == whole, "{name} in parts at {at} of 4");
+        }
+    }
+}
+
 #[test]
 fn each_log_is_taken_for_what_it_is() {
     for (name, format) in LOGS {

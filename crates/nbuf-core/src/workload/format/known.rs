@@ -1,7 +1,7 @@
 //! What a log said of each key so far: its size, and when it expires.
 //!
 //! Logs of servers state a size only where bytes were sent or stored. A lookup that missed, a HEAD or an answer
-//! "not modified" has none, and takes the last size that the log stated for its key. Cost: 32 bytes a key and
+//! "not modified" has none, and takes the last size that the log stated for its key. Cost: 48 bytes a key and
 //! the table around them; `held_bytes` of a batch has it.
 
 use std::collections::HashMap;
@@ -28,6 +28,8 @@ pub(super) struct Entry {
     is_gone: bool,
     /// Whether a cache that takes in what is asked for may have it.
     is_cached: bool,
+    /// Whether it is in the list of its name space.
+    is_listed: bool,
 }
 
 impl Entry {
@@ -78,19 +80,33 @@ impl Entry {
 
 /// All keys.
 #[derive(Debug, Default)]
-pub(super) struct Known(HashMap<u64, Entry, Hashes>);
+pub(super) struct Known {
+    all: HashMap<u64, Entry, Hashes>,
+    /// Keys that were used since their name space was last emptied: what empties it often must not look at all that ever
+    /// were.
+    used: HashMap<u32, Vec<u64>>,
+}
 
 impl Known {
     /// The key of a name space.
     pub(super) fn entry(&mut self, key: u64, object: u32) -> &mut Entry {
-        let new =
-            Entry { bytes: UNKNOWN, ends_ns: NEVER_NS, object, is_gone: false, is_cached: false };
-        self.0.entry(key).or_insert(new)
+        let entry = self.all.entry(key).or_insert(Entry {
+            bytes: UNKNOWN,
+            ends_ns: NEVER_NS,
+            object,
+            is_gone: false,
+            is_cached: false,
+            is_listed: false,
+        });
+        if !std::mem::replace(&mut entry.is_listed, true) {
+            self.used.entry(entry.object).or_default().push(key);
+        }
+        entry
     }
 
     /// The key, if the log has it.
     pub(super) fn get(&self, key: u64) -> Option<&Entry> {
-        self.0.get(&key)
+        self.all.get(&key)
     }
 
     /// The size of an object that is asked for: the stated one, or else the last one.
@@ -104,15 +120,18 @@ impl Known {
 
     /// Deletes the keys of a name space, or all, and returns those that a cache may have, by number.
     pub(super) fn delete_all(&mut self, object: Option<u32>) -> Vec<u64> {
+        let used: Vec<u64> = match object {
+            Some(object) => self.used.remove(&object).unwrap_or_default(),
+            None => self.used.drain().flat_map(|(_, keys)| keys).collect(),
+        };
         let mut deleted = Vec::new();
-        for (&key, entry) in &mut self.0 {
-            if object.is_some_and(|object| entry.object != object) {
-                continue;
-            }
+        for key in used {
+            let Some(entry) = self.all.get_mut(&key) else { continue };
             if entry.is_cached {
                 deleted.push(key);
             }
             entry.delete();
+            entry.is_listed = false;
         }
         deleted.sort_unstable();
         deleted
@@ -120,7 +139,9 @@ impl Known {
 
     /// Memory in use, at the most.
     pub(super) fn held_bytes(&self) -> u64 {
-        table_bytes(self.0.len() as u64, size_of::<(u64, Entry)>() as u64)
+        let keys = self.all.len() as u64;
+        // A list that has grown has room for as many again.
+        table_bytes(keys, size_of::<(u64, Entry)>() as u64) + 16 * keys
     }
 }
 
@@ -152,5 +173,19 @@ mod tests {
         }
         assert_eq!(known.delete_all(Some(3)), [4, 9]);
         assert_eq!((known.delete_all(None), known.delete_all(None)), (vec![1], vec![]));
+        // What comes again is deleted again.
+        known.entry(9, 3).access();
+        assert_eq!(known.delete_all(Some(0)), []);
+        assert_eq!((known.delete_all(None), known.delete_all(Some(3))), (vec![9], vec![]));
+    }
+
+    #[test]
+    fn an_empty_name_space_is_emptied_at_no_cost() {
+        let mut known = Known::default();
+        for round in 0..20_000 {
+            (0..10).for_each(|key| known.entry(round * 10 + key, 0).access());
+            assert_eq!(known.delete_all(Some(0)).len(), 10);
+            assert!(known.used.is_empty());
+        }
     }
 }

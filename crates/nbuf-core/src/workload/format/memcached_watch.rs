@@ -216,6 +216,10 @@ impl Parser for Memcached {
         out.held_bytes = self.known.held_bytes();
         taken
     }
+
+    fn goes_on(&self) -> Option<&'static str> {
+        Some("memcachedWatch")
+    }
 }
 
 fn looks(head: Head) -> Likeness {

@@ -133,6 +133,10 @@ impl Parser for Nginx {
         out.held_bytes = self.known.held_bytes();
         taken
     }
+
+    fn goes_on(&self) -> Option<&'static str> {
+        Some("nginx")
+    }
 }
 
 fn looks(head: Head) -> Likeness {

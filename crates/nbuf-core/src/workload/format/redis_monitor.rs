@@ -171,6 +171,10 @@ impl Parser for Redis {
         out.held_bytes = self.0.held_bytes();
         taken
     }
+
+    fn goes_on(&self) -> Option<&'static str> {
+        Some("redisMonitor")
+    }
 }
 
 fn looks(head: Head) -> Likeness {

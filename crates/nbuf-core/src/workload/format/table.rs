@@ -10,6 +10,11 @@ pub trait Parser: Send {
     /// says how many bytes they were. `end`: nothing follows these bytes; then all is taken, unless
     /// the batch is full.
     fn parse(&mut self, bytes: &[u8], end: bool, out: &mut Batch) -> usize;
+
+    /// The format, if what it learned of one input holds in the next: it then reads that too, in place of a new parser.
+    fn goes_on(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The beginning of an input.

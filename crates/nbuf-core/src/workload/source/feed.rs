@@ -35,6 +35,13 @@ impl Feed {
         Self { path, packing, rest, parser, buffer: head, start: 0, filled, is_end, broken }
     }
 
+    /// Reads on with the parser of the input before, if what that learned holds here too.
+    pub(super) fn follow(&mut self, before: Self) {
+        if before.parser.goes_on().is_some() && before.parser.goes_on() == self.parser.goes_on() {
+            self.parser = before.parser;
+        }
+    }
+
     /// Fills a batch. Says whether there may be more.
     pub(super) fn fill(&mut self, out: &mut Batch) -> Result<bool, SourceError> {
         loop {

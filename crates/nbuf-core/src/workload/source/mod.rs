@@ -149,7 +149,8 @@ impl Source {
         for path in paths.iter().filter(|_| options.given.is_none()) {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
-            let opened: Opened = open(Input::open(path, memory, &mut counter)?, &options)?;
+            let input = Input::open(path, memory, &mut counter)?;
+            let opened: Opened = open(input, &options, paths.len() == 1)?;
             held += opened.bytes;
             if opened.bytes > 0 {
                 counter.forget();
@@ -202,7 +203,12 @@ impl Source {
             self.judge()?;
             self.memory.allow("the names and sizes of this trace", self.bytes())?;
             if !more? {
-                self.waiting.pop_front();
+                let ended = self.waiting.pop_front();
+                if let (Some(Stream::Feed(ended)), Some(Stream::Feed(next))) =
+                    (ended, self.waiting.front_mut())
+                {
+                    next.follow(*ended);
+                }
                 self.current += 1;
                 (self.work.lines, self.work.bytes, self.work.held_bytes) = (0, 0, 0);
             }

@@ -26,7 +26,7 @@ pub(super) struct Opened {
 }
 
 /// Finds out what an input is and how it is read.
-pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceError> {
+pub(super) fn open(input: Input, options: &Options, is_alone: bool) -> Result<Opened, SourceError> {
     if input.head.is_empty() {
         return Err(SourceError::Empty { path: input.path });
     }
@@ -61,7 +61,8 @@ pub(super) fn open(input: Input, options: &Options) -> Result<Opened, SourceErro
     let wrong = |source| SourceError::Parameter { path, source };
     let first = make(parameters, head).map_err(wrong)?;
     (detected.unit, detected.has_sizes) = (first.unit, first.has_sizes);
-    let stream = stream(input, first.parser, is_lines, parameters, make);
+    let goes_on = first.parser.goes_on().is_some() && !is_alone;
+    let stream = stream(input, first.parser, is_lines, parameters, make, goes_on);
     Ok(Opened {
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,
         detected,
@@ -78,9 +79,11 @@ fn stream(
     is_lines: bool,
     parameters: &Parameters,
     make: Make,
+    goes_on: bool,
 ) -> Result<Stream, (std::path::PathBuf, ParameterError)> {
     let path = input.path.clone();
-    if input.is_whole {
+    // A parser that reads the next input too cannot be with another thread.
+    if input.is_whole || goes_on {
         return Ok(Stream::Feed(Box::new(Feed::new(input, parser))));
     }
     if is_lines {
