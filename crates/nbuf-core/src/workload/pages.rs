@@ -1,12 +1,11 @@
 //! Requests become page accesses: the first page `offset / P`, the last `(offset + length - 1) / P`.
 //!
-//! Pages of all objects share one space of 64-bit keys, 23 bits of object over 40 bits of page. A
-//! page without a place there is counted in [`Tally::unplaced`], never folded onto another page. A
-//! request keeps its boundary: "all its pages were there" is not "this page was there".
+//! Pages of all objects share one space of 64-bit keys, 23 bits of object over 40 bits of page. A page without a place
+//! there is counted in [`Tally::unplaced`], never folded onto another page. A request keeps its boundary: "all its pages
+//! were there" is not "this page was there".
 //!
-//! Cost: nothing but the keys of one batch. Simulators that key a block request by its start are
-//! wrong by up to thirty points for a page cache; [`Whole::Yes`] gives that reading all the same,
-//! for comparison with them and for traces whose records are objects.
+//! Cost: nothing but the keys of one batch. Simulators that key a block request by its start are wrong by up to thirty
+//! points for a page cache; [`Whole::Yes`] gives that reading for traces whose records are objects.
 
 use std::collections::HashMap;
 
@@ -38,8 +37,7 @@ pub enum Writes {
     Around,
     /// It is removed from the trace.
     Ignore,
-    /// It brings its object in and is not counted, as where an application stores what it did not find. Only over
-    /// objects.
+    /// It brings its object in and is not counted, as of what an application did not find. Over objects alone.
     Store,
 }
 
@@ -224,11 +222,7 @@ impl Pages {
     }
 
     fn leaves(&self, op: Op) -> bool {
-        match op {
-            Op::Discard => true,
-            Op::Write => self.writes == Writes::Around,
-            Op::Read | Op::Flush => false,
-        }
+        op == Op::Discard || op == Op::Write && self.writes == Writes::Around
     }
 
     fn count(&mut self, request: &Request) {

@@ -204,10 +204,8 @@ impl Source {
             self.memory.allow("the names and sizes of this trace", self.bytes())?;
             if !more? {
                 let ended = self.waiting.pop_front();
-                if let (Some(Stream::Feed(ended)), Some(Stream::Feed(next))) =
-                    (ended, self.waiting.front_mut())
-                {
-                    next.follow(*ended);
+                if let Some(next) = self.waiting.front_mut() {
+                    next.follow(ended);
                 }
                 self.current += 1;
                 (self.work.lines, self.work.bytes, self.work.held_bytes) = (0, 0, 0);

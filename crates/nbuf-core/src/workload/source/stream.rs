@@ -80,6 +80,13 @@ impl Side {
 }
 
 impl Stream {
+    /// Reads on with what the input before has learned, where its format has that.
+    pub(super) fn follow(&mut self, before: Option<Self>) {
+        if let (Self::Feed(next), Some(Self::Feed(before))) = (self, before) {
+            next.follow(*before);
+        }
+    }
+
     /// Fills a batch that is empty. Says whether there may be more.
     pub(super) fn fill(&mut self, out: &mut Batch) -> Result<bool, SourceError> {
         match self {
