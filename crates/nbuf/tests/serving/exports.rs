@@ -212,7 +212,7 @@ fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
     b.send(0, super::READ, 128 << 10, 512);
     until("b waits again", || stats(&place)["exports"][1]["reads"] == 2);
     server.signal(libc::SIGTERM);
-    until("a is flushed", || stats(&place)["exports"][0]["disc_flushes"] == 1);
+    until("a is flushed", || stats(&place)["exports"][0]["disc_flushes"] != 0);
     assert_eq!(fs::read(place.path("a.img")).unwrap()[..512], [9; 512]);
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert!(server.child.try_wait().unwrap().is_none());
