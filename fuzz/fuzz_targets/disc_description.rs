@@ -16,7 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(document) = description::parse(text, &mut read) else { return };
     let Ok(drive) = document.drive() else { return };
     let ours = document.text().expect("a drive can be written down");
-    let again = description::drive(&ours, &mut read).expect("what we write we read");
+    let again = description::parse(&ours, &mut read).and_then(|again| again.drive());
+    let again = again.expect("what we write we read");
     assert!(again == drive, "{ours}");
     let mut disc = Model::new(drive);
     for offset in [0, disc.size_bytes().saturating_sub(4_096)] {

@@ -30,7 +30,7 @@ fuzz_target!(|input: (u8, u8, Vec<(u8, u8, u8)>)| {
             }
             2 => Some(policy.access(access)),
             _ => {
-                let cause = if kind % 5 == 3 { Cause::Demand } else { Cause::Ahead };
+                let cause = if kind % 5 == 3 { Cause::Demand } else { Cause::Readahead };
                 Some(policy.fill(access, cause, &mut |victim| is_free(victim)))
             }
         };

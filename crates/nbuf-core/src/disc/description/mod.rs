@@ -53,7 +53,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, DescriptionError> {
 }
 
 /// Parses the text of a file; `read` returns the text of a file that it names.
-pub(crate) fn parse(
+pub fn parse(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<Document, DescriptionError> {
