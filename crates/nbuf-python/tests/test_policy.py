@@ -112,7 +112,7 @@ def test_a_discard_of_a_whole_disc_is_not_walked_page_by_page():
     ops = numpy.array(["read", "read", "discard", "read", "read"])
     offsets = numpy.array([4096, 1 << 40, 8192, 4096, 1 << 40], "u8")
     lengths = numpy.array([4096, 4096, 1 << 50, 4096, 4096], "u8")
-    trace = nbuf.read_trace(op=ops, offset_bytes=offsets, length_bytes=lengths)
+    trace = nbuf.read_trace(op=ops, offset=offsets, length=lengths)
     want = nbuf.simulate(trace, policy="lru", size=10)
     assert want.hit_ratio == 0.25
     assert nbuf.simulate(trace, policy=Lru, size=10).hit_ratio == want.hit_ratio
