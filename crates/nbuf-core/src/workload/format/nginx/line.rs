@@ -2,7 +2,7 @@
 
 use super::super::batch::Fault;
 use super::super::calendar::{TIME_BYTES, time_ns};
-use super::super::fields::{Fields, number, seconds_ns};
+use super::super::fields::{Fields, number, quotation_end, seconds_ns};
 use super::bytes;
 
 /// What is used of a line.
@@ -26,7 +26,8 @@ impl<'a> Line<'a> {
         let (time_ns, rest) = after_time(text).ok_or(Fault::malformed(BEGINNING))?;
         let quoted =
             rest.strip_prefix(b" \"").ok_or(Fault::malformed("a request between \" and \""))?;
-        let length = closing(quoted).ok_or(Fault::malformed("a request between \" and \""))?;
+        let length =
+            quotation_end(quoted).ok_or(Fault::malformed("a request between \" and \""))?;
         let rest = quoted[length + 1..].strip_prefix(b" ");
         let mut fields =
             Fields::blank(rest.ok_or(Fault::malformed("a status behind the request"))?);
@@ -82,22 +83,10 @@ fn after_time(text: &[u8]) -> Option<(i64, &[u8])> {
     })
 }
 
-/// Where a text ends. nginx writes a quotation mark in it as `\x22`, and Apache as `\"`.
-fn closing(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at);
-        }
-        at += 2;
-    }
-}
-
 /// The next text in quotation marks, without them, or the next word; and the rest.
 fn text_or_word(rest: &[u8]) -> (&[u8], &[u8]) {
     if let Some(quoted) = rest.strip_prefix(b"\"") {
-        return match closing(quoted) {
+        return match quotation_end(quoted) {
             Some(length) => (&quoted[..length], &quoted[length + 1..]),
             None => (quoted, &[]),
         };

@@ -1,6 +1,7 @@
 //! The arguments of a command, each between quotation marks and with the escapes of Redis' `sdscatrepr`.
 
 use super::super::batch::Fault;
+use super::super::fields::quotation_end;
 
 const BROKEN: Fault = Fault::malformed("arguments between \" and \", with a blank between two");
 
@@ -30,23 +31,12 @@ impl<'a> Iterator for Arguments<'a> {
             return None;
         }
         let argument = self.rest.strip_prefix(b" \"").and_then(|inner| {
-            let length = closing(inner)?;
+            let length = quotation_end(inner)?;
             self.rest = &inner[length + 1..];
             Some(Argument(&inner[..length]))
         });
         self.is_broken = argument.is_none();
         Some(argument.ok_or(BROKEN))
-    }
-}
-
-fn closing(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at);
-        }
-        at += 2;
     }
 }
 

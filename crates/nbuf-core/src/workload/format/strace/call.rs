@@ -1,6 +1,6 @@
 //! One system call as strace writes it: name, arguments, result.
 
-use super::super::fields::{number, seconds_ns};
+use super::super::fields::{number, quotation_end, seconds_ns};
 
 /// A call that has returned.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
     let (mut depth, mut start, mut at) = (0_u32, 0, 0);
     while let Some(&byte) = text.get(at) {
         match byte {
-            b'"' => at = quote_end(text, at)?,
+            b'"' => at += 1 + quotation_end(&text[at + 1..])?,
             // What a descriptor is of: no quotes, and blanks and commas as they come.
             b'<' => at += memchr::memchr(b'>', &text[at..])?,
             b'(' | b'[' | b'{' => depth += 1,
@@ -131,18 +131,6 @@ fn push<'a>(arguments: &mut Vec<&'a [u8]>, argument: &'a [u8]) {
     let argument = argument.trim_ascii();
     if arguments.len() < ARGUMENTS_MAX && !argument.is_empty() {
         arguments.push(argument);
-    }
-}
-
-/// Where the quotation that begins at a place ends.
-fn quote_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at);
-        }
-        at += 2;
     }
 }
 
