@@ -58,8 +58,8 @@ pub use crate::meter::map::{AccessMap, Cell, Kind as MapKind, Strip};
 pub use crate::trace::{Device, Facts, Memory};
 pub use advice::{AdviceCheck, AdviceDocument, AdviceWay, CheckedWay};
 pub use bench::{
-    BenchComparison, BenchDocument, BenchMachine, BenchRow, NoiseFloor, Proof, Refused, State,
-    Trust,
+    BenchComparison, BenchDocument, BenchMachine, BenchReference, BenchRow, NoiseFloor, Proof,
+    Refused, State, Trust,
 };
 pub use bench_model::{BenchModel, ModelPoint};
 pub use bench_sample::{BenchSample, BenchSampleLine, BenchTask};

@@ -4,6 +4,7 @@
 //! only if two things hold. The processes of the two runs are of different ranks, with all rows
 //! together wrong in one run of twenty ([`holm`]); and by those ranks the rates differ by more than two
 //! runs of one program do, at the nearer end of the interval. Where one of the two holds it is unsure.
+//! Where the machine itself differed, as its reference jobs show, rates must differ by that much more.
 //! How many rows are firm when a program is compared with itself is measured by `cargo xtask truth`
 //! (`docs/performance.md`). Not for documents of different machines: those differ, and why is not asked.
 
@@ -14,8 +15,8 @@ use serde::Serialize;
 use super::Error;
 use super::comparisons::waits_for_device;
 use crate::experiment::document;
-use crate::experiment::result::{BenchDocument, BenchRow, Trust};
-use crate::experiment::statistics::{Ranks, holm};
+use crate::experiment::result::{BenchDocument, BenchReference, BenchRow, Trust};
+use crate::experiment::statistics::{Ranks, Spread, holm};
 
 /// A test that both documents have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,16 +70,40 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
     let is_same = |a: &BenchRow, b: &BenchRow| b.test == a.test && b.size_bytes == a.size_bytes;
     let pairs: Vec<(&BenchRow, &BenchRow)> =
         a.rows.iter().filter_map(|a| Some((a, b.rows.iter().find(|b| is_same(a, b))?))).collect();
-    judge(&pairs, Runs::Two)
+    judge(&pairs, Runs::Two { moved: moved(&a.reference, &b.reference).processor })
+}
+
+/// By how much the machine itself differed between two runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Moved {
+    /// In what a processor does alone, system calls or work in registers, the larger change of both: the
+    /// logarithm of a ratio, without its sign.
+    pub processor: f64,
+    /// The same of copies from memory. They change by 10 % between quiet runs, and most rows by 1 %, so
+    /// no verdict depends on them.
+    pub copies: f64,
+}
+
+/// Compares the reference jobs of two runs. Documents that are older than these jobs give 0.
+pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
+    let change = |a: &[f64], b: &[f64]| {
+        let median = |rates: &[f64]| Spread::of(rates.iter().copied()).map(|spread| spread.median);
+        median(a).zip(median(b)).map_or(0.0, |(a, b)| (b / a).ln().abs())
+    };
+    let processor = change(&a.calls, &b.calls).max(change(&a.loops, &b.loops));
+    Moved { processor, copies: change(&a.copies, &b.copies) }
 }
 
 /// Where the two rows of a pair come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Runs {
     /// Of one run: they took turns, and had the same company.
     One,
     /// Of two. Where hardly a sample was clean, what else ran is measured, and it comes and goes.
-    Two,
+    Two {
+        /// What the processor did faster or slower in one of them.
+        moved: f64,
+    },
 }
 
 /// The verdicts on pairs of rows, all together.
@@ -92,7 +117,7 @@ pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)], runs: Runs) -> Vec<Compare
     rows.map(|((&(a, b), chance), is_of_other_ranks)| {
         let is_apart = match runs {
             Runs::One => are_outside(a, b),
-            Runs::Two => differ_beyond_runs(a, b, &mut ranks),
+            Runs::Two { moved } => differ_beyond_runs(a, b, moved, &mut ranks),
         };
         Compared {
             test: a.test.clone(),
@@ -112,13 +137,13 @@ fn are_outside(a: &BenchRow, b: &BenchRow) -> bool {
     is_outside(a.bytes_per_second, b) && is_outside(b.bytes_per_second, a)
 }
 
-fn differ_beyond_runs(a: &BenchRow, b: &BenchRow, ranks: &mut Ranks) -> bool {
+fn differ_beyond_runs(a: &BenchRow, b: &BenchRow, moved: f64, ranks: &mut Ranks) -> bool {
     let logarithms = |row: &BenchRow| -> Vec<f64> {
         row.process_rates.iter().map(|rate| rate.max(f64::MIN_POSITIVE).ln()).collect()
     };
     let difference = ranks.difference(&logarithms(a), &logarithms(b));
-    let most = if waits_for_device(a.state) { RUNS_DEVICE } else { RUNS };
-    *difference.start() > most.ln_1p() || *difference.end() < -most.ln_1p()
+    let most = if waits_for_device(a.state) { RUNS_DEVICE.ln_1p() } else { RUNS.ln_1p() + moved };
+    *difference.start() > most || *difference.end() < -most
 }
 
 fn verdict(a: &BenchRow, b: &BenchRow, is_firm: bool, is_apart: bool) -> &'static str {
@@ -173,9 +198,32 @@ mod tests {
         let rates = [97.0, 98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
         let (a, b) = (row("r", rates, 0.03), row("r", rates.map(|rate| rate * 1.06), 0.03));
         assert_eq!(judge(&[(&a, &b)], Runs::One)[0].verdict, "faster");
-        assert_eq!(judge(&[(&a, &b)], Runs::Two)[0].verdict, "unsure");
+        assert_eq!(judge(&[(&a, &b)], Runs::Two { moved: 0.0 })[0].verdict, "unsure");
         let wide = BenchRow { high: 110.0, ..a };
         assert_eq!(judge(&[(&wide, &b)], Runs::One)[0].verdict, "unsure");
+    }
+
+    #[test]
+    fn a_machine_that_moved_hides_what_moved_as_much() {
+        let rates = [97.0, 98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
+        let reference = |copy: f64, call: f64| BenchReference {
+            copies: vec![copy; 3],
+            calls: vec![call; 3],
+            loops: vec![1.0; 3],
+        };
+        let check = |state: State, calm: BenchReference, want: &str| {
+            let rows =
+                |factor: f64| vec![BenchRow { state, ..row("r", rates.map(|r| r * factor), 0.03) }];
+            let of = |rows, reference| BenchDocument { reference, ..document(rows) };
+            let (a, b) = (of(rows(1.0), reference(1.0, 1.0)), of(rows(0.8), calm));
+            assert_eq!(compare(&a, &b)[0].verdict, want);
+        };
+        check(State::Hot, reference(1.0, 1.0), "slower");
+        check(State::Hot, reference(0.7, 1.0), "slower");
+        check(State::Hot, reference(1.0, 0.85), "unsure");
+        check(State::Hot, reference(1.0, 1.2), "unsure");
+        check(State::Synced, reference(1.0, 0.85), "slower");
+        check(State::Hot, BenchReference::default(), "slower");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::table::{Layout, Test};
 use super::test_files::Prepared;
 use super::{Error, comparisons};
 use crate::clock::Stopwatch;
-use crate::experiment::result::State;
+use crate::experiment::result::{BenchReference, State};
 use crate::experiment::session::Session;
 
 /// How much is done for a row and for a comparison.
@@ -73,6 +73,8 @@ pub(super) struct Bench<'a> {
     pub directory: PathBuf,
     /// What the processor copies in its caches, in bytes a second.
     pub copy_rate: f64,
+    /// What the machine itself gave, round by round.
+    pub reference: BenchReference,
     /// A slowdown that is planted in every sample, in percent.
     pub slowdown_percent: f64,
     /// When nothing new is begun any more.
@@ -138,6 +140,7 @@ impl<'a> Bench<'a> {
             session,
             directory,
             copy_rate,
+            reference: BenchReference::default(),
             slowdown_percent: 0.0,
             deadline,
             lent: None,

@@ -41,7 +41,7 @@ mod table;
 mod test_files;
 
 pub use child::serve;
-pub use compare::{Compared, compare, open as open_documents};
+pub use compare::{Compared, Moved, compare, moved, open as open_documents};
 pub use error::Error;
 pub use model::PROCESSES as MODEL_PROCESSES;
 pub use pattern_text::{AccessPattern, PatternError};

@@ -8,6 +8,7 @@ use super::{Error, comparisons, label_check};
 use crate::clock::Random;
 use crate::experiment::result::{BenchRow, BenchSample, BenchTask, Refused, Trust};
 use crate::experiment::statistics::{Spread, rerun_interval};
+use crate::meter::probe::reference::{self, Reference};
 use crate::meter::probe::sibling;
 use crate::path::Order;
 use crate::sys::calls::c_library;
@@ -81,6 +82,10 @@ impl Bench<'_> {
         let all = effort.processes.max(effort.processes_device);
         for round in 0..all {
             self.renew()?;
+            let Reference { copy, calls, loops } = reference::take();
+            self.reference.copies.push(copy);
+            self.reference.calls.push(calls);
+            self.reference.loops.push(loops);
             let mut order: Vec<usize> = (0..tests.len()).collect();
             random.shuffle(&mut order);
             for number in order {

@@ -91,6 +91,7 @@ fn measure(
         }
         Err(error) => return Err(error),
     }
+    document.reference = std::mem::take(&mut bench.reference);
     document.machine.started_unix_seconds = started;
     document.machine.stolen_percent = Load::now().stolen_percent_since(&before);
     document.machine.seconds = clock.elapsed().as_secs_f64();

@@ -13,6 +13,9 @@ pub struct BenchDocument {
     pub schema: String,
     /// Where it was measured.
     pub machine: BenchMachine,
+    /// What the machine itself gave meanwhile.
+    #[serde(default)]
+    pub reference: BenchReference,
     /// Differences below this are noise; absent where nothing was compared.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub noise_floor: Option<NoiseFloor>,
@@ -75,6 +78,19 @@ pub struct BenchMachine {
     pub started_unix_seconds: u64,
     /// How long all of it took.
     pub seconds: f64,
+}
+
+/// Rates of three jobs that are none of a test, once in each round. Where they differ between two runs, the
+/// machine differed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct BenchReference {
+    /// Copies of 16 MiB of memory into a buffer of 16 KiB, in bytes a second.
+    pub copies: Vec<f64>,
+    /// `getppid`, in calls a second.
+    pub calls: Vec<f64>,
+    /// A loop of 4,000 steps in registers, in loops a second: the best of 20.
+    pub loops: Vec<f64>,
 }
 
 /// How far apart two measurements of the same thing came out in this run.

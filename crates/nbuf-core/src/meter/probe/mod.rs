@@ -8,6 +8,7 @@ pub(crate) mod counts;
 pub(crate) mod disc_counts;
 pub(crate) mod idle;
 pub(crate) mod machine;
+pub(crate) mod reference;
 pub(crate) mod residency;
 pub(crate) mod service;
 pub(crate) mod sibling;

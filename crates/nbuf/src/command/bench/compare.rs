@@ -17,7 +17,13 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
     })?;
     if is_json {
         let rows = bench::compare(&first, &second);
-        let document = serde_json::json!({"schema": "nbuf.bench-comparison/2", "rows": rows});
+        let moved = bench::moved(&first.reference, &second.reference);
+        let document = serde_json::json!({
+            "schema": "nbuf.bench-comparison/2",
+            "processor_moved_percent": moved.processor.exp_m1() * 100.0,
+            "copies_moved_percent": moved.copies.exp_m1() * 100.0,
+            "rows": rows,
+        });
         print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;
     } else {
         let width = Terminal::of_output().width;

@@ -1,11 +1,35 @@
 //! Two documents side by side, as text: the rates of tests that both have, and the verdicts.
 
-use nbuf::experiment::bench::compare;
+use nbuf::experiment::bench::{Moved, compare, moved};
 use nbuf::experiment::result::BenchDocument;
 
 use super::super::table::{Table, number, text as words};
 use super::super::text::wrap;
 use super::words::{rate, ratio};
+
+/// Changes of the machine that are worth a note: quiet runs differ by less.
+const PROCESSOR_PERCENT: f64 = 1.0;
+const COPIES_PERCENT: f64 = 20.0;
+
+/// What the machine itself did otherwise.
+fn machine(moved: &Moved) -> Vec<String> {
+    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
+    let (processor, copies) = (percent(moved.processor), percent(moved.copies));
+    let mut notes = Vec::new();
+    if processor >= PROCESSOR_PERCENT {
+        notes.push(format!(
+            "the processor itself was {processor:.1} % faster or slower in one of them: rows in memory must \
+             differ by that much more"
+        ));
+    }
+    if copies >= COPIES_PERCENT {
+        notes.push(format!(
+            "copies from memory were {copies:.0} % faster or slower in one of them, as when a neighbour of this \
+             machine uses the memory: compare again before you trust rows that copy much"
+        ));
+    }
+    notes
+}
 
 /// The table, and what it does not say.
 pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> String {
@@ -29,6 +53,7 @@ pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> 
          device waits"
             .to_owned(),
     ];
+    notes.extend(machine(&moved(&a.reference, &b.reference)));
     if left > 0 {
         notes.push(format!("{left} rows are in one of them only"));
     }
@@ -47,6 +72,14 @@ mod tests {
 
     use super::super::super::table::fits;
     use super::*;
+
+    #[test]
+    fn a_machine_that_differed_is_named() {
+        let of = |processor: f64, copies: f64| machine(&Moved { processor, copies }).join(" ");
+        assert_eq!(of(0.004, 0.15), "");
+        assert!(of(0.05, 0.0).contains("the processor itself was 5.1 %"), "{}", of(0.05, 0.0));
+        assert!(of(0.0, 0.3).contains("copies from memory were 35 %"), "{}", of(0.0, 0.3));
+    }
 
     #[test]
     fn verdicts_stand_beside_rates() {
