@@ -11,6 +11,7 @@ pub mod dist;
 pub mod docs;
 pub mod faults;
 mod process;
+pub mod served;
 pub mod stores;
 pub mod surface;
 pub mod tidy;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use xtask::{accuracy, captures, cost, discs, dist, docs, faults, stores, surface, tidy, truth};
+use xtask::{
+    accuracy, captures, cost, discs, dist, docs, faults, served, stores, surface, tidy, truth,
+};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
@@ -26,6 +28,7 @@ usage: cargo xtask tidy
        cargo xtask truth advice SEED      (the same)
        cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
        cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
+       cargo xtask served [ROUNDS]        (nbuf serve next to nbdkit and qemu-nbd, after cargo build --release; 5)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -71,6 +74,15 @@ fn main() -> anyhow::Result<ExitCode> {
             write!(io::stdout(), "{table}")?;
             let path = tidy::repository().join("docs/accuracy.md");
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "stores", &table)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("served") => {
+            let rounds = env::args().nth(2).map_or(Ok(5), |rounds| rounds.parse());
+            let rounds = rounds.context("how many rounds? cargo xtask served 5")?;
+            let table = served::table(&released(), rounds)?;
+            write!(io::stdout(), "{table}")?;
+            let path = tidy::repository().join("docs/serve.md");
+            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "served", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Some("captures") => {

@@ -190,8 +190,8 @@ fn hostile_clients_are_refused_and_others_served() {
     }
     assert_eq!(good.write(0, 4 << 20, &[1]), Some(28));
     // A write that is too long is passed over.
-    good.send(0, WRITE, 0, 33 << 20);
-    for _ in 0..33 {
+    good.send(0, WRITE, 0, 65 << 20);
+    for _ in 0..65 {
         good.0.write_all(&vec![1; MIB]).unwrap();
     }
     assert_eq!(good.reply(), Some(22));

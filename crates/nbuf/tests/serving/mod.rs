@@ -2,6 +2,7 @@
 
 mod certificates;
 mod exports;
+mod extended;
 mod hostile;
 mod measured;
 mod operations;

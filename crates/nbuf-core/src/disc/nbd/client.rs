@@ -15,13 +15,26 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::super::{Breakdown, Completion, Disc, DiscError};
 use super::greet::handshake;
-use super::wire::{self, Header, Words, command, export, flag};
+use super::wire::{self, Form, Header, Words, command, export, flag};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
 /// Bytes of one read of the socket.
 const READ_BYTES: usize = 256 << 10;
+
+/// The longest part of a discard. Lengths have 32 bits, and parts end where sectors and pages do.
+const PART_BYTES: u64 = 1 << 30;
+
+/// A request under way, or its next part.
+#[derive(Debug)]
+struct Asked {
+    request: Request,
+    data: Vec<u8>,
+    came: Nanos,
+    /// What is asked for when this part is done.
+    left_bytes: u64,
+}
 
 /// A disc behind an NBD server.
 #[derive(Debug)]
@@ -36,7 +49,7 @@ pub(crate) struct Client {
     input: Vec<u8>,
     taken: usize,
     filled: usize,
-    asked: HashMap<u64, (Request, Vec<u8>, Nanos)>,
+    asked: HashMap<u64, Asked>,
     cookie: u64,
     done: VecDeque<Completion>,
     broken: Option<String>,
@@ -112,8 +125,35 @@ impl Client {
             }
             Op::Discard => command::TRIM,
         };
-        let length = u32::try_from(request.length_bytes).map_err(|_| "a request of 4 GiB")?;
+        let length = request.length_bytes;
+        if request.op != Op::Discard && length > u32::MAX.into() {
+            return Err("the server behind takes no request of 4 GiB".to_owned());
+        }
         Ok(Header { flags, command, cookie: self.cookie, offset: request.offset, length })
+    }
+
+    /// Asks for a request, or for the next part of one. A flush, a write and a read have one part.
+    fn ask(&mut self, mut asked: Asked) {
+        let header = match self.header(&asked.request) {
+            Ok(header) => header,
+            Err(what) => return self.answer(asked.request, asked.data, asked.came, Some(what)),
+        };
+        let mut part = header;
+        if asked.request.op == Op::Discard {
+            let left = asked.left_bytes;
+            part.offset += header.length - left;
+            part.length = left.min(PART_BYTES);
+            asked.left_bytes -= part.length;
+        } else {
+            asked.left_bytes = 0;
+        }
+        self.cookie += 1;
+        part.write(Form::Simple, &mut self.out);
+        if asked.request.op == Op::Write {
+            self.out.extend_from_slice(&asked.data);
+        }
+        self.asked.insert(header.cookie, asked);
+        self.send();
     }
 
     /// Sends what can be sent now.
@@ -173,21 +213,21 @@ impl Client {
             self.break_off("the server behind answers what was not asked");
             return None;
         }
-        let length =
-            known.map_or(
-                0,
-                |(request, data, _)| {
-                    if request.op == Op::Read && error == 0 { data.len() } else { 0 }
-                },
-            );
+        let length = known.map_or(0, |known| {
+            if known.request.op == Op::Read && error == 0 { known.data.len() } else { 0 }
+        });
         let bytes = words.bytes(length)?;
-        let (request, mut data, came) = self.asked.remove(&cookie)?;
+        let mut asked = self.asked.remove(&cookie)?;
         if length > 0 {
-            data.copy_from_slice(bytes);
+            asked.data.copy_from_slice(bytes);
         }
         let end = self.taken + 16 + length;
-        let failed = (error != 0).then(|| format!("the server behind refuses with error {error}"));
-        self.answer(request, data, came, failed);
+        if error == 0 && asked.left_bytes > 0 {
+            self.ask(asked);
+        } else {
+            let refusal = || format!("the server behind refuses with error {error}");
+            self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
+        }
         Some(end)
     }
 
@@ -198,7 +238,7 @@ impl Client {
         self.broken = Some(why.to_owned());
         let mut asked: Vec<_> = std::mem::take(&mut self.asked).into_iter().collect();
         asked.sort_unstable_by_key(|(cookie, _)| *cookie);
-        for (_, (request, data, came)) in asked {
+        for (_, Asked { request, data, came, .. }) in asked {
             self.answer(request, data, came, Some(why.to_owned()));
         }
     }
@@ -225,17 +265,11 @@ impl Disc for Client {
         if is_moot {
             return self.answer(request, data, now, self.broken.clone());
         }
-        let header = match self.broken.clone().map_or_else(|| self.header(&request), Err) {
-            Ok(header) => header,
-            Err(what) => return self.answer(request, data, now, Some(what)),
-        };
-        self.cookie += 1;
-        header.write(&mut self.out);
-        if request.op == Op::Write {
-            self.out.extend_from_slice(&data);
+        if self.broken.is_some() {
+            return self.answer(request, data, now, self.broken.clone());
         }
-        self.asked.insert(header.cookie, (request, data, now));
-        self.send();
+        let left_bytes = request.length_bytes;
+        self.ask(Asked { request, data, came: now, left_bytes });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {

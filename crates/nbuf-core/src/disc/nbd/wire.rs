@@ -14,6 +14,10 @@ pub(crate) const REQUEST: u32 = 0x2560_9513;
 pub(crate) const SIMPLE_REPLY: u32 = 0x6744_6698;
 /// The first word of a chunk of a structured reply.
 pub(crate) const CHUNK: u32 = 0x668e_33ef;
+/// The first word of a request with 64 bits for its length.
+pub(crate) const EXTENDED_REQUEST: u32 = 0x21e4_1c71;
+/// The first word of a chunk of a reply to such a request.
+pub(crate) const EXTENDED_CHUNK: u32 = 0x6e8a_278c;
 
 /// Flags of both sides in the handshake.
 pub(crate) const FIXED_NEWSTYLE: u16 = 1;
@@ -31,6 +35,7 @@ pub(crate) mod option {
     pub(crate) const STRUCTURED_REPLY: u32 = 8;
     pub(crate) const LIST_META_CONTEXT: u32 = 9;
     pub(crate) const SET_META_CONTEXT: u32 = 10;
+    pub(crate) const EXTENDED_HEADERS: u32 = 11;
 }
 
 /// Replies to options.
@@ -43,6 +48,7 @@ pub(crate) mod reply {
     pub(crate) const INVALID: u32 = 0x8000_0003;
     pub(crate) const TLS_REQUIRED: u32 = 0x8000_0005;
     pub(crate) const UNKNOWN: u32 = 0x8000_0006;
+    pub(crate) const EXTENDED_HEADERS_AGREED: u32 = 0x8000_000a;
 }
 
 /// Kinds of information about an export.
@@ -83,6 +89,7 @@ pub(crate) mod flag {
     pub(crate) const NO_HOLE: u16 = 2;
     pub(crate) const DF: u16 = 4;
     pub(crate) const REQ_ONE: u16 = 8;
+    pub(crate) const PAYLOAD: u16 = 1 << 5;
 }
 
 /// Chunks of structured replies.
@@ -90,6 +97,7 @@ pub(crate) mod chunk {
     pub(crate) const DONE: u16 = 1;
     pub(crate) const OFFSET_DATA: u16 = 1;
     pub(crate) const BLOCK_STATUS: u16 = 5;
+    pub(crate) const BLOCK_STATUS_EXTENDED: u16 = 6;
     pub(crate) const NONE: u16 = 0;
     pub(crate) const ERROR: u16 = 0x8001;
 }
@@ -102,8 +110,27 @@ pub(crate) mod error {
     pub(crate) const NO_SPACE: u32 = 28;
 }
 
-/// Bytes of the header of a request.
-pub(crate) const REQUEST_BYTES: usize = 28;
+/// How requests and replies are framed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Each reply has one header, and errors have no text.
+    #[default]
+    Simple,
+    /// Replies come in chunks.
+    Structured,
+    /// The same, and lengths have 64 bits.
+    Extended,
+}
+
+impl Form {
+    /// Bytes of the header of a request.
+    pub(crate) const fn request_bytes(self) -> usize {
+        match self {
+            Self::Simple | Self::Structured => 28,
+            Self::Extended => 32,
+        }
+    }
+}
 
 /// The header of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,31 +139,37 @@ pub(crate) struct Header {
     pub(crate) command: u16,
     pub(crate) cookie: u64,
     pub(crate) offset: u64,
-    pub(crate) length: u32,
+    /// Of more than 32 bits only in [`Form::Extended`].
+    pub(crate) length: u64,
 }
 
 impl Header {
-    /// Reads a header; `None` if it begins with another word.
-    pub(crate) fn read(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
+    /// Reads a header; `None` if it begins with another word, or is not whole.
+    pub(crate) fn read(form: Form, bytes: &[u8]) -> Option<Self> {
         let mut words = Words(bytes);
-        (words.u32()? == REQUEST).then_some(())?;
+        let is_extended = form == Form::Extended;
+        let first = if is_extended { EXTENDED_REQUEST } else { REQUEST };
+        (words.u32()? == first).then_some(())?;
         Some(Self {
             flags: words.u16()?,
             command: words.u16()?,
             cookie: words.u64()?,
             offset: words.u64()?,
-            length: words.u32()?,
+            length: if is_extended { words.u64()? } else { words.u32()?.into() },
         })
     }
 
-    /// Writes a header.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&REQUEST.to_be_bytes());
+    /// Writes a header. A length that does not fit a form is cut, so callers look first.
+    pub(crate) fn write(&self, form: Form, out: &mut Vec<u8>) {
+        let is_extended = form == Form::Extended;
+        let first = if is_extended { EXTENDED_REQUEST } else { REQUEST };
+        out.extend_from_slice(&first.to_be_bytes());
         out.extend_from_slice(&self.flags.to_be_bytes());
         out.extend_from_slice(&self.command.to_be_bytes());
         out.extend_from_slice(&self.cookie.to_be_bytes());
         out.extend_from_slice(&self.offset.to_be_bytes());
-        out.extend_from_slice(&self.length.to_be_bytes());
+        let length = self.length.to_be_bytes();
+        out.extend_from_slice(if is_extended { &length } else { &length[4..] });
     }
 }
 
@@ -184,12 +217,17 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_it_was_written() {
-        let header = Header { flags: 1, command: 7, cookie: 1 << 40, offset: 1 << 50, length: 9 };
-        let mut bytes = Vec::new();
-        header.write(&mut bytes);
-        let mut bytes: [u8; REQUEST_BYTES] = bytes.try_into().unwrap();
-        assert_eq!(Header::read(&bytes), Some(header));
-        bytes[0] ^= 1;
-        assert_eq!(Header::read(&bytes), None);
+        for (form, length) in
+            [(Form::Simple, 9), (Form::Structured, 1 << 31), (Form::Extended, 1 << 40)]
+        {
+            let header = Header { flags: 1, command: 7, cookie: 1 << 40, offset: 1 << 50, length };
+            let mut bytes = Vec::new();
+            header.write(form, &mut bytes);
+            assert_eq!(bytes.len(), form.request_bytes());
+            assert_eq!(Header::read(form, &bytes), Some(header));
+            assert_eq!(Header::read(form, &bytes[1..]), None);
+            let other = if form == Form::Extended { Form::Simple } else { Form::Extended };
+            assert_eq!(Header::read(other, &bytes), None);
+        }
     }
 }

@@ -8,8 +8,8 @@ use super::channel::Channel;
 use super::export::Context;
 use super::handshake::Handshake;
 use super::listener::Socket;
-use super::replies::Form;
 use super::tls::Layer;
+use crate::disc::nbd::wire::Form;
 use crate::units::Nanos;
 
 /// The most bytes of one read of the socket, and of the buffer while no larger request needs more.
@@ -317,7 +317,7 @@ mod tests {
     fn closed_at(bytes_a_second: usize, seconds: u64) -> Option<u64> {
         let (mut connection, mut client) = pair();
         connection.send();
-        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        connection.phase = Phase::Requests(Form::Simple, Vec::new());
         (1..=seconds).find(|second| {
             client.write_all(&vec![1; bytes_a_second]).unwrap();
             while connection.receive() {}
@@ -336,7 +336,7 @@ mod tests {
     fn small_requests_that_become_whole_go_on_for_ever() {
         let (mut connection, mut client) = pair();
         connection.send();
-        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        connection.phase = Phase::Requests(Form::Simple, Vec::new());
         for second in 1..300 {
             client.write_all(&[1; 100]).unwrap();
             while connection.receive() {}
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn replies_that_are_not_taken_end_a_client_and_the_disc_does_not() {
         let (mut connection, _client) = pair();
-        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        connection.phase = Phase::Requests(Form::Simple, Vec::new());
         connection.out = vec![0; OUT_BYTES_MAX];
         connection.send();
         assert!(connection.wants_to_write() && connection.can_read());
@@ -379,7 +379,7 @@ mod tests {
     fn an_idle_client_stays_and_keeps_nothing() {
         let (mut connection, mut client) = pair();
         connection.send();
-        connection.phase = Phase::Requests(Form { is_structured: false }, Vec::new());
+        connection.phase = Phase::Requests(Form::Simple, Vec::new());
         client.write_all(&vec![0; 100_000]).unwrap();
         while connection.receive() {}
         assert!(connection.bytes() >= 100_000);

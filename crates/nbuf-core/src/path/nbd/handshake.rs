@@ -7,7 +7,7 @@
 //! what was agreed before it is forgotten.
 
 use super::export::{Context, Export, named};
-use crate::disc::nbd::wire::{self, Words, info, option, reply};
+use crate::disc::nbd::wire::{self, Form, Words, info, option, reply};
 
 /// The most options of a client: a proper one has about ten.
 const OPTIONS_MAX: u32 = 256;
@@ -43,15 +43,14 @@ pub enum Step {
 
 /// The agreement with one client.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Handshake {
     has_flags: bool,
     is_over: bool,
     no_zeroes: bool,
     options: u32,
     secrecy: Secrecy,
-    /// Whether replies are structured.
-    pub is_structured: bool,
+    /// How requests and replies are framed.
+    pub form: Form,
     /// What the client may ask about.
     pub contexts: Vec<Context>,
     /// The export of these.
@@ -167,9 +166,8 @@ impl Handshake {
                 }
                 answer(out, kind, reply::ACK, &[]);
             }
-            option::STRUCTURED_REPLY if data.is_empty() => {
-                self.is_structured = true;
-                answer(out, kind, reply::ACK, &[]);
+            option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => {
+                self.frame(kind, data, out);
             }
             option::INFO | option::GO => {
                 let chosen = information(exports, kind, data, out);
@@ -181,10 +179,29 @@ impl Handshake {
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
                 self.contexts(exports, kind, data, out);
             }
-            option::LIST | option::STRUCTURED_REPLY => answer(out, kind, reply::INVALID, &[]),
+            option::LIST => answer(out, kind, reply::INVALID, &[]),
             _ => answer(out, kind, reply::UNSUPPORTED, &[]),
         }
         Step::More
+    }
+
+    /// Agrees on replies in chunks, and on long headers, which have those too.
+    fn frame(&mut self, kind: u32, data: &[u8], out: &mut Vec<u8>) {
+        let is_extended = self.form == Form::Extended;
+        let said = match kind {
+            _ if !data.is_empty() => reply::INVALID,
+            option::STRUCTURED_REPLY if is_extended => reply::EXTENDED_HEADERS_AGREED,
+            _ if is_extended => reply::INVALID,
+            option::STRUCTURED_REPLY => {
+                self.form = Form::Structured;
+                reply::ACK
+            }
+            _ => {
+                self.form = Form::Extended;
+                reply::ACK
+            }
+        };
+        answer(out, kind, said, &[]);
     }
 
     /// Requests are of this export. What the client may ask about of another is forgotten.
@@ -208,7 +225,7 @@ impl Handshake {
         let (Some(name), Some(Some(queries))) = (name, queries) else {
             return answer(out, kind, reply::INVALID, b"the queries are not whole");
         };
-        if !self.is_structured || !words.0.is_empty() {
+        if self.form == Form::Simple || !words.0.is_empty() {
             return answer(out, kind, reply::INVALID, b"structured replies come first");
         }
         let Some(export) = named(exports, name) else {

@@ -132,7 +132,7 @@ fn nothing_that_came_in_plain_is_used_after_tls_began() {
     let (mut handshake, mut out) = (Handshake::new(Secrecy::Offered), Vec::new());
     let (taken, step) = handshake.take(&exports(), &before, &mut out);
     assert_eq!((taken, step), (before.len(), Step::Secure));
-    assert_eq!((handshake.is_structured, handshake.contexts.len()), (false, 0), "forgotten");
+    assert_eq!((handshake.form, handshake.contexts.len()), (Form::Simple, 0), "forgotten");
     let mut out = Vec::new();
     let again = [starttls.as_slice(), &option(option::GO, &[0; 6])].concat();
     assert_eq!(handshake.take(&exports(), &again, &mut out).1, Step::Ready);
@@ -216,4 +216,29 @@ proptest! {
     ) {
         check(secrecy, &input, cut);
     }
+}
+
+#[test]
+fn long_headers_bring_replies_in_chunks_and_cannot_be_taken_back() {
+    let check = |options: &[(u32, &[u8])], want: &[u32], form: Form| {
+        let mut input = 3_u32.to_be_bytes().to_vec();
+        input.extend(options.iter().flat_map(|(kind, data)| option(*kind, data)));
+        let (mut handshake, mut out) = (Handshake::default(), Vec::new());
+        let (taken, step) = handshake.take(&exports(), &input, &mut out);
+        assert_eq!((taken, step), (input.len(), Step::More));
+        assert_eq!((kinds(&out).as_slice(), handshake.form), (want, form), "{options:?}");
+    };
+    let (short, long) = (option::STRUCTURED_REPLY, option::EXTENDED_HEADERS);
+    check(&[(short, b"")], &[reply::ACK], Form::Structured);
+    check(&[(long, b"")], &[reply::ACK], Form::Extended);
+    check(&[(short, b""), (long, b"")], &[reply::ACK; 2], Form::Extended);
+    check(&[(long, b"x")], &[reply::INVALID], Form::Simple);
+    check(&[(long, b""), (long, b"")], &[reply::ACK, reply::INVALID], Form::Extended);
+    let refused = [reply::ACK, reply::EXTENDED_HEADERS_AGREED];
+    check(&[(long, b""), (short, b"")], &refused, Form::Extended);
+    // What is asked about comes in chunks, so contexts need no other option.
+    let queries = [prefixed(b"disc"), 1_u32.to_be_bytes().to_vec(), prefixed(b"nbuf:dirty")];
+    let asked = queries.concat();
+    let agreed = [reply::ACK, reply::META_CONTEXT, reply::ACK];
+    check(&[(long, b""), (option::SET_META_CONTEXT, &asked)], &agreed, Form::Extended);
 }

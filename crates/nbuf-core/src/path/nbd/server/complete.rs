@@ -1,6 +1,7 @@
 //! Replies to requests that are complete.
 
 use super::super::connection::{Connection, Phase};
+use super::super::replies::To;
 use super::{Asked, Server};
 use crate::disc::nbd::wire::{command, error};
 use crate::disc::{Completion, Disc, DiscError};
@@ -55,6 +56,7 @@ fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
     connection.under_way -= 1;
     connection.under_way_bytes -= asked.bytes;
     let Phase::Requests(form, _) = connection.phase else { return };
+    let to = To { form, cookie: asked.cookie, offset: completion.request.offset };
     let error = match completion.outcome {
         Ok(()) => 0,
         Err(DiscError::PastTheEnd { .. }) => error::INVALID,
@@ -63,9 +65,9 @@ fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
     };
     if asked.command == command::READ && error == 0 {
         let data = completion.data;
-        form.data_header(&mut connection.out, asked.cookie, completion.request.offset, data.len());
+        to.data_header(&mut connection.out, data.len());
         connection.out.extend_from_slice(&data);
     } else {
-        form.plain(&mut connection.out, asked.cookie, error);
+        to.plain(&mut connection.out, error);
     }
 }

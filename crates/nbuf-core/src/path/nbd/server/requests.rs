@@ -2,18 +2,18 @@
 
 use super::super::connection::{Connection, Phase};
 use super::super::handshake::{Handshake, Secrecy, Step};
-use super::super::replies::Form;
+use super::super::replies::To;
 use super::super::tls::Layer;
 use super::drain::waits;
 use super::turn::has_room;
 use super::{Asked, Server};
 use crate::disc::Disc;
-use crate::disc::nbd::wire::{Header, REQUEST_BYTES, command, error, flag};
+use crate::disc::nbd::wire::{Form, Header, command, error, flag};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
-/// The longest read or write.
-pub(super) const REQUEST_BYTES_MAX: u32 = 32 << 20;
+/// The longest read or write. Clients that do not ask expect 32 MiB, and some send more all the same.
+pub(super) const REQUEST_BYTES_MAX: u32 = 64 << 20;
 /// Looks at pages in one turn, after which the other clients have theirs. A request costs as much as some.
 pub(super) const LOOKS_MAX: u64 = 1 << 18;
 const LOOKS_OF_REQUEST: u64 = 16;
@@ -66,8 +66,7 @@ impl Server {
                 }
             }
             Step::Ready => {
-                let form = Form { is_structured: agreed.is_structured };
-                connection.phase = Phase::Requests(form, agreed.contexts);
+                connection.phase = Phase::Requests(agreed.form, agreed.contexts);
                 connection.export = Some(agreed.chosen);
                 let served = &mut self.discs[agreed.chosen];
                 served.cache.client_came(connection.client);
@@ -91,23 +90,25 @@ impl Server {
             }
             return count > 0;
         }
-        let Some(head) = connection.waiting().first_chunk::<REQUEST_BYTES>() else { return false };
-        let Some(header) = Header::read(head) else {
+        let Phase::Requests(form, _) = connection.phase else { return false };
+        let Some(head) = connection.waiting().get(..form.request_bytes()) else { return false };
+        let Some(header) = Header::read(form, head) else {
             connection.break_off();
             return false;
         };
-        let has_payload = header.command == command::WRITE;
+        let is_write = header.command == command::WRITE;
+        let has_payload = is_write || form == Form::Extended && header.flags & flag::PAYLOAD != 0;
         if !self.admits(place, &header) {
             return false;
         }
         let Some(connection) = self.connections[place].as_mut() else { return false };
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
-        if has_payload && header.length <= REQUEST_BYTES_MAX {
-            if connection.waiting().len() < REQUEST_BYTES + length {
+        if is_write && header.length <= REQUEST_BYTES_MAX.into() {
+            if connection.waiting().len() < form.request_bytes() + length {
                 return false;
             }
         } else if has_payload {
-            connection.skip = u64::from(header.length);
+            connection.skip = header.length;
         }
         self.serve(place, header);
         let Some(connection) = self.connections[place].as_mut() else { return false };
@@ -116,7 +117,7 @@ impl Server {
             return false;
         }
         let payload = if has_payload && connection.skip == 0 { length } else { 0 };
-        connection.take(REQUEST_BYTES + payload);
+        connection.take(form.request_bytes() + payload);
         if connection.skip == 0 {
             connection.goes_on();
         }
@@ -128,7 +129,7 @@ impl Server {
     fn admits(&mut self, place: usize, header: &Header) -> bool {
         let Some(connection) = self.connections[place].as_ref() else { return false };
         let moves = matches!(header.command, command::READ | command::WRITE);
-        let more = if moves { u64::from(header.length.min(REQUEST_BYTES_MAX)) } else { 0 };
+        let more = if moves { header.length.min(REQUEST_BYTES_MAX.into()) } else { 0 };
         let is_admitted =
             connection.reserved > 0 || has_room(self.connections.kept(), connection.bytes(), more);
         let Some(connection) = self.connections[place].as_mut() else { return false };
@@ -150,11 +151,12 @@ impl Server {
         if header.command == command::DISCONNECT {
             return;
         }
-        if let Err(error) = self.check(disc, &header) {
+        if let Err(error) = self.check(disc, form, &header) {
             let Some(connection) = self.connections[place].as_mut() else { return };
-            return form.plain(&mut connection.out, header.cookie, error);
+            let to = To { form, cookie: header.cookie, offset: header.offset };
+            return to.plain(&mut connection.out, error);
         }
-        let length = u64::from(header.length);
+        let length = header.length;
         let op = match header.command {
             command::READ => Op::Read,
             command::BLOCK_STATUS => return self.status(place, disc, &header),
@@ -169,7 +171,7 @@ impl Server {
         }
         let data = if op == Op::Write {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
-            connection_payload(self.connections[place].as_ref(), length)
+            connection_payload(self.connections[place].as_ref(), form, length)
         } else {
             Vec::new()
         };
@@ -181,7 +183,7 @@ impl Server {
     }
 
     /// The error for a request that cannot be served.
-    fn check(&self, disc: usize, header: &Header) -> Result<(), u32> {
+    fn check(&self, disc: usize, form: Form, header: &Header) -> Result<(), u32> {
         let permitted = match header.command {
             command::READ => flag::DF | flag::FUA,
             command::WRITE | command::TRIM | command::FLUSH | command::CACHE => flag::FUA,
@@ -189,6 +191,8 @@ impl Server {
             command::BLOCK_STATUS => flag::FUA | flag::REQ_ONE,
             _ => return Err(error::INVALID),
         };
+        let is_long_write = form == Form::Extended && header.command == command::WRITE;
+        let permitted = permitted | if is_long_write { flag::PAYLOAD } else { 0 };
         if header.flags & !permitted != 0 {
             return Err(error::INVALID);
         }
@@ -199,10 +203,10 @@ impl Server {
             return Err(error::NOT_PERMITTED);
         }
         let moves = matches!(header.command, command::READ | command::WRITE);
-        if moves && header.length > REQUEST_BYTES_MAX {
+        if moves && header.length > REQUEST_BYTES_MAX.into() {
             return Err(error::INVALID);
         }
-        let end = header.offset.checked_add(header.length.into());
+        let end = header.offset.checked_add(header.length);
         if header.command != command::FLUSH && end.is_none_or(|end| end > export.size_bytes) {
             return Err(if writes { error::NO_SPACE } else { error::INVALID });
         }
@@ -219,12 +223,13 @@ impl Server {
         began: Option<Nanos>,
     ) {
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
-        let request = Request::new(Op::Read, header.offset, header.length.into());
+        let request = Request::new(Op::Read, header.offset, header.length);
         let Some(connection) = self.connections[place].as_mut() else { return };
         let out = &mut connection.out;
         let before = out.len();
-        out.reserve(form.data_header_bytes() + length);
-        form.data_header(out, header.cookie, header.offset, length);
+        let to = To { form, cookie: header.cookie, offset: header.offset };
+        out.reserve(to.data_header_bytes() + length);
+        to.data_header(out, length);
         let served = &mut self.discs[disc];
         let is_hit = served.cache.read_hit(&request, out);
         served.figures.read(self.now, is_hit);
@@ -232,13 +237,13 @@ impl Server {
             return self.answered(disc, began);
         }
         out.truncate(before);
-        let request = self.ask(place, header, request, header.length.into(), began);
+        let request = self.ask(place, header, request, header.length, began);
         self.discs[disc].cache.submit(self.now, request, vec![0; length]);
     }
 
     fn fetch(&mut self, place: usize, disc: usize, header: &Header) {
-        let request = Request::new(Op::Read, header.offset, header.length.into());
-        self.looks += u64::from(header.length / self.exports[disc].page_bytes.max(1));
+        let request = Request::new(Op::Read, header.offset, header.length);
+        self.looks += header.length / u64::from(self.exports[disc].page_bytes.max(1));
         let request = self.ask(place, header, request, 0, None);
         self.discs[disc].cache.fetch(self.now, request);
     }
@@ -261,7 +266,7 @@ impl Server {
     }
 }
 
-fn connection_payload(connection: Option<&Connection>, length: usize) -> Vec<u8> {
+fn connection_payload(connection: Option<&Connection>, form: Form, length: usize) -> Vec<u8> {
     let waiting = connection.map(Connection::waiting).unwrap_or_default();
-    waiting.get(REQUEST_BYTES..REQUEST_BYTES + length).unwrap_or_default().to_vec()
+    waiting.get(form.request_bytes()..form.request_bytes() + length).unwrap_or_default().to_vec()
 }

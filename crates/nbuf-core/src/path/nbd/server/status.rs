@@ -2,7 +2,7 @@
 
 use super::super::connection::Phase;
 use super::super::export::Context;
-use super::super::replies::status;
+use super::super::replies::To;
 use super::Server;
 use crate::cache::cached::State;
 use crate::disc::nbd::wire::{Header, error, flag};
@@ -17,16 +17,17 @@ impl Server {
     pub(super) fn status(&mut self, place: usize, disc: usize, header: &Header) {
         let Some(connection) = self.connections[place].as_ref() else { return };
         let Phase::Requests(form, contexts) = &connection.phase else { return };
-        let (form, contexts) = (*form, contexts.clone());
+        let to = To { form: *form, cookie: header.cookie, offset: header.offset };
+        let contexts = contexts.clone();
         let is_one = header.flags & flag::REQ_ONE != 0;
         let mut out = Vec::new();
         if contexts.is_empty() || header.length == 0 {
-            form.plain(&mut out, header.cookie, error::INVALID);
+            to.plain(&mut out, error::INVALID);
         }
         for (at, &context) in contexts.iter().enumerate() {
             let most = if is_one { 1 } else { EXTENTS_MAX };
             let extents = self.extents(disc, context, header.offset, header.length, most);
-            status(&mut out, header.cookie, context, &extents, at + 1 == contexts.len());
+            to.status(&mut out, context, &extents, at + 1 == contexts.len());
         }
         if let Some(connection) = self.connections[place].as_mut() {
             connection.out.append(&mut out);
@@ -38,15 +39,15 @@ impl Server {
         disc: usize,
         context: Context,
         offset: u64,
-        length: u32,
+        length: u64,
         most: usize,
-    ) -> Vec<(u32, u32)> {
+    ) -> Vec<(u64, u32)> {
         if context == Context::Allocation {
             return vec![(length, 0)];
         }
         let page_bytes = u64::from(self.exports[disc].page_bytes);
-        let mut extents: Vec<(u32, u32)> = Vec::new();
-        let end = offset + u64::from(length).min(PAGES_MAX * page_bytes);
+        let mut extents: Vec<(u64, u32)> = Vec::new();
+        let end = offset + length.min(PAGES_MAX * page_bytes);
         self.looks += (end - offset) / page_bytes;
         let mut at = offset;
         while at < end {
@@ -56,7 +57,7 @@ impl Server {
                 Context::Cached => !matches!(state, State::Empty | State::Reading),
                 _ => matches!(state, State::Dirty | State::Writing | State::Failed),
             };
-            let bytes = u32::try_from(next - at).unwrap_or(u32::MAX);
+            let bytes = next - at;
             let count = extents.len();
             match extents.last_mut() {
                 Some((length, flag)) if *flag == u32::from(is_set) => *length += bytes,
