@@ -2,12 +2,16 @@
 //!
 //! Requests run side by side, as many as there are threads. Reads and writes go through the kernel's page
 //! cache; a flush waits for the device, and so does a durable write. It is given an open file and opens none.
+//!
+//! A [growing](Pool::growing) one has no end: bytes behind the end of the file read as zeros, and writes stop at
+//! an end that its owner sets.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -36,11 +40,16 @@ struct Shared {
     file: File,
     clock: Stopwatch,
     size_bytes: u64,
+    /// Where writes stop, and from where on all is zero.
+    end: AtomicU64,
     queue: Mutex<Queue>,
     has_job: Condvar,
     done: Mutex<VecDeque<Completion>>,
     wake: OwnedFd,
 }
+
+/// The most bytes of a growing file: what the kernel can address, in whole pages of any size.
+pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
 
 /// A disc of threads over a file.
 pub(crate) struct Pool {
@@ -63,9 +72,43 @@ impl Pool {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
+        Self::with_end(file, size_bytes, u64::MAX, threads, clock)
+    }
+
+    /// The same over a file that grows as it is written, and has this length now.
+    pub(crate) fn growing(
+        file: File,
+        length: u64,
+        threads: usize,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        Self::with_end(file, GROWING_BYTES, length, threads, clock)
+    }
+
+    /// Sets the end of a growing file. What is written behind it later does not reach the file.
+    pub(crate) fn set_end(&self, end: u64) {
+        self.shared.end.store(end, Ordering::Release);
+    }
+
+    fn with_end(
+        file: File,
+        size_bytes: u64,
+        end: u64,
+        threads: usize,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let (queue, has_job, done) = Default::default();
-        let shared = Arc::new(Shared { file, clock, size_bytes, queue, has_job, done, wake });
+        let shared = Arc::new(Shared {
+            file,
+            clock,
+            size_bytes,
+            end: end.into(),
+            queue,
+            has_job,
+            done,
+            wake,
+        });
         let mut pool = Self {
             shared,
             threads: Vec::new(),
@@ -109,8 +152,16 @@ impl Disc for Pool {
         self.shared.size_bytes
     }
 
-    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+    fn submit(&mut self, now: Nanos, request: Request, mut data: Vec<u8>) {
         self.under_way += 1;
+        if request.op == Op::Read && request.offset >= self.shared.end() {
+            // Zeros need no thread.
+            data.fill(0);
+            let at = now.max(self.last);
+            let breakdown = Breakdown { queued: at - now, ..Breakdown::default() };
+            self.done.push_back(Completion { request, data, at, breakdown, outcome: Ok(()) });
+            return;
+        }
         lock(&self.shared.queue).jobs.push_back(Job { came: now, request, data });
         self.shared.has_job.notify_one();
     }
@@ -148,6 +199,10 @@ impl Shared {
         Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
+    fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
     fn next(&self) -> Option<Job> {
         let mut queue = lock(&self.queue);
         loop {
@@ -179,10 +234,16 @@ impl Shared {
     }
 
     fn serve(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
+        let inside = self.end().saturating_sub(request.offset).min(request.length_bytes);
+        let inside = usize::try_from(inside).unwrap_or(usize::MAX);
         let served = match request.op {
+            Op::Read if self.size_bytes == GROWING_BYTES => {
+                self.read_or_zeros(data, request.offset)
+            }
             Op::Read => self.file.read_exact_at(data, request.offset),
-            Op::Write => self.file.write_all_at(data, request.offset),
+            Op::Write => self.file.write_all_at(&data[..inside], request.offset),
             Op::Flush => self.file.sync_data(),
+            Op::Discard if inside == 0 => Ok(()),
             Op::Discard if request.zeros => self.zero(request),
             Op::Discard => self.punch(request),
         };
@@ -197,6 +258,25 @@ impl Shared {
             let what = format!("{op:?} of {length_bytes} B at byte {offset}: {error}");
             DiscError::Failed { what }
         })
+    }
+
+    /// Reads what the file has, and zeros behind its end.
+    fn read_or_zeros(&self, mut data: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !data.is_empty() {
+            match self.file.read_at(data, offset) {
+                Ok(0) => {
+                    data.fill(0);
+                    return Ok(());
+                }
+                Ok(length) => {
+                    data = &mut data[length..];
+                    offset += length as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Lets bytes be zeros: by a call of the file system, or else by writing them.
@@ -231,6 +311,28 @@ impl Shared {
 mod tests {
     use super::super::wait_for;
     use super::*;
+
+    #[test]
+    fn a_growing_file_ends_where_its_owner_says() {
+        let file = tempfile::tempfile().unwrap();
+        let kept = file.try_clone().unwrap();
+        let mut pool = Pool::growing(file, 0, 2, Stopwatch::start()).unwrap();
+        let mut ask = |op, end, offset, data: Vec<u8>| {
+            pool.set_end(end);
+            let request = Request::new(op, offset, data.len() as u64);
+            let done = wait_for(&mut pool, Nanos::MAX, request, data).unwrap();
+            assert_eq!(done.outcome, Ok(()));
+            done.data
+        };
+        assert_eq!(ask(Op::Read, 0, 1 << 40, vec![1; 9]), [0; 9]);
+        ask(Op::Write, 700, 512, vec![7; 512]);
+        assert_eq!(kept.metadata().unwrap().len(), 700);
+        let read = ask(Op::Read, 700, 510, vec![1; 1000]);
+        let count = |byte| read.iter().filter(|&&read| read == byte).count();
+        assert_eq!((count(7), count(0), read[1], read[2]), (188, 812, 0, 7));
+        ask(Op::Write, 512, 600, vec![9; 10]);
+        assert_eq!(kept.metadata().unwrap().len(), 700, "nothing behind the end is written");
+    }
 
     #[test]
     fn it_reads_and_writes_side_by_side() {
