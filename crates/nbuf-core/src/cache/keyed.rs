@@ -24,20 +24,19 @@ mod clock_set;
 mod curve;
 mod flights;
 mod s3_shard;
+mod shards;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashbrown::DefaultHashBuilder;
 
 use super::cached::OtherSize;
-use clock_set::{ClockSet, WAYS};
 use curve::Curve;
 use flights::{Flights, Joined};
-use s3_shard::S3Shard;
+use shards::{Counts, Inserted, Shards};
 
 /// What is evicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,75 +71,6 @@ impl Stats {
     }
 }
 
-/// What a shard counts.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    hits: u64,
-    misses: u64,
-    evictions: u64,
-}
-
-/// What became of an insertion.
-#[derive(Debug, PartialEq, Eq)]
-enum Inserted<V> {
-    /// The key had this value.
-    Replaced(V),
-    /// It is new, and this value left for it.
-    New(Option<V>),
-}
-
-/// Some of the entries, behind one lock. Every key comes with its hash.
-trait Shard<K, V> {
-    fn get<Q: Eq + ?Sized>(&mut self, hash: u64, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>;
-    /// The same without a trace.
-    fn peek<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>;
-    fn insert(&mut self, hash: u64, key: K, value: V) -> Inserted<V>;
-    fn remove<Q: Eq + ?Sized>(&mut self, hash: u64, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>;
-    fn len(&self) -> usize;
-    fn counts(&self) -> Counts;
-}
-
-/// On lines of their own, so that a lock does not slow its neighbours.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Locked<T>(Mutex<T>);
-
-impl<T> Locked<T> {
-    fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[derive(Debug)]
-enum Shards<K, V> {
-    S3Fifo(Box<[Locked<S3Shard<K, V>>]>),
-    Clock(Box<[Locked<ClockSet<K, V>>]>),
-}
-
-/// Does something with the shard of a hash.
-macro_rules! on_shard {
-    ($cache:expr, $hash:expr, $shard:ident => $what:expr) => {
-        match &$cache.shards {
-            Shards::S3Fifo(shards) => {
-                let mut locked = shards[place($hash, shards.len())].lock();
-                let $shard = &mut *locked;
-                $what
-            }
-            Shards::Clock(sets) => {
-                let mut locked = sets[place($hash, sets.len())].lock();
-                let $shard = &mut *locked;
-                $what
-            }
-        }
-    };
-}
-
 /// A cache of some entries. See the [module](self).
 #[derive(Debug)]
 pub struct Cache<K, V, S = DefaultHashBuilder> {
@@ -170,15 +100,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
 
     fn with_shards(capacity: u32, eviction: Eviction, hasher: S, count: usize) -> Self {
         let capacity = capacity.max(1);
-        let shards = match eviction {
-            Eviction::S3Fifo => {
-                Shards::S3Fifo(shares(capacity, count).map(|n| locked(S3Shard::new(n))).collect())
-            }
-            Eviction::Clock => {
-                let sets = usize::try_from(capacity.div_ceil(WAYS)).unwrap_or(usize::MAX);
-                Shards::Clock(shares(capacity, sets).map(|n| locked(ClockSet::new(n))).collect())
-            }
-        };
+        let shards = Shards::new(capacity, eviction, count);
         let (flights, curve) = (Flights::default(), None);
         Self { shards, flights, curve, capacity, eviction, hasher }
     }
@@ -198,7 +120,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
         V: Clone,
     {
         let hash = self.hasher.hash_one(key);
-        let found = on_shard!(self, hash, shard => shard.get(hash, key).cloned());
+        let found = self.shards.get(hash, key);
         if let Some(curve) = &self.curve {
             curve.read(hash);
         }
@@ -222,7 +144,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
     {
         let hash = self.hasher.hash_one(key);
         self.flights.detach(hash, key);
-        let removed = on_shard!(self, hash, shard => shard.remove(hash, key));
+        let removed = self.shards.remove(hash, key);
         if let (Some(curve), true) = (&self.curve, removed.is_some()) {
             curve.remove(hash);
         }
@@ -245,26 +167,19 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
         let hash = self.hasher.hash_one(&key);
         let leader = loop {
             // A load that ended since the lookup has stored its value.
-            match self.flights.join(hash, &key, || self.peek(hash, &key)) {
+            match self.flights.join(hash, &key, || self.shards.peek(hash, &key)) {
                 Joined::Value(value) => return Ok(value),
                 Joined::Failed => {}
                 Joined::Leads(leader) => break leader,
             }
         };
         let value = load(&key)?;
-        leader.finish(value.clone(), |value| self.store(hash, key.clone(), value));
+        leader.finish(value.clone(), |value| self.store(hash, key, value));
         Ok(value)
     }
 
-    fn peek(&self, hash: u64, key: &K) -> Option<V>
-    where
-        V: Clone,
-    {
-        on_shard!(self, hash, shard => shard.peek(hash, key).cloned())
-    }
-
     fn store(&self, hash: u64, key: K, value: V) -> Inserted<V> {
-        let inserted = on_shard!(self, hash, shard => shard.insert(hash, key, value));
+        let inserted = self.shards.insert(hash, key, value);
         if let Some(curve) = &self.curve {
             curve.insert(hash, matches!(inserted, Inserted::Replaced(_)));
         }
@@ -278,10 +193,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
 
     /// Entries now. It takes each lock in turn.
     pub fn len(&self) -> usize {
-        match &self.shards {
-            Shards::S3Fifo(shards) => shards.iter().map(|shard| shard.lock().len()).sum(),
-            Shards::Clock(sets) => sets.iter().map(|set| set.lock().len()).sum(),
-        }
+        self.shards.len()
     }
 
     /// Whether it has no entries.
@@ -292,17 +204,8 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
     /// What was counted. It takes each lock in turn.
     pub fn stats(&self) -> Stats {
         let (loads, joined) = self.flights.counts();
-        let add = |stats: Stats, Counts { hits, misses, evictions }: Counts| Stats {
-            hits: stats.hits + hits,
-            misses: stats.misses + misses,
-            evictions: stats.evictions + evictions,
-            ..stats
-        };
-        let none = Stats { loads, joined, ..Stats::default() };
-        match &self.shards {
-            Shards::S3Fifo(all) => all.iter().map(|one| one.lock().counts()).fold(none, add),
-            Shards::Clock(all) => all.iter().map(|one| one.lock().counts()).fold(none, add),
-        }
+        let Counts { hits, misses, evictions } = self.shards.counts();
+        Stats { hits, misses, evictions, loads, joined }
     }
 
     /// What other sizes and policies would have given, with a band of 95 %; `pages` are entries. Nothing without
@@ -314,21 +217,3 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
 
 /// The fewest entries of a shard, so that shards of one cache are full at the same time, nearly.
 const SHARD_ENTRIES_MIN: u32 = 1024;
-
-/// Divides a number into shares that differ by one at most.
-fn shares(all: u32, count: usize) -> impl Iterator<Item = u32> {
-    let count = u32::try_from(count).unwrap_or(u32::MAX).clamp(1, all);
-    let before = move |at: u32| u64::from(all) * u64::from(at) / u64::from(count);
-    (0..count).map(move |at| u32::try_from(before(at + 1) - before(at)).unwrap_or(u32::MAX))
-}
-
-/// The place of a hash among some, from bits that no table of a shard uses.
-#[inline]
-fn place(hash: u64, count: usize) -> usize {
-    let scaled = (hash & u64::from(u32::MAX)) * count as u64;
-    usize::try_from(scaled >> 32).unwrap_or(0)
-}
-
-fn locked<T>(what: T) -> Locked<T> {
-    Locked(Mutex::new(what))
-}

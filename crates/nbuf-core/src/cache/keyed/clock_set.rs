@@ -5,7 +5,7 @@
 
 use std::borrow::Borrow;
 
-use super::{Counts, Inserted, Shard};
+use super::shards::{Counts, Inserted, Shard};
 
 /// Ways of a set at most.
 pub(super) const WAYS: u32 = 16;

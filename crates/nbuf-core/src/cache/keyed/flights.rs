@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use super::place;
+use super::shards::place;
 
 /// Lists of loads, by the hash of the key.
 const LISTS: usize = 64;

@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 
 use hashbrown::HashTable;
 
-use super::{Counts, Inserted, Shard};
+use super::shards::{Counts, Inserted, Shard};
 use crate::cache::policy::{Access, Cause, Outcome, Policy, S3Fifo};
 
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use std::thread;
 
 use proptest::prelude::*;
 
+use super::shards::place;
 use super::*;
 use crate::cache::policy::{Access, AnyPolicy, Cause, Choice, Outcome};
 use crate::clock::Random;
@@ -18,7 +19,7 @@ const BOTH: [Eviction; 2] = [Eviction::S3Fifo, Eviction::Clock];
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// What a cache promises, told without a table of hashes.
+/// What a cache promises, without a table of hashes.
 trait Twin {
     fn get(&mut self, key: u32) -> Option<u32>;
     fn peek(&self, key: u32) -> Option<u32>;
@@ -212,7 +213,7 @@ fn compare(steps: &[Step], capacity: u32, eviction: Eviction, twin: &mut impl Tw
     }
     for key in 0..200 {
         let hash = cache.hasher.hash_one(key);
-        assert_eq!(cache.peek(hash, &key), twin.peek(key));
+        assert_eq!(cache.shards.peek(hash, &key), twin.peek(key));
     }
     let stats = cache.stats();
     assert_eq!((stats.hits, stats.misses, stats.evictions), (hits, misses, twin.evictions()));
@@ -320,10 +321,11 @@ fn several_threads_get_what_belongs_to_their_keys() {
     }
 }
 
+/// What a caller got; nothing if its thread panicked.
+type Ended = Option<Result<u32, u32>>;
+
 /// Lets threads ask for one key; the first loader waits until all others wait for it, and then ends as it is asked to.
-fn crowd(
-    first: impl Fn() -> Result<u32, u32> + Sync,
-) -> (Cache<u32, u32>, Vec<Option<Result<u32, u32>>>) {
+fn crowd(first: impl Fn() -> Result<u32, u32> + Sync) -> (Cache<u32, u32>, Vec<Ended>) {
     const THREADS: u32 = 6;
     let cache = Cache::new(10, Eviction::S3Fifo);
     let (loads, barrier) = (AtomicU32::new(0), Barrier::new(THREADS as usize));

@@ -1,5 +1,6 @@
 //! How a cached file is opened: by a name, without a name, from a descriptor.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -176,8 +177,8 @@ impl CachedFile {
             length,
             position: 0,
             next_ticket: 0,
-            staged: Default::default(),
-            ready: Default::default(),
+            staged: HashMap::new(),
+            ready: VecDeque::new(),
             scratch: Vec::new(),
         })
     }

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use proptest::prelude::*;
 
 use super::*;
+use crate::cache::cached::Writes;
 use crate::clock::Random;
 
 fn small(writes: Writes, policy: &str) -> Options {
@@ -228,7 +229,7 @@ fn it_reads_writes_and_seeks_as_the_standard_library_does() {
     let mut file =
         CachedFile::temporary(&std::env::temp_dir(), &small(Writes::Back, "lru")).unwrap();
     let mut plain = tempfile::tempfile().unwrap();
-    let text: String = (0..3000).map(|line| format!("line {line}\n")).collect();
+    let text = (0..3000).map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
     for chunk in text.as_bytes().chunks(777) {
         file.write_all(chunk).unwrap();
         plain.write_all(chunk).unwrap();
