@@ -92,3 +92,6 @@ mod sys;
 pub mod trace;
 pub mod units;
 pub mod workload;
+
+#[cfg(feature = "paths")]
+pub use path::cached_file;

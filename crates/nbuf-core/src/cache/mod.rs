@@ -1,4 +1,4 @@
-//! Who remembers: replacement policies of one file each, and the kernel's page cache.
+//! Who remembers: replacement policies of one file each, caches that run, and the kernel's page cache.
 //!
 //! ```
 //! use nbuf::cache::policy::POLICIES;
@@ -14,9 +14,12 @@ mod frames;
 mod heap;
 pub(crate) mod interner;
 pub(crate) mod kernel;
+pub mod keyed;
 pub mod layer;
 pub(crate) mod max_iv;
 pub(crate) mod objects;
 pub mod policy;
 mod queue;
 mod table;
+
+pub use keyed::{Cache, Eviction, Stats};

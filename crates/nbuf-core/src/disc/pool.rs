@@ -2,17 +2,22 @@
 //!
 //! Requests run side by side, as many as there are threads. Reads and writes go through the kernel's page
 //! cache; a flush waits for the device, and so does a durable write. It is given an open file and opens none.
+//!
+//! A [growing](Pool::growing) one has no end: bytes behind the end of the file read as zeros, and writes stop at
+//! an end that its owner sets.
+
+mod ranges;
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::fs::{FallocateFlags, fallocate};
 
 use super::{Breakdown, Completion, Disc, DiscError};
 use crate::clock::Stopwatch;
@@ -36,11 +41,16 @@ struct Shared {
     file: File,
     clock: Stopwatch,
     size_bytes: u64,
+    /// Where writes stop, and from where on all is zero.
+    end: AtomicU64,
     queue: Mutex<Queue>,
     has_job: Condvar,
     done: Mutex<VecDeque<Completion>>,
     wake: OwnedFd,
 }
+
+/// The most bytes of a growing file: what the kernel can address, in whole pages of any size.
+pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
 
 /// A disc of threads over a file.
 pub(crate) struct Pool {
@@ -63,9 +73,43 @@ impl Pool {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
+        Self::with_end(file, size_bytes, u64::MAX, threads, clock)
+    }
+
+    /// The same over a file that grows as it is written, and has this length now.
+    pub(crate) fn growing(
+        file: File,
+        length: u64,
+        threads: usize,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        Self::with_end(file, GROWING_BYTES, length, threads, clock)
+    }
+
+    /// Sets the end of a growing file. What is written behind it later does not reach the file.
+    pub(crate) fn set_end(&self, end: u64) {
+        self.shared.end.store(end, Ordering::Release);
+    }
+
+    fn with_end(
+        file: File,
+        size_bytes: u64,
+        end: u64,
+        threads: usize,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let (queue, has_job, done) = Default::default();
-        let shared = Arc::new(Shared { file, clock, size_bytes, queue, has_job, done, wake });
+        let shared = Arc::new(Shared {
+            file,
+            clock,
+            size_bytes,
+            end: end.into(),
+            queue,
+            has_job,
+            done,
+            wake,
+        });
         let mut pool = Self {
             shared,
             threads: Vec::new(),
@@ -109,8 +153,16 @@ impl Disc for Pool {
         self.shared.size_bytes
     }
 
-    fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
+    fn submit(&mut self, now: Nanos, request: Request, mut data: Vec<u8>) {
         self.under_way += 1;
+        if request.op == Op::Read && request.offset >= self.shared.end() {
+            // Zeros need no thread.
+            data.fill(0);
+            let at = now.max(self.last);
+            let breakdown = Breakdown { queued: at - now, ..Breakdown::default() };
+            self.done.push_back(Completion { request, data, at, breakdown, outcome: Ok(()) });
+            return;
+        }
         lock(&self.shared.queue).jobs.push_back(Job { came: now, request, data });
         self.shared.has_job.notify_one();
     }
@@ -148,6 +200,10 @@ impl Shared {
         Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
+    fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
     fn next(&self) -> Option<Job> {
         let mut queue = lock(&self.queue);
         loop {
@@ -179,12 +235,18 @@ impl Shared {
     }
 
     fn serve(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
+        let inside = self.end().saturating_sub(request.offset).min(request.length_bytes);
+        let inside = usize::try_from(inside).unwrap_or(usize::MAX);
         let served = match request.op {
+            Op::Read if self.size_bytes == GROWING_BYTES => {
+                ranges::read_or_zeros(&self.file, data, request.offset)
+            }
             Op::Read => self.file.read_exact_at(data, request.offset),
-            Op::Write => self.file.write_all_at(data, request.offset),
+            Op::Write => self.file.write_all_at(&data[..inside], request.offset),
             Op::Flush => self.file.sync_data(),
-            Op::Discard if request.zeros => self.zero(request),
-            Op::Discard => self.punch(request),
+            Op::Discard if inside == 0 => Ok(()),
+            Op::Discard if request.zeros => ranges::zero(&self.file, request),
+            Op::Discard => ranges::punch(&self.file, request),
         };
         let durable = served.and_then(|()| {
             if request.durable && request.op != Op::Read { self.file.sync_data() } else { Ok(()) }
@@ -198,39 +260,33 @@ impl Shared {
             DiscError::Failed { what }
         })
     }
-
-    /// Lets bytes be zeros: by a call of the file system, or else by writing them.
-    fn zero(&self, request: &Request) -> io::Result<()> {
-        let flags = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
-        match fallocate(&self.file, flags, request.offset, request.length_bytes) {
-            Err(rustix::io::Errno::OPNOTSUPP) => {}
-            other => return Ok(other?),
-        }
-        let zeros = vec![0; 64 << 10];
-        let mut at = request.offset;
-        let end = request.offset + request.length_bytes;
-        while at < end {
-            let length = usize::try_from(end - at).unwrap_or(usize::MAX).min(zeros.len());
-            self.file.write_all_at(&zeros[..length], at)?;
-            at += length as u64;
-        }
-        Ok(())
-    }
-
-    /// A hint; where the file system cannot take it, the bytes stay.
-    fn punch(&self, request: &Request) -> io::Result<()> {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match fallocate(&self.file, flags, request.offset, request.length_bytes) {
-            Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
-            other => Ok(other?),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::wait_for;
     use super::*;
+
+    #[test]
+    fn a_growing_file_ends_where_its_owner_says() {
+        let file = tempfile::tempfile().unwrap();
+        let kept = file.try_clone().unwrap();
+        let mut pool = Pool::growing(file, 0, 2, Stopwatch::start()).unwrap();
+        let mut ask = |op, end, offset, data: Vec<u8>| {
+            pool.set_end(end);
+            let request = Request::new(op, offset, data.len() as u64);
+            let done = wait_for(&mut pool, Nanos::MAX, request, data).unwrap();
+            assert_eq!(done.outcome, Ok(()));
+            done.data
+        };
+        assert_eq!(ask(Op::Read, 0, 1 << 40, vec![1; 9]), [0; 9]);
+        ask(Op::Write, 700, 512, vec![7; 512]);
+        assert_eq!(kept.metadata().unwrap().len(), 700);
+        let read = ask(Op::Read, 700, 510, vec![1; 1000]);
+        assert!(read[2..190] == [7; 188] && read[190..] == [0; 810] && read[..2] == [0; 2]);
+        ask(Op::Write, 512, 600, vec![9; 10]);
+        assert_eq!(kept.metadata().unwrap().len(), 700, "nothing behind the end is written");
+    }
 
     #[test]
     fn it_reads_and_writes_side_by_side() {

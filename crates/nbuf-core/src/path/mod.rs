@@ -8,6 +8,7 @@
 
 pub(crate) mod aligned;
 mod buffered;
+pub mod cached_file;
 mod call;
 pub(crate) mod data;
 mod direct;

@@ -101,9 +101,20 @@ impl Others {
         }
     }
 
+    /// What decides whether a page [is followed](Self::is_in).
+    pub(crate) fn sample(&self) -> u64 {
+        self.most
+    }
+
+    /// Whether a page is in a sample.
+    #[inline]
+    pub(crate) fn is_in(page: u64, sample: u64) -> bool {
+        hash(page) <= sample
+    }
+
     /// A page was looked up for a read. `was_evicted` says that it missed because it had been evicted.
     #[inline]
-    pub(super) fn read(&mut self, page: u64, was_evicted: bool) {
+    pub(crate) fn read(&mut self, page: u64, was_evicted: bool) {
         let hash = hash(page);
         if hash <= self.most {
             self.follow(page, Some(hash), was_evicted);
@@ -112,14 +123,14 @@ impl Others {
 
     /// A page was written and is in the cache.
     #[inline]
-    pub(super) fn write(&mut self, page: u64) {
+    pub(crate) fn write(&mut self, page: u64) {
         if hash(page) <= self.most {
             self.follow(page, None, false);
         }
     }
 
     /// A page was brought in though no client waits for it.
-    pub(super) fn fetch(&mut self, page: u64) {
+    pub(crate) fn fetch(&mut self, page: u64) {
         if hash(page) <= self.most {
             let access = Access::to(self.number(page));
             for small in &mut self.small {
@@ -129,7 +140,7 @@ impl Others {
     }
 
     /// A page ceased to exist.
-    pub(super) fn remove(&mut self, page: u64) {
+    pub(crate) fn remove(&mut self, page: u64) {
         if let Some(&number) = self.numbers.get(&page) {
             for small in &mut self.small {
                 small.policy.remove(number);
@@ -179,7 +190,7 @@ impl Others {
     }
 
     /// What the other sizes and policies would give, from the counts of the running cache. Nothing before a read.
-    pub(super) fn sizes(&self, counts: &Counts) -> Vec<OtherSize> {
+    pub(crate) fn sizes(&self, counts: &Counts) -> Vec<OtherSize> {
         let (lookups, hits) = (counts.lookups - self.since.lookups, counts.hits - self.since.hits);
         let Some((first, others)) = self.small.split_first().filter(|_| lookups > 0) else {
             return Vec::new();

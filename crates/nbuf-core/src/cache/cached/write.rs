@@ -36,7 +36,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     }
 
     /// Whether each sector that a write covers in part is valid, so that nothing must be read for it.
-    fn has_whole_sectors(&self, request: &Request) -> bool {
+    pub(crate) fn has_whole_sectors(&self, request: &Request) -> bool {
         let (first, last) = self.pages(request);
         [first, last].into_iter().all(|page| {
             let part = self.part(request.offset, request.length_bytes, page);

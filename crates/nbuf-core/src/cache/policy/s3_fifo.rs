@@ -36,6 +36,18 @@ pub(crate) struct S3Fifo {
 }
 
 impl S3Fifo {
+    /// Whether a page is there or remembered.
+    #[inline]
+    pub(crate) fn knows(&self, page: u32) -> bool {
+        self.states.get(page) != 0
+    }
+
+    /// The page that is forgotten next.
+    #[inline]
+    pub(crate) fn oldest_ghost(&self) -> Option<u32> {
+        self.queues.last(GHOSTS)
+    }
+
     fn is_in(&self, page: u32, queue: u32) -> bool {
         u32::from(self.states.get(page) & PLACE_MASK) == queue + 1
     }
