@@ -145,6 +145,12 @@ pub(super) fn everywhere(mounts: &str, path: &str) -> Vec<(PathBuf, PathBuf, boo
     found.collect()
 }
 
+/// The directory of a group of the unified hierarchy.
+pub(crate) fn unified_directory(path: &str) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    locate(&mounts, "cgroup2", None, path)
+}
+
 /// Where the hierarchy is mounted that memory is charged in.
 pub(crate) fn memory_mount() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

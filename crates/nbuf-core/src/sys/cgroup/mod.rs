@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use container::Nest;
 pub use error::Error;
 pub use hierarchy::Hierarchies;
-pub(crate) use hierarchy::{memory_mount, memory_path};
+pub(crate) use hierarchy::{memory_mount, memory_path, unified_directory};
 pub use leftovers::sweep;
 pub use limiter::{Limiter, Usage};
 pub(crate) use meters::GroupCounts;
