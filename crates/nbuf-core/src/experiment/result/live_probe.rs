@@ -47,6 +47,10 @@ pub struct LiveProbeStep {
     pub predicted_per_second_low: f64,
     /// The upper edge.
     pub predicted_per_second_high: f64,
+    /// Misses a second by the curve, at the pace at which the service read under the limit; absent if the pace is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_per_second: Option<f64>,
     /// The cache that the group had at the end of the step.
     pub cache_bytes: Bytes,
     /// What was measured; absent if the step was over too soon.
@@ -69,6 +73,8 @@ pub struct LiveProbeRates {
     pub seconds: f64,
     /// File pages a second that came back after they had been evicted.
     pub fills_per_second: f64,
+    /// Calls a second that read; 0 where they are not known. A service that waits more asks less often.
+    pub calls_per_second: f64,
     /// The share of time in which some task waited for memory, from 0 to 1.
     pub memory_pressure: f64,
     /// The same for I/O.

@@ -11,7 +11,8 @@ pub(super) fn sheet(probe: &LiveProbe) -> Table {
     let columns = [
         number("limit"),
         number("cache").rank(2),
-        number("predicted/s"),
+        number("predicted/s").rank(1),
+        number("expected/s"),
         number("measured/s"),
         number("memory %").rank(1),
         number("I/O %").rank(1),
@@ -26,6 +27,7 @@ pub(super) fn sheet(probe: &LiveProbe) -> Table {
             step.limit_bytes.to_string(),
             step.cache_bytes.to_string(),
             rate(step.predicted_per_second),
+            rate(step.expected_per_second.unwrap_or(step.predicted_per_second)),
             measured.map_or_else(|| "-".to_owned(), |rates| rate(rates.fills_per_second)),
             share(measured.map(|rates| rates.memory_pressure)),
             share(measured.map(|rates| rates.io_pressure)),
@@ -108,7 +110,8 @@ pub(super) fn notes(probe: &LiveProbe) -> Vec<String> {
     let free = &probe.free;
     notes.push(format!(
         "Before the first limit: {} fills a second, {:.1} % of the time waiting for memory, {:.1} % for I/O. Measured \
-         fills are pages that came back after they had been evicted, with what the kernel read ahead of them.",
+         fills are pages that came back after they had been evicted, with what the kernel read ahead of them. A service that waits reads less: expected is the prediction at the pace of \
+         its calls under the limit.",
         rate(free.fills_per_second),
         free.memory_pressure * 100.0,
         free.io_pressure * 100.0
@@ -138,9 +141,11 @@ mod tests {
             limit_bytes: Bytes(mib << 20),
             cache_bytes: Bytes((mib - 12) << 20),
             predicted_per_second: fills,
+            expected_per_second: Some(fills * 0.875),
             measured: Some(LiveProbeRates {
                 seconds: 6.0,
                 fills_per_second: fills * 1.1,
+                calls_per_second: 100.0,
                 memory_pressure: 0.012,
                 io_pressure: 0.034,
             }),
@@ -155,7 +160,7 @@ mod tests {
     fn each_limit_has_a_row() {
         let shown = sheet(&probe()).draw(80);
         let row = shown.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
-        assert_eq!(row.join(" "), "53.0 MiB 41.0 MiB 400 440 1.2 3.4 2.5");
+        assert_eq!(row.join(" "), "53.0 MiB 41.0 MiB 400 350 440 1.2 3.4 2.5");
         assert!(notes(&probe())[1].contains("The limit is what it was: no limit"));
     }
 

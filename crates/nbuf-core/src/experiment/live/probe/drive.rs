@@ -20,6 +20,8 @@ pub(super) trait Ground {
     /// Takes so much from the group without a limit. False where there is no way.
     fn reclaim(&self, bytes: Bytes) -> Result<bool, std::io::Error>;
     fn look(&self) -> Result<Look, std::io::Error>;
+    /// Calls that read so far, of all its processes.
+    fn calls(&self) -> u64;
     /// Whether a process of it runs.
     fn is_alive(&self) -> bool;
     /// Waits for so long, or less if the group may have filled up. Whether a signal came.
@@ -35,6 +37,8 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) pressure_max: f64,
     pub(super) pressure_of: LivePressureOf,
+    /// How long the service is measured before the first limit.
+    pub(super) free: Duration,
     /// How long a limit holds before its figures count.
     pub(super) settle: Duration,
     /// For how long they are counted.
@@ -98,10 +102,10 @@ fn course(
     probe: &mut LiveProbe,
     each: &mut dyn FnMut(&LiveProbeStep),
 ) -> Result<(), Stop> {
-    let first = ground.look()?;
+    let (first, calls) = (ground.look()?, ground.calls());
     let mut window = Window::new(first);
-    let free = hold(ground, plan, plan.hold, plan.before, None, &mut window);
-    probe.free = rates(&first, &ground.look()?);
+    let free = hold(ground, plan, plan.free, plan.before, None, &mut window);
+    probe.free = paced(rates(&first, &ground.look()?), calls, ground);
     free?;
     for step in &plan.steps {
         let mut done = LiveProbeStep {
@@ -117,6 +121,7 @@ fn course(
             return Err(Stop::End(LiveProbeEnd::NoRoom));
         }
         let result = under(ground, plan, step, &before, &mut done);
+        done.expected_per_second = expected(&done, &probe.free);
         let put = put_back(ground, plan, step.limit);
         let _ = ground.watch(None);
         // A step that another program took over says nothing more.
@@ -139,6 +144,18 @@ fn course(
     Ok(())
 }
 
+/// The rates with the calls since an earlier count. Processes that ended meanwhile are missing.
+fn paced(rates: LiveProbeRates, before: u64, ground: &dyn Ground) -> LiveProbeRates {
+    let calls = ground.calls().saturating_sub(before);
+    LiveProbeRates { calls_per_second: calls as f64 / rates.seconds.max(1e-9), ..rates }
+}
+
+/// The prediction at the pace of the step.
+fn expected(step: &LiveProbeStep, free: &LiveProbeRates) -> Option<f64> {
+    let pace = step.measured?.calls_per_second / free.calls_per_second;
+    (pace.is_finite() && pace > 0.0).then_some(step.predicted_per_second * pace)
+}
+
 /// Lowers the limit, lets it settle, and measures under it.
 fn under(
     ground: &dyn Ground,
@@ -154,12 +171,15 @@ fn under(
     ground.set(Some(step.limit))?;
     must_be(ground, Some(step.limit))?;
     let settled = hold(ground, plan, plan.settle, Some(step.limit), Some(step), &mut window);
-    let from = ground.look()?;
+    let (from, calls) = (ground.look()?, ground.calls());
     let held = settled
         .and_then(|()| hold(ground, plan, plan.hold, Some(step.limit), Some(step), &mut window));
     let to = ground.look()?;
-    let (from, to) = if from.time_ns + 1_000_000 < to.time_ns { (from, to) } else { (*before, to) };
-    done.measured = Some(rates(&from, &to));
+    let measured = rates(&from, &to);
+    // Less is no measurement.
+    if measured.seconds >= 0.1 {
+        done.measured = Some(paced(measured, calls, ground));
+    }
     done.cache_bytes = to.cache;
     done.taken_bytes = before.cache - to.cache;
     held

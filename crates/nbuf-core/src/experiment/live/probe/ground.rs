@@ -44,6 +44,12 @@ impl Ground for Real<'_> {
         self.probed.look()
     }
 
+    fn calls(&self) -> u64 {
+        let processes = members(self.directory).unwrap_or_default();
+        let texts = processes.iter().map(|it| std::fs::read_to_string(format!("/proc/{it}/io")));
+        texts.map(|text| calls(&text.unwrap_or_default())).sum()
+    }
+
     fn is_alive(&self) -> bool {
         members(self.directory).is_ok_and(|processes| !processes.is_empty())
     }
@@ -78,6 +84,12 @@ impl Ground for Real<'_> {
     }
 }
 
+/// Calls that read, of `/proc/PID/io`.
+fn calls(text: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix("syscr: "));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
 /// The group of the unified hierarchy that has these processes and no other: its pressure is theirs.
 pub(super) fn unified(processes: &[u32]) -> Option<PathBuf> {
     let path = |process: &u32| {
@@ -92,4 +104,15 @@ pub(super) fn unified(processes: &[u32]) -> Option<PathBuf> {
     let directory = unified_directory(&first)?;
     let all = members(&directory).ok()?;
     all.iter().all(|process| processes.contains(process)).then_some(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_read() {
+        assert_eq!(calls("rchar: 9\nwchar: 8\nsyscr: 7\nsyscw: 6\n"), 7);
+        assert_eq!(calls("syscr: x"), 0);
+    }
 }

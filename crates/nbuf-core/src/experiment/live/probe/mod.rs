@@ -157,6 +157,7 @@ impl Prepared {
                 PressureOf::Machine => LivePressureOf::Machine,
                 PressureOf::Nothing => LivePressureOf::Nothing,
             },
+            free: hold.min(HOLD),
             settle: hold / 3,
             hold,
             back: hold * 5,

@@ -44,6 +44,7 @@ pub(super) fn rates(from: &Look, to: &Look) -> LiveProbeRates {
     LiveProbeRates {
         seconds: passed_ns / 1e9,
         fills_per_second: share(from.refaults, to.refaults) * 1e9,
+        calls_per_second: 0.0,
         memory_pressure: share(from.memory_some_ns, to.memory_some_ns),
         io_pressure: share(from.io_some_ns, to.io_some_ns),
     }
