@@ -1,5 +1,7 @@
 //! The texts of both versions of the memory controller, as a probe needs them.
 
+use std::num::ParseIntError;
+
 use crate::units::Bytes;
 
 /// No limit is the most pages that a counter of version 1 holds.
@@ -47,13 +49,13 @@ impl Version {
         }
     }
 
-    /// A limit as it is read. Nothing where the text is none.
-    pub(super) fn parse(self, text: &str) -> Option<Option<Bytes>> {
+    /// A limit as it is read.
+    pub(super) fn parse(self, text: &str) -> Result<Option<Bytes>, ParseIntError> {
         match (self, text.trim()) {
-            (Self::V2, "max") => Some(None),
+            (Self::V2, "max") => Ok(None),
             (_, number) => {
-                let bytes: u64 = number.parse().ok()?;
-                Some((bytes < UNLIMITED).then_some(Bytes(bytes)))
+                let bytes: u64 = number.parse()?;
+                Ok((bytes < UNLIMITED).then_some(Bytes(bytes)))
             }
         }
     }
@@ -124,15 +126,15 @@ mod tests {
     fn limits_are_read_as_they_are_written() {
         for version in [Version::V1, Version::V2] {
             for limit in [Some(Bytes(0)), Some(Bytes(4096)), Some(Bytes(1 << 40))] {
-                assert_eq!(version.parse(&version.text(limit)), Some(limit));
+                assert_eq!(version.parse(&version.text(limit)), Ok(limit));
             }
-            assert_eq!(version.parse("x"), None);
-            assert_eq!(version.parse(""), None);
+            assert!(version.parse("x").is_err());
+            assert!(version.parse("").is_err());
         }
-        assert_eq!(Version::V1.parse("9223372036854771712\n"), Some(None));
-        assert_eq!(Version::V2.parse(&Version::V2.text(None)), Some(None));
+        assert_eq!(Version::V1.parse("9223372036854771712\n"), Ok(None));
+        assert_eq!(Version::V2.parse(&Version::V2.text(None)), Ok(None));
         // It writes -1, and the kernel never shows that.
-        assert_eq!(Version::V1.parse("-1"), None);
+        assert!(Version::V1.parse("-1").is_err());
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Probed {
     pub(crate) fn limit(&self) -> io::Result<Option<Bytes>> {
         let text = text(&self.limit)?;
         let limit = self.version.parse(&text);
-        limit.ok_or_else(|| io::Error::other(format!("`{}` is no limit", text.trim())))
+        limit.map_err(|_| io::Error::other(format!("`{}` is no limit", text.trim())))
     }
 
     /// Writes the limit.
@@ -173,7 +173,7 @@ impl Probed {
             |file: &File| -> io::Result<u64> { Ok(text(file)?.trim().parse().unwrap_or(0)) };
         let mut look = account::look(self.version, &text(&self.stat)?);
         if let Some(kernel) = &self.kernel {
-            look.other = look.other + Bytes(number(kernel)?);
+            look.other += Bytes(number(kernel)?);
         }
         look.usage = Bytes(number(&self.usage)?);
         if let Some(events) = &self.events {

@@ -8,27 +8,11 @@ use std::time::Duration;
 use super::super::super::result::{
     LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep,
 };
+use super::ground::Ground;
 use super::plan::{Step, floor};
 use super::window::{Window, rates};
 use crate::sys::probe::Look;
 use crate::units::Bytes;
-
-/// What a probe asks of a group.
-pub(super) trait Ground {
-    fn limit(&self) -> Result<Option<Bytes>, std::io::Error>;
-    fn set(&self, limit: Option<Bytes>) -> Result<(), std::io::Error>;
-    /// Takes so much from the group without a limit. False where there is no way.
-    fn reclaim(&self, bytes: Bytes) -> Result<bool, std::io::Error>;
-    fn look(&self) -> Result<Look, std::io::Error>;
-    /// Calls that read so far, of all its processes.
-    fn calls(&self) -> u64;
-    /// Whether a process of it runs.
-    fn is_alive(&self) -> bool;
-    /// Waits for so long, or less if the group may have filled up. Whether a signal came.
-    fn wait(&self, time: Duration) -> bool;
-    /// Under this limit, the kernel is to end a wait when the group fills up; or no more.
-    fn watch(&self, limit: Option<Bytes>) -> Result<(), std::io::Error>;
-}
 
 /// How it is done.
 #[derive(Clone, Debug)]

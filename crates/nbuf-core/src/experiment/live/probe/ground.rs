@@ -1,4 +1,4 @@
-//! The group that is probed, as the kernel has it.
+//! The group that is probed: what a probe asks of one, and how the kernel answers.
 
 use std::cell::RefCell;
 use std::io;
@@ -9,11 +9,28 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::super::session::Cancellation;
-use super::drive::Ground;
-use crate::sys::cgroup::unified_directory;
+use crate::sys::cgroup::{unified_directory, unified_path};
 use crate::sys::probe::{Guard, Look, Probed, Version, Wake};
+use crate::sys::process::read_calls;
 use crate::units::Bytes;
 use crate::workload::record::running::members;
+
+/// What a probe asks of a group.
+pub(super) trait Ground {
+    fn limit(&self) -> io::Result<Option<Bytes>>;
+    fn set(&self, limit: Option<Bytes>) -> io::Result<()>;
+    /// Takes so much from the group without a limit. False where there is no way.
+    fn reclaim(&self, bytes: Bytes) -> io::Result<bool>;
+    fn look(&self) -> io::Result<Look>;
+    /// Calls that read so far, of all its processes.
+    fn calls(&self) -> u64;
+    /// Whether a process of it runs.
+    fn is_alive(&self) -> bool;
+    /// Waits for so long, or less if the group may have filled up. Whether a signal came.
+    fn wait(&self, time: Duration) -> bool;
+    /// Under this limit, the kernel is to end a wait when the group fills up; or no more.
+    fn watch(&self, limit: Option<Bytes>) -> io::Result<()>;
+}
 
 /// A group with its guard.
 pub(super) struct Real<'a> {
@@ -46,8 +63,7 @@ impl Ground for Real<'_> {
 
     fn calls(&self) -> u64 {
         let processes = members(self.directory).unwrap_or_default();
-        let texts = processes.iter().map(|it| std::fs::read_to_string(format!("/proc/{it}/io")));
-        texts.map(|text| calls(&text.unwrap_or_default())).sum()
+        processes.iter().map(|&process| read_calls(process)).sum()
     }
 
     fn is_alive(&self) -> bool {
@@ -73,7 +89,7 @@ impl Ground for Real<'_> {
 
     fn watch(&self, limit: Option<Bytes>) -> io::Result<()> {
         let wake = match limit {
-            // Full but for 1/32.
+            // Full except 1/32.
             Some(limit) if self.probed.version() == Version::V1 => {
                 Some(self.probed.wake_at(Bytes(limit.0 - limit.0 / 32))?)
             }
@@ -84,19 +100,9 @@ impl Ground for Real<'_> {
     }
 }
 
-/// Calls that read, of `/proc/PID/io`.
-fn calls(text: &str) -> u64 {
-    let line = text.lines().find_map(|line| line.strip_prefix("syscr: "));
-    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
-}
-
 /// The group of the unified hierarchy that has these processes and no other: its pressure is theirs.
 pub(super) fn unified(processes: &[u32]) -> Option<PathBuf> {
-    let path = |process: &u32| {
-        let text = std::fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
-        text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
-    };
-    let mut paths = processes.iter().map(path);
+    let mut paths = processes.iter().map(|&process| unified_path(process));
     let first = paths.next()??;
     if first == "/" || paths.any(|path| path.as_deref() != Some(&first)) {
         return None;
@@ -104,15 +110,4 @@ pub(super) fn unified(processes: &[u32]) -> Option<PathBuf> {
     let directory = unified_directory(&first)?;
     let all = members(&directory).ok()?;
     all.iter().all(|process| processes.contains(process)).then_some(directory)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_are_read() {
-        assert_eq!(calls("rchar: 9\nwchar: 8\nsyscr: 7\nsyscw: 6\n"), 7);
-        assert_eq!(calls("syscr: x"), 0);
-    }
 }

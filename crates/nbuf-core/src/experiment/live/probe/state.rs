@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::files;
 use crate::sys::probe::{Error, Probed};
-use crate::sys::process::{monotonic_ns, start_ticks};
+use crate::sys::process::{boot_id, monotonic_ns, start_ticks};
 use crate::units::Bytes;
 
 const SCHEMA: &str = "nbuf.probe-state/1";
@@ -69,7 +69,7 @@ impl StateFile {
         let (device, inode) = probed.identity()?;
         let state = State {
             schema: SCHEMA.to_owned(),
-            boot: boot()?,
+            boot: boot_id()?,
             directory: std::path::absolute(directory)?,
             device,
             inode,
@@ -121,7 +121,7 @@ pub enum Left {
 /// Puts back the limits that probes of this account have left.
 pub(super) fn put_right(spool: &Path, caller: u32) -> Vec<Left> {
     let Ok(directory) = files::directory(spool) else { return Vec::new() };
-    let Ok(boot) = boot() else { return Vec::new() };
+    let Ok(boot) = boot_id() else { return Vec::new() };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let listed = files::open_path(spool, flags).and_then(|it| Ok(Dir::read_from(it)?));
     let names = listed.into_iter().flatten().flatten();
@@ -194,11 +194,6 @@ fn read(file: &StateFile, caller: u32) -> Option<State> {
 fn parse(text: &str) -> Option<State> {
     let state: State = serde_json::from_str(text).ok()?;
     (state.schema == SCHEMA && state.directory.is_absolute()).then_some(state)
-}
-
-fn boot() -> io::Result<String> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-    Ok(text.trim().to_owned())
 }
 
 #[cfg(test)]

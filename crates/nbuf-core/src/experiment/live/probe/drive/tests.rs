@@ -39,8 +39,8 @@ struct Fake {
     has_ended: Cell<bool>,
     has_signal: Cell<bool>,
     refuses: Cell<bool>,
-    /// What another program wrote last.
-    other: Cell<Option<Option<Bytes>>>,
+    /// What another program wrote.
+    others: RefCell<Vec<Option<Bytes>>>,
 }
 
 impl Fake {
@@ -64,7 +64,7 @@ impl Fake {
             has_ended: Cell::new(false),
             has_signal: Cell::new(false),
             refuses: Cell::new(false),
-            other: Cell::new(None),
+            others: RefCell::default(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Fake {
             Event::Other(limit) => {
                 let limit = limit.map(Bytes);
                 self.limit.set(limit);
-                self.other.set(Some(limit));
+                self.others.borrow_mut().push(limit);
             }
             Event::Grow(other) => look.other = Bytes(other),
             Event::Waits => self.waits.set(true),
@@ -106,7 +106,7 @@ impl Ground for Fake {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
         // The value of another program is never overwritten.
-        assert!(self.other.get().is_none_or(|other| other != self.limit.get()));
+        assert!(self.others.borrow().last().is_none_or(|other| *other != self.limit.get()));
         self.limit.set(limit);
         self.writes.borrow_mut().push(limit);
         self.settle(0);
@@ -146,7 +146,9 @@ impl Ground for Fake {
         let (due, later): (Vec<_>, Vec<_>) =
             self.events.borrow().iter().copied().partition(|(at, _)| *at <= now);
         self.events.replace(later);
-        due.into_iter().for_each(|(_, event)| self.happen(event));
+        for (_, event) in due {
+            self.happen(event);
+        }
         let mut look = self.look.get();
         let is_limited = self.limit.get().is_some();
         self.calls.set(self.calls.get() + if is_limited { ms / 2 } else { ms });
@@ -278,7 +280,7 @@ proptest! {
     ) {
         let fake = Fake::new(events, has_reclaim);
         let probe = probed(&fake);
-        let want = fake.other.get().unwrap_or(None);
+        let want = fake.others.borrow().last().copied().unwrap_or(None);
         prop_assert_eq!(fake.limit.get(), want);
         prop_assert_eq!(probe.is_restored, want.is_none());
         prop_assert_eq!(probe.end == LiveProbeEnd::Changed && want.is_none(), false);
