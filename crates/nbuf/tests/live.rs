@@ -9,6 +9,8 @@ mod backends;
 mod follow;
 #[path = "live/kubernetes.rs"]
 mod kubernetes;
+#[path = "live/probe.rs"]
+mod probe;
 #[path = "live/service.rs"]
 mod service;
 #[path = "live/several.rs"]

@@ -56,6 +56,7 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/sys/loop_device.rs",
     "nbuf-core/src/sys/memory.rs",
     "nbuf-core/src/sys/namespace.rs",
+    "nbuf-core/src/sys/probe/",
     "nbuf-core/src/sys/process.rs",
     "nbuf-core/src/sys/programs.rs",
     "nbuf-core/src/sys/ptrace.rs",

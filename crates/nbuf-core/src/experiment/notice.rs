@@ -13,6 +13,7 @@
 //! ```
 
 mod paths;
+mod probe;
 mod serve;
 mod words;
 
@@ -29,6 +30,7 @@ use crate::workload::command::{Input, Left};
 use crate::workload::record;
 use crate::workload::source::Detected;
 pub use paths::PathNotice;
+pub use probe::ProbeNotice;
 pub use serve::ServeNotice;
 
 /// Something that happened.
@@ -152,6 +154,8 @@ pub enum Notice<'a> {
     Path(PathNotice<'a>),
     /// Something of a server that runs.
     Serve(ServeNotice<'a>),
+    /// Something of a probe of a service.
+    Probe(ProbeNotice<'a>),
 }
 
 /// Why a command was not timed.
@@ -188,6 +192,7 @@ impl Notice<'_> {
             | Self::Serve(
                 ServeNotice::Changed { .. } | ServeNotice::Unchanged | ServeNotice::Certificates,
             )
+            | Self::Probe(ProbeNotice::Step(_))
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,
         }
@@ -231,6 +236,23 @@ pub enum Question<'a> {
         is_timed: bool,
         /// What the runs read and write.
         streams: Streams,
+    },
+    /// The limit of a service that runs is lowered, and put back.
+    Probe {
+        /// The directory of its group.
+        directory: &'a Path,
+        /// The limit now; nothing where there is none.
+        before: Option<Bytes>,
+        /// The limits, one after the other.
+        limits: &'a [Bytes],
+        /// How long each of them holds.
+        hold: Duration,
+        /// How long the cache has to come back after each.
+        back: Duration,
+        /// The share of the time waiting that ends it.
+        pressure_max: f64,
+        /// Whether the kernel may kill a process of the service.
+        may_kill: bool,
     },
     /// The command runs under limits that are chosen by what earlier runs showed.
     Search {

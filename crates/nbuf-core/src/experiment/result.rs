@@ -25,6 +25,7 @@ mod fleet_split;
 mod live;
 mod live_follow;
 mod live_machine;
+mod live_probe;
 mod load;
 mod load_cause;
 mod ping;
@@ -81,6 +82,7 @@ pub use fleet::{
 pub use live::{LiveDocument, LiveMemory, LivePoint};
 pub use live_follow::LiveFollow;
 pub use live_machine::{LiveMachine, LiveTarget};
+pub use live_probe::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep};
 pub use load::{
     LoadBottleneck, LoadClass, LoadCurve, LoadDocument, LoadKnee, LoadLabel, LoadLimit, LoadPrice,
     LoadStep, LoadTimes, LoadUse,

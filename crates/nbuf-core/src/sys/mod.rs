@@ -43,6 +43,8 @@ pub(crate) mod namespace;
 #[cfg(feature = "system")]
 pub(crate) mod perf;
 pub(crate) mod prefetch;
+#[cfg(feature = "capture")]
+pub(crate) mod probe;
 #[cfg(feature = "system")]
 pub(crate) mod process;
 #[cfg(feature = "system")]

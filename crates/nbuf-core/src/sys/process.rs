@@ -126,6 +126,25 @@ pub fn start_ticks(pid: i32) -> Option<u64> {
     rest.split(' ').nth(19)?.parse().ok()
 }
 
+/// What the kernel names the time since the machine started.
+///
+/// # Errors
+/// Those of `/proc`.
+pub(crate) fn boot_id() -> io::Result<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(text.trim().to_owned())
+}
+
+/// Calls that read, of a process; 0 where that is not known.
+pub(crate) fn read_calls(pid: u32) -> u64 {
+    calls(&fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default())
+}
+
+fn calls(text: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix("syscr: "));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
 /// The inode of this process's pid namespace: process numbers mean something only inside it.
 pub fn pid_namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;

@@ -14,6 +14,7 @@ path, how, when = sys.argv[1:]
 f = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 os.posix_fadvise(f, 0, 0, os.POSIX_FADV_RANDOM)
 n = os.fstat(f).st_size // 4096
+more = []
 m = mmap.mmap(f, 0, prot=mmap.PROT_READ)
 m.madvise(mmap.MADV_RANDOM)
 for page in range(n): os.pread(f, 4096, page * 4096)
@@ -22,10 +23,12 @@ if how == 'mapped':
 def work(seed):
     r = random.Random(seed)
     while True:
-        for _ in range(2 if how == 'mapped' else 20):
-            page = r.randrange(n)
+        for _ in range({'mapped': 2, 'read': 20}.get(how, 40)):
+            page = int(n * r.random() ** 3) if how != 'read' and how != 'mapped' else r.randrange(n)
             if how == 'mapped': m[page * 4096]
             else: os.pread(f, 4096, page * 4096)
+        if how == 'grows' and os.path.exists(path + '.grow') and len(more) < 300:
+            more.append(b'x' * (1 << 18))
         time.sleep(0.005)
 print('ready', flush=True)
 if when == 'late':
@@ -51,9 +54,15 @@ impl Service {
 
     /// The same in this group of version 1, which has charge of its cache.
     pub(crate) fn start_in(group: &Path, path: &Path) -> Self {
+        Self::start_how(group, path, "read")
+    }
+
+    /// The same in this way. `skewed` reads some pages more often than others. `grows` does that, too, and takes more
+    /// memory from when there is a file with this end of its name.
+    pub(crate) fn start_how(group: &Path, path: &Path, how: &str) -> Self {
         let script = "echo $$ >$0/cgroup.procs && exec setsid python3 -c \"$@\"";
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).arg(group).arg(SERVICE).arg(path).args(["read", "now"]);
+        shell.args(["-c", script]).arg(group).arg(SERVICE).arg(path).args([how, "now"]);
         let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -77,7 +86,7 @@ impl Drop for Service {
     }
 }
 
-fn children(pid: u32) -> Vec<i32> {
+pub(crate) fn children(pid: u32) -> Vec<i32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let text = text.unwrap_or_default();
     text.split_whitespace().filter_map(|number| number.parse().ok()).collect()

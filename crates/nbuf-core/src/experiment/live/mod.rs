@@ -21,6 +21,7 @@
 mod cautions;
 mod follow;
 mod followed;
+mod probe;
 mod several;
 mod wanted;
 mod window;
@@ -39,6 +40,7 @@ use crate::workload::command::Ended;
 use crate::workload::record::running::{Options, Stop, memory, record_until};
 use crate::workload::record::spool::{Spool, SpoolError};
 pub use follow::{Follow, Wanted, follow};
+pub use probe::{Left, Probe, ProbeError, restore};
 pub use several::{Several, TARGETS_MAX, Target, several};
 use window::analyse;
 
@@ -68,6 +70,8 @@ pub struct Spec {
     /// What recording may cost, in processors, before only a sample of the pages is recorded; without, all are. Holds
     /// for programs in the kernel, and not for windows that follow each other.
     pub overhead: Option<f64>,
+    /// Whether the limit of the one group is lowered for a while after the window. Of [`run`] alone.
+    pub probe: Option<Probe>,
 }
 
 impl Default for Spec {
@@ -81,6 +85,7 @@ impl Default for Spec {
             ring_bytes: None,
             capture: Capture::Auto,
             overhead: None,
+            probe: None,
         }
     }
 }
@@ -109,6 +114,9 @@ pub enum Error {
     /// A name means nothing that can be watched.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A service cannot be probed.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
     /// The observer could not take a window.
     #[error(transparent)]
     Observer(std::io::Error),
@@ -123,7 +131,17 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveDocument, Error
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let stop = || signals.next().map(|signal| Stop::Signal(signal.number));
     let log = Spool::new(session.spool.clone());
-    watch(spec, session.caller(), log, &|| {}, &stop)?.document(spec)
+    let prepare = |probe| -> Result<_, Error> {
+        // What cannot be attached to has that reason.
+        spec.running.check(session.caller())?;
+        Ok(probe::prepare(probe, &spec.running, session)?)
+    };
+    let probe = spec.probe.map(prepare).transpose()?;
+    let mut live = watch(spec, session.caller(), log, &|| {}, &stop)?.document(spec)?;
+    if let Some(probe) = probe {
+        live.probe = Some(probe.run(&live, session)?);
+    }
+    Ok(live)
 }
 
 /// A window that is over.

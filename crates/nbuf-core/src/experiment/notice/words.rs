@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::probe::Planned;
 use super::{NotTimed, Notice, Question, Streams, causes};
 use crate::experiment::result::{SearchOutcome, SearchRun};
 use crate::units::{count, listed};
@@ -137,6 +138,7 @@ impl Notice<'_> {
             }
             Self::Path(notice) => notice.fmt(f),
             Self::Serve(notice) => notice.fmt(f),
+            Self::Probe(notice) => notice.fmt(f),
             // The others have words above.
             _ => Ok(()),
         }
@@ -167,6 +169,9 @@ impl Display for Question<'_> {
                 "Timing: running the command once more, because recording by system calls made it \
                  slower; {streams}"
             ),
+            &Self::Probe { directory, before, limits, hold, back, pressure_max, may_kill } => {
+                Planned { directory, before, limits, hold, back, pressure_max, may_kill }.fmt(f)
+            }
             Self::Search { runs, streams } => write!(
                 f,
                 "Measuring: running the command at most {runs} more times, under limits that close in on the \

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Warning;
+use super::{LiveProbe, Warning};
 use crate::units::Bytes;
 
 /// The document of `nbuf size --pid --json`.
@@ -53,6 +53,9 @@ pub struct LiveDocument {
     pub fills_target: Option<f64>,
     /// The smallest known size that meets it.
     pub answer: Option<LivePoint>,
+    /// What lowering the limit of the service for a while showed, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<LiveProbe>,
     /// What to know of the figures.
     pub warnings: Vec<Warning>,
 }

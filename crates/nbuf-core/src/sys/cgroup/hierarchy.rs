@@ -145,6 +145,18 @@ pub(super) fn everywhere(mounts: &str, path: &str) -> Vec<(PathBuf, PathBuf, boo
     found.collect()
 }
 
+/// The group of a process in the unified hierarchy.
+pub(crate) fn unified_path(process: u32) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
+}
+
+/// The directory of a group of the unified hierarchy.
+pub(crate) fn unified_directory(path: &str) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    locate(&mounts, "cgroup2", None, path)
+}
+
 /// Where the hierarchy is mounted that memory is charged in.
 pub(crate) fn memory_mount() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

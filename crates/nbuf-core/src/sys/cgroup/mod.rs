@@ -1,7 +1,7 @@
 //! Private control groups: a limit, meters and a list of processes, made below our own group and
 //! removed on every way out.
 //!
-//! Invariant: nothing here ever writes to a group that this process did not make.
+//! Invariant: nothing here ever writes to a group that this process did not make; `sys::probe` does.
 //! Sources: `Documentation/admin-guide/cgroup-v1/memory.rst`, `cgroup-v2.rst`.
 
 mod container;
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use container::Nest;
 pub use error::Error;
 pub use hierarchy::Hierarchies;
-pub(crate) use hierarchy::{memory_mount, memory_path};
+pub(crate) use hierarchy::{memory_mount, memory_path, unified_directory, unified_path};
 pub use leftovers::sweep;
 pub use limiter::{Limiter, Usage};
 pub(crate) use meters::GroupCounts;

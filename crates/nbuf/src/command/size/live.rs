@@ -11,6 +11,7 @@ use nbuf::experiment::target::Target;
 
 use super::arguments::Args;
 use super::outputs;
+use super::probe::is_whole;
 use crate::console::Console;
 use crate::fail::UsageError;
 use crate::output::{print, write_new};
@@ -21,7 +22,8 @@ use crate::{exit, permission};
 
 /// Watches them, and shows what they need.
 pub(super) fn run(args: &Args) -> Result<u8> {
-    let spec = spec(args)?;
+    let probe = args.probing.wanted(args.running.are_several())?;
+    let spec = Spec { probe, ..spec(args)? };
     outputs::check(args)?;
     if args.following.follow {
         return super::follow::run(args, spec);
@@ -65,7 +67,7 @@ fn spec(args: &Args) -> Result<Spec> {
 }
 
 fn one(args: &Args, spec: &Spec) -> Result<u8> {
-    let console = Console::plain();
+    let console = Console::new(args.yes, &|_| Ok(()));
     let document = live::run(spec, &mut console.session()).map_err(explain)?;
     if args.json {
         print(document::write(&document)?.as_bytes())?;
@@ -77,7 +79,8 @@ fn one(args: &Args, spec: &Spec) -> Result<u8> {
         write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
         note(format!("the page is in {}", path.display()));
     }
-    Ok(status(document.lost))
+    let is_whole = document.probe.as_ref().is_none_or(is_whole);
+    Ok(if is_whole { status(document.lost) } else { exit::NOT_HELD })
 }
 
 fn several(args: &Args, targets: Vec<Program>, each: Spec) -> Result<u8> {

@@ -3,9 +3,11 @@
 mod arguments;
 mod compare;
 mod follow;
+mod help;
 mod live;
 mod outputs;
 mod page;
+mod probe;
 mod server;
 mod values;
 
@@ -32,6 +34,9 @@ pub(in crate::command) use values::some_time;
 pub(crate) fn run(args: &Args) -> Result<u8> {
     if let Some(server) = &args.served.server {
         return server::run(args, server.clone());
+    }
+    if args.probing.restore_limits {
+        return probe::restore_limits(args);
     }
     if args.running.is_given() {
         return live::run(args);

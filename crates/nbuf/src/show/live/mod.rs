@@ -3,6 +3,7 @@
 pub(crate) mod follow;
 mod machine;
 mod page;
+mod probe;
 
 use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::units::Bytes;
@@ -183,6 +184,16 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
     if !live.points.is_empty() {
         out += "\n";
         out += &sheet(live).draw(width);
+    }
+    if let Some(probe) = &live.probe {
+        out += "\n";
+        if !probe.steps.is_empty() {
+            out += &probe::sheet(probe).draw(width);
+            out += "\n";
+        }
+        for note in probe::notes(probe) {
+            wrap(&mut out, &note, width);
+        }
     }
     out += "\n";
     for note in notes(live) {

@@ -6,7 +6,7 @@ use super::super::chart::{Band, Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part, Tile};
 use super::super::scale::Axis;
 use super::super::text::rate;
-use super::{answer, limit, notes, parts, paste, rows, sheet};
+use super::{answer, limit, notes, parts, paste, probe, rows, sheet};
 
 /// Lines to paste are not broken.
 const PASTED_WIDTH: usize = 200;
@@ -39,8 +39,9 @@ pub(crate) fn page(live: &LiveDocument) -> String {
             tile("misses", rate(point.misses_per_second), "a second".to_owned()),
         ];
     }
+    let of_probe = live.probe.iter().flat_map(probe::notes);
     let (bad, plain): (Vec<String>, Vec<String>) =
-        notes(live).into_iter().partition(|note| note.starts_with("Warning: "));
+        of_probe.chain(notes(live)).partition(|note| note.starts_with("Warning: "));
     let mood = match live.answer {
         Some(_) if bad.is_empty() => Mood::Good,
         _ => Mood::Open,
@@ -52,6 +53,9 @@ pub(crate) fn page(live: &LiveDocument) -> String {
     } else if let Some(table) = Part::table(sheet(live)) {
         sections.push(("Misses by size of the cache".to_owned(), vec![table]));
     }
+    let tried = live.probe.iter().filter(|probe| !probe.steps.is_empty());
+    let tried = tried.filter_map(|probe| Part::table(probe::sheet(probe)));
+    sections.extend(tried.map(|table| ("Limits that were tried".to_owned(), vec![table])));
     let plain = plain.into_iter().map(Part::Note).collect();
     sections.push(("How it was modelled".to_owned(), plain));
     Page {
