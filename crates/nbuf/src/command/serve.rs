@@ -20,6 +20,7 @@ use crate::exit;
 use crate::fail::{UsageError, say};
 use crate::output::{as_io, print};
 use crate::show::serve as shown;
+use crate::show::terminal::Terminal;
 
 /// Serve a disc through a cache, by NBD.
 ///
@@ -158,7 +159,7 @@ enum Ask {
         #[arg(long)]
         json: bool,
     },
-    /// Give the cache of a server another size
+    /// Give the cache of a server another size, in whole pages
     Resize {
         /// Its control socket, or its socket if --control was not given
         socket: PathBuf,
@@ -201,7 +202,13 @@ fn bytes(text: &str) -> Result<Bytes, String> {
 pub(crate) fn run(args: &Args) -> Result<u8> {
     match &args.ask {
         Some(Ask::Stats { socket, json }) => tell(&serve::stats(socket)?, *json)?,
-        Some(Ask::Resize { socket, size, export }) => serve::resize(socket, *size, export)?,
+        Some(Ask::Resize { socket, size, export }) => {
+            let now = serve::resize(socket, *size, export)?;
+            if now != *size {
+                let (now, wanted) = (now.0, size.0);
+                say(format_args!("the cache has {now} B instead of {wanted} B: it is whole pages"));
+            }
+        }
         Some(Ask::Policy { socket, policy, export }) => {
             serve::change_policy(socket, *policy, export)?;
         }
@@ -260,7 +267,7 @@ fn tell(document: &ServeDocument, json: bool) -> Result<()> {
     if json {
         return print(document::write(document)?.as_bytes());
     }
-    print(shown::summary(document).as_bytes())
+    print(shown::summary(document, Terminal::of_output().width).as_bytes())
 }
 
 impl Args {
