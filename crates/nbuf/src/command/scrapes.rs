@@ -280,7 +280,9 @@ mod tests {
             sent += client.write(b"G").unwrap_or(0);
             std::thread::sleep(Duration::from_millis(100));
         }
-        assert_eq!(answered.join().unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // The last call waits for what is left of the time.
+        let ended = answered.join().unwrap().unwrap_err().kind();
+        assert!(matches!(ended, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{ended}");
         assert!(sent < 600, "{sent}");
     }
 

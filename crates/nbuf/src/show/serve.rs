@@ -199,7 +199,8 @@ pub(crate) fn lost(document: &ServeDocument) -> String {
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::text::width_of;
+    use console::measure_text_width as width_of;
+
     use super::*;
 
     #[test]

@@ -16,7 +16,9 @@ pub(crate) fn report(needs: &ServeNeeds, width: usize) -> String {
         wrap(&mut answer, &sentence(need), width);
         let mut out = answer.trim_start().to_owned();
         if need.sizes.is_empty() {
-            refusals(need).iter().for_each(|note| wrap(&mut out, note, width));
+            if let Some(note) = refusals(need) {
+                wrap(&mut out, &note, width);
+            }
         } else {
             out += "\n";
             out += &table(need).draw(width);
