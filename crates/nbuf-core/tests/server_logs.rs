@@ -119,6 +119,48 @@ fn nginx_reads_are_the_lines_that_a_cache_may_keep() {
     assert!(requests.is_sorted_by_key(|request| request.time_ns));
 }
 
+/// `apache-vhost.log` is of Apache 2.4 with `%v:%p` before the line, `%O` for the size and `body=%B` behind it.
+#[test]
+fn apache_has_a_host_before_the_line_and_may_count_headers() {
+    let (requests, problems) = sample("apache-vhost.log");
+    let log = text("apache-vhost.log");
+    let kept: Vec<&str> = log.lines().filter(|line| columns(line).is_some()).collect();
+    assert_eq!((requests.len(), problems.unused), (kept.len(), 1));
+    let keys: HashSet<u64> = requests.iter().map(|request| request.offset).collect();
+    let names: HashSet<(&str, &str)> = kept
+        .iter()
+        .map(|line| (line.split(' ').next().unwrap(), columns(line).unwrap().1))
+        .collect();
+    assert_eq!(keys.len(), names.len());
+    // Both hosts have `/a`, of 6 and of 3000 bytes.
+    let sizes: Vec<u64> = requests.iter().map(|request| request.length_bytes).collect();
+    assert_eq!(sizes, [6, 2, 6, 6, 6, 6, 3000, 3000, 3000, 3000, 3000, 3000]);
+    assert_eq!(problems.headers_counted, 0);
+
+    // Without the bytes of the bodies the headers count, and two HEADs and two answers 304 show it.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("headers.log");
+    let cut = |line: &str| line[..line.find(" body=").unwrap()].to_owned() + "\n";
+    fs::write(&path, log.lines().map(cut).collect::<String>()).unwrap();
+    let mut source = Source::open(std::slice::from_ref(&path), &Options::default()).unwrap();
+    let mut batch = Batch::default();
+    while source.next(&mut batch).unwrap() {}
+    assert_eq!((source.problems().count, source.problems().headers_counted), (0, 4));
+    let said = source.left_out();
+    assert!(said[0].starts_with("4 answers without a body have bytes"), "{said:?}");
+}
+
+/// `nginx-raw.log` is of nginx 1.22 with `escape=none`, for clients that sent control characters and quotation marks.
+#[test]
+fn nginx_without_escapes_is_read() {
+    let (requests, problems) = sample("nginx-raw.log");
+    let keys: HashSet<u64> = requests.iter().map(|request| request.offset).collect();
+    // Three plain requests and a HEAD, and two with marks in their targets.
+    assert_eq!((requests.len(), keys.len(), problems.unused), (6, 4, 0));
+    let sizes: Vec<u64> = requests.iter().map(|request| request.length_bytes).collect();
+    assert_eq!(sizes, [6, 2, 6, 6, 6, 6]);
+}
+
 #[test]
 fn nginx_missed_once_for_each_key_that_is_read() {
     let (requests, problems) = sample("nginx-cache.log");
@@ -170,6 +212,19 @@ fn memcached_counted_the_same_lookups_and_stores() {
     let (stored, refused): (Vec<&str>, Vec<&str>) =
         attempts.partition(|line| line.contains("status=stored"));
     assert_eq!((count(&requests, Op::Write), stored.len() + refused.len()), (stored.len(), 8));
+}
+
+/// memcached writes how many lines a slow watcher missed.
+#[test]
+fn each_line_that_memcached_skipped_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("skipped");
+    let (want, _) = sample("memcached.watch");
+    for (count, missing) in [("1", 1), ("250", 250), ("0", 1), ("many", 1)] {
+        fs::write(&path, text("memcached.watch") + &format!("skipped={count}\n")).unwrap();
+        let (_, all, problems) = read(&path, &Options::default()).unwrap();
+        assert_eq!((all == want, problems.count), (true, missing), "{count}");
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
         let text = usage.render().to_string();
         let line = text.split("\n\n").next().unwrap_or_default();
         let line = line.split("\n  [possible values").next().unwrap_or_default();
+        let line = in_range(line);
         let known = known(usage).map_or_else(String::new, |known| format!(": {known}"));
         fail::say(format_args!("{}{known}", line.trim_start_matches("error: ")));
         return status;
@@ -43,6 +44,29 @@ pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
         // No process reads on: `nbuf --help | head -1`.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::from(INTERNAL_ERROR),
         _ => status,
+    }
+}
+
+/// A range as people write it: clap has `0 is not in 1..18446744073709551615`.
+fn in_range(line: &str) -> String {
+    let read = |text: &str| text.parse::<u64>().ok();
+    let range = line.rsplit_once(" is not in ").and_then(|(before, range)| {
+        let (least, most) = range.trim_end().split_once("..")?;
+        let most = match most.strip_prefix('=') {
+            Some(included) => read(included)?,
+            None => read(most)?.checked_sub(1)?,
+        };
+        Some((before, read(least)?, most))
+    });
+    match range {
+        // No limit at all, as people see it.
+        Some((before, least, most)) if most >= u64::MAX - 1 => {
+            format!("{before} is less than {least}")
+        }
+        Some((before, least, most)) => {
+            format!("{before} is none of the numbers from {least} to {most}")
+        }
+        None => line.to_owned(),
     }
 }
 

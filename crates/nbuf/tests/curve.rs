@@ -126,6 +126,27 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
 }
 
 #[test]
+fn policies_have_other_names_in_the_field() {
+    let place = Place::new();
+    keys(&place);
+    refused(
+        &place,
+        &[
+            (
+                &["--policy", "lruk", "keys.txt"],
+                2,
+                "did you mean lru-2? Write that, or another of lru,",
+            ),
+            (
+                &["--policy", "Tiny-LFU", "keys.txt"],
+                2,
+                "did you mean w-tinylfu? Write that, or another of lru,",
+            ),
+        ],
+    );
+}
+
+#[test]
 fn what_a_trace_cannot_be_split_by_is_refused() {
     let place = Place::new();
     keys(&place);
@@ -136,6 +157,17 @@ fn what_a_trace_cannot_be_split_by_is_refused() {
             (&["--window", "9", "--policy", "fifo", "keys.txt"], 2, "add lru to --policy"),
             (&["--by", "file", "keys.txt"], 125, "--by file cannot split keys.txt"),
             (&["--by", "task", "keys.txt"], 125, "--by task cannot split keys.txt"),
+            (
+                &["--page", "512", "keys.txt"],
+                125,
+                "keys.txt has keys and no pages (lirs), so --page has no meaning: leave it out",
+            ),
+            (&["--unit", "page", "keys.txt"], 125, "so --unit page has no meaning: leave it out"),
+            (
+                &["--cost", "cost", "--target", "price=3.5,0.4", "keys.txt"],
+                2,
+                "--target price= has one price for all misses, and --cost has a price for each",
+            ),
             (&["--warmup", "100%", "keys.txt"], 2, "or a share below 100%"),
             (&["--warmup", "ten", "keys.txt"], 2, "write a number of requests"),
             (&["--warmup", "20000", "keys.txt"], 125, "--warmup 20000 leaves nothing to count"),
@@ -382,6 +414,18 @@ fn parts_add_up_to_the_whole_at_every_size_that_is_shown() {
             }
         }
     }
+}
+
+/// Below the largest object LRU over objects is not counted, so its floor may be anywhere below.
+#[test]
+fn a_floor_that_was_not_searched_is_a_floor_at_most_in_short_too() {
+    let place = Place::new();
+    fs::write(place.path("one.csv"), "key,size\n".to_owned() + &"a,100\n".repeat(50)).unwrap();
+    let asked =
+        ["--knee", "--unit", "object", "--policy", "lru", "--from", "csv:key=key,size=size"];
+    let output = curve(&place, &[&asked[..], &["one.csv"]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("lru: floor ") && said.contains(" or less, knee 100B"), "{said}");
 }
 
 #[test]

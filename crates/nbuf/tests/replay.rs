@@ -288,6 +288,20 @@ fn a_policy_may_have_its_parameter() {
     }
 }
 
+/// `DiskSim` has the seek times of a drive in a file of their own, which is no drive.
+#[test]
+fn the_seek_times_of_a_drive_are_no_drive() {
+    let place = Place::new();
+    fs::write(place.path("X.seek"), "Seek distances measured: 2\n1,\t1.9\n2,\t2.1\n").unwrap();
+    let output = replay(&place, &["zipf", "--size", "8", "--disc", "X.seek"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("X.seek: these are the seek times of a drive alone: give the .model"),
+        "{said}"
+    );
+    assert!(output.status.code() == Some(2) || output.status.code() == Some(125), "{output:?}");
+}
+
 #[test]
 fn what_would_change_nothing_is_refused() {
     let place = Place::new();

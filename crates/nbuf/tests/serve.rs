@@ -103,6 +103,14 @@ fn a_server_that_cannot_write_says_how_much_is_lost() {
     let mut client = server.client();
     assert_eq!(client.write(0, 8192, &[1; 4096]), Some(0));
     assert_eq!(client.flush(), Some(5), "an I/O error");
+    let size = place.nbuf(["size", "--server", "socket"]).output().unwrap();
+    let said = String::from_utf8(size.stdout).unwrap();
+    assert!(said.contains("The disc refused ") && said.contains("Look at the disc"), "{said}");
+    for option in ["-y", "--memory=1GiB"] {
+        let size = place.nbuf(["size", "--server", "socket", option]).output().unwrap();
+        let said = String::from_utf8(size.stderr).unwrap();
+        assert!(size.status.code() == Some(2) && said.contains("leave out --"), "{said}");
+    }
     assert_eq!(client.read(8192, 4096).unwrap(), [1; 4096]);
     let begun = Instant::now();
     let mut refused = None;
@@ -248,7 +256,14 @@ fn a_server_answers_about_itself() {
     let refused = ask(&["policy", &socket, "opt"]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.status.code() == Some(125) && error.contains("needs the future"), "{error}");
-    assert!(ask(&["resize", &socket, "64KiB"]).status.success());
+    let odd = ask(&["resize", &socket, "69633"]);
+    let said = String::from_utf8(odd.stderr).unwrap();
+    assert!(
+        odd.status.success() && said.contains("the cache has 69632 B instead of 69633 B"),
+        "{said}"
+    );
+    let even = ask(&["resize", &socket, "64KiB"]);
+    assert!(even.status.success() && even.stderr.is_empty(), "{even:?}");
     let stats = ask(&["stats", &socket, "--json"]);
     let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
     assert_eq!((&stats["cache_bytes"], &stats["owed_bytes"]), (&65536.into(), &0.into()));
@@ -316,6 +331,12 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         &["--disc", "file:file", "--size", "1MiB", "--socket", "socket"],
         125,
         "a server listens at",
+    );
+    let long = "s".repeat(108);
+    check(
+        &["--disc", "file:file", "--size", "1MiB", "--socket", &long],
+        125,
+        "and the kernel permits 107: give a shorter one",
     );
     assert_eq!(fs::read(place.path("file")).unwrap(), b"precious");
     assert_eq!(server.end().0, 0);

@@ -105,7 +105,7 @@ fn a_crash_is_said_in_the_words_of_the_machine() {
         let last = text.lines().last().unwrap().to_owned();
         last.strip_prefix("nbuf: ").unwrap_or(&last).to_owned()
     };
-    let advice = "; build the images again";
+    let advice = "; build the images again, as `nbuf unix --help` says";
     // mov $1001,sp; trap 0
     assert_eq!(
         said(&[0o012_706, 0o1001, 0o104_400], &[]),
@@ -122,9 +122,22 @@ fn a_crash_is_said_in_the_words_of_the_machine() {
              there{advice}"
         )
     );
-    assert_eq!(said(&[0], &[]), format!("the guest halted at 000400{advice}"));
+    assert_eq!(said(&[0, 1], &[]), format!("the guest halted at 000400{advice}"));
     // 1: br 1b
     assert_eq!(said(&[0o000_777], &[]), format!("the guest loops at 000400-000400{advice}"));
+}
+
+#[test]
+fn a_drum_without_a_kernel_is_no_crash() {
+    for (options, advice) in [
+        (&[][..], "has no kernel in its warm slot: build the images of Unix V1 first"),
+        (&["--cold"], "has no kernel in its cold slot: boot without --cold"),
+    ] {
+        let output = boot(images(&[]).path(), options, "");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        assert!(said.contains(advice) && said.lines().count() == 1, "{said}");
+    }
 }
 
 /// Assembles with the kernel in the cold slot, after `date` in the warm one.

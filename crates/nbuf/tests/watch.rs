@@ -388,7 +388,7 @@ fn what_cannot_be_watched_is_refused_with_what_to_write_instead() {
     let cases: [(&[&str], i32, &str); 10] = [
         (&["--interval", "5ms"], 2, "from 100ms to 1h"),
         (&["--interval", "x"], 2, "write 500ms, 2s or 1m"),
-        (&["--count", "0"], 2, "0 is not in 1.."),
+        (&["--count", "0"], 2, "0 is less than 1"),
         (&["--once", "--count", "3"], 2, "cannot be used with"),
         (&["--replay", "other", "--pid", "1"], 2, "cannot be used with"),
         (&["--once", "--pid", "4194304"], 125, "there is no process 4194304"),

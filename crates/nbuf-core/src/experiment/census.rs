@@ -77,7 +77,8 @@ impl Counting {
         }
         if self.unit == Unit::Keys {
             census.accesses += 1;
-            self.tell_apart(request.object, request.offset, request.offset);
+            // A key is one, whatever database or host it was asked of, as for a curve.
+            self.tell_apart(0, request.offset, request.offset);
             return;
         }
         let Some((first, last)) = pages(request, self.page_bytes) else {
@@ -162,6 +163,16 @@ mod tests {
 
     fn request(time_ns: i64, offset: u64, length_bytes: u64, object: u32, op: Op) -> Request {
         Request { time_ns, object, ..Request::new(op, offset, length_bytes) }
+    }
+
+    /// A curve counts a key once, whatever database or host it was asked of.
+    #[test]
+    fn keys_are_told_apart_as_by_a_curve() {
+        let mut counting = Counting::new(Unit::Keys, Bytes(4096));
+        let asked = [(7, 0), (7, 1), (8, 1), (7, 2)];
+        counting.push(&asked.map(|(key, object)| request(0, key, 9, object, Op::Read)));
+        let census = counting.finish(3);
+        assert_eq!((census.objects, census.accesses, census.distinct), (3, 4, 2));
     }
 
     #[test]

@@ -169,9 +169,11 @@ pub fn drain(socket: &Path) -> Result<(), Error> {
 }
 
 /// Gives the cache of a running server another size, when all that is dirty is written. An export by its name;
-/// the empty name is the only one.
-pub fn resize(socket: &Path, size: Bytes, export: &str) -> Result<(), Error> {
-    ask(socket, format!("resize {} {export}", size.0).trim_end()).map(drop)
+/// the empty name is the only one. The size that it has then, which is whole pages.
+pub fn resize(socket: &Path, size: Bytes, export: &str) -> Result<Bytes, Error> {
+    let answer = ask(socket, format!("resize {} {export}", size.0).trim_end())?;
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap_or_default();
+    Ok(answer["bytes"].as_u64().map_or(size, Bytes))
 }
 
 /// Gives the cache of a running server another policy, in the same way.

@@ -35,7 +35,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::notice::{Notice, Question};
-use crate::clock::{self, Stopwatch};
+use crate::clock;
+pub use crate::clock::Stopwatch;
 use crate::sys::process::Account;
 pub use crate::trace::Trace;
 pub use crate::workload::source::{Given, Rows};

@@ -15,12 +15,17 @@ use rustix::io::Errno;
 
 use super::files;
 
+/// What to do about a name that cannot be opened.
+fn advice(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::NotFound { "; correct its name" } else { "" }
+}
+
 /// Why a name is no input, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
     /// It cannot be opened.
-    #[error("cannot open {}: {source}", name(path))]
+    #[error("cannot open {}: {source}{}", name(path), advice(source))]
     Open {
         /// Which one.
         path: PathBuf,

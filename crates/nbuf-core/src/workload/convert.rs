@@ -27,6 +27,8 @@ pub struct Dropped {
     pub cut: u64,
     /// Objects beyond what the keys of oracleGeneral can tell apart.
     pub objects: u64,
+    /// Requests with a time to live, which neither form has.
+    pub lifetimes: u64,
 }
 
 impl Dropped {
@@ -38,6 +40,7 @@ impl Dropped {
             empty: self.empty + other.empty,
             cut: self.cut + other.cut,
             objects: self.objects + other.objects,
+            lifetimes: self.lifetimes + other.lifetimes,
         }
     }
 
@@ -85,6 +88,7 @@ impl ToOracleGeneral {
         let first_ns = *self.first_ns.get_or_insert(request.time_ns);
         let seconds = request.time_ns.saturating_sub(first_ns) / 1_000_000_000;
         let seconds = u32::try_from(seconds.max(0)).unwrap_or(u32::MAX);
+        self.dropped.lifetimes += u64::from(request.lifetime.ns().is_some());
         if self.unit == Unit::Keys {
             let size_bytes = u32::try_from(request.length_bytes).unwrap_or(u32::MAX);
             // A key is one, whatever database or host it was asked of.
@@ -213,6 +217,7 @@ impl ToNative {
                 self.dropped.empty += 1;
                 continue;
             }
+            self.dropped.lifetimes += u64::from(request.lifetime.ns().is_some());
             self.record(request, op);
         }
     }
@@ -310,7 +315,7 @@ mod tests {
         let (records, _) = bytes.as_chunks::<24>();
         let key = |record: &[u8; 24]| u64::from_le_bytes(*record[4..].first_chunk().unwrap());
         assert_eq!(records.iter().map(key).collect::<Vec<_>>(), [0, 1, 1 << 44 | 2]);
-        let want = Dropped { flushes: 1, discards: 1, empty: 1, cut: 0, objects: 1 };
+        let want = Dropped { flushes: 1, discards: 1, empty: 1, cut: 0, objects: 1, lifetimes: 0 };
         assert_eq!(to.dropped, want);
     }
 
@@ -319,6 +324,19 @@ mod tests {
         let mut to = ToOracleGeneral::new(Unit::Keys, Bytes(4096));
         to.push(&[request(7, 100, 0, Op::Read), request(7, 100, 1, Op::Read)]);
         assert!(to.dropped.is_nothing() && to.oracle.len() == 2);
+    }
+
+    #[test]
+    fn times_to_live_that_no_form_has_are_counted() {
+        let lifetime = crate::trace::Lifetime::from_ns(5_000_000_000);
+        let limited = |op| Request { lifetime, ..request(7, 100, 0, op) };
+        let all = [limited(Op::Write), request(8, 1, 0, Op::Write), limited(Op::Read)];
+        let mut to = ToOracleGeneral::new(Unit::Keys, Bytes(4096));
+        to.push(&all);
+        assert_eq!(to.dropped, Dropped { lifetimes: 2, ..Dropped::default() });
+        let mut to = ToNative::default();
+        to.push(&all);
+        assert_eq!(to.dropped, Dropped { lifetimes: 2, ..Dropped::default() });
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub enum Slot {
 impl Slot {
     const BYTES: usize = 12_288;
 
+    /// Whether a drum has something in it.
+    pub fn is_filled(self, drum: &[u8]) -> bool {
+        let slot = drum.iter().skip(self.offset_bytes()).take(Self::BYTES);
+        slot.copied().any(|byte| byte != 0)
+    }
+
     fn offset_bytes(self) -> usize {
         match self {
             Self::Warm => 964 * 512,

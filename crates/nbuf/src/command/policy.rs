@@ -16,6 +16,14 @@ pub(super) enum Asked {
     Policy(Choice),
 }
 
+/// Other names of policies in the field, in small letters without hyphens, and those that nbuf knows them by.
+const OTHER_NAMES: [(&str, &str); 4] = [
+    ("lruk", "lru-2"),
+    ("secondchance", "clock"),
+    ("tinylfu", "w-tinylfu"),
+    ("segmentedlru", "slru"),
+];
+
 /// Names, which help and completions know, and names with a parameter.
 #[derive(Clone)]
 pub(super) struct PolicyParser {
@@ -42,6 +50,12 @@ impl PolicyParser {
         let small = text.to_ascii_lowercase();
         match names.parse_ref(command, argument, small.as_ref()) {
             Err(mut error) => {
+                let bare = small.replace(['-', '_'], "");
+                let other = OTHER_NAMES.iter().find(|(other, _)| *other == bare);
+                if let Some((_, name)) = other.filter(|(_, name)| !self.without.contains(name)) {
+                    let near = ContextValue::String((*name).to_owned());
+                    error.insert(ContextKind::SuggestedValue, near);
+                }
                 error.insert(ContextKind::InvalidValue, ContextValue::String(text.to_owned()));
                 error
             }

@@ -1,8 +1,8 @@
 //! Answers scrapes of `--metrics` by HTTP/1.1, one request a connection.
 //!
 //! A user who can connect can read. Without another address that is this machine alone. What strangers can take is
-//! bounded: [`CONNECTIONS_MAX`] threads, [`HEAD_BYTES_MAX`] for each, and [`CALLS_MAX`] calls of
-//! [`WAIT`] to read, and to write.
+//! bounded: [`CONNECTIONS_MAX`] threads, [`HEAD_BYTES_MAX`] for each, and [`SCRAPE`] for all that a client takes its time
+//! with.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use nbuf::experiment::session::Stopwatch;
 
 use crate::fail::say;
 
@@ -22,10 +23,10 @@ const CONNECTIONS_MAX: usize = 16;
 /// The longest request line with its headers. Prometheus sends less than 1 KiB.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 const HEADERS_MAX: usize = 64;
-/// How long a call waits for the client, and how many of them there are: to take a request, to answer it, and to take
-/// what still comes then. A proper request is one read.
+/// How long a call waits for the client, and how long all of them take: to take a request, to answer it, and to take
+/// what still comes then. A client that sends a byte now and then has no more. A proper request is one read.
 const WAIT: Duration = Duration::from_secs(1);
-const CALLS_MAX: usize = 16;
+const SCRAPE: Duration = Duration::from_secs(5);
 /// The wait after the kernel refused a connection, as it does without descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -74,7 +75,7 @@ fn accept(listener: &TcpListener, metrics: &Arc<dyn Text>) {
         let _ = thread.spawn(move || {
             let _place = place;
             // A client that went away is no one's error.
-            let _ = answer(stream, &*metrics);
+            let _ = answer(stream, &*metrics, &Patience::of(SCRAPE));
         });
     }
 }
@@ -88,6 +89,24 @@ impl Drop for Place {
     }
 }
 
+/// How long a client has.
+struct Patience {
+    since: Stopwatch,
+    whole: Duration,
+}
+
+impl Patience {
+    fn of(whole: Duration) -> Self {
+        Self { since: Stopwatch::start(), whole }
+    }
+
+    /// How long the next call may wait; an error if there is no time for one.
+    fn next(&self) -> io::Result<Option<Duration>> {
+        let left = self.whole.saturating_sub(self.since.elapsed());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left.min(WAIT))) }
+    }
+}
+
 /// What a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -95,8 +114,8 @@ enum Wanted {
     Other(&'static str, &'static str),
 }
 
-fn answer(mut stream: TcpStream, metrics: &dyn Text) -> io::Result<()> {
-    let wanted = request(&mut stream)?;
+fn answer(mut stream: TcpStream, metrics: &dyn Text, patience: &Patience) -> io::Result<()> {
+    let wanted = request(&mut stream, patience)?;
     let (status, kind, body, with_body) = match wanted {
         Wanted::Metrics { with_body } => ("200 OK", KIND, metrics.text(), with_body),
         Wanted::Other(status, why) => (status, PLAIN, format!("{why}\n"), true),
@@ -109,27 +128,27 @@ fn answer(mut stream: TcpStream, metrics: &dyn Text) -> io::Result<()> {
     if with_body {
         out.push_str(&body);
     }
-    send(&mut stream, out.as_bytes())?;
-    linger(&mut stream)
+    send(&mut stream, out.as_bytes(), patience)?;
+    linger(&mut stream, patience)
 }
 
 /// Takes what a client still sends, for a moment: with bytes unread the kernel would take the answer back.
-fn linger(stream: &mut TcpStream) -> io::Result<()> {
+fn linger(stream: &mut TcpStream, patience: &Patience) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let mut some = [0; 4096];
-    for _ in 0..CALLS_MAX {
+    loop {
+        stream.set_read_timeout(patience.next()?)?;
         if stream.read(&mut some)? == 0 {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 /// Reads as much as says what is wanted.
-fn request(stream: &mut TcpStream) -> io::Result<Wanted> {
-    stream.set_read_timeout(Some(WAIT))?;
+fn request(stream: &mut TcpStream, patience: &Patience) -> io::Result<Wanted> {
     let mut head = Vec::new();
-    for _ in 0..CALLS_MAX {
+    loop {
+        stream.set_read_timeout(patience.next()?)?;
         let mut some = [0; 1024];
         match stream.read(&mut some)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -139,7 +158,6 @@ fn request(stream: &mut TcpStream) -> io::Result<Wanted> {
             return Ok(wanted);
         }
     }
-    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// What this much of a request asks for; nothing as long as it is not whole.
@@ -164,18 +182,15 @@ fn wanted(head: &[u8]) -> Option<Wanted> {
     }
 }
 
-fn send(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
-    stream.set_write_timeout(Some(WAIT))?;
-    for _ in 0..CALLS_MAX {
+fn send(stream: &mut TcpStream, mut bytes: &[u8], patience: &Patience) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.set_write_timeout(patience.next()?)?;
         match stream.write(bytes)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             count => bytes = &bytes[count..],
         }
-        if bytes.is_empty() {
-            return Ok(());
-        }
     }
-    Err(io::ErrorKind::TimedOut.into())
+    Ok(())
 }
 
 /// An address, or a port of this machine alone.
@@ -251,6 +266,24 @@ mod tests {
         });
         assert!(is_answered);
         drop(silent);
+    }
+
+    /// Each byte comes before the patience with one call ends.
+    #[test]
+    fn a_client_that_drips_has_no_more_time_than_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let answered = std::thread::spawn(move || answer(stream, &Fixed, &Patience::of(WAIT)));
+        let mut sent = 0;
+        while !answered.is_finished() && sent < 600 {
+            sent += client.write(b"G").unwrap_or(0);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        // The last call waits for what is left of the time.
+        let ended = answered.join().unwrap().unwrap_err().kind();
+        assert!(matches!(ended, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{ended}");
+        assert!(sent < 600, "{sent}");
     }
 
     #[test]

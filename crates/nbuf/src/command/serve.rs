@@ -1,5 +1,6 @@
 //! `nbuf serve`: a cache in front of a disc, for clients of NBD.
 
+mod ask;
 mod metrics;
 
 use std::net::SocketAddr;
@@ -15,11 +16,14 @@ use nbuf::experiment::serve::{
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
 
+use ask::Ask;
+
 use crate::console::Console;
 use crate::exit;
 use crate::fail::{UsageError, say};
 use crate::output::{as_io, print};
 use crate::show::serve as shown;
+use crate::show::terminal::Terminal;
 
 /// Serve a disc through a cache, by NBD.
 ///
@@ -147,45 +151,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Asks a running server.
-#[derive(Debug, clap::Subcommand)]
-enum Ask {
-    /// Print what a server has done so far
-    Stats {
-        /// Its control socket, or its socket if --control was not given
-        socket: PathBuf,
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
-    /// Give the cache of a server another size
-    Resize {
-        /// Its control socket, or its socket if --control was not given
-        socket: PathBuf,
-        /// The new size
-        #[arg(value_parser = bytes)]
-        size: Bytes,
-        /// The export whose cache it is, if there are several
-        #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
-        export: String,
-    },
-    /// Give the cache of a server another policy
-    Policy {
-        /// Its control socket, or its socket if --control was not given
-        socket: PathBuf,
-        /// The new policy; see docs/policies.md
-        policy: Choice,
-        /// The export whose cache it is, if there are several
-        #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
-        export: String,
-    },
-    /// Let a server write what is dirty, and end
-    Drain {
-        /// Its control socket, or its socket if --control was not given
-        socket: PathBuf,
-    },
-}
-
 fn size(text: &str) -> Result<Size, String> {
     bytes(text).map(Size::Absolute)
 }
@@ -200,15 +165,9 @@ fn bytes(text: &str) -> Result<Bytes, String> {
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
     match &args.ask {
-        Some(Ask::Stats { socket, json }) => tell(&serve::stats(socket)?, *json)?,
-        Some(Ask::Resize { socket, size, export }) => serve::resize(socket, *size, export)?,
-        Some(Ask::Policy { socket, policy, export }) => {
-            serve::change_policy(socket, *policy, export)?;
-        }
-        Some(Ask::Drain { socket }) => serve::drain(socket)?,
-        None => return serve(args),
+        Some(question) => ask::run(question).map(|()| 0),
+        None => serve(args),
     }
-    Ok(0)
 }
 
 fn serve(args: &Args) -> Result<u8> {
@@ -260,7 +219,7 @@ fn tell(document: &ServeDocument, json: bool) -> Result<()> {
     if json {
         return print(document::write(document)?.as_bytes());
     }
-    print(shown::summary(document).as_bytes())
+    print(shown::summary(document, Terminal::of_output().width).as_bytes())
 }
 
 impl Args {

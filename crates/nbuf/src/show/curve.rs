@@ -16,6 +16,7 @@ mod words;
 
 pub(crate) use chart::plot;
 pub(crate) use csv::csv;
+pub(crate) use family::is_floor_at_most;
 pub(crate) use page::page;
 pub(crate) use table::table;
 

@@ -14,7 +14,7 @@ use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
 use nbuf::units::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
-use super::text::clean;
+use super::text::{clean, wrap_behind};
 use crate::shell;
 
 /// What a URI has as `%XX`: all but what RFC 3986 reserves for nothing, and slashes.
@@ -105,24 +105,33 @@ pub(crate) fn checked(spec: &Spec, discs_bytes: &[Option<u64>]) -> String {
 }
 
 /// What a server has done, and each of its exports.
-pub(crate) fn summary(document: &ServeDocument) -> String {
-    let mut text = one(document);
+pub(crate) fn summary(document: &ServeDocument, width: usize) -> String {
+    let mut text = one(document, width);
     for export in &document.exports {
-        let _ = writeln!(text, "\nexport    {}, {}", clean(&export.name), clean(&export.disc));
-        text.push_str(&one(export));
+        text.push('\n');
+        line(
+            &mut text,
+            "export",
+            &format!("{}, {}", clean(&export.name), clean(&export.disc)),
+            width,
+        );
+        text.push_str(&one(export, width));
     }
     text
 }
 
+/// A name, and what is said of it next to the name.
+fn line(text: &mut String, name: &str, value: &str, width: usize) {
+    wrap_behind(text, value, width, [&format!("{name:<9}"), &" ".repeat(9)]);
+}
+
 /// What a server or an export has done.
-fn one(document: &ServeDocument) -> String {
+fn one(document: &ServeDocument, width: usize) -> String {
     let d = document;
     let bytes = |bytes: u64| Bytes(bytes).to_string();
     let ratio = d.hit_ratio.map_or_else(|| "-".to_owned(), |hit| format!("{:.1} %", hit * 100.0));
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<10}{value}");
-    };
+    let mut line = |name: &str, value: String| line(&mut text, name, &value, width);
     line(
         "cache",
         format!(
@@ -190,7 +199,30 @@ pub(crate) fn lost(document: &ServeDocument) -> String {
 mod tests {
     use std::path::PathBuf;
 
+    use console::measure_text_width as width_of;
+
     use super::*;
+
+    #[test]
+    fn what_a_server_has_done_fits_any_terminal() {
+        let export = |name: &str| ServeDocument {
+            name: name.to_owned(),
+            disc: "file:/somewhere/a/disc.img".to_owned(),
+            hit_ratio: Some(0.5),
+            ..ServeDocument::default()
+        };
+        let exports = vec![export("one"), export("another-one")];
+        let document = ServeDocument { exports, ..export("") };
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let wide = summary(&document, 1000);
+        for width in [20, 40, 80, 120] {
+            let text = summary(&document, width);
+            assert!(text.lines().all(|line| width_of(line) <= width), "{text}");
+            if width >= 40 {
+                assert_eq!(words(&text), words(&wide), "{width}");
+            }
+        }
+    }
 
     #[test]
     fn names_with_other_characters_are_written_as_each_reader_wants_them() {

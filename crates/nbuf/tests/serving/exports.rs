@@ -150,7 +150,8 @@ fn a_file_in_another_order_changes_no_other_export() {
     let lines: Vec<&str> = said.lines().collect();
     let wanted = [
         "nbuf: config: size of a was 64.0 KiB and is 256 KiB",
-        "nbuf: config: export stays as it is until the server is started again",
+        "nbuf: config: the export a is missing, and is served as before until the server is started again",
+        "nbuf: config: the export c is new, and is served when the server is started again",
         "nbuf: config: size of b was 128 KiB and is 512 KiB",
     ];
     assert_eq!((status, &lines[..]), (0, &wanted[..]));
@@ -179,16 +180,74 @@ fn a_disc_is_served_once_unless_it_is_only_read() {
     assert_eq!(server.end().0, 0);
 }
 
-#[test]
-fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
-    let place = Place::new();
+/// A server whose disc `b` does not answer, and the program behind it.
+fn hanging(place: &Place) -> (Server, Server) {
     fs::write(place.path("behind.img"), vec![7; MIB]).unwrap();
     let mut command = place.nbuf(["serve", "--disc", "file:behind.img", "--size", "64KiB"]);
     command.args(["--socket", "behind"]).stderr(Stdio::piped());
     let behind = Server::spawn(command, place.path("behind"));
     let exports = ["--export", "a=file:a.img", "--export", "b=nbd:unix:behind"];
-    let mut server =
-        start(&place, &[&exports[..], &["--size", "256KiB", "--write", "back"]].concat());
+    let server = start(place, &[&exports[..], &["--size", "256KiB", "--write", "back"]].concat());
+    (behind, server)
+}
+
+#[test]
+fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
+    let place = Place::new();
+    let (behind, server) = hanging(&place);
+    let [mut other, mut client] = ["b", "b"].map(|name| named(&server.socket, name).unwrap());
+    assert_eq!(client.write(0, 0, &[8; 512]), Some(0));
+    behind.signal(libc::SIGSTOP);
+    other.send(0, super::READ, 65536, 512);
+    until("b waits for its disc", || stats(&place)["exports"][1]["reads"] == 1);
+    let mut resize = place.nbuf(["serve", "resize", "socket", "1MiB", "--export", "b"]);
+    let mut resize = resize.spawn().unwrap();
+    // Nothing shows that it waits, but that it does not end.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    // More than a page for each, and more than one read of the socket brings.
+    for page in 0..24_u8 {
+        client.send(0, super::WRITE, 4096 * u64::from(page), 4096);
+        client.0.write_all(&[page + 100; 4096]).unwrap();
+    }
+    drop(client);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    behind.signal(libc::SIGCONT);
+    assert!(resize.wait().unwrap().success());
+    until("they are written", || stats(&place)["exports"][1]["writes"] == 25);
+    until("the client is gone", || stats(&place)["clients"] == 1);
+    assert_eq!(other.reply(), Some(0));
+    drop(other);
+    let mut again = named(&server.socket, "b").unwrap();
+    for page in 0..24_u8 {
+        assert_eq!(again.read(4096 * u64::from(page), 4096).unwrap(), [page + 100; 4096]);
+    }
+    assert_eq!(server.end().0, 0);
+    assert_eq!(fs::read(place.path("behind.img")).unwrap()[4096 * 23..4096 * 24], [123; 4096]);
+}
+
+#[test]
+fn a_signal_ends_a_server_that_drains_for_a_caller() {
+    let place = Place::new();
+    let (behind, mut server) = hanging(&place);
+    let mut client = named(&server.socket, "b").unwrap();
+    assert_eq!(client.write(0, 0, &[9; 512]), Some(0));
+    behind.signal(libc::SIGSTOP);
+    let drain = place.nbuf(["serve", "drain", "socket"]).output().unwrap();
+    assert!(drain.status.success(), "{drain:?}");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(server.child.try_wait().unwrap().is_none(), "it waits for its disc");
+    server.signal(libc::SIGTERM);
+    assert_eq!(server.child.wait().unwrap().code(), Some(1));
+    let mut said = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.contains("512 bytes were acknowledged"), "{said}");
+    behind.signal(libc::SIGCONT);
+}
+
+#[test]
+fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
+    let place = Place::new();
+    let (behind, mut server) = hanging(&place);
     let [mut a, mut b] = ["a", "b"].map(|name| named(&server.socket, name).unwrap());
     assert_eq!(b.write(0, 0, &[8; 512]), Some(0));
     behind.signal(libc::SIGSTOP);

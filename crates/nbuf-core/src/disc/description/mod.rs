@@ -57,6 +57,11 @@ pub fn parse(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<Document, DescriptionError> {
+    if disksim::is_seek(text) {
+        return wrong(
+            "these are the seek times of a drive alone: give the .model that names this file",
+        );
+    }
     if disksim::is_one(text) { disksim::parse(text, read) } else { Document::parse(text) }
 }
 

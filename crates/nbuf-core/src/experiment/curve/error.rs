@@ -43,6 +43,23 @@ pub enum Error {
         /// Its format.
         format: &'static str,
     },
+    /// A trace of keys has no pages.
+    #[error(
+        "{name} has keys and no pages ({format}), so {option} has no meaning: leave it out, or take --unit object"
+    )]
+    PagesOfKeys {
+        /// The trace.
+        name: String,
+        /// Its format.
+        format: &'static str,
+        /// The option that asks for pages.
+        option: &'static str,
+    },
+    /// A price of misses and a column of their costs.
+    #[error(
+        "--target price= has one price for all misses, and --cost has a price for each: leave one of them out"
+    )]
+    PriceAndCost,
     /// A policy has no rule for objects.
     #[error(transparent)]
     CannotWeigh(CannotWeigh),
@@ -172,6 +189,12 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::SampleOfOthers | Self::SplitWithoutLru | Self::CostOfFormat { .. })
+        matches!(
+            self,
+            Self::SampleOfOthers
+                | Self::SplitWithoutLru
+                | Self::CostOfFormat { .. }
+                | Self::PriceAndCost
+        )
     }
 }

@@ -34,6 +34,7 @@ use super::grid::{Grid, Names, Plan};
 use super::notice::Notice;
 use super::result::{CurveDocument, PolicyCurve, TraceSummary, Warning};
 use super::session::Session;
+use super::target::Target;
 use crate::trace::request::Unit;
 use crate::workload::pages::Tally;
 use crate::workload::within::take_within;
@@ -57,6 +58,9 @@ struct Drawn {
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Error> {
     sampled::must_be_possible(spec)?;
     parts::must_be_possible(spec)?;
+    if spec.cost.is_some() && matches!(spec.target, Some(Target::Price { .. })) {
+        return Err(Error::PriceAndCost);
+    }
     let session = &*session;
     let document = session.heeding(|| draw(spec, session)).map_err(Error::Signals)??;
     if document.trace.requests == 0 && session.cancellation.signal().is_none() {
@@ -67,6 +71,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Erro
 
 fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
     let mut reading = Reading::open(spec, session)?;
+    let detected = reading.source.detected();
+    if let (Some(option), Unit::Keys) = (spec.asks_for_pages, detected.unit) {
+        let (name, format) = (reading::named(spec), detected.format.name);
+        return Err(Error::PagesOfKeys { name, format, option });
+    }
     let is_objects = objects::are_asked_for(spec, &reading)?;
     if spec.writes == Writes::Store && !is_objects {
         return Err(Error::StoresPages);

@@ -33,6 +33,9 @@ pub struct Spec {
     pub sizes: Option<SizeList>,
     /// Bytes of a page; each has curves of its own.
     pub page_bytes: Vec<u64>,
+    /// The option that asks for pages, if one does: a trace of keys is then an error, as it has none.
+    #[serde(skip)]
+    pub asks_for_pages: Option<&'static str>,
     /// Whether requests are kept whole.
     pub whole: Whole,
     /// Whether the caches are of objects with sizes: a key, or a whole request. They also are where a size
@@ -99,6 +102,7 @@ impl Default for Spec {
             memory: None,
             policies: Vec::new(),
             sizes: None,
+            asks_for_pages: None,
             page_bytes: vec![PAGE_BYTES],
             whole: Whole::default(),
             is_objects: false,

@@ -82,7 +82,7 @@ impl Folder {
     pub(super) fn read_tasks_of(&self, path: PathBuf) -> Result<Vec<FleetTask>, Error> {
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && path == self.path(TASKS) => {
                 return Err(Error::NoPlan(self.0.clone()));
             }
             Err(source) => return Err(Error::Folder { path, source }),

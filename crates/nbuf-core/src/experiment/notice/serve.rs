@@ -27,6 +27,16 @@ pub enum ServeNotice<'a> {
         /// Its key.
         key: &'a str,
     },
+    /// The file has not named an export that is served.
+    Missing {
+        /// Its name.
+        export: &'a str,
+    },
+    /// The file names an export that is not served.
+    Added {
+        /// Its name.
+        export: &'a str,
+    },
     /// The file could not be used, and all stays as it is.
     NotRead(&'a (dyn Error + 'static)),
     /// The limit on open files permits fewer clients.
@@ -48,6 +58,16 @@ impl Display for ServeNotice<'_> {
             Self::Certificates => f.write_str("config: new clients get the certificate of now"),
             Self::Fixed { key } => {
                 write!(f, "config: {key} stays as it is until the server is started again")
+            }
+            Self::Missing { export } => write!(
+                f,
+                "config: the export {export} is missing, and is served as before until the server is started again"
+            ),
+            Self::Added { export } => {
+                write!(
+                    f,
+                    "config: the export {export} is new, and is served when the server is started again"
+                )
             }
             Self::NotRead(error) => {
                 write!(f, "config: not used, all stays as it is: {}", causes(*error))

@@ -42,12 +42,14 @@ pub enum OutputError {
         option: &'static str,
     },
     /// Whether something has the name cannot be seen.
-    #[error("{}", .path.display())]
+    #[error("cannot write {}: {cause}; give another place with {option}", .path.display())]
     Unseen {
         /// The name.
         path: PathBuf,
+        /// What gave it.
+        option: &'static str,
         /// The answer of the kernel.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The descriptor of that name is not open.
     #[error("{} is not open for us ({cause}); name a file with {option}", .path.display())]

@@ -44,6 +44,9 @@ pub struct ServeNeed {
     pub pages_per_second: f64,
     /// The time of the disc for a page that was missed; nothing before the first one.
     pub disc_seconds_per_miss: Option<f64>,
+    /// Requests that the disc has refused since the start.
+    #[serde(default)]
+    pub disc_errors: u64,
     /// The running policy with other sizes and its own, from the smallest to the largest. Nothing before a thousand
     /// pages were read.
     pub sizes: Vec<ServeNeedSize>,

@@ -95,12 +95,15 @@ pub struct TraceDropped {
     pub cut: u64,
     /// Accesses to objects that the keys of oracleGeneral cannot distinguish.
     pub objects: u64,
+    /// Times to live, which the new form does not have.
+    #[serde(default)]
+    pub lifetimes: u64,
 }
 
 impl From<Dropped> for TraceDropped {
     fn from(dropped: Dropped) -> Self {
-        let Dropped { flushes, discards, empty, cut, objects } = dropped;
-        Self { flushes, discards, empty, cut, objects }
+        let Dropped { flushes, discards, empty, cut, objects, lifetimes } = dropped;
+        Self { flushes, discards, empty, cut, objects, lifetimes }
     }
 }
 

@@ -72,6 +72,12 @@ impl Keep<'_, '_> {
         for key in fixed(self.spec, &spec) {
             self.notice(ServeNotice::Fixed { key });
         }
+        for export in without(self.spec, &spec) {
+            self.notice(ServeNotice::Missing { export });
+        }
+        for export in without(&spec, self.spec) {
+            self.notice(ServeNotice::Added { export });
+        }
         let clients_max = super::limits::clients(spec.clients_max, self.session.observer);
         let change = |(disc, ours): (usize, &ExportSpec)| {
             let wanted = same(self.spec, ours, &spec)?;
@@ -134,12 +140,16 @@ fn same<'a>(spec: &Spec, ours: &ExportSpec, other: &'a Spec) -> Option<&'a Expor
     }
 }
 
+/// The names of exports of these settings that the others do not have.
+fn without<'a>(spec: &'a Spec, other: &Spec) -> Vec<&'a str> {
+    let is_alone = |export: &&ExportSpec| same(spec, export, other).is_none();
+    spec.exports.iter().filter(is_alone).map(|export| export.name.as_str()).collect()
+}
+
 /// Settings that differ and cannot change while a server runs.
 fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
     let pairs = || ours.exports.iter().filter_map(|own| Some((own, same(ours, own, other)?)));
-    let has_same = pairs().count() == ours.exports.len().max(other.exports.len());
     let pairs = [
-        ("export", has_same),
         ("disc", pairs().all(|(ours, other)| ours.disc == other.disc)),
         ("page", pairs().all(|(ours, other)| ours.page_bytes == other.page_bytes)),
         ("threads", ours.threads == other.threads),

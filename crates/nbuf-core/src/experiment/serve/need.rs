@@ -117,6 +117,7 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
         pages: seen.compared_pages,
         pages_per_second,
         disc_seconds_per_miss: per_miss,
+        disc_errors: seen.disc_errors,
         sizes,
         others: others
             .into_iter()

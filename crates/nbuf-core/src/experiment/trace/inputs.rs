@@ -100,7 +100,7 @@ fn reading(source: &Source) -> TraceReading {
             .cautions()
             .iter()
             .cloned()
-            .chain(source.unsized_requests())
+            .chain(problems.doubts_of_sizes())
             .map(Warning::Text)
             .collect(),
     }

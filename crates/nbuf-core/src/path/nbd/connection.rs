@@ -2,8 +2,11 @@
 //!
 //! Both buffers are bounded: a client that sends without reading its replies is not read until it does.
 
+mod pace;
+
 use std::io::{self, ErrorKind};
 
+use self::pace::Pace;
 use super::channel::Channel;
 use super::export::Context;
 use super::handshake::Handshake;
@@ -24,29 +27,12 @@ const UNDER_WAY_MAX: u32 = 1024;
 const UNDER_WAY_BYTES_MAX: u64 = 64 << 20;
 /// How long a handshake may take.
 const HANDSHAKE: Nanos = Nanos(10_000_000_000);
-/// Bytes a second that a client moves at least while it is within a request, or has replies to take.
-const BYTES_A_SECOND_MIN: f64 = 16_384.0;
 
 /// What a client is at.
 #[derive(Debug)]
 pub(super) enum Phase {
     Handshake(Handshake),
     Requests(Form, Vec<Context>),
-}
-
-/// What a client has moved since it began to owe something: the rest of a request, or the taking of replies.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    since: Nanos,
-    bytes: u64,
-    /// Whether a request or all replies were complete since the last look.
-    has_gone_on: bool,
-}
-
-impl Pace {
-    fn from(since: Nanos) -> Self {
-        Self { since, bytes: 0, has_gone_on: false }
-    }
 }
 
 /// A connected client.
@@ -84,6 +70,8 @@ pub(super) struct Connection {
     /// Whether nothing more is read of it.
     pub(super) is_over: bool,
     is_broken: bool,
+    /// Whether the client has closed both ways: it takes no replies, and what it sent before may wait to be read.
+    pub(super) is_left: bool,
 }
 
 impl Connection {
@@ -110,6 +98,7 @@ impl Connection {
             is_held: false,
             is_over: false,
             is_broken: false,
+            is_left: false,
         }
     }
 
@@ -136,7 +125,7 @@ impl Connection {
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
-        self.sent < self.out.len() || self.channel.has_sealed()
+        !self.is_left && (self.sent < self.out.len() || self.channel.has_sealed())
     }
 
     /// From the next byte on all is sealed, when the answer to that is sent. Nothing is read meanwhile.
@@ -178,12 +167,7 @@ impl Connection {
             self.pace = Pace::from(now);
             return false;
         }
-        if now - self.pace.since <= timeout {
-            return false;
-        }
-        let is_slow = (self.pace.bytes as f64) < BYTES_A_SECOND_MIN * timeout.seconds();
-        self.pace = Pace::from(now);
-        is_slow
+        self.pace.is_slow(now, timeout)
     }
 
     /// Frees the buffers of a client that is idle. Called at intervals.
@@ -253,6 +237,10 @@ impl Connection {
 
     /// Sends what can be sent now.
     pub(super) fn send(&mut self) {
+        if self.is_left {
+            (self.out, self.sent) = (Vec::new(), 0);
+            return;
+        }
         match self.try_to_send() {
             Err(error) if !is_later(&error) => self.break_off(),
             _ => {}
@@ -283,6 +271,15 @@ impl Connection {
         self.channel.flush()?;
         self.pace.has_gone_on |= has_replies;
         Ok(())
+    }
+
+    /// The client has closed both ways. What it asked for before counts, as it does if it had waited: whether it left.
+    pub(super) fn leave(&mut self) -> bool {
+        self.is_left = matches!(self.phase, Phase::Requests(..));
+        if !self.is_left {
+            self.break_off();
+        }
+        self.is_left
     }
 
     /// Nothing more is read or sent.

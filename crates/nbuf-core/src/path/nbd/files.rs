@@ -29,13 +29,24 @@ pub enum DiscFileError {
         path: String,
     },
     /// The kernel refused a call.
-    #[error("{path}: {error}")]
+    #[error("cannot use the disc {path}: {error}; {}", advice(error))]
     Kernel {
         /// Its name.
         path: String,
         /// The kernel's error.
         error: io::Error,
     },
+}
+
+/// What to do about a disc that the kernel refuses.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "correct its name, or make it with `truncate -s SIZE PATH`",
+        io::ErrorKind::PermissionDenied => {
+            "serve it as its owner, or with --read-only if you may read it"
+        }
+        _ => "look at its file system, or give another disc",
+    }
 }
 
 /// Opens the image of a disc, and locks it until it is closed: for others too if it is only read. The file, and

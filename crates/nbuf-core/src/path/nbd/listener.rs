@@ -18,6 +18,9 @@ use rustix::process::umask;
 
 use crate::sys::activation::{AddressFamily, Passed};
 
+/// The longest path of a Unix socket: `sun_path` of `unix(7)`, which ends with a zero.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -58,6 +61,15 @@ pub enum ListenError {
     /// The control socket that was passed can be reached from other machines.
     #[error("the control socket that was passed is not a Unix socket: give its unit a path")]
     PassedControl,
+    /// The path is longer than an address of a Unix socket.
+    #[error(
+        "the path of the socket {path} has {} B, and the kernel permits {SOCKET_PATH_BYTES_MAX}: give a shorter one, such as /tmp/disc.sock",
+        path.len()
+    )]
+    LongPath {
+        /// The file.
+        path: String,
+    },
     /// The kernel refused.
     #[error("cannot listen at {at}: {error}")]
     Kernel {
@@ -100,6 +112,9 @@ impl Listener {
         let kernel = |error| ListenError::Kernel { at: address.to_string(), error };
         match address {
             Address::Unix(path) => {
+                if path.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
+                    return Err(ListenError::LongPath { path: path.display().to_string() });
+                }
                 clear(path)?;
                 let before = umask(Mode::RWXG | Mode::RWXO | Mode::XUSR);
                 let bound = UnixListener::bind(path);
@@ -267,6 +282,16 @@ mod tests {
         let socket = tries.expect("a client waits");
         assert!(sockopt::socket_keepalive(&socket).unwrap());
         assert_eq!(sockopt::tcp_keepcnt(&socket).unwrap(), 6);
+    }
+
+    #[test]
+    fn a_path_is_as_long_as_the_kernel_permits() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = SOCKET_PATH_BYTES_MAX - folder.path().as_os_str().len() - 1;
+        let at = |bytes: usize| Address::Unix(folder.path().join("s".repeat(bytes)));
+        assert!(Listener::bind(&at(room)).is_ok());
+        let error = Listener::bind(&at(room + 1)).unwrap_err().to_string();
+        assert!(error.contains("has 108 B, and the kernel permits 107: give a shorter"), "{error}");
     }
 
     #[test]

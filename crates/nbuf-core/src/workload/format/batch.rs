@@ -100,6 +100,8 @@ pub struct Problems {
     /// Requests for keys of which nothing before them stated a size. They are used, with a size of 0 or with the
     /// bytes of the key alone.
     pub unsized_requests: u64,
+    /// Answers that have no body and yet have bytes, so that the sizes of the log count headers too.
+    pub headers_counted: u64,
 }
 
 impl Problems {
@@ -116,11 +118,30 @@ impl Problems {
         self.count += std::mem::take(&mut other.count);
         self.unused += std::mem::take(&mut other.unused);
         self.unsized_requests += std::mem::take(&mut other.unsized_requests);
+        self.headers_counted += std::mem::take(&mut other.headers_counted);
         for problem in other.kept.drain(..) {
             if self.has_room_for(problem.kind) {
                 self.kept.push(problem);
             }
         }
+    }
+
+    /// How many requests are for keys without a size, and whether the sizes count more than the keys. Empty if neither.
+    pub fn doubts_of_sizes(&self) -> Vec<String> {
+        let Problems { unsized_requests, headers_counted, .. } = *self;
+        let missing = (unsized_requests > 0).then(|| {
+            format!(
+                "{unsized_requests} requests are for keys of which the trace states no size before them: they count as \
+                 requests, and their bytes are missing"
+            )
+        });
+        let too_large = (headers_counted > 0).then(|| {
+            format!(
+                "{headers_counted} answers without a body have bytes in this log, so its sizes count the headers too: \
+                 Apache writes the bytes of the body for %B, and body=%B behind the line is read first"
+            )
+        });
+        missing.into_iter().chain(too_large).collect()
     }
 
     /// Returns whether this problem can be kept. There is always room for a cut-off: it occurs once

@@ -38,6 +38,16 @@ pub fn key(text: &[u8]) -> u64 {
     super::fields::number(text).filter(|_| is_plain).unwrap_or_else(|| hash(text))
 }
 
+/// The key that a text names in a name space. Space 0 has the keys of [`key`]. No text of another space is one of them,
+/// as a text with the number before it would be.
+pub(super) fn key_in(space: u32, text: &[u8]) -> u64 {
+    if space == 0 {
+        key(text)
+    } else {
+        fold(hash(text) ^ FIRST, fold(u64::from(space) ^ SECOND, THIRD))
+    }
+}
+
 /// [`hash`] for the tables of the standard library.
 #[derive(Default)]
 pub(super) struct Hash(u64);
@@ -74,6 +84,15 @@ mod tests {
             let ones = hashes.iter().filter(|&&hash| hash >> bit & 1 == 1).count();
             assert!((98_000..102_000).contains(&ones), "bit {bit} is set {ones} times");
         }
+    }
+
+    #[test]
+    fn a_key_of_a_space_is_none_of_another() {
+        let texts = || (0..1000).flat_map(|n| [format!("1:{n}"), format!("{n}"), format!("a{n}")]);
+        let keys = |space| texts().map(move |text| key_in(space, text.as_bytes()));
+        let all: HashSet<u64> = (0..4).flat_map(keys).collect();
+        assert_eq!(all.len(), 4 * texts().collect::<HashSet<_>>().len());
+        assert_eq!((key_in(0, b"7"), key_in(0, b"a")), (7, hash(b"a")));
     }
 
     #[test]

@@ -20,12 +20,15 @@ pub(super) fn forever() -> Lifetime {
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Entry {
     bytes: u64,
     ends_ns: i64,
     /// Its name space.
     object: u32,
     is_gone: bool,
+    /// Whether a value was written that nothing may have taken away since.
+    is_written: bool,
     /// Whether a cache that takes in what is asked for may have it.
     is_cached: bool,
     /// Whether it is in the list of its name space.
@@ -41,7 +44,27 @@ impl Entry {
     /// States a size.
     pub(super) fn set_bytes(&mut self, bytes: u64) {
         self.bytes = bytes.min(UNKNOWN - 1);
-        self.is_gone = false;
+        self.write();
+    }
+
+    /// It has a value of the same size.
+    pub(super) fn write(&mut self) {
+        (self.is_gone, self.is_written) = (false, true);
+    }
+
+    /// It has another value, of unknown size.
+    pub(super) fn forget_bytes(&mut self) {
+        self.bytes = UNKNOWN;
+    }
+
+    /// Something took a part of its value, or all.
+    pub(super) fn take(&mut self) {
+        self.is_written = false;
+    }
+
+    /// Whether it has a value for certain. A key that was only asked for may have been missing.
+    pub(super) fn has_value(&self, now_ns: i64) -> bool {
+        self.is_written && self.is_there(now_ns)
     }
 
     /// Whether it was asked for before and is neither deleted nor expired.
@@ -74,7 +97,7 @@ impl Entry {
 
     /// It was deleted. The next request for it is for an object of the same size.
     pub(super) fn delete(&mut self) {
-        (self.is_gone, self.is_cached) = (true, false);
+        (self.is_gone, self.is_written, self.is_cached) = (true, false, false);
     }
 }
 
@@ -95,6 +118,7 @@ impl Known {
             ends_ns: NEVER_NS,
             object,
             is_gone: false,
+            is_written: false,
             is_cached: false,
             is_listed: false,
         });

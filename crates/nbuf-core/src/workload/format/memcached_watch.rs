@@ -6,7 +6,7 @@
 //! 1.6.18 has none). Right before a store or a deletion memcached logs a lookup of its own, which is left out. The length is key
 //! and value, or with `size=value` the value alone. A lookup that missed, or a line without a size, has the last size of its key. `ttl`
 //! states a lifetime; a store without one takes it away. Other lines are left out. `skipped=N`, for lines that
-//! are missing, is a bad line. Lines of several threads may be out of order; `gid` is their order.
+//! are missing, is N bad lines. Lines of several threads may be out of order; `gid` is their order.
 //! Unit: keys; the task is the connection. Source: memcached 1.6 (logger.c).
 
 use super::batch::{Batch, Fault};
@@ -110,7 +110,9 @@ impl Memcached {
         if text == b"OK" {
             return Ok(());
         }
-        if text.starts_with(b"skipped=") {
+        if let Some(count) = text.strip_prefix(b"skipped=") {
+            // Each of them is a record that cannot be read, and the line itself counts as one.
+            out.problems.count += number(count).unwrap_or(1).max(1) - 1;
             return Err(Fault::malformed("each line, and the watcher was too slow for some"));
         }
         let line = Line::new(text);

@@ -1,11 +1,11 @@
 //! nginx: access logs of web servers and proxies, in the format `combined` and in those that go on behind it.
 //!
 //! `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`,
-//! and behind it any words. Of these `host=$host`, `msec=$msec` and `upstream_cache_status=$upstream_cache_status` are
-//! used. Used are GET and HEAD (reads) with a status of `status=`: 200, 206, 301, 302 and 304, which nginx keeps if no
+//! and behind it any words. Of these `host=$host`, `msec=$msec`, `upstream_cache_status=$upstream_cache_status` and `body=%B`
+//! are used. A host and its port before the line, as in Apache's `vhost_combined`, count as `host=`. Used are GET and HEAD (reads) with a status of `status=`: 200, 206, 301, 302 and 304, which nginx keeps if no
 //! status is named. A PURGE that succeeds is a discard. The key is the request target, behind the host if there is one. The length is
-//! `$body_bytes_sent`. For HEAD, 304 and 206 it is the last of a whole answer, if that is more. With a cache status,
-//! BYPASS and `-` are left out. Times are those of the end of a request, in seconds without `msec`.
+//! `$body_bytes_sent`. For HEAD and 304, which have no body, it is the last of a whole answer; for 206 too, if that is more. With
+//! a cache status, BYPASS and `-` are left out. Times are those of the end of a request, in seconds without `msec`.
 //! Unit: keys. Source: nginx 1.22, `ngx_http_log_module`; Apache's combined has `-` for no bytes.
 
 mod line;
@@ -114,10 +114,12 @@ impl Nginx {
     }
 
     fn size(&mut self, key: u64, method: Method, line: &Line, out: &mut Batch) -> u64 {
-        let is_whole = method == Method::Get && !matches!(line.status, 206 | 304);
+        let has_body = method == Method::Get && line.status != 304;
+        out.problems.headers_counted += u64::from(!has_body && line.bytes > 0);
         let last = self.known.get(key).and_then(Entry::bytes);
         let stated = match last {
-            _ if is_whole => Some(line.bytes),
+            _ if !has_body => last,
+            _ if line.status != 206 => Some(line.bytes),
             Some(last) => Some(last.max(line.bytes)),
             None => (line.bytes > 0).then_some(line.bytes),
         };

@@ -1,20 +1,24 @@
 //! Redis MONITOR: the commands that a server ran, as `redis-cli monitor` prints them.
 //!
 //! `1795638601.250000 [0 127.0.0.1:60866] "SET" "user:1" "..."`: a time, the database, the client, and the arguments
-//! with escapes. From a raw connection a line begins with `+`. The key is the argument without its escapes, behind the
-//! database unless that is 0. The length is key and value, or with `size=value` the value alone; a command that states
+//! with escapes. From a raw connection a line begins with `+`. The key is the argument without its escapes, and
+//! another one in each database. The length is key and value, or with `size=value` the value alone; a command that states
 //! no value has the last size of its key. No size is known of hashes, lists, sets and streams. A write with a time (SET with
 //! EX, SETEX, EXPIRE) states a lifetime, and one that takes it away 68 years. EXPIRE and GETEX with a time are writes of the
-//! same size; RENAME deletes and writes; FLUSHDB and FLUSHALL delete every key that the log has. Commands that ask for no
-//! value (PING, TTL, EXISTS, EVAL) are left out: those of a script have lines of their own.
+//! same size; RENAME deletes and writes; FLUSHDB and FLUSHALL delete every key that the log has. Left out are commands that
+//! ask for no value (PING, TTL, EXISTS, EVAL; those of a script have lines of their own), that Redis refuses for their
+//! arguments, or that do nothing by what the log has of their keys.
 //! Unit: keys; the object is the database, the task the port of the client. Source: Redis 7.0, `replicationFeedMonitors`.
 
 mod argument;
+mod between;
 mod command;
 mod keyspace;
+mod options;
 
-use self::argument::{Argument, Arguments};
-use self::command::Command;
+use self::argument::Arguments;
+use self::between::next;
+use self::command::{Command, Refused};
 use self::keyspace::{Asker, Keyspace};
 use super::batch::{Batch, Fault};
 use super::fields::{each_line, number, seconds_ns};
@@ -88,11 +92,15 @@ impl Redis {
             out.problems.unused += 1;
             return Ok(());
         }
-        if count < command.arguments_min() || command == Command::SetMany && count % 2 == 1 {
+        if count < command.arguments_min() {
             return Err(TOO_FEW);
         }
-        asker.object = out.objects.number(format!("database {}", asker.database).as_bytes());
-        self.command(command, asker, arguments, out)
+        asker.object = Asker::number_of(asker.database, out);
+        // Redis logs what it refuses for its arguments too.
+        if self.command(command, asker, arguments, out).is_err() {
+            out.problems.unused += 1;
+        }
+        Ok(())
     }
 
     fn command(
@@ -101,39 +109,71 @@ impl Redis {
         asker: Asker,
         mut arguments: Arguments,
         out: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Refused> {
         let Self(keys) = self;
-        if let Command::Flush { is_all } = command {
-            keys.flush(asker, is_all, out);
-            return Ok(());
-        }
-        let name = arguments.next().ok_or(TOO_FEW)??;
-        let mut next = || arguments.next().ok_or(TOO_FEW)?;
         match command {
-            Command::Get => keys.read(asker, &name, out),
+            Command::Look(which) => keys.look(asker, which, arguments, out),
+            Command::SetMany { is_new } => keys.set_many(asker, is_new, arguments, out),
+            Command::Delete => {
+                arguments.flatten().for_each(|name| keys.delete(asker, &name, out));
+                Ok(())
+            }
+            Command::Flush { is_all } => {
+                keys.flush(asker, is_all, out);
+                Ok(())
+            }
+            Command::Pop { before, keys: which } => {
+                (0..before).try_for_each(|_| next(&mut arguments).map(drop))?;
+                keys.pop(asker, which, arguments, out)
+            }
+            Command::Store { before, keys: which } => {
+                (0..before).try_for_each(|_| next(&mut arguments).map(drop))?;
+                keys.make(asker, which, arguments, out)
+            }
+            Command::Other => Ok(()),
+            _ => self.of_one_key(command, asker, arguments, out),
+        }
+    }
+
+    /// A command whose first argument is the key.
+    fn of_one_key(
+        &mut self,
+        command: Command,
+        asker: Asker,
+        mut arguments: Arguments,
+        out: &mut Batch,
+    ) -> Result<(), Refused> {
+        let Self(keys) = self;
+        let name = next(&mut arguments)?;
+        match command {
             Command::Update => keys.resize(asker, &name, |old| old, out),
+            Command::Change => keys.change(asker, &name, out),
+            Command::Take => keys.take(asker, &name, out),
             Command::Set => {
-                let value = next()?;
-                keys.set(asker, &name, value.bytes(), arguments, out)?;
+                let bytes = next(&mut arguments)?.bytes();
+                keys.set(asker, &name, bytes, arguments, out)?;
             }
             Command::SetEx(unit) => {
-                let left_ns = unit.left_ns(asker.time_ns, &next()?)?;
-                keys.store(asker, &name, next()?.bytes(), Some(left_ns), out);
+                let left_ns = unit.left_of_value_ns(asker.time_ns, &next(&mut arguments)?)?;
+                keys.store(asker, &name, next(&mut arguments)?.bytes(), Some(left_ns), out);
             }
-            Command::SetNew => keys.set_new(asker, &name, next()?.bytes(), out),
+            Command::SetNew => keys.set_new(asker, &name, next(&mut arguments)?.bytes(), out),
             Command::Append => {
-                let more = next()?.bytes();
+                let more = next(&mut arguments)?.bytes();
                 keys.resize(asker, &name, |old| Some(old.unwrap_or(0).saturating_add(more)), out);
             }
             Command::SetRange => {
-                let (offset, value) = (next()?, next()?);
+                let (offset, value) = (next(&mut arguments)?, next(&mut arguments)?);
                 let offset = offset.number().and_then(|number| u64::try_from(number).ok());
-                let offset = offset.ok_or(Fault::malformed("an offset in whole numbers"))?;
-                let end = offset.saturating_add(value.bytes());
+                let end = offset.ok_or(Refused)?.saturating_add(value.bytes());
+                // Nothing to write makes no key.
+                if value.bytes() == 0 {
+                    return Err(Refused);
+                }
                 keys.resize(asker, &name, |old| Some(old.unwrap_or(0).max(end)), out);
             }
             Command::Expire(unit) => {
-                let left_ns = unit.left_ns(asker.time_ns, &next()?)?;
+                let left_ns = unit.left_ns(asker.time_ns, &next(&mut arguments)?)?;
                 keys.expire(asker, &name, left_ns, arguments, out)?;
             }
             Command::Persist => keys.persist(asker, &name, out),
@@ -142,23 +182,17 @@ impl Redis {
                 keys.read(asker, &name, out);
                 keys.delete(asker, &name, out);
             }
-            Command::Rename => keys.rename(asker, &name, &next()?, out),
-            Command::SetMany => {
-                keys.store(asker, &name, next()?.bytes(), None, out);
-                while let Some(name) = arguments.next().transpose()? {
-                    let value = arguments.next().ok_or(TOO_FEW)??;
-                    keys.store(asker, &name, value.bytes(), None, out);
-                }
+            Command::Rename { is_new } => {
+                keys.rename(asker, (&name, &next(&mut arguments)?), is_new, out);
             }
-            Command::GetMany | Command::Delete => {
-                let each: fn(&mut Keyspace, Asker, &Argument, &mut Batch) =
-                    if command == Command::Delete { Keyspace::delete } else { Keyspace::read };
-                each(keys, asker, &name, out);
-                while let Some(name) = arguments.next().transpose()? {
-                    each(keys, asker, &name, out);
-                }
+            Command::MovePart => keys.move_part(asker, &name, &next(&mut arguments)?, out),
+            Command::Copy => {
+                let to = next(&mut arguments)?;
+                keys.copy(asker, (&name, &to), arguments, out)?;
             }
-            Command::Flush { .. } | Command::Other => {}
+            Command::MoveKey => keys.move_key(asker, &name, &next(&mut arguments)?, out)?,
+            Command::LookAndStore => keys.look_and_store(asker, &name, arguments, out)?,
+            _ => {}
         }
         Ok(())
     }

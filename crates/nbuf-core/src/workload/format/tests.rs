@@ -66,7 +66,7 @@ fn show(requests: &[Request], objects: &[String]) -> String {
     lines
 }
 
-/// With hashes for `#TEXT`, and what `N times` stands for.
+/// With hashes for `#TEXT`, keys of a space for `#@SPACE TEXT`, and what `N times` stands for.
 fn expand(want: &str) -> String {
     let mut lines = String::new();
     for line in want.lines() {
@@ -75,7 +75,12 @@ fn expand(want: &str) -> String {
             None => line.to_owned(),
             Some((before, rest)) => {
                 let (text, after) = rest.split_once('+').unwrap();
-                format!("{before}{}+{after}", hash::hash(text.as_bytes()))
+                let of_space = text.strip_prefix('@').and_then(|text| text.split_once(' '));
+                let key = match of_space {
+                    Some((space, text)) => hash::key_in(space.parse().unwrap(), text.as_bytes()),
+                    None => hash::hash(text.as_bytes()),
+                };
+                format!("{before}{key}+{after}")
             }
         };
         lines.push_str(&format!("{line}\n").repeat(times.parse().unwrap()));

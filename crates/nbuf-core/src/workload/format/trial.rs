@@ -42,12 +42,10 @@ pub(super) fn lines(head: Head, mut parser: impl Parser, when_fine: Likeness) ->
 
 /// Whether the first lines have the shape of a log: certain when all have it, and possible when nine of ten
 /// have. A log may begin with lines that ask for nothing, so requests are not waited for. A last line that is
-/// cut counts only where it is the only one: lines of logs are long, and their shape is at their front.
+/// cut counts only where it is the only one: lines of logs are long, and their shape is at their front. Clients send
+/// bytes that no text has, and a server may log them as they are.
 pub(super) fn shapes(head: Head, has_shape: impl Fn(&[u8]) -> bool) -> Likeness {
     let bytes = &head.bytes[..head.bytes.len().min(TRIAL_BYTES)];
-    if is_binary(bytes) {
-        return Likeness::No;
-    }
     let is_cut = !head.is_whole || bytes.len() < head.bytes.len();
     let last = memchr::memrchr(b'\n', bytes).filter(|_| is_cut);
     let lines = bytes[..last.unwrap_or(bytes.len())].split(|byte| *byte == b'\n');

@@ -268,7 +268,7 @@ impl Source {
     /// where an input breaks off.
     pub fn left_out(&self) -> Vec<String> {
         let mut kept = self.problems.kept.iter();
-        let Some(first) = kept.next() else { return self.unsized_requests().into_iter().collect() };
+        let Some(first) = kept.next() else { return self.problems.doubts_of_sizes() };
         let others = match self.problems.count - 1 {
             0 => String::new(),
             others => format!(", and {others} more"),
@@ -276,18 +276,7 @@ impl Source {
         let broken = kept.filter(|problem| problem.kind == ProblemKind::CutOff);
         let told = format!("left out: {}{others}", self.describe(first));
         let broken = broken.map(|problem| self.describe(problem));
-        std::iter::once(told).chain(broken).chain(self.unsized_requests()).collect()
-    }
-
-    /// How many requests are for keys without a size, if any are.
-    pub(crate) fn unsized_requests(&self) -> Option<String> {
-        let count = self.problems.unsized_requests;
-        (count > 0).then(|| {
-            format!(
-                "{count} requests are for keys of which the trace states no size before them: they count as \
-                 requests, and their bytes are missing"
-            )
-        })
+        std::iter::once(told).chain(broken).chain(self.problems.doubts_of_sizes()).collect()
     }
 
     /// Where a problem is and what it is, in a line.

@@ -7,7 +7,7 @@ use nbuf::experiment::curve::{
 };
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
-use nbuf::units::{Size, SizeList};
+use nbuf::units::{PAGE_BYTES, Size, SizeList};
 
 use super::values::{every, overhead, page, rate, target, tolerance, warmup};
 use crate::command::memory::allowed;
@@ -41,14 +41,13 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "SIZE,...")]
     pub(super) size: Option<SizeList>,
 
-    /// Bytes of a page; several give a curve each
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', default_value = "4KiB",
-        value_parser = page)]
+    /// Bytes of a page; several give a curve each [default: 4KiB]
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = page)]
     pub(super) page: Vec<u64>,
 
-    /// What is one access
-    #[arg(long, value_name = "WHAT", default_value = "page")]
-    pub(super) unit: AccessUnit,
+    /// What is one access [default: page; key for traces of keys]
+    #[arg(long, value_name = "WHAT")]
+    pub(super) unit: Option<AccessUnit>,
 
     /// Bytes that each object takes in addition to its own; caches are then of objects
     #[arg(long, value_name = "BYTES", value_parser = overhead)]
@@ -205,9 +204,10 @@ impl Args {
             memory: self.memory,
             policies,
             sizes: self.size.clone(),
-            page_bytes: self.page.clone(),
-            whole: self.unit.into(),
-            is_objects: self.unit == AccessUnit::Object,
+            page_bytes: if self.page.is_empty() { vec![PAGE_BYTES] } else { self.page.clone() },
+            asks_for_pages: self.asks_for_pages(),
+            whole: self.unit.unwrap_or(AccessUnit::Page).into(),
+            is_objects: self.unit == Some(AccessUnit::Object),
             overhead_bytes: self.overhead.unwrap_or(0),
             allocator: self.allocator,
             ttl: self.ttl,
@@ -223,6 +223,17 @@ impl Args {
             every: self.window,
             by: self.by.map(Into::into),
             is_serial: self.threads == Some(1),
+        }
+    }
+}
+
+impl Args {
+    /// The option that only pages have, if it was given.
+    fn asks_for_pages(&self) -> Option<&'static str> {
+        match self.unit {
+            _ if !self.page.is_empty() => Some("--page"),
+            Some(AccessUnit::Page) => Some("--unit page"),
+            _ => None,
         }
     }
 }

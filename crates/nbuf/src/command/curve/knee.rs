@@ -3,6 +3,8 @@
 use nbuf::experiment::result::{CurveDocument, PolicyCurve};
 use nbuf::units::Bytes;
 
+use crate::show::curve::is_floor_at_most;
+
 /// The three sizes of every curve, what is known of them, and what came of a target.
 pub(super) fn knee(document: &CurveDocument) -> String {
     document.curves.iter().map(line).collect()
@@ -30,7 +32,8 @@ fn sizes(curve: &PolicyCurve) -> String {
             let [low, high] = between.map(|pages| size(curve, pages));
             format!(" ({low} to {high})")
         });
-        format!("{name} {}{between}", size(curve, pages))
+        let less = if name == "floor" && is_floor_at_most(curve) { " or less" } else { "" };
+        format!("{name} {}{less}{between}", size(curve, pages))
     });
     three.join(", ")
 }

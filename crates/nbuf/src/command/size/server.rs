@@ -31,6 +31,8 @@ pub(super) fn run(args: &Args, server: PathBuf) -> Result<u8> {
         (args.following.follow, "--follow"),
         (args.overhead.is_some(), "--overhead"),
         (args.html.is_some(), "--html"),
+        (args.yes, "--yes"),
+        (args.memory.is_some(), "--memory"),
     ];
     if let Some((_, other)) = others.iter().find(|(is_given, _)| *is_given) {
         let only = format!("--server is asked for its own figures: leave out {other}");

@@ -81,13 +81,14 @@ pub(super) fn convert(arguments: &Convert) -> Result<u8> {
 
 /// What the new form cannot say.
 fn tell_dropped(dropped: TraceDropped) {
-    let TraceDropped { flushes, discards, empty, cut, objects } = dropped;
+    let TraceDropped { flushes, discards, empty, cut, objects, lifetimes } = dropped;
     let counts = [
         (flushes, "left out, because the new form has none", "flush", "flushes"),
         (discards, "left out, because the new form has none", "discard", "discards"),
         (empty, "left out, because of no bytes", "request", "requests"),
         (cut, "cut off, because too large", "request", "requests"),
         (objects, "to objects that the new form cannot tell apart", "access", "accesses"),
+        (lifetimes, "left out, because the new form has none", "time to live", "times to live"),
     ];
     for (number, what, one, many) in counts.into_iter().filter(|(number, ..)| *number > 0) {
         crate::fail::say(format_args!("{what}: {}", count(number, one, many)));

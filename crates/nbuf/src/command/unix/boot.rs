@@ -45,7 +45,18 @@ pub(super) struct Boot {
 pub(super) fn run(arguments: &Boot) -> Result<u8> {
     let timing = arguments.costs.model(Model::Instant)?.timing();
     let slot = if arguments.cold { Slot::Cold } else { Slot::Warm };
-    let mut guest = Guest::boot(images::read(&arguments.images)?, slot, &timing);
+    let images = images::read(&arguments.images)?;
+    if !slot.is_filled(&images.drum) {
+        let drum = arguments.images.join("rf0.dsk");
+        let advice = if arguments.cold {
+            "boot without --cold, and put one there with `msys2 1`"
+        } else {
+            "build the images of Unix V1 first; `nbuf unix --help` says where they come from and what to type"
+        };
+        let name = if arguments.cold { "cold" } else { "warm" };
+        bail!("{} has no kernel in its {name} slot: {advice}", drum.display());
+    }
+    let mut guest = Guest::boot(images, slot, &timing);
     guest.machine.stop_when_printed(false);
     let mut lines = Lines::open(arguments.lines)?;
     let console = Console::plain();
@@ -59,8 +70,11 @@ pub(super) fn run(arguments: &Boot) -> Result<u8> {
         Ended::Signal(number) => Ok(exit::command(128 + number)),
         Ended::Crashed(reason) => {
             say(format_args!("the machine as it stood:\n{}", guest.post_mortem()));
-            let advice =
-                if arguments.cold { "boot without --cold" } else { "build the images again" };
+            let advice = if arguments.cold {
+                "boot without --cold"
+            } else {
+                "build the images again, as `nbuf unix --help` says"
+            };
             bail!("{reason}; {advice}");
         }
     }

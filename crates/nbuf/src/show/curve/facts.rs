@@ -187,12 +187,20 @@ pub(super) fn sample(curve: &PolicyCurve, unit: Unit) -> Vec<String> {
         0 => String::new(),
         some => format!(" and the {} asked for most", grouped(some)),
     };
-    let followed = format!(
-        "sampled: {} % of the {}{hot}, {} in all, seed {seed}",
-        round_percent(rate),
-        unit.plural(),
-        grouped(followed_keys)
-    );
+    let followed = if hot_keys > 0 && hot_keys == followed_keys {
+        format!(
+            "sampled: the {} asked for most are all that were followed: none of the others is among the {} % of --sample",
+            format_args!("{} {}", grouped(hot_keys), unit.plural()),
+            round_percent(rate)
+        )
+    } else {
+        format!(
+            "sampled: {} % of the {}{hot}, {} in all, seed {seed}",
+            round_percent(rate),
+            unit.plural(),
+            grouped(followed_keys)
+        )
+    };
     let judged = match judged_from_pages {
         // There are none below.
         Some(0 | 1) => None,

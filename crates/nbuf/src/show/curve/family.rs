@@ -41,7 +41,7 @@ pub(super) fn is_opt(curve: &PolicyCurve) -> bool {
 
 /// Whether the floor is only the end of what was looked at: LRU over objects is counted at all sizes from the
 /// largest object up, and the true floor may be below.
-pub(super) fn is_floor_at_most(curve: &PolicyCurve) -> bool {
+pub(crate) fn is_floor_at_most(curve: &PolicyCurve) -> bool {
     let from = curve.objects.as_ref().and_then(|objects| objects.exact_from_bytes);
     curve.corners.zip(from).is_some_and(|(corners, from)| corners.floor_pages < from)
 }

@@ -15,7 +15,11 @@ pub(crate) fn report(needs: &ServeNeeds, width: usize) -> String {
         let mut answer = String::new();
         wrap(&mut answer, &sentence(need), width);
         let mut out = answer.trim_start().to_owned();
-        if !need.sizes.is_empty() {
+        if need.sizes.is_empty() {
+            if let Some(note) = refusals(need) {
+                wrap(&mut out, &note, width);
+            }
+        } else {
             out += "\n";
             out += &table(need).draw(width);
             out += "\n";
@@ -125,6 +129,7 @@ fn notes(needs: &ServeNeeds, need: &ServeNeed) -> Vec<String> {
             seconds * 1e3
         ));
     }
+    notes.extend(refusals(need));
     if need.used_bytes < need.cache_bytes {
         let (used, all) = (Bytes(need.used_bytes), Bytes(need.cache_bytes));
         notes.push(format!("The cache is not full yet: {used} of {all}."));
@@ -134,6 +139,16 @@ fn notes(needs: &ServeNeeds, need: &ServeNeed) -> Vec<String> {
         notes.push(format!("With {policy} and the same size it would hit {ratio:.1} %."));
     }
     notes
+}
+
+/// Errors of the disc, if there were any.
+fn refusals(need: &ServeNeed) -> Option<String> {
+    let errors = count(need.disc_errors, "request", "requests");
+    (need.disc_errors > 0).then(|| {
+        format!(
+            "The disc refused {errors} since the start. Look at the disc before you size its cache."
+        )
+    })
 }
 
 /// The command that gives the cache the size that is needed.

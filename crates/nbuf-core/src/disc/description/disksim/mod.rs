@@ -26,6 +26,11 @@ pub(crate) fn is_one(text: &str) -> bool {
     first.starts_with("disksim_") || ["dm_disk", "source"].contains(&first)
 }
 
+/// Whether a text is a `.seek`: times that a `.model` names.
+pub(crate) fn is_seek(text: &str) -> bool {
+    text.trim_start().starts_with("Seek distances measured")
+}
+
 /// Reads the files that other files name, and counts them.
 struct Files<'a> {
     read: &'a mut dyn FnMut(&str) -> Result<String, String>,

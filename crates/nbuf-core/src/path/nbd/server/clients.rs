@@ -24,6 +24,8 @@ struct State {
     interest: Option<epoll::EventFlags>,
     bytes: u64,
     is_touched: bool,
+    /// Whether the kernel says no more of it.
+    is_ignored: bool,
 }
 
 /// Clients by place. A place that is free is given again.
@@ -80,12 +82,21 @@ impl Clients {
     pub(super) fn remove(&mut self, place: usize) {
         let Some(connection) = self.all[place].take() else { return };
         let state = &mut self.states[place];
-        if state.interest.take().is_some() {
+        let is_ignored = std::mem::take(&mut state.is_ignored);
+        if state.interest.take().is_some() && !is_ignored {
             // The kernel forgets a closed socket by itself, if no process has another descriptor of it.
             let _ = epoll::delete(&self.epoll, connection.socket());
         }
         self.kept = self.kept.saturating_sub(std::mem::take(&mut state.bytes));
         self.free.push(place);
+    }
+
+    /// Nothing more is waited for of this client: the kernel would say at each wait that it is gone.
+    pub(super) fn ignore(&mut self, place: usize) {
+        if let Some(connection) = &self.all[place] {
+            let _ = epoll::delete(&self.epoll, connection.socket());
+            self.states[place].is_ignored = true;
+        }
     }
 
     /// Something of this client changes.
@@ -131,7 +142,9 @@ impl Clients {
         for place in std::mem::take(&mut self.touched) {
             let state = &mut self.states[place];
             state.is_touched = false;
-            let Some(connection) = self.all[place].as_mut() else { continue };
+            let Some(connection) = self.all[place].as_mut().filter(|_| !state.is_ignored) else {
+                continue;
+            };
             let wanted = interest(connection);
             if state.interest == Some(wanted) {
                 continue;

@@ -148,7 +148,14 @@ impl Server {
         match caller {
             Some(caller) => {
                 let (policy, pages) = (change.policy, change.pages);
-                self.answer(caller, &format!("{{\"policy\": \"{policy}\", \"pages\": {pages}}}"));
+                let bytes =
+                    u64::from(pages) * u64::from(self.discs[disc].cache.settings().page_bytes);
+                self.answer(
+                    caller,
+                    &format!(
+                        "{{\"policy\": \"{policy}\", \"pages\": {pages}, \"bytes\": {bytes}}}"
+                    ),
+                );
             }
             None => keeper.changed(disc, Ok((before, change))),
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::event::epoll::EventFlags;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::super::connection::Connection;
 use super::super::control::Caller;
 use super::drain::waits;
 use super::requests::{LOOKS_MAX, REQUEST_BYTES_MAX};
@@ -206,8 +207,9 @@ impl Server {
             self.take_requests(place);
         } else if flags.intersects(EventFlags::ERR | EventFlags::HUP)
             && !flags.contains(EventFlags::IN)
+            && connection.leave()
         {
-            connection.break_off();
+            self.connections.ignore(place);
         }
         self.connections.touch(place);
     }
@@ -219,6 +221,10 @@ impl Server {
             if connection.wants_to_write() {
                 connection.send();
             }
+            if connection.is_left {
+                self.take_rest(place);
+            }
+            let Some(connection) = self.connections[place].as_mut() else { continue };
             // What waited for room for its replies, or for a quiet time.
             if !connection.waiting().is_empty() && connection.may_ask() {
                 self.take_requests(place);
@@ -230,6 +236,26 @@ impl Server {
                     self.discs[disc].clients -= 1;
                 }
                 self.connections.remove(place);
+            }
+        }
+    }
+
+    /// Reads and takes what a client sent before it closed both ways, as far as it may be taken now.
+    fn take_rest(&mut self, place: usize) {
+        loop {
+            if self.connections[place].as_ref().is_some_and(|client| !client.waiting().is_empty()) {
+                self.take_requests(place);
+            }
+            let waits = |client: &Connection| waits(self.quiet.as_ref(), client.export);
+            let Some(client) = &self.connections[place] else { return };
+            let may_read = client.can_read() && !client.is_held && !client.needs_room;
+            if !may_read || waits(client) {
+                return;
+            }
+            let Some(client) = self.connections[place].as_mut() else { return };
+            client.send();
+            if !client.receive() && !client.is_over {
+                client.break_off();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! A line of an access log.
 
+use core::net::IpAddr;
+
 use super::super::batch::Fault;
 use super::super::calendar::{TIME_BYTES, time_ns};
 use super::super::fields::{Fields, number, quotation_end, seconds_ns};
@@ -23,11 +25,11 @@ const BEGINNING: &str =
 
 impl<'a> Line<'a> {
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, Fault> {
-        let (time_ns, rest) = after_time(text).ok_or(Fault::malformed(BEGINNING))?;
+        let (before, time_ns, rest) = after_time(text).ok_or(Fault::malformed(BEGINNING))?;
         let quoted =
             rest.strip_prefix(b" \"").ok_or(Fault::malformed("a request between \" and \""))?;
         let length =
-            quotation_end(quoted).ok_or(Fault::malformed("a request between \" and \""))?;
+            request_length(quoted).ok_or(Fault::malformed("a request between \" and \""))?;
         let rest = quoted[length + 1..].strip_prefix(b" ");
         let mut fields =
             Fields::blank(rest.ok_or(Fault::malformed("a status behind the request"))?);
@@ -38,7 +40,8 @@ impl<'a> Line<'a> {
         let body = bytes(fields.text("the bytes of the body")?);
         let body = body.ok_or(Fault::malformed("the bytes of the body"))?;
         let request = &quoted[..length];
-        let mut line = Self { time_ns, request, status, bytes: body, host: None, cache: None };
+        let host = virtual_host(before);
+        let mut line = Self { time_ns, request, status, bytes: body, host, cache: None };
         line.words(fields.rest());
         Ok(line)
     }
@@ -66,6 +69,7 @@ impl<'a> Line<'a> {
             (taken, rest) = text_or_word(value);
             match name {
                 b"host" => self.host = Some(taken),
+                b"body" => self.bytes = bytes(taken).unwrap_or(self.bytes),
                 b"upstream_cache_status" => self.cache = Some(taken),
                 b"msec" => self.time_ns = seconds_ns(taken).unwrap_or(self.time_ns),
                 _ => {}
@@ -74,13 +78,40 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The time in brackets, and what follows it. A user may contain brackets.
-fn after_time(text: &[u8]) -> Option<(i64, &[u8])> {
+/// What is before the time in brackets, the time, and what follows it. A user may contain brackets.
+fn after_time(text: &[u8]) -> Option<(&[u8], i64, &[u8])> {
     memchr::memchr_iter(b'[', text).find_map(|at| {
         let inner = text.get(at + 1..at + 1 + TIME_BYTES)?;
         let rest = text[at + 1 + TIME_BYTES..].strip_prefix(b"]")?;
-        Some((time_ns(inner)?, rest))
+        Some((&text[..at], time_ns(inner)?, rest))
     })
+}
+
+/// The host and port that Apache's `vhost_combined` writes before the address of the client. Other lines begin with
+/// that address, which `-` or a name follows, and a user.
+fn virtual_host(before: &[u8]) -> Option<&[u8]> {
+    let mut fields = before.split(|byte| *byte == b' ');
+    let (first, second) = (fields.next()?, fields.next()?);
+    let port = &first[memchr::memrchr(b':', first)? + 1..];
+    let has_port = port.len() <= 5 && number(port).is_some();
+    let is_address = str::from_utf8(first).is_ok_and(|text| text.parse::<IpAddr>().is_ok());
+    // The address, the name of the login, and the user.
+    let has_more = fields.filter(|field| !field.is_empty()).count() >= 2;
+    (has_port && has_more && !is_address && second != b"-").then_some(first)
+}
+
+/// Where a request ends: before the next quotation mark. With `escape=none` a request may contain such marks, and ends
+/// before one that a status follows.
+fn request_length(quoted: &[u8]) -> Option<usize> {
+    let ends = |length: &usize| match quoted.get(length + 1..length + 6) {
+        Some([b' ', status @ .., b' ']) => status.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let length = quotation_end(quoted)?;
+    if ends(&length) {
+        return Some(length);
+    }
+    memchr::memchr_iter(b'"', quoted).find(ends).or(Some(length))
 }
 
 /// The next text in quotation marks, without them, or the next word; and the rest.
@@ -149,11 +180,19 @@ mod tests {
             (format!("unix: - a b [x] {time} \"GET /\\x22\" 304 0"), "GET /\\x22", 304, 0),
             (format!("2001:db8::7 - - {time} \"\" 400 150 \"-\" \"-\""), "", 400, 150),
             (
-                format!("www:80 1.2.3.4 - - {time} \"GET /\\\"a HTTP/1.0\" 404 -"),
+                format!("1.2.3.4 - - {time} \"GET /\\\"a HTTP/1.0\" 404 -"),
                 "GET /\\\"a HTTP/1.0",
                 404,
                 0,
             ),
+            // Without escapes.
+            (
+                format!("1 - - {time} \"GET /\"\"a\" b\\ HTTP/1.0\" 200 7 \"\x07\""),
+                "GET /\"\"a\" b\\ HTTP/1.0",
+                200,
+                7,
+            ),
+            (format!("1 - - {time} \"GET /\\\" 200 7 \"-\""), "GET /\\", 200, 7),
         ];
         for (text, request, status, bytes) in cases {
             let found = line(&text).unwrap();
@@ -173,6 +212,33 @@ mod tests {
         assert_eq!((found.time_ns, found.is_cached()), (1_795_638_601_250_000_000, true));
         let bypassed = text.replace("=HIT", "=BYPASS");
         assert!(!line(&bypassed).unwrap().is_cached());
+    }
+
+    #[test]
+    fn a_host_before_the_line_is_the_host() {
+        let host = |before: &str| {
+            let text = format!("{before} [25/Nov/2026:20:30:01 +0000] \"GET / HTTP/1.1\" 200 5");
+            line(&text).unwrap().host.map(|host| str::from_utf8(host).unwrap().to_owned())
+        };
+        let cases = [
+            ("www.e.org:443 1.2.3.4 - -", Some("www.e.org:443")),
+            ("[::1]:80 fe80::1 - bob", Some("[::1]:80")),
+            ("e:80 client.e.org login a user", Some("e:80")),
+            ("1.2.3.4 - -", None),
+            ("::1 - -", None),
+            ("::1 - a b", None),
+            ("2001:db8::80 login bob", None),
+            ("2001:db8::80 login bob smith", None),
+            ("client.e.org - -", None),
+            ("unix: - a b", None),
+            ("e:http 1.2.3.4 - -", None),
+        ];
+        for (before, want) in cases {
+            assert_eq!(host(before).as_deref(), want, "{before}");
+        }
+        let named = "e:80 1 - - [25/Nov/2026:20:30:01 +0000] \"GET / HTTP/1.1\" 200 305 \"-\" body=5 host=f";
+        let named = line(named).unwrap();
+        assert_eq!((named.host, named.bytes), (Some(&b"f"[..]), 5));
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! The keys of a server as far as its commands tell: sizes, and when they expire.
 
-use super::super::batch::{Batch, Fault};
-use super::super::hash::key;
+use super::super::batch::Batch;
+use super::super::hash::key_in;
 use super::super::known::{Entry, Known};
-use super::argument::{Argument, Arguments};
-use super::command::Time;
+use super::argument::Argument;
+use super::command::Refused;
 use crate::trace::Lifetime;
 use crate::trace::request::{Op, Request};
-
-const NO_TIME: Fault = Fault::malformed("a time behind EX, PX, EXAT or PXAT");
 
 /// Who asks, and when.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +20,18 @@ pub(super) struct Asker {
 }
 
 impl Asker {
+    /// The same in another database.
+    pub(super) fn at(self, database: &Argument, out: &mut Batch) -> Result<Self, Refused> {
+        let database = database.number().and_then(|number| u32::try_from(number).ok());
+        let database = database.ok_or(Refused)?;
+        Ok(Self { database, object: Self::number_of(database, out), ..self })
+    }
+
+    /// The number of a database's name.
+    pub(super) fn number_of(database: u32, out: &mut Batch) -> u32 {
+        out.objects.number(format!("database {database}").as_bytes())
+    }
+
     fn request(self, op: Op, key: u64, length_bytes: u64) -> Request {
         let Self { time_ns, task, object, .. } = self;
         Request { time_ns, object, task, ..Request::new(op, key, length_bytes) }
@@ -33,6 +43,15 @@ impl Asker {
 struct Name {
     key: u64,
     bytes: u64,
+}
+
+/// What a log says of a value that goes from one key to another.
+#[derive(Clone, Copy)]
+pub(super) struct Value {
+    bytes: Option<u64>,
+    left_ns: Option<i64>,
+    /// Whether there is one for certain.
+    is_certain: bool,
 }
 
 /// All keys that a log has.
@@ -59,13 +78,9 @@ impl Keyspace {
 
     fn name(&mut self, asker: Asker, name: &Argument) -> Name {
         self.text.clear();
-        if asker.database > 0 {
-            self.text.extend_from_slice(format!("{}:", asker.database).as_bytes());
-        }
-        let before = self.text.len();
         name.append_to(&mut self.text);
-        let bytes = if self.values_alone { 0 } else { (self.text.len() - before) as u64 };
-        Name { key: key(&self.text), bytes }
+        let bytes = if self.values_alone { 0 } else { self.text.len() as u64 };
+        Name { key: key_in(asker.database, &self.text), bytes }
     }
 
     /// An access to a key of its size. Counts those without one.
@@ -95,8 +110,8 @@ impl Keyspace {
         out: &mut Batch,
     ) {
         if left_ns.is_some_and(|left_ns| left_ns <= 0) {
-            // Redis refuses it.
-            out.problems.unused += 1;
+            // A time that is over.
+            self.delete(asker, name, out);
             return;
         }
         let name = self.name(asker, name);
@@ -106,63 +121,35 @@ impl Keyspace {
         self.push(Op::Write, asker, name, lifetime, out);
     }
 
-    /// SET, with what stands behind the value.
-    pub(super) fn set(
-        &mut self,
-        asker: Asker,
-        name: &Argument,
-        value_bytes: u64,
-        mut options: Arguments,
-        out: &mut Batch,
-    ) -> Result<(), Fault> {
-        let (mut left_ns, mut is_new) = (None, false);
-        while let Some(option) = options.next().transpose()? {
-            if let Some(time) = Time::option(&option) {
-                left_ns = Some(time.left_ns(asker.time_ns, &options.next().ok_or(NO_TIME)??)?);
-            } else if option.is("KEEPTTL") {
-                left_ns = self.left_ns(asker, name);
-            } else {
-                is_new |= option.is("NX");
-            }
-        }
-        if is_new && self.is_there(asker, name) {
-            self.read(asker, name, out);
-        } else {
-            self.store(asker, name, value_bytes, left_ns, out);
-        }
-        Ok(())
-    }
-
-    /// SETNX: a look where there is a value.
-    pub(super) fn set_new(&mut self, asker: Asker, name: &Argument, bytes: u64, out: &mut Batch) {
-        if self.is_there(asker, name) {
-            self.read(asker, name, out);
-        } else {
-            self.store(asker, name, bytes, None, out);
-        }
-    }
-
-    fn is_there(&mut self, asker: Asker, name: &Argument) -> bool {
+    /// Whether the log says that there is such a key.
+    pub(super) fn has_value(&mut self, asker: Asker, name: &Argument) -> bool {
         let name = self.name(asker, name);
-        let entry = self.known.get(name.key);
-        // A key that was only looked at may have been missing.
-        entry.is_some_and(|entry| entry.bytes().is_some() && entry.is_there(asker.time_ns))
+        self.known.get(name.key).is_some_and(|entry| entry.has_value(asker.time_ns))
     }
 
     /// Whether the log says that there is no such key: it was deleted, or its time is over.
-    fn is_missing(&mut self, asker: Asker, name: &Argument) -> bool {
+    pub(super) fn is_missing(&mut self, asker: Asker, name: &Argument) -> bool {
         let name = self.name(asker, name);
         self.known.get(name.key).is_some_and(|entry| !entry.is_there(asker.time_ns))
     }
 
+    /// Whether two arguments name one key.
+    pub(super) fn is_one(&mut self, one: &Argument, other: &Argument) -> bool {
+        self.text.clear();
+        one.append_to(&mut self.text);
+        let length = self.text.len();
+        other.append_to(&mut self.text);
+        self.text[..length] == self.text[length..]
+    }
+
     /// What is left of the life of a key; none if it does not expire or is not there.
-    fn left_ns(&mut self, asker: Asker, name: &Argument) -> Option<i64> {
+    pub(super) fn left_ns(&mut self, asker: Asker, name: &Argument) -> Option<i64> {
         let name = self.name(asker, name);
         let entry = self.known.get(name.key).filter(|entry| entry.is_there(asker.time_ns))?;
         entry.left(asker.time_ns)
     }
 
-    /// A change of a value that is there, which leaves its end where it is.
+    /// A write to a value, or a new one. The end stays where it is.
     pub(super) fn resize(
         &mut self,
         asker: Asker,
@@ -175,82 +162,69 @@ impl Keyspace {
         let entry = self.known.entry(name.key, asker.database);
         // What is deleted begins again.
         let old = entry.bytes().filter(|_| entry.is_there(asker.time_ns));
-        if let Some(bytes) = new(old).or(entry.bytes()) {
-            entry.set_bytes(bytes);
+        match new(old).or(entry.bytes()) {
+            Some(bytes) => entry.set_bytes(bytes),
+            None => entry.write(),
         }
         let lifetime = entry.live(asker.time_ns, left_ns);
         self.push(Op::Write, asker, name, lifetime, out);
     }
 
-    /// EXPIRE and its kin: a write of the same size, or a deletion; nothing where there is no such key.
-    pub(super) fn expire(
+    /// A change of a value that is there, which leaves its end where it is.
+    pub(super) fn change(&mut self, asker: Asker, name: &Argument, out: &mut Batch) {
+        if self.is_missing(asker, name) {
+            out.problems.unused += 1;
+            return;
+        }
+        let left_ns = self.left_ns(asker, name);
+        self.give_life(asker, name, left_ns, out);
+    }
+
+    /// The same, which may leave nothing.
+    pub(super) fn take(&mut self, asker: Asker, name: &Argument, out: &mut Batch) {
+        self.change(asker, name, out);
+        let name = self.name(asker, name);
+        self.known.entry(name.key, asker.database).take();
+    }
+
+    /// What the log says of the value of a key.
+    pub(super) fn value(&mut self, asker: Asker, name: &Argument) -> Value {
+        let (left_ns, is_certain) = (self.left_ns(asker, name), self.has_value(asker, name));
+        let name = self.name(asker, name);
+        Value { bytes: self.known.get(name.key).and_then(Entry::bytes), left_ns, is_certain }
+    }
+
+    /// A value of which the log says nothing.
+    pub(super) const UNKNOWN: Value = Value { bytes: None, left_ns: None, is_certain: false };
+
+    /// A key has the value of another one.
+    pub(super) fn put(&mut self, asker: Asker, name: &Argument, value: Value, out: &mut Batch) {
+        let Value { bytes, left_ns, is_certain } = value;
+        let key = self.name(asker, name).key;
+        let entry = self.known.entry(key, asker.database);
+        match bytes {
+            Some(bytes) => entry.set_bytes(bytes),
+            None => entry.forget_bytes(),
+        }
+        if is_certain {
+            entry.write();
+        } else {
+            entry.take();
+        }
+        self.give_life(asker, name, left_ns, out);
+    }
+
+    /// Another end of a value, of the same size.
+    pub(super) fn give_life(
         &mut self,
         asker: Asker,
         name: &Argument,
-        left_ns: i64,
-        mut options: Arguments,
+        left_ns: Option<i64>,
         out: &mut Batch,
-    ) -> Result<(), Fault> {
-        let old_ns = self.left_ns(asker, name);
-        let mut is_done = true;
-        while let Some(option) = options.next().transpose()? {
-            // A key that does not expire is one that expires after all others.
-            is_done &= !(option.is("NX") && old_ns.is_some()
-                || option.is("XX") && old_ns.is_none()
-                || option.is("GT") && old_ns.is_none_or(|old_ns| left_ns <= old_ns)
-                || option.is("LT") && old_ns.is_some_and(|old_ns| left_ns >= old_ns));
-        }
-        if !is_done || self.is_missing(asker, name) {
-            out.problems.unused += 1;
-        } else if left_ns <= 0 {
-            self.delete(asker, name, out);
-        } else {
-            self.give_life(asker, name, Some(left_ns), out);
-        }
-        Ok(())
-    }
-
-    fn give_life(&mut self, asker: Asker, name: &Argument, left_ns: Option<i64>, out: &mut Batch) {
+    ) {
         let name = self.name(asker, name);
         let lifetime = self.known.entry(name.key, asker.database).live(asker.time_ns, left_ns);
         self.push(Op::Write, asker, name, lifetime, out);
-    }
-
-    /// PERSIST: nothing where no end is known.
-    pub(super) fn persist(&mut self, asker: Asker, name: &Argument, out: &mut Batch) {
-        if self.left_ns(asker, name).is_some() {
-            self.give_life(asker, name, None, out);
-        } else {
-            out.problems.unused += 1;
-        }
-    }
-
-    /// GETEX: a look, or with a time a write.
-    pub(super) fn get_ex(
-        &mut self,
-        asker: Asker,
-        name: &Argument,
-        mut options: Arguments,
-        out: &mut Batch,
-    ) -> Result<(), Fault> {
-        let Some(option) = options.next().transpose()? else {
-            self.read(asker, name, out);
-            return Ok(());
-        };
-        let time = Time::option(&option);
-        let left_ns = match time {
-            Some(time) => Some(time.left_ns(asker.time_ns, &options.next().ok_or(NO_TIME)??)?),
-            None => None,
-        };
-        match left_ns {
-            _ if self.is_missing(asker, name) => self.read(asker, name, out),
-            Some(left_ns) if left_ns <= 0 => {
-                self.read(asker, name, out);
-                self.delete(asker, name, out);
-            }
-            left_ns => self.give_life(asker, name, left_ns, out),
-        }
-        Ok(())
     }
 
     /// A deletion.
@@ -258,22 +232,6 @@ impl Keyspace {
         let Name { key, bytes } = self.name(asker, name);
         self.known.entry(key, asker.database).delete();
         out.requests.push(asker.request(Op::Discard, key, bytes));
-    }
-
-    /// A value under another name, with its end.
-    pub(super) fn rename(&mut self, asker: Asker, from: &Argument, to: &Argument, out: &mut Batch) {
-        if self.is_missing(asker, from) {
-            out.problems.unused += 1;
-            return;
-        }
-        let left_ns = self.left_ns(asker, from);
-        let old = self.name(asker, from);
-        let bytes = self.known.get(old.key).and_then(Entry::bytes);
-        self.delete(asker, from, out);
-        match bytes {
-            Some(bytes) => self.store(asker, to, bytes, left_ns, out),
-            None => self.give_life(asker, to, left_ns, out),
-        }
     }
 
     /// Every key of a database, or of all.

@@ -224,11 +224,11 @@ fn server_logs() -> Vec<Example> {
              1795638602000000000 database 0 Read #user:1+11 7\n\
              1795638603500000000 database 0 Write #user:1+13 0 lives 7501\n\
              1795638604000000000 database 0 Write #user:1+7 0 lives 2147483647000\n\
-             1795638605000000000 database 3 Write #3:a+2 9\n1795638605000000000 database 3 Write #3:b+3 9\n\
-             1795638606000000000 database 3 Read #3:a+2 9\n1795638606000000000 database 3 Read #3:c+1 9\n\
-             1795638607000000000 database 3 Read #3:h+1 9\n1795638608000000000 database 3 Discard #3:a+1 9\n\
-             1795638608000000000 database 3 Write #3:b+3 9 lives 1500\n\
-             1795638609000000000 database 3 Discard #3:b+1 9\n1795638609000000000 database 3 Write #3:d+3 9 lives 500\n\
+             1795638605000000000 database 3 Write #@3 a+2 9\n1795638605000000000 database 3 Write #@3 b+3 9\n\
+             1795638606000000000 database 3 Read #@3 a+2 9\n1795638606000000000 database 3 Read #@3 c+1 9\n\
+             1795638607000000000 database 3 Read #@3 h+1 9\n1795638608000000000 database 3 Discard #@3 a+1 9\n\
+             1795638608000000000 database 3 Write #@3 b+3 9 lives 1500\n\
+             1795638609000000000 database 3 Discard #@3 b+1 9\n1795638609000000000 database 3 Write #@3 d+3 9 lives 500\n\
              1795638610000000000 database 0 Read #user:1+7 9\n1795638610000000000 database 0 Discard #user:1+6 9\n\
              1795638612000000000 database 0 Write 7+1 9\n1795638613000000000 database 0 Discard 7+0 9\n",
         ),
