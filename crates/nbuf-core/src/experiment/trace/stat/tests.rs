@@ -166,13 +166,19 @@ proptest! {
         for row in &rows {
             let choice: Choice = row.policy.parse().unwrap();
             let mut policy = choice.build(size, 7);
-            let mut evicted = 0;
+            let (mut numbers, mut evicted) = (Vec::new(), 0);
             let hits = requests.iter().filter(|request| {
-                let key = u32::try_from(request.offset).unwrap();
+                // Some policies hash numbers, so these are given as they come.
+                let known = numbers.iter().position(|&key| key == request.offset);
                 if request.op == Op::Discard {
-                    policy.remove(key);
+                    known.map(|number| policy.remove(u32::try_from(number).unwrap()));
                     return false;
                 }
+                let number = known.unwrap_or_else(|| {
+                    numbers.push(request.offset);
+                    numbers.len() - 1
+                });
+                let key = u32::try_from(number).unwrap();
                 let outcome = policy.access(Access::to(key));
                 evicted += u64::from(matches!(outcome, Outcome::Filled { evicted: Some(_) }));
                 outcome == Outcome::Hit
