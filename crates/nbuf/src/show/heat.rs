@@ -1,6 +1,6 @@
 //! A heat map: counts in rows and columns, as shades on a terminal and as a map on a page.
 //!
-//! A place is as strong as the logarithm of its count. On a narrow terminal, columns next to each other
+//! A place is as strong as the cube root of its count. On a narrow terminal, columns next to each other
 //! become one.
 
 use super::page::{Map, Spot};
@@ -52,7 +52,10 @@ impl Heat {
         let end = format!("  {:names$}  {first}{}{last}", "", " ".repeat(gap));
         out += &end.chars().take(width).collect::<String>();
         out.push('\n');
-        wrap(&mut out, &scale(most), width);
+        let scale = limits(most).into_iter();
+        let scale: Vec<String> =
+            scale.map(|(at, most)| format!("{} to {}", SHADES[at], grouped(most))).collect();
+        wrap(&mut out, &format!("accesses in a place: {}", scale.join(", ")), width);
         out
     }
 
@@ -66,6 +69,11 @@ impl Heat {
         };
         let every = self.rows.len().div_ceil(SIDES).max(1);
         let sides = self.rows.chunks(every).map(|rows| (rows[0].0.clone(), rows.len()));
+        let scale = limits(most).into_iter().map(|(_, most)| grouped(most)).collect::<Vec<_>>();
+        let scale = format!(
+            "From weak to strong, a place has at the most these accesses: {}.",
+            scale.join("; ")
+        );
         Map {
             title: self.title.clone(),
             columns,
@@ -75,7 +83,7 @@ impl Heat {
             lines: Vec::new(),
             sides: sides.collect(),
             ends: self.ends.to_vec(),
-            caption: format!("{} {}.", self.caption, super::page::uppercased(&scale(most))),
+            caption: format!("{} {scale}", self.caption),
             table: self.table.clone(),
         }
     }
@@ -86,26 +94,15 @@ fn strength(count: u64, most: u64) -> usize {
     if count == 0 {
         return 0;
     }
-    let share = (count as f64).ln_1p() / (most.max(1) as f64).ln_1p();
+    let share = (count as f64 / most.max(1) as f64).cbrt();
     usize::try_from(whole((share * 4.0).ceil())).unwrap_or(4).clamp(1, 4)
 }
 
-/// What the shades mean.
-fn scale(most: u64) -> String {
-    let up_to = |strength: usize| {
-        let share = strength as f64 / 4.0;
-        whole(((most as f64).ln_1p() * share).exp_m1().floor())
-    };
-    let mut below = 0;
-    let mut parts = Vec::new();
-    for (strength, shade) in SHADES.iter().enumerate().skip(1) {
-        let end = if strength == 4 { most } else { up_to(strength) };
-        if end > below {
-            parts.push(format!("{shade} to {}", grouped(end)));
-            below = end;
-        }
-    }
-    format!("accesses in a place: {}", parts.join(", "))
+/// The most accesses of each strength, without those that no count has.
+fn limits(most: u64) -> Vec<(usize, u64)> {
+    let limit = |strength: usize| whole((most as f64 * (strength as f64 / 4.0).powi(3)).floor());
+    let all = (1..=4).map(|strength| (strength, limit(strength)));
+    all.filter(|&(strength, most)| most > limit(strength - 1)).collect()
 }
 
 #[cfg(test)]

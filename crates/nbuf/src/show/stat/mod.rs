@@ -40,7 +40,9 @@ pub(crate) fn text(document: &TraceDocument, width: usize, colour: bool) -> Stri
             wrap(&mut out, line, width);
         }
         for table in &section.tables {
-            let _ = write!(out, "\n  {}\n{}", table.caption(), table.draw(width));
+            out.push('\n');
+            wrap(&mut out, table.caption(), width);
+            out += &table.draw(width);
         }
         for chart in &section.charts {
             let _ = write!(out, "\n{}", plot::draw(chart, width, plot::height(width), colour));

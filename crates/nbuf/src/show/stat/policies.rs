@@ -27,12 +27,12 @@ pub(super) fn section(shape: &TraceShape, judged: &ShapePolicies) -> Section {
         lines.extend(answer(judged, difference));
         let whose = format!("{} against {}", difference.better, difference.worse);
         let lists = [
-            ("by pattern", "pattern", &difference.by_pattern),
-            ("by popularity", "tenth of the keys", &difference.by_popularity),
-            ("by reuse distance", "distance", &difference.by_distance),
+            ("Pattern", "pattern", &difference.by_pattern),
+            ("Popularity", "tenth of the keys", &difference.by_popularity),
+            ("Reuse distance", "distance", &difference.by_distance),
         ];
         for (by, name, list) in lists {
-            tables.push(classes(&format!("{whose}, {by}"), name, difference, list));
+            tables.push(classes(&format!("{by}: {whose}"), name, difference, list));
         }
     }
     if !judged.differences.is_empty() {
@@ -56,12 +56,17 @@ fn answer(judged: &ShapePolicies, difference: &ShapeDifference) -> Vec<String> {
     };
     let row = difference.by_pattern.iter().find(|row| row.class == *class);
     let evidence = row.map(|row| {
+        let others = points - row.points;
+        let others = if others < -0.005 {
+            format!(" Other classes take {:.2} points away.", -others)
+        } else {
+            String::new()
+        };
         format!(
-            "{} of these {:.2} points are accesses of the class \"{}\": {better} hits {} of them, {worse} {}, \
-             and it hits more in {} of {} eighths of the trace.",
-            format_args!("{:.2}", row.points),
-            points,
+            "The class \"{}\" explains it with {:.2} points: {better} hits {} of it and {worse} {}, \
+             and {better} hits more in {} of {} eighths of the trace.{others}",
             named(class),
+            row.points,
             share(row.better_hits as f64 / row.accesses.max(1) as f64),
             share(row.worse_hits as f64 / row.accesses.max(1) as f64),
             row.eighths_better,
@@ -135,9 +140,14 @@ fn classes(caption: &str, name: &str, difference: &ShapeDifference, list: &[Shap
             grouped(row.accesses).into(),
             ratio(row.better_hits).into(),
             ratio(row.worse_hits).into(),
-            Cell::heat(format!("{:+.2}", row.points), row.points.abs() / most.max(1e-9)),
+            Cell::heat(points(row.points), row.points.abs() / most.max(1e-9)),
             format!("{} of {}", row.eighths_better, row.eighths).into(),
         ]
     };
-    Table::new(super::super::page::uppercased(caption), columns).with(list.iter().map(row))
+    Table::new(caption, columns).with(list.iter().map(row))
+}
+
+/// Points with their sign; none where they are too few to be seen.
+fn points(points: f64) -> String {
+    if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") }
 }

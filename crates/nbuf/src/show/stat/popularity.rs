@@ -71,11 +71,13 @@ fn fitted(popularity: &ShapePopularity, zipf: &ShapeZipf) -> Option<Points> {
     let ranks = popularity.ranks.iter().filter(|point| point.rank <= zipf.ranks);
     let logs: Vec<(f64, f64)> =
         ranks.map(|point| ((point.rank as f64).ln(), (point.accesses as f64).ln())).collect();
-    let (first, last) = (logs.first()?, logs.last()?);
+    if logs.is_empty() {
+        return None;
+    }
     let above = logs.iter().map(|(rank, count)| count + zipf.exponent * rank).sum::<f64>()
         / logs.len() as f64;
     let at = |rank: f64| (rank.exp(), (above - zipf.exponent * rank).exp());
-    Some(vec![at(first.0), at(last.0)])
+    Some(logs.iter().map(|(rank, _)| at(*rank)).collect())
 }
 
 /// Accesses to each tenth of the keys.

@@ -8,13 +8,17 @@ use super::super::text::grouped;
 use super::sections::{Section, lacking};
 use super::words::{bytes_between, ends, keys, percent, round, ticks};
 
+/// The name of rows that nothing is in.
+const GAP: &str = "…";
+
 /// LRU stack distances over time.
 pub(super) fn distances(shape: &TraceShape) -> Section {
-    let lines = vec![format!(
-        "The distance of an access is the smallest LRU cache that hits it, in {}s. Half of all reuses are below {}.",
-        shape.unit,
-        half(&shape.reuse_distance).map_or("?".to_owned(), grouped)
+    let mut lines = vec![format!(
+        "The distance of an access is the smallest LRU cache that hits it, in {}s.",
+        shape.unit
     )];
+    let half = half(&shape.reuse_distance).map(grouped);
+    lines.extend(half.map(|below| format!("Half of all reuses are below {below}.")));
     let name = format!("{}s", shape.unit);
     let heat = heat(&shape.reuse_distance, ("reuse distance by time", &name), &round);
     section("Reuse distance", lines, &shape.reuse_distance, heat)
@@ -25,10 +29,12 @@ pub(super) fn times(shape: &TraceShape) -> Section {
     let map = &shape.reuse_time;
     let clock = map.clock.as_str();
     let mut lines: Vec<String> = lacking(shape, "times").into_iter().collect();
-    let half = half(map).map_or("?".to_owned(), |below| ends(clock, below));
-    lines.push(format!("Half of all reuses come after less than {half}."));
-    let unit = if clock == "ns" { "time" } else { "accesses" };
-    let heat = heat(map, ("reuse time by time", unit), &|number| ticks(clock, number));
+    lines.extend(half(map).map(|below| match below {
+        1 => "Half of all reuses or more have the time of the use before.".to_owned(),
+        below => format!("Half of all reuses come after less than {}.", ends(clock, below)),
+    }));
+    let unit = if clock == "ns" { "times" } else { "accesses" };
+    let heat = heat(map, ("reuse time by time", unit), &|number| moment(clock, number));
     section("Reuse time", lines, map, heat)
 }
 
@@ -54,13 +60,20 @@ fn half(heat: &ShapeHeat) -> Option<u64> {
 }
 
 fn heat(map: &ShapeHeat, (title, of): (&str, &str), name: &dyn Fn(u64) -> String) -> Heat {
-    let rows = map.rows.iter().rev().map(|row| (name(row.from), row.counts.clone()));
-    let rows: Vec<_> =
-        [("first use".to_owned(), map.first_uses.clone())].into_iter().chain(rows).collect();
+    let mut rows = vec![("first use".to_owned(), map.first_uses.clone())];
+    for row in map.rows.iter().rev() {
+        let is_empty = row.counts.iter().all(|&count| count == 0);
+        // Rows that nothing is in become one: a clock may be coarse.
+        if is_empty && rows.last().is_some_and(|(name, _)| name == GAP) {
+            continue;
+        }
+        let name = if is_empty { GAP.to_owned() } else { name(row.from) };
+        rows.push((name, row.counts.clone()));
+    }
     let end = map.column_width.saturating_mul(map.first_uses.len() as u64);
     let all: u64 = rows.iter().flat_map(|(_, counts)| counts).sum();
     let columns = [text(format!("{of}, from")), number("accesses"), number("share")];
-    let sums = rows.iter().map(|(name, counts)| {
+    let sums = rows.iter().filter(|(name, _)| name != GAP).map(|(name, counts)| {
         let sum: u64 = counts.iter().sum();
         let share = sum as f64 / all.max(1) as f64;
         [name.clone().into(), grouped(sum).into(), Cell::bar(percent(sum, all), share)]
@@ -74,6 +87,11 @@ fn heat(map: &ShapeHeat, (title, of): (&str, &str), name: &dyn Fn(u64) -> String
         caption: "Time goes right, each row is twice the one below, and first uses are on top."
             .to_owned(),
     }
+}
+
+/// The name of a row of reuse times.
+fn moment(clock: &str, from: u64) -> String {
+    if from == 0 { "same time".to_owned() } else { ticks(clock, from) }
 }
 
 /// Sizes of objects or of requests.
@@ -107,8 +125,9 @@ pub(super) fn lifetimes(shape: &TraceShape) -> Section {
         keys(shape, lifetimes.count),
         ends(&shape.clock, lifetimes.mean)
     )];
-    let name = |from: u64, below: u64| {
-        format!("{} to {}", ticks(&shape.clock, from), ticks(&shape.clock, below))
+    let name = |from: u64, below: u64| match from {
+        0 => "at one time".to_owned(),
+        from => format!("{} to {}", ticks(&shape.clock, from), ticks(&shape.clock, below)),
     };
     let table = histogram(lifetimes, &format!("{}s", shape.unit), &name);
     Section { title, lines, tables: vec![table], ..Section::default() }
@@ -116,7 +135,7 @@ pub(super) fn lifetimes(shape: &TraceShape) -> Section {
 
 fn histogram(histogram: &ShapeHistogram, of: &str, name: &dyn Fn(u64, u64) -> String) -> Table {
     let columns = [text("from, to below"), number(of), number("share")];
-    let rows = histogram.rows.iter().map(|row| {
+    let rows = histogram.rows.iter().filter(|row| row.count > 0).map(|row| {
         let share = row.count as f64 / histogram.count.max(1) as f64;
         [
             name(row.from, row.below).into(),
