@@ -13,8 +13,8 @@ pub struct TraceShape {
     pub unit: String,
     /// What time is counted in: `ns`, or `accesses` where the trace has no times.
     pub clock: String,
-    /// The share of the keys that was looked at, chosen by a hash; absent where all were. Numbers of keys and
-    /// stack distances are then estimates for all keys, and other counts are of the chosen keys.
+    /// The share of the keys that was looked at, chosen by a hash; absent where all were. Numbers of keys, stack
+    /// distances and the ceiling are then estimates for all keys. Other counts are of the chosen keys.
     pub sample: Option<f64>,
     /// Accesses to the keys that were looked at.
     pub accesses: u64,

@@ -73,7 +73,7 @@ fn ceiling(shape: &TraceShape) -> Section {
     }
     if let Some(rate) = shape.sample {
         lines.push(format!(
-            "This is a sample: {} of the {}s, chosen by a hash. Numbers of {}s and stack distances are estimates for all.",
+            "This is a sample: {} of the {}s, chosen by a hash. Numbers of {}s, stack distances and first uses are estimates for all.",
             share(rate),
             shape.unit,
             shape.unit

@@ -15,10 +15,11 @@ pub(super) fn working_set(shape: &TraceShape) -> Section {
     let series = &shape.working_set;
     let values = &series.values;
     let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
+    let from = least.filter(|_| least != most).map(|least| format!("{} to ", grouped(least)));
     let lines = vec![format!(
-        "In each {}, the trace asks for {} to {}.",
+        "In each {}, the trace asks for {}{}.",
         ends(&series.clock, series.column_width),
-        grouped(least.unwrap_or(0)),
+        from.unwrap_or_default(),
         keys(shape, most.unwrap_or(0))
     )];
     let y = Axis::counts(&format!("{}s", shape.unit), values.iter().copied());

@@ -39,8 +39,11 @@ pub(super) fn end(series: &ShapeSeries) -> String {
 
 /// A moment, by its clock.
 pub(super) fn ends(clock: &str, moment: u64) -> String {
-    let unit = if clock == "ns" { "" } else { " accesses" };
-    format!("{}{unit}", ticks(clock, moment))
+    match (clock, moment) {
+        ("ns", _) => ticks(clock, moment),
+        (_, 1) => "1 access".to_owned(),
+        _ => format!("{} accesses", ticks(clock, moment)),
+    }
 }
 
 /// A number with a prefix where it is long: `16.8 M`.

@@ -1,6 +1,7 @@
 //! From what was seen to the document of a shape.
 
 use super::shape::{FIRST, Found, Over, Shape};
+use super::walk::Walk;
 use crate::experiment::result::{
     ShapeAbsent, ShapeBin, ShapeCeiling, ShapeHeat, ShapeHeatRow, ShapeHistogram, ShapeLoop,
     ShapePopularity, ShapeRank, ShapeRuns, ShapeSeries, ShapeSizes, ShapeZipf, TraceShape,
@@ -48,7 +49,7 @@ impl Shape {
             sample,
             accesses: found.accesses,
             keys: walk.scaled(walk.distinct()),
-            ceiling: ceiling(&found, unit == Unit::Keys && sizes.is_some()),
+            ceiling: ceiling(&found, &walk, unit == Unit::Keys && sizes.is_some()),
             popularity,
             reuse_distance: heat(&over.distances, clock),
             reuse_time: heat(&over.times, clock),
@@ -80,15 +81,18 @@ impl Shape {
     }
 }
 
-fn ceiling(found: &Found, has_sizes: bool) -> ShapeCeiling {
-    let share =
-        |compulsory: u64, all: u64| all.saturating_sub(compulsory) as f64 / all.max(1) as f64;
+/// First uses go with the keys, so a sample of these gives their number; accesses to all keys are counted.
+fn ceiling(found: &Found, walk: &Walk, has_sizes: bool) -> ShapeCeiling {
+    let share = |first: u64, all: u64| all.saturating_sub(first) as f64 / all.max(1) as f64;
+    let (accesses, bytes) = (walk.accesses_of_all(), walk.bytes_of_all());
+    let compulsory = walk.scaled(found.compulsory).min(accesses);
+    let compulsory_bytes = walk.scaled(found.compulsory_bytes).min(bytes);
     ShapeCeiling {
-        compulsory_misses: found.compulsory,
-        hit_ratio: share(found.compulsory, found.accesses),
-        bytes: has_sizes.then_some(Bytes(found.bytes)),
-        compulsory_bytes: has_sizes.then_some(Bytes(found.compulsory_bytes)),
-        byte_hit_ratio: has_sizes.then(|| share(found.compulsory_bytes, found.bytes)),
+        compulsory_misses: compulsory,
+        hit_ratio: share(compulsory, accesses),
+        bytes: has_sizes.then_some(Bytes(bytes)),
+        compulsory_bytes: has_sizes.then_some(Bytes(compulsory_bytes)),
+        byte_hit_ratio: has_sizes.then(|| share(compulsory_bytes, bytes)),
     }
 }
 

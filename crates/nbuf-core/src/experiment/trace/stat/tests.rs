@@ -220,6 +220,9 @@ fn a_sample_gives_about_the_same() {
     let part = shape_of(Unit::Keys, &trace(), Some(0.1)).0;
     assert_eq!((part.sample, part.loops, part.scans), (Some(0.1), None, None));
     let near = |a: u64, b: u64| (a as f64 / b as f64 - 1.0).abs() < 0.15;
+    let (a, b) = (part.ceiling, whole.ceiling);
+    assert!((a.hit_ratio - b.hit_ratio).abs() < 0.01, "{a:?} {b:?}");
+    assert!((a.byte_hit_ratio.unwrap() - b.byte_hit_ratio.unwrap()).abs() < 0.01);
     assert!(near(part.keys, whole.keys), "{} {}", part.keys, whole.keys);
     assert!(near(part.popularity.used_once, whole.popularity.used_once));
     for (part, whole) in part.working_set.values.iter().zip(&whole.working_set.values) {

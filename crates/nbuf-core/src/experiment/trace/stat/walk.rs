@@ -67,6 +67,8 @@ pub(super) struct Walk {
     /// The length of the longest request.
     pub(super) longest: u64,
     at: u64,
+    /// Bytes that all accesses ask for.
+    bytes: u64,
     from_ns: Option<i64>,
     ns: u64,
     step: Step,
@@ -92,6 +94,7 @@ impl Walk {
             rate: sample.unwrap_or(1.0),
             longest: 0,
             at: 0,
+            bytes: 0,
             from_ns: None,
             ns: 0,
             step: Step::default(),
@@ -131,6 +134,11 @@ impl Walk {
         self.at
     }
 
+    /// Bytes that accesses to all keys ask for.
+    pub(super) fn bytes_of_all(&self) -> u64 {
+        self.bytes
+    }
+
     /// Nanoseconds from the first access to the last.
     pub(super) fn span_ns(&self) -> u64 {
         self.ns
@@ -162,7 +170,7 @@ impl Walk {
     }
 
     fn accesses(&mut self, step: &Step, requests: &[Request], sink: &mut dyn Sink) {
-        self.choose(step);
+        self.choose(step, requests);
         self.numbers.clear();
         self.depths.clear();
         self.interner.intern(&self.keys, &mut self.numbers);
@@ -189,12 +197,14 @@ impl Walk {
     }
 
     /// Finds the keys of a step that are looked at.
-    fn choose(&mut self, step: &Step) {
+    fn choose(&mut self, step: &Step, requests: &[Request]) {
         self.keys.clear();
         self.places.clear();
         let mut begin = 0;
         for (index, &from) in step.from.iter().enumerate() {
             let end = step.ends.get(index).map_or(index + 1, |&end| end as usize);
+            let each = self.page_bytes.unwrap_or(requests[from as usize].length_bytes);
+            self.bytes = self.bytes.saturating_add(each.saturating_mul((end - begin) as u64));
             for &key in &step.keys[begin..end] {
                 if self.rate >= 1.0 || Random::new(key).unit() < self.rate {
                     self.keys.push(key);
@@ -221,8 +231,8 @@ impl Walk {
         }
     }
 
-    /// A number of keys among those that are looked at, for all keys.
-    pub(super) fn scaled(&self, keys: u64) -> u64 {
-        if self.rate >= 1.0 { keys } else { whole(keys as f64 / self.rate) }
+    /// A number that goes with the keys that are looked at, for all keys.
+    pub(super) fn scaled(&self, number: u64) -> u64 {
+        if self.rate >= 1.0 { number } else { whole(number as f64 / self.rate) }
     }
 }
