@@ -87,7 +87,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Policies in caches of this size, for keys that are used this often in so many accesses.
+    /// Policies in caches of this size, for keys that are used this often in this number of accesses.
     pub(super) fn new(
         policies: &[Choice],
         size: u32,

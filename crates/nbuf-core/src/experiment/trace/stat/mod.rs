@@ -27,7 +27,7 @@ use crate::units::{Bound, Bytes, PAGE_BYTES, SizeList};
 use crate::workload::source::Source;
 use crate::workload::within::take_within;
 
-/// Policies that are judged as another: the optimum knows the future, and two are LRU without sizes.
+/// Policies that are not judged: the optimum needs the future, and two are LRU without sizes.
 pub const NOT_JUDGED: &[&str] = &["opt", "adaptsize", "memcached"];
 
 /// What grows with a trace.
@@ -86,6 +86,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceDocument, Erro
 fn must_be_possible(shape: &ShapeSpec) -> Result<(), Error> {
     if !shape.policies.is_empty() && shape.sample.is_some() {
         return Err(Error::PoliciesOfSample);
+    }
+    // How many sizes a list has does not depend on the trace.
+    let sizes = shape.size.as_ref().map(|list| list.pages(PAGE_BYTES, 1 << 20)).transpose()?;
+    if sizes.is_some_and(|sizes| sizes.len() != 1) {
+        return Err(Error::SeveralSizes);
     }
     let is_judged = |choice: &&Choice| NOT_JUDGED.contains(&choice.row().name);
     match shape.policies.iter().find(is_judged) {
