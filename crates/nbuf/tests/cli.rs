@@ -44,6 +44,19 @@ fn the_tutorial_on_a_production_trace_shows_what_the_program_says() {
     trycmd::TestCases::new().env("COLUMNS", "80").case(place.path("page.md")).run();
 }
 
+/// What the page shows is of the trace of another transcript.
+#[test]
+fn the_page_on_shapes_shows_what_the_program_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let place = Place::new();
+    fs::create_dir(place.path("page.in")).unwrap();
+    let trace = root.join("tests/cmd/shape.in/objects.csv");
+    fs::copy(trace, place.path("page.in/objects.csv")).unwrap();
+    let page = root.join("../../docs/shape.md").canonicalize().unwrap();
+    symlink(page, place.path("page.md")).unwrap();
+    trycmd::TestCases::new().env("COLUMNS", "80").case(place.path("page.md")).run();
+}
+
 #[test]
 fn transcripts_of_recordings_are_what_the_program_says() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };

@@ -41,6 +41,8 @@ mod serve_costs;
 mod serve_need;
 mod serve_since;
 mod serve_sum;
+mod shape;
+mod shape_policies;
 mod size;
 mod sweep;
 mod time;
@@ -106,6 +108,11 @@ pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses, ServeSize};
 pub use serve_costs::{ServeCosts, ServeWork};
 pub use serve_need::{ServeAnswer, ServeNeed, ServeNeedSize, ServeNeeds};
+pub use shape::{
+    ShapeAbsent, ShapeBin, ShapeCeiling, ShapeHeat, ShapeHeatRow, ShapeHistogram, ShapeLoop,
+    ShapePopularity, ShapeRank, ShapeRuns, ShapeSeries, ShapeSizes, ShapeZipf, TraceShape,
+};
+pub use shape_policies::{ShapeAge, ShapeClass, ShapeDifference, ShapePolicies, ShapePolicy};
 pub use size::{CaptureReport, Detail, SizeDetail, SizeReport};
 pub use sweep::{Against, SweepDocument, SweepRow};
 pub use time::{TimePoint, TimeReport};

@@ -27,6 +27,8 @@ pub(crate) mod sampled;
 #[cfg(feature = "capture")]
 pub(crate) mod segment;
 pub(crate) mod service;
+#[cfg(feature = "capture")]
+pub(crate) mod shape;
 pub(crate) mod split;
 mod stack;
 pub(crate) mod stall;

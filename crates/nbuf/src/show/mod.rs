@@ -8,6 +8,7 @@
 //! | sentence | text without markup | [`text`] wraps it | `page` escapes it |
 //! | `table::Table` | columns with ranks, rows of cells | lines, without columns of high ranks where there is no room | a caption, scopes, sorted and copied by the script |
 //! | `chart::Chart` | axes (`scale`), bands, lines, bars, dots, marks, and the table behind them | `plot`, on a `canvas` of braille | `svg`, for wide and for narrow windows |
+//! | `heat::Heat` | counts in rows and columns | shades | a `page::Map` |
 //! | `page::Map` | places of a kind and a strength | as the verb likes | strokes |
 //!
 //! `page` has the one skeleton, style and script of all pages. Only it makes markup of text.
@@ -22,6 +23,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod figures;
 pub(crate) mod fleet;
+mod heat;
 mod labels;
 pub(crate) mod live;
 pub(crate) mod load;
@@ -37,6 +39,7 @@ pub(crate) mod run;
 mod sample;
 mod scale;
 pub(crate) mod serve;
+pub(crate) mod stat;
 mod svg;
 pub(crate) mod sweep;
 mod table;

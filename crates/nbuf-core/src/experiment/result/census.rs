@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Warning;
+use super::{TraceShape, Warning};
 use crate::units::Bytes;
 
 /// What is in a trace.
@@ -64,6 +64,12 @@ pub struct TraceDocument {
     pub problem_texts: Vec<String>,
     /// Warnings: those of a recording, and that memory was too small.
     pub cautions: Vec<Warning>,
+    /// The shape of the trace; absent where only counts were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<TraceShape>,
+    /// The same of another trace; absent where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Box<TraceDocument>>,
 }
 
 impl TraceDocument {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::TraceReading;
 use crate::experiment::output::OutputError;
 use crate::sys::input::Refused;
-use crate::units::TooLarge;
+use crate::units::{SizeListError, TooLarge};
 use crate::workload::format::native::ReadError;
 use crate::workload::record::log::LogError;
 use crate::workload::source::SourceError;
@@ -46,6 +46,29 @@ pub enum Error {
         /// What could not be read.
         reading: Box<TraceReading>,
     },
+    /// A list of sizes is none of this trace.
+    #[error(transparent)]
+    Sizes(#[from] SizeListError),
+    /// Policies are judged at one size.
+    #[error("policies are explained at one size: write one --size, such as 10% or 5000")]
+    SeveralSizes,
+    /// Policies need all keys.
+    #[error("policies cannot be explained from a sample: leave out --sample or --policies")]
+    PoliciesOfSample,
+    /// Policies need a second reading.
+    #[error("policies need a second reading, which a pipe has not: write the trace to a file")]
+    PoliciesOfPipe,
+    /// A policy that has no answer here.
+    #[error(
+        "{policy} cannot be explained without its future or its sizes: leave it out of --policies"
+    )]
+    NotJudged {
+        /// The policy.
+        policy: String,
+    },
+    /// The readings of a trace differ.
+    #[error("the trace changed between its two readings: read a file that stays as it is")]
+    Changed,
     /// A native trace has bytes of files.
     #[error("{format} has keys, and a native trace bytes of files: write --to oracleGeneral")]
     KeysToNative {
@@ -123,7 +146,16 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::NoKeys | Self::ScanTooLong | Self::TooManyKeys(_))
+        matches!(
+            self,
+            Self::NoKeys
+                | Self::ScanTooLong
+                | Self::TooManyKeys(_)
+                | Self::Sizes(_)
+                | Self::SeveralSizes
+                | Self::PoliciesOfSample
+                | Self::NotJudged { .. }
+        )
     }
 }
 

@@ -69,6 +69,7 @@ fn tracks(tracks: &FigureTracks) -> Picture {
         kinds: vec!["in the cache"],
         shaded: map.management,
         lines: Vec::new(),
+        sides: Vec::new(),
         ends: Vec::new(),
         table: Table::new("Places by what they hold", columns).with(rows),
         caption,

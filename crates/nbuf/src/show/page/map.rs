@@ -24,6 +24,8 @@ pub(in crate::show) struct Map {
     pub(in crate::show) shaded: usize,
     /// Rows with a line above them.
     pub(in crate::show) lines: Vec<usize>,
+    /// The names down the left, and the rows that each stands for.
+    pub(in crate::show) sides: Vec<(String, usize)>,
     /// The names along the ground.
     pub(in crate::show) ends: Vec<String>,
     pub(in crate::show) caption: String,
@@ -65,6 +67,12 @@ impl Map {
             let _ = writeln!(out, "<path class=\"between\" d=\"M0 {row}H{columns}\"/>");
         }
         out.push_str("</svg>\n");
+        if !self.sides.is_empty() {
+            out = format!(
+                "<div class=\"sided\"><div class=\"sides faint\">{}</div>{out}</div>\n",
+                self.names()
+            );
+        }
         if !self.ends.is_empty() {
             let ends = self.ends.join("</span><span>");
             let _ = writeln!(out, "<p class=\"ends faint\"><span>{ends}</span></p>");
@@ -73,6 +81,13 @@ impl Map {
             let _ = writeln!(out, "<ul class=\"legend\">{keys}</ul>");
         }
         out
+    }
+
+    fn names(&self) -> String {
+        let name = |(name, rows): &(String, usize)| {
+            format!("<span style=\"flex:{rows}\">{}</span>", escape(name))
+        };
+        self.sides.iter().map(name).collect()
     }
 
     /// A stroke for each run of places in a row that are alike.

@@ -40,6 +40,7 @@ pub(super) fn section(detail: &Detail<'_>) -> Vec<Part> {
         kinds: KINDS.to_vec(),
         shaded: 0,
         lines: map.strips().iter().skip(1).map(|strip| strip.row).collect(),
+        sides: Vec::new(),
         ends: vec!["0 s".to_owned(), seconds(end / 2.0), seconds(end)],
         caption: "Time goes right, places in files go down. Each strip is a file, as high as it has \
                   pages that were touched (small ones are drawn higher). The stronger a spot, the more \

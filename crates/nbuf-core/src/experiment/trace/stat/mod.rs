@@ -1,0 +1,196 @@
+//! Requests, bytes, distinct pages and time of traces, counted; and their shape, where that is asked for.
+
+mod cause;
+mod classes;
+mod finish;
+mod judge;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use self::judge::{Again, Judge};
+use self::walk::Walk;
+use super::{Error, Inputs, TraceReading};
+use crate::cache::policy::Choice;
+use crate::experiment::census::Counting;
+use crate::experiment::result::{ShapePolicies, TraceDocument, TraceShape};
+use crate::experiment::session::Session;
+use crate::experiment::warning::Warning;
+use crate::sys::input::comes_again;
+use crate::trace::request::Unit;
+use crate::units::{Bound, Bytes, PAGE_BYTES, SizeList};
+use crate::workload::source::Source;
+use crate::workload::within::take_within;
+
+/// Policies that are not judged: the optimum needs the future, and two are LRU without sizes.
+pub const NOT_JUDGED: &[&str] = &["opt", "adaptsize", "memcached"];
+
+/// What grows with a trace.
+const SHAPE: &str = "the shape of this trace";
+const POLICIES: &str = "policies on this trace";
+/// What to do where there is too little memory.
+const LESS: &str = "allow more with --memory, take larger pages with --page, or look at fewer keys with --sample 0.01";
+
+/// The spec of a count.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The traces.
+    pub inputs: Inputs,
+    /// The page to count in, where a trace counts bytes.
+    pub page_bytes: Bytes,
+    /// What is asked of the shape; nothing where counts are enough.
+    #[serde(default)]
+    pub shape: Option<ShapeSpec>,
+}
+
+/// What is asked of the shape of a trace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShapeSpec {
+    /// Policies to explain, the first against each of the others.
+    pub policies: Vec<Choice>,
+    /// The one size of their caches; a tenth of the keys by default.
+    pub size: Option<SizeList>,
+    /// Looks at this share of the keys only.
+    pub sample: Option<f64>,
+    /// Another trace to compare with.
+    pub against: Option<PathBuf>,
+}
+
+impl Spec {
+    /// A count of these traces in pages of 4 KiB.
+    pub fn of(inputs: Inputs) -> Self {
+        Self { inputs, page_bytes: Bytes(PAGE_BYTES), shape: None }
+    }
+}
+
+/// Counts.
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceDocument, Error> {
+    let shape = spec.shape.as_ref();
+    shape.map(must_be_possible).transpose()?;
+    let mut document = one(spec, &spec.inputs, session)?;
+    if let Some(path) = shape.and_then(|shape| shape.against.clone()) {
+        let inputs = Inputs { paths: vec![path], ..spec.inputs.clone() };
+        document.against = Some(Box::new(one(spec, &inputs, session)?));
+    }
+    Ok(document)
+}
+
+/// Refuses what no trace can give.
+fn must_be_possible(shape: &ShapeSpec) -> Result<(), Error> {
+    if !shape.policies.is_empty() && shape.sample.is_some() {
+        return Err(Error::PoliciesOfSample);
+    }
+    // How many sizes a list has does not depend on the trace.
+    let sizes = shape.size.as_ref().map(|list| list.pages(PAGE_BYTES, 1 << 20)).transpose()?;
+    if sizes.is_some_and(|sizes| sizes.len() != 1) {
+        return Err(Error::SeveralSizes);
+    }
+    let is_judged = |choice: &&Choice| NOT_JUDGED.contains(&choice.row().name);
+    match shape.policies.iter().find(is_judged) {
+        Some(choice) => Err(Error::NotJudged { policy: choice.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// Counts one trace.
+fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceDocument, Error> {
+    let (mut source, bound) = inputs.open(session)?;
+    let bound = if spec.shape.is_some() { Bound { remedy: LESS, ..bound } } else { bound };
+    let unit = source.detected().unit;
+    let sample = spec.shape.as_ref().and_then(|shape| shape.sample);
+    let mut shape = spec.shape.as_ref().map(|_| shape::Shape::new(unit, spec.page_bytes, sample));
+    let counting = Counting::new(unit, spec.page_bytes);
+    let mut counting = counting.within(bound.without(source.bytes()));
+    let reading = inputs.each(&mut source, session, |source, batch| {
+        if let Some(shape) = &mut shape {
+            take_within(shape, &batch.requests, SHAPE, bound.without(source.bytes()))?;
+        }
+        counting.push(&batch.requests);
+        Ok(true)
+    })?;
+    let census = counting.finish(source.objects().len());
+    let TraceReading { format, packing, unit, also, problems, unused, problem_texts, mut cautions } =
+        reading;
+    if census.is_cut {
+        let (allowed_bytes, remedy) = (bound.allowed, bound.remedy);
+        cautions.push(Warning::CountCut { allowed_bytes, remedy });
+    }
+    let mut shaped = None;
+    if let (Some(shape), Some(asked)) = (shape, &spec.shape) {
+        let requests = shape.walk.tally().unplaced;
+        if requests > 0 {
+            cautions.push(Warning::Unplaced { requests });
+        }
+        let (mut of, uses) = shape.finish(sample);
+        drop(source);
+        if !asked.policies.is_empty() {
+            judge(spec, inputs, session, (asked, &mut of, &uses))?;
+        }
+        shaped = Some(of);
+    }
+    Ok(TraceDocument {
+        schema: TraceDocument::SCHEMA.to_owned(),
+        format,
+        packing,
+        unit,
+        also,
+        census,
+        problems,
+        unused,
+        problem_texts,
+        cautions,
+        shape: shaped,
+        against: None,
+    })
+}
+
+/// Reads the trace again, for the policies.
+fn judge(
+    spec: &Spec,
+    inputs: &Inputs,
+    session: &mut Session<'_>,
+    (asked, of, uses): (&ShapeSpec, &mut TraceShape, &[u32]),
+) -> Result<(), Error> {
+    if session.given.is_none() && !inputs.paths.iter().all(|path| comes_again(path)) {
+        return Err(Error::PoliciesOfPipe);
+    }
+    if uses.is_empty() {
+        return Ok(());
+    }
+    let (mut source, bound): (Source, Bound) = inputs.open(session)?;
+    let unit = source.detected().unit;
+    let page_bytes = if unit == Unit::Bytes { spec.page_bytes.0 } else { 0 };
+    let size = size(asked, page_bytes, uses.len() as u64)?;
+    let capacity = u32::try_from(size).unwrap_or(u32::MAX);
+    let mut again = Again {
+        walk: Walk::new(unit, spec.page_bytes, None),
+        judge: Judge::new(&asked.policies, capacity, session.seed, uses, of.accesses),
+    };
+    inputs.each(&mut source, session, |source, batch| {
+        take_within(&mut again, &batch.requests, POLICIES, bound.without(source.bytes()))?;
+        Ok(true)
+    })?;
+    if again.walk.accesses_of_all() != of.accesses || again.walk.distinct() != uses.len() as u64 {
+        return Err(Error::Changed);
+    }
+    let rows = again.judge.finish();
+    let differences = cause::differences(&again.judge, &rows);
+    of.policies = Some(ShapePolicies { size, rows, differences });
+    Ok(())
+}
+
+/// The one size of the caches.
+fn size(asked: &ShapeSpec, page_bytes: u64, distinct: u64) -> Result<u64, Error> {
+    let Some(list) = &asked.size else { return Ok((distinct / 10).max(1)) };
+    match list.pages(page_bytes, distinct)?[..] {
+        [one] => Ok(one.max(1)),
+        _ => Err(Error::SeveralSizes),
+    }
+}
