@@ -243,6 +243,11 @@ impl Connection {
         }
         match self.try_to_send() {
             Err(error) if !is_later(&error) => self.break_off(),
+            // As long as some replies wait, others come: what was sent is room for them.
+            Err(_) if self.sent > 0 && self.sent >= self.out.len() / 2 => {
+                self.out.drain(..self.sent);
+                self.sent = 0;
+            }
             _ => {}
         }
     }
@@ -296,7 +301,7 @@ fn is_later(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Read as _, Write as _};
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -370,6 +375,29 @@ mod tests {
             connection.is_stalled(Nanos(second * SECOND), TIMEOUT)
         });
         assert_eq!(end, Some(260));
+    }
+
+    #[test]
+    fn replies_of_a_client_that_always_waits_for_some_take_the_memory_of_those() {
+        let (mut connection, mut client) = pair();
+        connection.phase = Phase::Requests(Form::Simple, Vec::new());
+        let reply = vec![7; 1 << 20];
+        for _ in 0..64 {
+            connection.out.extend_from_slice(&reply);
+            connection.send();
+            // The rest of the reply before is taken, and a part of this one.
+            client.set_nonblocking(true).unwrap();
+            let mut taken = 0;
+            let mut buffer = [0; 1 << 16];
+            while taken < reply.len() - 1000 {
+                connection.send();
+                match client.read(&mut buffer) {
+                    Ok(count) => taken += count,
+                    Err(error) => assert!(is_later(&error), "{error}"),
+                }
+            }
+        }
+        assert!(connection.out.capacity() <= 8 << 20, "{}", connection.out.capacity());
     }
 
     #[test]

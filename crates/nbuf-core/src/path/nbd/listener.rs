@@ -21,6 +21,9 @@ use crate::sys::activation::{AddressFamily, Passed};
 /// The longest path of a Unix socket: `sun_path` of `unix(7)`, which ends with a zero.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
 
+/// Room for replies in the kernel: each filling of it is a turn, and a change of the process on the processor.
+const SEND_BYTES: usize = 1 << 20;
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -221,7 +224,11 @@ impl Socket {
     /// lost its power is gone after two minutes.
     fn prepare(&self) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_nonblocking(true),
+            Self::Unix(stream) => {
+                stream.set_nonblocking(true)?;
+                // The kernel gives what it permits. TCP finds its own.
+                Ok(sockopt::set_socket_send_buffer_size(stream, SEND_BYTES)?)
+            }
             Self::Tcp(stream) => {
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
