@@ -1,6 +1,6 @@
 //! Caches of values by key in one run, in turns: hit ratio, and processor time an operation.
 //!
-//! `cargo run --release -- [ROUNDS]` prints a row for each cache and load; each figure is the median of the rounds, in
+//! `cargo run --release -- [ROUNDS [LOAD]]` prints a row for each cache and load; each figure is the median of the rounds, in
 //! which the caches take turns. Keys are 64 bits, values are an `Arc` of 4 KiB; a miss makes one. The time is the
 //! threads' own, so that other work on the machine counts little.
 
@@ -144,7 +144,11 @@ fn main() {
     ];
     println!("| load | threads | cache | hit ratio | ns/operation | to quick_cache |");
     println!("|---|---|---|---|---|---|");
+    let only = std::env::args().nth(2);
     for (load, keys, is_warm) in &loads {
+        if only.as_ref().is_some_and(|only| only != load) {
+            continue;
+        }
         for threads in [1, 2] {
             let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); SUBJECTS.len()];
             for round in 0..rounds {
