@@ -175,8 +175,8 @@ fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
     outcome
 }
 
-/// The state in a file that the caller alone can have written. One that was never finished is removed: its limit was not
-/// written either, unless a living probe has just begun it.
+/// The state in a file that the caller alone can have written. None of one that was never finished: its limit was not
+/// written either.
 fn read(file: &StateFile, caller: u32) -> Option<State> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let found = files::open(&file.directory, Path::new(&file.name), flags, Mode::empty()).ok()?;
