@@ -76,8 +76,8 @@ fn a_mistake_gets_one_line_that_says_what_to_do() {
     let place = Place::new();
     csv(&place, "k.csv", (0..100).map(|at| (at, at % 7, 100)));
     fs::write(place.path("empty"), "").unwrap();
-    fs::write(place.path("scan"), (0..200_000).map(|n| format!("{n}\n")).collect::<String>())
-        .unwrap();
+    let scan: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(place.path("scan"), scan).unwrap();
     let cases = [
         ("nbuf trace stat --full empty", 125, "empty is empty"),
         (
@@ -91,7 +91,7 @@ fn a_mistake_gets_one_line_that_says_what_to_do() {
         ("nbuf trace stat --sample 2 k.csv", 2, "write a share of the keys"),
         ("nbuf trace stat --full --against none k.csv", 125, "cannot open none"),
         ("nbuf trace stat --html k.csv k.csv", 125, "k.csv exists"),
-        ("nbuf trace stat --full --from keys --memory 8MiB scan", 125, "--sample 0.01"),
+        ("nbuf trace stat --full --from u32le --memory 8MiB scan", 125, "--sample 0.01"),
     ];
     for (line, status, says) in cases {
         let output = shell(&place, line);

@@ -3,6 +3,8 @@
 //! A place is as strong as the cube root of its count. On a narrow terminal, columns next to each other
 //! become one.
 
+use std::fmt::Write as _;
+
 use super::page::{Map, Spot};
 use super::scale::whole;
 use super::table::Table;
@@ -48,7 +50,7 @@ impl Heat {
         let wide = rows.first().map_or(0, Vec::len);
         let [first, last] = &self.ends;
         let gap = wide.saturating_sub(first.chars().count() + last.chars().count()).max(1);
-        out += &format!("  {:names$} └{}\n", "", "─".repeat(wide));
+        let _ = writeln!(out, "  {:names$} └{}", "", "─".repeat(wide));
         let end = format!("  {:names$}  {first}{}{last}", "", " ".repeat(gap));
         out += &end.chars().take(width).collect::<String>();
         out.push('\n');

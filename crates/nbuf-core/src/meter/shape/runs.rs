@@ -13,7 +13,7 @@ const STREAMS: usize = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
     /// How many.
-    pub(crate) runs: u64,
+    pub(crate) count: u64,
     /// Their accesses.
     pub(crate) accesses: u64,
     /// Accesses of the longest.
@@ -25,7 +25,7 @@ pub(crate) struct Runs {
 impl Runs {
     fn add(&mut self, length: u64, first_uses: u64) {
         if length >= RUN_MIN {
-            self.runs += 1;
+            self.count += 1;
             self.accesses += length;
             self.longest = self.longest.max(length);
             self.first_uses += first_uses;

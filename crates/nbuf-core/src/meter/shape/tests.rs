@@ -98,7 +98,7 @@ fn a_loop_is_found_with_its_length_and_its_rounds() {
     let (loops, scans, first) = patterns((0..5000).map(|at| at * 7 % 1000));
     assert_eq!(loops.len(), 1);
     assert_eq!((loops[0].keys, loops[0].accesses, loops[0].runs), (1000, 4000, 1));
-    assert_eq!((scans.runs, first.runs, first.longest), (0, 1, 1000), "keys are out of order");
+    assert_eq!((scans.count, first.count, first.longest), (0, 1, 1000), "keys are out of order");
     // Half a round more is no loop, nor are keys that come back once after a fixed time.
     assert!(patterns((0..1500).map(|at| at % 1000)).0.is_empty());
     let again = (0..5000).map(|at| if at % 2 == 0 { at / 2 + 1000 } else { at / 2 });
@@ -124,7 +124,7 @@ fn a_loop_is_found_among_others() {
 fn chance_is_no_loop_and_no_scan() {
     let mut random = Random::new(2);
     let (loops, scans, first) = patterns((0..50_000).map(|_| random.below(3000)));
-    assert!(loops.is_empty() && scans.runs == 0, "{loops:?} {scans:?}");
+    assert!(loops.is_empty() && scans.count == 0, "{loops:?} {scans:?}");
     assert!(first.accesses < 3000);
 }
 
@@ -132,11 +132,14 @@ fn chance_is_no_loop_and_no_scan() {
 fn scans_are_found_side_by_side_and_short_ones_are_not() {
     let two = (0..1000).map(|at| if at % 2 == 0 { at / 2 } else { 10_000 + at / 2 });
     let (_, scans, first) = patterns(two);
-    assert_eq!((scans.runs, scans.accesses, scans.longest, scans.first_uses), (2, 1000, 500, 1000));
-    assert_eq!((first.runs, first.longest), (1, 1000));
+    assert_eq!(
+        (scans.count, scans.accesses, scans.longest, scans.first_uses),
+        (2, 1000, 500, 1000)
+    );
+    assert_eq!((first.count, first.longest), (1, 1000));
     let short = RUN_MIN - 1;
     let hops = (0..100).flat_map(|hop| (0..short).map(move |at| hop * 1000 + at));
-    assert_eq!(patterns(hops).1.runs, 0);
+    assert_eq!(patterns(hops).1.count, 0);
 }
 
 #[test]

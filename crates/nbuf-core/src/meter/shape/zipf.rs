@@ -4,7 +4,7 @@
 //! or more. Ranks by the counts themselves give a law that is too steep, because noise is sorted too. Ranks by one half
 //! of the accesses and counts of the other give one that is too flat. So both are made: the exponent is their
 //! middle. The error is half of their distance and twice the standard error, which grows by how badly the
-//! bins fit (P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989, quasi-likelihood).
+//! bins fit (P. `McCullagh` and J. Nelder, *Generalized Linear Models*, 1989, quasi-likelihood).
 
 /// Keys that are used less often are left out.
 const USES_MIN: u32 = 20;

@@ -34,11 +34,11 @@ impl Rows<'_> {
         let _ = writeln!(self.out, "{},{fields}", self.number);
     }
 
-    fn one(&mut self, property: &str, value: impl ToString) {
+    fn one(&mut self, property: &str, value: impl ToString + Copy) {
         self.row(property, "", "", &value.to_string());
     }
 
-    fn at(&mut self, property: &str, x: impl ToString, value: impl ToString) {
+    fn at(&mut self, property: &str, x: impl ToString + Copy, value: impl ToString + Copy) {
         self.row(property, &x.to_string(), "", &value.to_string());
     }
 

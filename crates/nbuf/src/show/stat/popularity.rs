@@ -57,7 +57,7 @@ pub(super) fn chart(shapes: &[(&str, &TraceShape)]) -> Option<Chart> {
         let law = shape.popularity.zipf.as_ref().and_then(|zipf| fitted(&shape.popularity, zipf));
         chart.lines.extend(law.map(|points| Line::new("Zipf law", Look::Bound, points)));
     }
-    chart.caption = "Both axes are logarithmic: a Zipf law is a straight line.".to_owned();
+    chart.caption.push_str("Both axes are logarithmic: a Zipf law is a straight line.");
     let columns = [number("rank"), number("accesses")];
     let ranks = shapes.first().map(|(_, shape)| &shape.popularity.ranks[..]).unwrap_or_default();
     let rows = ranks.iter().map(|point| [grouped(point.rank), grouped(point.accesses)]);
@@ -87,12 +87,12 @@ fn tenths(shape: &TraceShape) -> Table {
     let all: u64 = deciles.iter().sum();
     let rows = deciles.iter().enumerate().filter(|(_, accesses)| **accesses > 0);
     let rows = rows.map(|(at, &accesses)| {
-        let share = accesses as f64 / all.max(1) as f64;
+        let part = accesses as f64 / all.max(1) as f64;
         let name = match at {
             0 => "the most used tenth".to_owned(),
             at => format!("{} to {} %", 10 * at, 10 * (at + 1)),
         };
-        [name.into(), grouped(accesses).into(), Cell::bar(percent(accesses, all), share)]
+        [name.into(), grouped(accesses).into(), Cell::bar(percent(accesses, all), part)]
     });
     let caption = format!("Tenths of {} by popularity", keys(shape, shape.keys));
     Table::new(caption, columns).with(rows)

@@ -177,6 +177,6 @@ fn found_set(over: &Over, clock: &str) -> ShapeSeries {
 }
 
 fn runs(runs: Runs) -> ShapeRuns {
-    let Runs { runs, accesses, longest, first_uses } = runs;
-    ShapeRuns { runs, accesses, longest, first_uses }
+    let Runs { count, accesses, longest, first_uses } = runs;
+    ShapeRuns { runs: count, accesses, longest, first_uses }
 }

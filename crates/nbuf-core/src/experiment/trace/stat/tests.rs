@@ -141,7 +141,7 @@ proptest! {
         prop_assert_eq!(uses.iter().map(|&uses| u64::from(uses)).sum::<u64>(), slow.len() as u64);
         let lives = distinct.iter().filter(|&&key| of(key).count() > 1);
         let lives: Vec<u64> =
-            lives.map(|&key| of(key).last().unwrap().ns - of(key).next().unwrap().ns).collect();
+            lives.map(|&key| of(key).next_back().unwrap().ns - of(key).next().unwrap().ns).collect();
         for bin in &shape.lifetimes.rows {
             let here = lives.iter().filter(|&&life| (bin.from..bin.below).contains(&life));
             prop_assert_eq!(bin.count, here.count() as u64);
