@@ -138,9 +138,9 @@ fn policies_have_other_names_in_the_field() {
                 "did you mean lru-2? Write that, or another of lru,",
             ),
             (
-                &["--policy", "Tiny-LFU", "keys.txt"],
+                &["--policy", "Segmented-LRU", "keys.txt"],
                 2,
-                "did you mean w-tinylfu? Write that, or another of lru,",
+                "did you mean slru? Write that, or another of lru,",
             ),
         ],
     );

@@ -17,12 +17,7 @@ pub(super) enum Asked {
 }
 
 /// Other names of policies in the field, in small letters without hyphens, and those that nbuf knows them by.
-const OTHER_NAMES: [(&str, &str); 4] = [
-    ("lruk", "lru-2"),
-    ("secondchance", "clock"),
-    ("tinylfu", "w-tinylfu"),
-    ("segmentedlru", "slru"),
-];
+const OTHER_NAMES: [(&str, &str); 2] = [("lruk", "lru-2"), ("segmentedlru", "slru")];
 
 /// Names, which help and completions know, and names with a parameter.
 #[derive(Clone)]
