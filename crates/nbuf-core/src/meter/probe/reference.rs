@@ -40,7 +40,7 @@ pub(crate) fn take() -> Reference {
 /// Copies from memory, in bytes a second. The memory is another each time.
 fn copy_rate() -> f64 {
     let from = vec![1_u8; FAR_BYTES];
-    let mut to = [0_u8; NEAR_BYTES];
+    let mut to = vec![0_u8; NEAR_BYTES];
     let clock = Stopwatch::start();
     for part in black_box(&from).chunks_exact(NEAR_BYTES) {
         black_box(&mut to).copy_from_slice(part);
