@@ -388,7 +388,7 @@ mod tests {
             // The rest of the reply before is taken, and a part of this one.
             client.set_nonblocking(true).unwrap();
             let mut taken = 0;
-            let mut buffer = [0; 1 << 16];
+            let mut buffer = vec![0; 1 << 16];
             while taken < reply.len() - 1000 {
                 connection.send();
                 match client.read(&mut buffer) {
