@@ -135,6 +135,12 @@ pub(crate) fn boot_id() -> io::Result<String> {
     Ok(text.trim().to_owned())
 }
 
+/// The name of this machine.
+pub(crate) fn node_name() -> io::Result<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/hostname")?;
+    Ok(text.trim().to_owned())
+}
+
 /// Calls that read, of a process; 0 where that is not known.
 pub(crate) fn read_calls(pid: u32) -> u64 {
     calls(&fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default())

@@ -226,7 +226,7 @@ fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
 }
 
 #[test]
-fn a_signal_ends_a_server_that_drains_for_a_caller() {
+fn a_server_that_drains_for_a_caller_waits_for_its_disc_until_a_second_signal() {
     let place = Place::new();
     let (behind, mut server) = hanging(&place);
     let mut client = named(&server.socket, "b").unwrap();
@@ -236,6 +236,10 @@ fn a_signal_ends_a_server_that_drains_for_a_caller() {
     assert!(drain.status.success(), "{drain:?}");
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(server.child.try_wait().unwrap().is_none(), "it waits for its disc");
+    // A manager of services sends one signal behind its own command to stop.
+    server.signal(libc::SIGTERM);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(server.child.try_wait().unwrap().is_none(), "it still waits for its disc");
     server.signal(libc::SIGTERM);
     assert_eq!(server.child.wait().unwrap().code(), Some(1));
     let mut said = String::new();

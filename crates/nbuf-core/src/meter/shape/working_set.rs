@@ -35,8 +35,10 @@ impl WorkingSet {
         }
         self.distinct += u64::from(before.is_none());
         for (level, pieces) in (self.base..).zip(&mut self.levels) {
-            let piece = tick >> level;
-            if before.is_some_and(|before| before >> level == piece) {
+            // The widest level of the longest clock is wider than the clock.
+            let piece_of = |tick: u64| tick.checked_shr(level).unwrap_or(0);
+            let piece = piece_of(tick);
+            if before.is_some_and(|before| piece_of(before) == piece) {
                 return;
             }
             let piece = usize::try_from(piece).unwrap_or(0);

@@ -122,7 +122,6 @@ pub(crate) struct Server {
     accept_at: Nanos,
     quiet: Option<Quiet>,
     /// Whether a caller had it end: a signal is the second wish to end, then.
-    is_asked_to_end: bool,
     /// Changes that wait for a quiet time.
     wanted: VecDeque<(usize, Change)>,
     /// When the quiet time began.
@@ -184,7 +183,6 @@ impl Server {
             client_timeout: setup.client_timeout,
             accept_at: Nanos::ZERO,
             quiet: None,
-            is_asked_to_end: false,
             wanted: VecDeque::new(),
             quiet_since: Nanos::ZERO,
             ended: None,
@@ -215,7 +213,7 @@ impl Server {
         loop {
             self.turn(wake, keeper)?;
             let signalled = keeper.signals();
-            match signalled.ends + u32::from(self.is_asked_to_end) {
+            match signalled.ends {
                 0 => {}
                 1 => self.drain(),
                 _ => return Ok(self.result()),

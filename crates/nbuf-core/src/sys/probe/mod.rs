@@ -206,8 +206,10 @@ impl Probed {
         ours: &[Bytes],
         state: Option<(BorrowedFd<'_>, CString)>,
     ) -> io::Result<Guard> {
+        // A description of its own: the kernel serves one call at a time of each, and a write may take long.
+        let limit = open(&self.directory, self.version.file(), OFlags::RDWR)?;
         Guard::start(&Charge {
-            limit: self.limit.as_fd(),
+            limit: limit.as_fd(),
             lock: self.directory.as_fd(),
             before: self.version.text(before),
             ours: ours.iter().map(|&limit| self.version.text(Some(limit))).collect(),
@@ -219,7 +221,8 @@ impl Probed {
 /// The file of the limit, open to be read and written with the caller's rights.
 fn writable(directory: &OwnedFd) -> Result<(Version, File), Error> {
     for version in [Version::V1, Version::V2] {
-        match open(directory, version.file(), OFlags::RDWR) {
+        // Without waiting for the kernel to take what is above, where it has that way (`memory.high`, Linux 6.16).
+        match open(directory, version.file(), OFlags::RDWR | OFlags::NONBLOCK) {
             Ok(file) => return Ok((version, file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -255,6 +258,9 @@ fn open(directory: &OwnedFd, name: &str, flags: OFlags) -> io::Result<File> {
     files::open(directory, Path::new(name), flags, Mode::empty()).map(File::from)
 }
 
+/// No file of a group is as long.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
 /// The text of a file of the kernel, made for this call.
 fn text(file: &File) -> io::Result<String> {
     let mut bytes = vec![0; 1 << 14];
@@ -263,6 +269,9 @@ fn text(file: &File) -> io::Result<String> {
         match file.read_at(&mut bytes[length..], length as u64)? {
             0 => break,
             got => length += got,
+        }
+        if length >= TEXT_BYTES_MAX {
+            break;
         }
         if length == bytes.len() {
             bytes.resize(length * 2, 0);

@@ -112,7 +112,8 @@ impl Memcached {
         }
         if let Some(count) = text.strip_prefix(b"skipped=") {
             // Each of them is a record that cannot be read, and the line itself counts as one.
-            out.problems.count += number(count).unwrap_or(1).max(1) - 1;
+            let more = number(count).unwrap_or(1).max(1) - 1;
+            out.problems.count = out.problems.count.saturating_add(more);
             return Err(Fault::malformed("each line, and the watcher was too slow for some"));
         }
         let line = Line::new(text);

@@ -63,7 +63,10 @@ impl Probing {
 
 /// Whether a probe did what was asked: a user may decline it.
 pub(super) fn is_whole(probe: &LiveProbe) -> bool {
-    matches!(probe.end, LiveProbeEnd::Complete | LiveProbeEnd::Declined)
+    match probe.end {
+        LiveProbeEnd::Complete => probe.is_restored,
+        end => end == LiveProbeEnd::Declined,
+    }
 }
 
 /// Restores what killed probes left.

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +15,10 @@ use crate::sys::cgroup::{unified_directory, unified_path};
 use crate::sys::probe::{Guard, Look, Probed, Version, Wake};
 use crate::sys::process::read_calls;
 use crate::units::Bytes;
-use crate::workload::record::running::members;
+use crate::workload::record::running::{may_trace, members};
+
+/// Between two signs of life while the kernel sets a limit.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// What a probe asks of a group.
 pub(super) trait Ground {
@@ -38,6 +43,8 @@ pub(super) struct Real<'a> {
     pub(super) directory: &'a Path,
     pub(super) guard: &'a Guard,
     pub(super) cancellation: &'a Cancellation,
+    /// Who probes.
+    pub(super) caller: u32,
     pub(super) wake: RefCell<Option<Wake>>,
 }
 
@@ -48,7 +55,22 @@ impl Ground for Real<'_> {
 
     fn set(&self, limit: Option<Bytes>) -> io::Result<()> {
         self.guard.beat();
-        self.probed.set(limit)
+        if self.probed.version() == Version::V2 {
+            return self.probed.set(limit);
+        }
+        // The kernel takes what is above the limit first, for as long as that takes, and sets the limit then.
+        thread::scope(|scope| {
+            let (end, over) = mpsc::channel::<()>();
+            let guard = self.guard;
+            scope.spawn(move || {
+                while over.recv_timeout(BEAT) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    guard.beat();
+                }
+            });
+            let set = self.probed.set(limit);
+            drop(end);
+            set
+        })
     }
 
     fn reclaim(&self, bytes: Bytes) -> io::Result<bool> {
@@ -63,7 +85,8 @@ impl Ground for Real<'_> {
 
     fn calls(&self) -> u64 {
         let processes = members(self.directory).unwrap_or_default();
-        processes.iter().map(|&process| read_calls(process)).sum()
+        let may = |process: &&u32| may_trace(**process, self.caller);
+        processes.iter().filter(may).map(|&process| read_calls(process)).sum()
     }
 
     fn is_alive(&self) -> bool {

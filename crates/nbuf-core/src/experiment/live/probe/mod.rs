@@ -160,7 +160,7 @@ impl Prepared {
             free: hold.min(HOLD),
             settle: hold / 3,
             hold,
-            back: hold * 5,
+            back: hold.saturating_mul(5),
         };
         let probe = match live.interrupted {
             Some(_) => self.none(&plan, LiveProbeEnd::Interrupted),
@@ -214,6 +214,7 @@ impl Prepared {
             directory: &self.directory,
             guard: &guard,
             cancellation: &session.cancellation,
+            caller: session.caller(),
             wake: RefCell::default(),
         };
         let probe = drive(&real, plan, &mut |step| {

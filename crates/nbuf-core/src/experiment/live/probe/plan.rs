@@ -35,7 +35,13 @@ pub(super) fn steps(live: &LiveDocument, now: Option<Bytes>) -> Vec<Step> {
         }
     }
     let steps = chosen.into_iter().map(|point| Step { limit: limit(&point), point });
-    steps.filter(|step| now.is_none_or(|now| step.limit < now)).collect()
+    let mut steps: Vec<Step> =
+        steps.filter(|step| now.is_none_or(|now| step.limit < now)).collect();
+    // Points of one MiB have one limit: the last, which is the answer's, stays.
+    steps.reverse();
+    steps.dedup_by_key(|step| step.limit);
+    steps.reverse();
+    steps
 }
 
 /// The limit of a point in whole MiB, as the report has it.
@@ -75,6 +81,13 @@ mod tests {
         assert_eq!(mib(&steps(&live, Some(Bytes(38 << 20)))), [10]);
         assert_eq!(mib(&steps(&document(&[1, 2], 1), None)), [8]);
         assert!(steps(&document(&[1, 2], 2), None).is_empty());
+        let mut close = document(&[1, 2, 3], 0);
+        for (at, point) in close.points.iter_mut().enumerate() {
+            point.limit_bytes = Bytes((7 << 20) - 4096 * at as u64);
+        }
+        close.answer = Some(close.points[0]);
+        let got = steps(&close, None);
+        assert_eq!((mib(&got), got[0].point.cache_bytes), (vec![7], Bytes(1 << 20)));
         assert!(steps(&LiveDocument::default(), None).is_empty());
     }
 

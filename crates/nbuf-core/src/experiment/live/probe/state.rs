@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::files;
 use crate::sys::probe::{Error, Probed};
-use crate::sys::process::{boot_id, monotonic_ns, start_ticks};
+use crate::sys::process::{boot_id, monotonic_ns, node_name, start_ticks};
 use crate::units::Bytes;
 
 const SCHEMA: &str = "nbuf.probe-state/1";
@@ -26,6 +26,8 @@ const BYTES_MAX: u64 = 1 << 16;
 #[serde(deny_unknown_fields)]
 pub(super) struct State {
     schema: String,
+    /// The name of the machine: others may share the directory of states.
+    node: String,
     boot: String,
     directory: PathBuf,
     device: u64,
@@ -69,6 +71,7 @@ impl StateFile {
         let (device, inode) = probed.identity()?;
         let state = State {
             schema: SCHEMA.to_owned(),
+            node: node_name()?,
             boot: boot_id()?,
             directory: std::path::absolute(directory)?,
             device,
@@ -138,6 +141,9 @@ pub(super) fn put_right(spool: &Path, caller: u32) -> Vec<Left> {
 
 fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
     let state = read(file, caller)?;
+    if node_name().ok().as_ref() != Some(&state.node) {
+        return None;
+    }
     if state.boot != boot {
         file.remove();
         return None;
@@ -145,13 +151,16 @@ fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
     let directory = state.directory.clone();
     let probed = match Probed::open(&directory, None) {
         Ok(probed) => probed,
-        Err(Error::Busy) => return None,
+        Err(error @ Error::Busy) => return Some(Left::Failed { directory, error }),
         Err(Error::NoLimit) => {
             file.remove();
             return None;
         }
         Err(Error::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-            file.remove();
+            // A container sees other groups, and none above them either.
+            if directory.parent().is_some_and(Path::exists) {
+                file.remove();
+            }
             return None;
         }
         Err(error) => return Some(Left::Failed { directory, error }),

@@ -15,7 +15,7 @@ use crate::workload::within::Growing;
 
 /// What a key takes besides the memory of the policies, and of each policy.
 const KEY_BYTES: u64 = 20 + 10 + 8 + 2;
-const KEY_BYTES_OF_POLICY: u64 = 9;
+const KEY_BYTES_OF_POLICY: u64 = size_of::<(u64, bool)>() as u64;
 /// Tenths of the keys.
 const DECILES: usize = 10;
 /// The row of accesses without a distance.

@@ -14,7 +14,6 @@ impl Server {
             }
             Command::Drain => {
                 self.answer(caller, "{\"draining\": true}");
-                self.is_asked_to_end = true;
                 return self.drain();
             }
             Command::Resize(_, ref name) | Command::Policy(_, ref name) => self.named(name),

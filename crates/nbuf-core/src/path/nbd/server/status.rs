@@ -21,7 +21,8 @@ impl Server {
         let contexts = contexts.clone();
         let is_one = header.flags & flag::REQ_ONE != 0;
         let mut out = Vec::new();
-        if contexts.is_empty() || header.length == 0 {
+        let contexts = if header.length == 0 { Vec::new() } else { contexts };
+        if contexts.is_empty() {
             to.plain(&mut out, error::INVALID);
         }
         for (at, &context) in contexts.iter().enumerate() {

@@ -10,6 +10,7 @@ fn keys(which: Keys, mut arguments: Arguments<'_>) -> Result<Vec<Argument<'_>>, 
     let mut found = Vec::new();
     match which {
         Keys::One => found.push(next(&mut arguments)?),
+        Keys::Two => found.extend(arguments.by_ref().flatten().take(2)),
         Keys::All => found.extend(arguments.by_ref().flatten()),
         Keys::ButLast => {
             found.extend(arguments.by_ref().flatten());

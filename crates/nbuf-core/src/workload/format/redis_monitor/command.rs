@@ -76,6 +76,8 @@ impl Time {
 pub(super) enum Keys {
     /// The first alone.
     One,
+    /// The first two.
+    Two,
     /// All arguments.
     All,
     /// As many as a number says that stands before them.
@@ -183,9 +185,10 @@ impl Command {
     /// The command of a name in small letters, if it is about several keys.
     fn of_several(name: &[u8]) -> Self {
         match name {
-            b"mget" | b"touch" | b"pfcount" | b"sinter" | b"sunion" | b"sdiff" | b"lcs" => {
+            b"mget" | b"touch" | b"pfcount" | b"sinter" | b"sunion" | b"sdiff" => {
                 Self::Look(Keys::All)
             }
+            b"lcs" => Self::Look(Keys::Two),
             b"sintercard" | b"zinter" | b"zunion" | b"zdiff" | b"zintercard" => {
                 Self::Look(Keys::Counted)
             }
@@ -216,7 +219,7 @@ impl Command {
         match self {
             Self::Flush { .. } | Self::Other => 0,
             Self::Look(Keys::Streams) | Self::SetEx(_) | Self::SetRange => 3,
-            Self::Look(Keys::Counted)
+            Self::Look(Keys::Counted | Keys::Two)
             | Self::Set
             | Self::SetNew
             | Self::SetMany { .. }

@@ -27,7 +27,7 @@ use crate::sys::signal::Signals;
 use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Ended, Watcher};
 pub(crate) use target::began;
-use target::may_trace;
+pub(crate) use target::may_trace;
 
 const TICK: Duration = Duration::from_millis(20);
 /// How often threads are looked for.

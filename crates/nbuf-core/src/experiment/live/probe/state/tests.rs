@@ -55,7 +55,7 @@ fn a_limit_that_is_ours_is_put_back_and_another_is_left_alone() {
 fn a_group_that_is_probed_now_is_left_alone() {
     let place = place("4096");
     let probed = Probed::open(place.group.path(), None).unwrap();
-    assert!(place.put_right().is_empty());
+    assert!(matches!(place.put_right()[..], [Left::Failed { error: Error::Busy, .. }]));
     assert_eq!((place.high().as_str(), place.states().len()), ("4096", 1));
     drop(probed);
     assert_eq!(place.put_right().len(), 1);
@@ -89,7 +89,11 @@ fn a_group_that_is_gone_or_was_made_again_needs_nothing() {
     fs::write(path, serde_json::to_vec(&State { inode, ..state.clone() }).unwrap()).unwrap();
     assert!(again.put_right().is_empty() && again.states().is_empty());
     assert_eq!(again.high(), "4096");
-    // So does another boot.
+    // Another machine has its own, and what is of another boot needs nothing.
+    let node = "another".to_owned();
+    fs::write(path, serde_json::to_vec(&State { node, ..state.clone() }).unwrap()).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(again.put_right().is_empty() && again.states().len() == 1);
     let boot = "another".to_owned();
     fs::write(path, serde_json::to_vec(&State { boot, ..state }).unwrap()).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -124,6 +128,7 @@ proptest! {
     ) {
         let state = State {
             schema: SCHEMA.to_owned(),
+            node: "n".to_owned(),
             boot: "b".to_owned(),
             directory: "/x y/ü".into(),
             device,
