@@ -174,7 +174,11 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
             }
         };
         let value = load(&key)?;
-        leader.finish(value.clone(), |value| self.store(hash, key, value));
+        // An insertion that began before the load may have stored meanwhile, and is newer.
+        leader.finish(value.clone(), |value| match self.shards.peek(hash, &key) {
+            None => Ok(self.store(hash, key, value)),
+            Some(newer) => Err((newer, key, value)),
+        });
         Ok(value)
     }
 

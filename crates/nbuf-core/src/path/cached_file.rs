@@ -118,6 +118,8 @@ impl CachedFile {
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
         self.check_write(length, 0)?;
         self.drain();
+        // Nothing is under way: if the kernel refuses, all stays as it was.
+        self.file.set_len(length)?;
         let old = std::mem::replace(&mut self.length, length);
         self.cache.disc_mut().set_end(length);
         if length < old {
@@ -130,7 +132,7 @@ impl CachedFile {
             self.cache.submit(self.clock.nanos(), gone, Vec::new());
             self.wait_for(Ticket(gone.task))?;
         }
-        self.file.set_len(length)
+        Ok(())
     }
 
     /// The length of the file, with what is not written yet.

@@ -32,7 +32,7 @@ fn start(place: &Place, options: &[&str]) -> Server {
     Server::spawn(command, socket)
 }
 
-fn stats(place: &Place) -> Value {
+pub(super) fn stats(place: &Place) -> Value {
     let output = place.nbuf(["serve", "stats", "socket", "--json"]).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }

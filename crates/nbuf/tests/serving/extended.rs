@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
 
-use super::{Client, Nbdkit, READ, Server, WRITE};
-use crate::support::Place;
+use super::{Client, FUA, Nbdkit, READ, Server, WRITE};
+use crate::support::{Place, until};
 use crate::{MIB, has};
 
 const TRIM: u16 = 4;
@@ -193,4 +195,31 @@ fn a_request_of_48_mebibytes_is_served() {
     drop(client);
     assert_eq!(server.end().0, 0);
     assert!(fs::read(&path).unwrap()[512..512 + data.len()] == data);
+}
+
+/// A server that was not asked for its limit may refuse more than 32 MiB; qemu-nbd ends the connection.
+#[test]
+fn a_write_of_48_mebibytes_reaches_a_server_behind_in_parts() {
+    if !has(&["qemu-nbd"]) {
+        return;
+    }
+    let place = Place::new();
+    let path = place.path("disc.img");
+    fs::File::create(&path).unwrap().set_len(64 << 20).unwrap();
+    let behind = place.path("behind");
+    let mut qemu = Command::new("qemu-nbd");
+    qemu.args(["-t", "-e", "4", "-f", "raw", "-k"]).arg(&behind).arg(&path);
+    let mut qemu = qemu.spawn().unwrap();
+    until("qemu-nbd listens", || UnixStream::connect(&behind).is_ok());
+    let disc = format!("nbd:unix:{}", behind.display());
+    let server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "through"]);
+    let mut client = server.client();
+    let data: Vec<u8> = (0..48 * MIB).map(|at| u8::try_from(at / 4096 % 251).unwrap()).collect();
+    assert_eq!(client.write(FUA, 4096, &data), Some(0), "a write that is durable");
+    assert!(client.read(4096, data.len()).unwrap() == data);
+    drop(client);
+    assert_eq!(server.end().0, 0);
+    qemu.kill().unwrap();
+    qemu.wait().unwrap();
+    assert!(fs::read(&path).unwrap()[4096..4096 + data.len()] == data);
 }

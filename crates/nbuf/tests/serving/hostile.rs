@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::exports::stats;
 use super::{Client, FLUSH, READ, Server, WRITE};
-use crate::support::{Place, skip};
+use crate::support::{Place, skip, until};
 use crate::{MIB, image};
 
 /// The most memory that a server ever had, in MiB.
@@ -260,5 +261,24 @@ fn who_closes_its_end_gets_all_replies_before() {
     client.0.read_to_end(&mut replies).unwrap();
     assert_eq!(replies.len(), 16 * FLUSHES);
     drop(busy);
+    assert_eq!(server.end().0, 0);
+}
+
+/// Clients that die with more replies untaken than the server sends without a pause.
+#[test]
+fn clients_that_die_with_replies_untaken_are_gone() {
+    let place = Place::new();
+    let (disc, _) = image(&place, 24 * MIB);
+    let server = Server::start(&place, &disc, &["--size", "32MiB"]);
+    let mut good = server.client();
+    good.read(0, 24 * MIB).unwrap();
+    for _ in 0..6 {
+        let mut client = server.client();
+        client.send(0, READ, 0, 24 << 20);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    until("they are gone", || stats(&place)["clients"] == 1);
+    assert_eq!(good.read(0, 4096).unwrap().len(), 4096);
+    drop(good);
     assert_eq!(server.end().0, 0);
 }

@@ -25,6 +25,8 @@ const READ_BYTES: usize = 256 << 10;
 
 /// The longest part of a discard. Lengths have 32 bits, and parts end where sectors and pages do.
 const PART_BYTES: u64 = 1 << 30;
+/// The longest part of a write: what the protocol permits a client that did not ask for the limit.
+const WRITE_PART_BYTES: u64 = 32 << 20;
 
 /// A request under way, or its next part.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ struct Asked {
     came: Nanos,
     /// What is asked for when this part is done.
     left_bytes: u64,
+    /// Whether a flush follows: this server writes nothing durably without one.
+    flushes: bool,
 }
 
 /// A disc behind an NBD server.
@@ -132,27 +136,39 @@ impl Client {
         Ok(Header { flags, command, cookie: self.cookie, offset: request.offset, length })
     }
 
-    /// Asks for a request, or for the next part of one. A flush, a write and a read have one part.
+    /// Asks for a request, or for the next part of one. A flush and a read have one part.
     fn ask(&mut self, mut asked: Asked) {
         let header = match self.header(&asked.request) {
             Ok(header) => header,
             Err(what) => return self.answer(asked.request, asked.data, asked.came, Some(what)),
         };
-        let mut part = header;
-        if asked.request.op == Op::Discard {
-            let left = asked.left_bytes;
-            part.offset += header.length - left;
-            part.length = left.min(PART_BYTES);
-            asked.left_bytes -= part.length;
-        } else {
-            asked.left_bytes = 0;
-        }
-        self.cookie += 1;
-        part.write(Form::Simple, &mut self.out);
+        let most = match asked.request.op {
+            Op::Discard => PART_BYTES,
+            Op::Write => WRITE_PART_BYTES,
+            Op::Read | Op::Flush => u64::MAX,
+        };
+        let from = header.length - asked.left_bytes;
+        let length = asked.left_bytes.min(most);
+        asked.left_bytes -= length;
+        Header { offset: header.offset + from, length, ..header }
+            .write(Form::Simple, &mut self.out);
         if asked.request.op == Op::Write {
-            self.out.extend_from_slice(&asked.data);
+            let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+            self.out.extend_from_slice(&asked.data[whole(from)..whole(from + length)]);
         }
-        self.asked.insert(header.cookie, asked);
+        self.await_reply(asked);
+    }
+
+    /// Asks for a flush that makes a request durable.
+    fn ask_flush(&mut self, asked: Asked) {
+        Header { flags: 0, command: command::FLUSH, cookie: self.cookie, offset: 0, length: 0 }
+            .write(Form::Simple, &mut self.out);
+        self.await_reply(Asked { flushes: false, ..asked });
+    }
+
+    fn await_reply(&mut self, asked: Asked) {
+        self.asked.insert(self.cookie, asked);
+        self.cookie += 1;
         self.send();
     }
 
@@ -224,6 +240,8 @@ impl Client {
         let end = self.taken + 16 + length;
         if error == 0 && asked.left_bytes > 0 {
             self.ask(asked);
+        } else if error == 0 && asked.flushes {
+            self.ask_flush(asked);
         } else {
             let refusal = || format!("the server behind refuses with error {error}");
             self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
@@ -269,7 +287,10 @@ impl Disc for Client {
             return self.answer(request, data, now, self.broken.clone());
         }
         let left_bytes = request.length_bytes;
-        self.ask(Asked { request, data, came: now, left_bytes });
+        let has = |flag: u16| self.flags & flag != 0;
+        let lacks_fua = has(export::SEND_FLUSH) && !has(export::SEND_FUA);
+        let flushes = lacks_fua && request.durable && matches!(request.op, Op::Write | Op::Discard);
+        self.ask(Asked { request, data, came: now, left_bytes, flushes });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {

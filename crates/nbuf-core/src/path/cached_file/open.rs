@@ -70,7 +70,9 @@ pub enum OpenError {
         name: String,
     },
     /// A descriptor that cannot be used at any offset.
-    #[error("{name} is open to append or only to be written: open it to be read and written")]
+    #[error(
+        "{name} is open to append, with O_DIRECT or only to be written: open it to be read and written, without those"
+    )]
     Mode {
         /// What it is.
         name: String,
@@ -134,8 +136,8 @@ impl CachedFile {
         let flags = fcntl_getfl(&file)
             .map_err(|error| OpenError::Kernel { name: name.clone(), error: error.into() })?;
         let access = flags & OFlags::RWMODE;
-        // The kernel appends what such a descriptor writes, at whatever offset.
-        if flags.contains(OFlags::APPEND) || access == OFlags::WRONLY {
+        // The kernel appends what one writes, at whatever offset, and the buffers are not aligned for the other.
+        if flags.intersects(OFlags::APPEND | OFlags::DIRECT) || access == OFlags::WRONLY {
             return Err(OpenError::Mode { name });
         }
         let is_read_only = options.is_read_only || access == OFlags::RDONLY;

@@ -330,3 +330,22 @@ fn a_loop_waits_for_its_descriptor_alone() {
     }
     assert!(file.try_done().is_none() && file.next_done().is_none());
 }
+
+#[test]
+fn a_length_that_the_kernel_refuses_changes_nothing() {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    let memory = memfd_create("sealed", MemfdFlags::ALLOW_SEALING).unwrap();
+    std::fs::File::from(memory.try_clone().unwrap()).set_len(5000).unwrap();
+    fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW).unwrap();
+    let mut file = CachedFile::from_fd(memory, &small(Writes::Back, "lru")).unwrap();
+    file.write_at(&[7; 100], 4000).unwrap();
+    for length in [1000, 9000] {
+        assert!(file.set_len(length).is_err());
+        assert_eq!(file.length(), 5000);
+    }
+    let mut read = [0; 100];
+    assert_eq!(file.read_at(&mut read, 4000).unwrap(), 100);
+    assert_eq!(read, [7; 100]);
+    file.sync().unwrap();
+    assert_eq!(on_disc(&file)[4000..4100], [7; 100]);
+}

@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn each_limit_has_a_row() {
-        let shown = sheet(&probe()).draw(80);
+        let shown = sheet(&probe()).draw(100);
         let row = shown.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(row.join(" "), "53.0 MiB 41.0 MiB 400 350 440 1.2 3.4 2.5");
         assert!(notes(&probe())[1].contains("The limit is what it was: no limit"));

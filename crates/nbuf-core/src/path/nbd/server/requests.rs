@@ -17,6 +17,8 @@ pub(super) const REQUEST_BYTES_MAX: u32 = 64 << 20;
 /// Looks at pages in one turn, after which the other clients have theirs. A request costs as much as some.
 pub(super) const LOOKS_MAX: u64 = 1 << 18;
 const LOOKS_OF_REQUEST: u64 = 16;
+/// What a page that is fetched takes until it comes.
+const WAITER_BYTES: u64 = 16;
 
 impl Server {
     /// Takes what a client has sent, as far as it is whole and may be taken.
@@ -244,7 +246,11 @@ impl Server {
     fn fetch(&mut self, place: usize, disc: usize, header: &Header) {
         let request = Request::new(Op::Read, header.offset, header.length);
         self.looks += header.length / u64::from(self.exports[disc].page_bytes.max(1));
-        let request = self.ask(place, header, request, 0, None);
+        // Each page that is missing keeps its client in mind.
+        let pages = self.discs[disc].cache.settings().pages;
+        let page_bytes = u64::from(self.exports[disc].page_bytes.max(1));
+        let bytes = (header.length / page_bytes).min(pages.into()) * WAITER_BYTES;
+        let request = self.ask(place, header, request, bytes, None);
         self.discs[disc].cache.fetch(self.now, request);
     }
 

@@ -218,7 +218,8 @@ impl Server {
     pub(super) fn send_all(&mut self) {
         for place in self.connections.touched() {
             let Some(connection) = self.connections[place].as_mut() else { continue };
-            if connection.wants_to_write() {
+            // Nothing takes the replies of one that has left: sending drops them.
+            if connection.wants_to_write() || connection.is_left {
                 connection.send();
             }
             if connection.is_left {
@@ -243,17 +244,15 @@ impl Server {
     /// Reads and takes what a client sent before it closed both ways, as far as it may be taken now.
     fn take_rest(&mut self, place: usize) {
         loop {
-            if self.connections[place].as_ref().is_some_and(|client| !client.waiting().is_empty()) {
-                self.take_requests(place);
-            }
+            // Also of a client without any: what held it up may be over.
+            self.take_requests(place);
             let waits = |client: &Connection| waits(self.quiet.as_ref(), client.export);
-            let Some(client) = &self.connections[place] else { return };
+            let Some(client) = self.connections[place].as_mut() else { return };
+            client.send();
             let may_read = client.can_read() && !client.is_held && !client.needs_room;
             if !may_read || waits(client) {
                 return;
             }
-            let Some(client) = self.connections[place].as_mut() else { return };
-            client.send();
             if !client.receive() && !client.is_over {
                 client.break_off();
             }
