@@ -89,9 +89,6 @@ pub(super) fn place(path: &Path, option: &'static str) -> Result<Place, OutputEr
         _ => OutputError::Refused { path: path.to_owned(), option, cause },
     })?;
     match place.is_taken() {
-        Ok(true) if files::directory(path).is_ok() => {
-            Err(OutputError::Directory { path: path.to_owned(), option })
-        }
         Ok(true) => Err(OutputError::Taken { path: path.to_owned(), option }),
         Ok(false) => Ok(place),
         Err(cause) => Err(OutputError::Unseen { path: path.to_owned(), option, cause }),

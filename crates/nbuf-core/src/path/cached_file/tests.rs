@@ -335,7 +335,7 @@ fn a_loop_waits_for_its_descriptor_alone() {
 fn a_length_that_the_kernel_refuses_changes_nothing() {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     let memory = memfd_create("sealed", MemfdFlags::ALLOW_SEALING).unwrap();
-    std::fs::File::from(memory.try_clone().unwrap()).set_len(5000).unwrap();
+    File::from(memory.try_clone().unwrap()).set_len(5000).unwrap();
     fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW).unwrap();
     let mut file = CachedFile::from_fd(memory, &small(Writes::Back, "lru")).unwrap();
     file.write_at(&[7; 100], 4000).unwrap();
