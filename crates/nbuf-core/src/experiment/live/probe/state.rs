@@ -151,7 +151,6 @@ fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
     let directory = state.directory.clone();
     let probed = match Probed::open(&directory, None) {
         Ok(probed) => probed,
-        Err(error @ Error::Busy) => return Some(Left::Failed { directory, error }),
         Err(Error::NoLimit) => {
             file.remove();
             return None;
