@@ -76,15 +76,7 @@ fn main() -> anyhow::Result<ExitCode> {
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "stores", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Some("served") => {
-            let rounds = env::args().nth(2).map_or(Ok(5), |rounds| rounds.parse());
-            let rounds = rounds.context("how many rounds? cargo xtask served 5")?;
-            let table = served::table(&released(), rounds)?;
-            write!(io::stdout(), "{table}")?;
-            let path = tidy::repository().join("docs/serve.md");
-            fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "served", &table)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some("served") => run_served(),
         Some("captures") => {
             let path = tidy::repository().join("docs/capture-calls.md");
             let table = captures::table(&tidy::repository().join("target/release/nbuf"))?;
@@ -104,6 +96,16 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_served() -> anyhow::Result<ExitCode> {
+    let rounds = env::args().nth(2).map_or(Ok(5), |rounds| rounds.parse());
+    let rounds = rounds.context("how many rounds? cargo xtask served 5")?;
+    let table = served::table(&released(), rounds)?;
+    write!(io::stdout(), "{table}")?;
+    let path = tidy::repository().join("docs/serve.md");
+    fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "served", &table)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_truth() -> anyhow::Result<ExitCode> {

@@ -99,7 +99,7 @@ struct Cell {
     hit_ratio: Option<f64>,
 }
 
-/// Runs all of it so many times, and gives the tables.
+/// Runs all of it in this number of rounds, and gives the tables.
 pub fn table(nbuf: &Path, rounds: usize) -> Result<String> {
     let folder = std::env::temp_dir().join(format!("nbuf-served-{}", std::process::id()));
     fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -248,7 +248,7 @@ fn bound(text: &mut String, cells: &[Cell]) {
         let most = disc / (1.0 - hits);
         let _ = writeln!(
             text,
-            "\nIn the first row of nbuf {:.1} % of the reads were hits while it was measured, so the disc's {disc:.0} \
+            "\nIn the first row of nbuf {:.1} % of the reads were hits while it was measured. So the disc's {disc:.0} \
              reads a second bound it to {most:.0}. It reached {:.0} % of that.",
             hits * 100.0,
             rate / most * 100.0

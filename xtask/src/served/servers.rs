@@ -48,7 +48,7 @@ pub(super) enum Disc {
     Slow,
 }
 
-/// Where everything lies, and how large the cache of a server is.
+/// Where everything is, and how large the cache of a server is.
 pub(super) struct Place<'a> {
     pub(super) nbuf: &'a Path,
     pub(super) folder: &'a Path,

@@ -244,9 +244,8 @@ impl Connection {
         match self.try_to_send() {
             Err(error) if !is_later(&error) => self.break_off(),
             // As long as some replies wait, others come: what was sent is room for them.
-            Err(_) if self.sent > 0 && self.sent >= self.out.len() / 2 => {
-                self.out.drain(..self.sent);
-                self.sent = 0;
+            Err(_) if self.sent >= self.out.len() / 2 => {
+                self.out.drain(..std::mem::take(&mut self.sent));
             }
             _ => {}
         }

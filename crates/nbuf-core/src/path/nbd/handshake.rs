@@ -166,9 +166,7 @@ impl Handshake {
                 }
                 answer(out, kind, reply::ACK, &[]);
             }
-            option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => {
-                self.frame(kind, data, out);
-            }
+            option::STRUCTURED_REPLY | option::EXTENDED_HEADERS => self.frame(kind, data, out),
             option::INFO | option::GO => {
                 let chosen = information(exports, kind, data, out);
                 if let Some(chosen) = chosen.filter(|_| kind == option::GO) {
@@ -192,15 +190,12 @@ impl Handshake {
             _ if !data.is_empty() => reply::INVALID,
             option::STRUCTURED_REPLY if is_extended => reply::EXTENDED_HEADERS_AGREED,
             _ if is_extended => reply::INVALID,
-            option::STRUCTURED_REPLY => {
-                self.form = Form::Structured;
-                reply::ACK
-            }
-            _ => {
-                self.form = Form::Extended;
-                reply::ACK
-            }
+            _ => reply::ACK,
         };
+        if said == reply::ACK {
+            let is_long = kind == option::EXTENDED_HEADERS;
+            self.form = if is_long { Form::Extended } else { Form::Structured };
+        }
         answer(out, kind, said, &[]);
     }
 

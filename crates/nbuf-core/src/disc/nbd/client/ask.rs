@@ -1,0 +1,75 @@
+//! What a server behind is asked for: a request as a header, and long ones in parts that every server takes.
+
+use super::super::wire::{Form, Header, command, export, flag};
+use super::{Asked, Client};
+use crate::trace::request::{Op, Request};
+
+/// The longest part of a discard. Lengths have 32 bits, and parts end where sectors and pages do.
+const PART_BYTES: u64 = 1 << 30;
+/// The longest part of a write: what the protocol permits a client that did not ask for the limit.
+const WRITE_PART_BYTES: u64 = 32 << 20;
+
+impl Client {
+    /// The header for a request; an error if the server does not take it.
+    fn header(&self, request: &Request) -> Result<Header, String> {
+        let has = |flag: u16, what: &str| {
+            let missing = || format!("the server behind does not take {what}");
+            if self.flags & flag == 0 { Err(missing()) } else { Ok(()) }
+        };
+        let mut flags = 0;
+        if request.durable && self.flags & export::SEND_FUA != 0 {
+            flags |= flag::FUA;
+        }
+        let command = match request.op {
+            Op::Read => command::READ,
+            Op::Write => command::WRITE,
+            Op::Flush => command::FLUSH,
+            Op::Discard if request.zeros => {
+                has(export::SEND_WRITE_ZEROES, "zeros")?;
+                command::WRITE_ZEROES
+            }
+            Op::Discard => command::TRIM,
+        };
+        let length = request.length_bytes;
+        if request.op != Op::Discard && length > u32::MAX.into() {
+            return Err("the server behind takes no request of 4 GiB".to_owned());
+        }
+        Ok(Header { flags, command, cookie: self.cookie, offset: request.offset, length })
+    }
+
+    /// Asks for a request, or for the next part of one. A flush and a read have one part.
+    pub(super) fn ask(&mut self, mut asked: Asked) {
+        let header = match self.header(&asked.request) {
+            Ok(header) => header,
+            Err(what) => return self.answer(asked.request, asked.data, asked.came, Some(what)),
+        };
+        let most = match asked.request.op {
+            Op::Discard => PART_BYTES,
+            Op::Write => WRITE_PART_BYTES,
+            Op::Read | Op::Flush => u64::MAX,
+        };
+        let from = header.length - asked.left_bytes;
+        let length = asked.left_bytes.min(most);
+        asked.left_bytes -= length;
+        Header { offset: header.offset + from, length, ..header }
+            .write(Form::Simple, &mut self.out);
+        if asked.request.op == Op::Write {
+            let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+            self.out.extend_from_slice(&asked.data[whole(from)..whole(from + length)]);
+        }
+        self.await_reply(asked);
+    }
+
+    /// Asks for a flush that makes a request durable.
+    pub(super) fn ask_flush(&mut self, asked: Asked) {
+        Header { flags: 0, command: command::FLUSH, cookie: self.cookie, offset: 0, length: 0 }
+            .write(Form::Simple, &mut self.out);
+        self.await_reply(Asked { flushes: false, ..asked });
+    }
+
+    fn await_reply(&mut self, asked: Asked) {
+        self.asked.insert(self.cookie, asked);
+        self.cookie += 1;
+        self.send();
+    }
+}
