@@ -27,8 +27,8 @@ def work(seed):
             page = int(n * r.random() ** 3) if how != 'read' and how != 'mapped' else r.randrange(n)
             if how == 'mapped': m[page * 4096]
             else: os.pread(f, 4096, page * 4096)
-        if how == 'grows' and os.path.exists(path + '.grow') and len(more) < 300:
-            more.append(b'x' * (1 << 18))
+        if how == 'grows' and os.path.exists(path + '.grow') and len(more) < 1200:
+            more.append(b'x' * (1 << 16))
         time.sleep(0.005)
 print('ready', flush=True)
 if when == 'late':
