@@ -44,7 +44,7 @@ pub enum Eviction {
     /// S3-FIFO in each shard, as [the policy](super::policy) of that name: the better hit ratio.
     #[default]
     S3Fifo,
-    /// CLOCK in sets of sixteen entries, with a lock for each: the faster one.
+    /// CLOCK in sets of sixteen entries, with a lock for each. It hits less than the other one.
     Clock,
 }
 
