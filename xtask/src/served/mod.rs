@@ -126,10 +126,10 @@ fn all(nbuf: &Path, folder: &Path, rounds: usize) -> Result<Vec<Cell>> {
                 cells.push(note(cold(kind, load, &slow)?));
             }
         }
-        for kind in [Kind::Filter, Kind::Nbuf] {
+        for kind in [Kind::Filter, Kind::Nbuf, Kind::Spinning] {
             cells.push(note(hits(kind, &slow)?));
         }
-        for kind in kinds.into_iter().chain([Kind::QemuBack, Kind::QemuNone]) {
+        for kind in kinds.into_iter().chain([Kind::Spinning, Kind::QemuBack, Kind::QemuNone]) {
             let server = Server::start(kind, Disc::Fast, &fast)?;
             server.warm()?;
             for load in &FAST {

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     QemuNone,
     /// `nbuf serve --write back`.
     Nbuf,
+    /// The same, which looks for requests for 100 us before it sleeps.
+    Spinning,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Self::QemuBack => "qemu-nbd writeback, threads",
             Self::QemuNone => "qemu-nbd none, io_uring",
             Self::Nbuf => "nbuf serve",
+            Self::Spinning => "nbuf serve --spin 100",
         }
     }
 }
@@ -71,7 +74,7 @@ impl Server {
         let socket = place.folder.join("served.sock");
         let mut behind = None;
         let mut command = match kind {
-            Kind::Nbuf => {
+            Kind::Nbuf | Kind::Spinning => {
                 let mut disc_of_ours = format!("file:{}", place.image.display());
                 if disc == Disc::Slow {
                     let slow = place.folder.join("slow.sock");
@@ -82,6 +85,9 @@ impl Server {
                 command.args(["-q", "serve", "--write", "back", "--disc", &disc_of_ours]);
                 command.args(["--size", &format!("{}B", place.cache_bytes), "--socket"]);
                 command.arg(&socket);
+                if kind == Kind::Spinning {
+                    command.args(["--spin", "100"]);
+                }
                 command
             }
             Kind::Plain => nbdkit(&socket, &[], disc, place),

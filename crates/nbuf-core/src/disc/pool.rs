@@ -34,8 +34,20 @@ struct Job {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    /// Threads that wait for a job, and those of them that were woken and did not run yet.
+    idle: usize,
+    woken: usize,
     is_over: bool,
 }
+
+/// Threads that one wakes. A call for each job would be dear for the owner, so that threads wake each other.
+const WAKES: usize = 2;
+/// Writes that a thread takes at once, where they end in the page cache: in less time than a thread takes to wake.
+const BATCH: usize = 16;
+/// Writes that take longer wait for a disc, and go side by side.
+const QUICK_NS: u64 = 50_000;
+/// How long what is done waits for the rest of a batch.
+const HELD: Nanos = Nanos(100_000);
 
 struct Shared {
     file: File,
@@ -45,6 +57,8 @@ struct Shared {
     end: AtomicU64,
     queue: Mutex<Queue>,
     has_job: Condvar,
+    /// What plain writes take, about.
+    write_ns: AtomicU64,
     done: Mutex<VecDeque<Completion>>,
     wake: OwnedFd,
 }
@@ -55,6 +69,8 @@ pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
 /// A disc of threads over a file.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
+    /// Goes to the threads at the next look for completions, or when it is sent.
+    out: Vec<Job>,
     threads: Vec<JoinHandle<()>>,
     done: VecDeque<Completion>,
     under_way: usize,
@@ -99,7 +115,7 @@ impl Pool {
         clock: Stopwatch,
     ) -> io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (queue, has_job, done) = Default::default();
+        let (queue, has_job, done, write_ns) = Default::default();
         let shared = Arc::new(Shared {
             file,
             clock,
@@ -107,11 +123,13 @@ impl Pool {
             end: end.into(),
             queue,
             has_job,
+            write_ns,
             done,
             wake,
         });
         let mut pool = Self {
             shared,
+            out: Vec::new(),
             threads: Vec::new(),
             done: VecDeque::new(),
             under_way: 0,
@@ -125,11 +143,24 @@ impl Pool {
         Ok(pool)
     }
 
+    /// Hands what was submitted to the threads.
+    pub(crate) fn send(&mut self) {
+        if !self.out.is_empty() {
+            let mut queue = lock(&self.shared.queue);
+            queue.jobs.extend(self.out.drain(..));
+            self.shared.wake_others(&mut queue);
+        }
+    }
+
     fn take(&mut self) -> Option<Completion> {
         if self.done.is_empty() {
-            let mut count = [0; 8];
-            let _ = rustix::io::read(&self.shared.wake, &mut count);
-            std::mem::swap(&mut self.done, &mut lock(&self.shared.done));
+            let mut done = lock(&self.shared.done);
+            // Threads write to it with the lock, for the first of what is done: without one there is nothing to read.
+            if !done.is_empty() {
+                let mut count = [0; 8];
+                let _ = rustix::io::read(&self.shared.wake, &mut count);
+                std::mem::swap(&mut self.done, &mut done);
+            }
         }
         let mut completion = self.done.pop_front()?;
         self.under_way -= 1;
@@ -163,11 +194,11 @@ impl Disc for Pool {
             self.done.push_back(Completion { request, data, at, breakdown, outcome: Ok(()) });
             return;
         }
-        lock(&self.shared.queue).jobs.push_back(Job { came: now, request, data });
-        self.shared.has_job.notify_one();
+        self.out.push(Job { came: now, request, data });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
+        self.send();
         loop {
             if let Some(completion) = self.take() {
                 return Some(completion);
@@ -187,12 +218,18 @@ impl Disc for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        self.send();
         lock(&self.shared.queue).is_over = true;
         self.shared.has_job.notify_all();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether it is a write that does not wait for the device.
+fn is_plain(request: &Request) -> bool {
+    request.op == Op::Write && !request.durable
 }
 
 impl Shared {
@@ -204,33 +241,85 @@ impl Shared {
         self.end.load(Ordering::Acquire)
     }
 
-    fn next(&self) -> Option<Job> {
+    /// Takes the next job, or the next writes if they are quick; false at the end.
+    fn next(&self, batch: &mut Vec<Job>) -> bool {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(job) = queue.jobs.pop_front() {
-                return Some(job);
+                let takes_more =
+                    is_plain(&job.request) && self.write_ns.load(Ordering::Relaxed) < QUICK_NS;
+                batch.push(job);
+                while takes_more && batch.len() < BATCH {
+                    let Some(next) = queue.jobs.pop_front_if(|next| is_plain(&next.request)) else {
+                        break;
+                    };
+                    batch.push(next);
+                }
+                self.wake_others(&mut queue);
+                return true;
             }
             if queue.is_over {
-                return None;
+                return false;
             }
+            queue.idle += 1;
             queue = self.has_job.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
+            // Also without a wake: then one more is woken for a job than necessary.
+            queue.woken = queue.woken.saturating_sub(1);
+        }
+    }
+
+    /// Wakes threads for the jobs that wait, a few at a time: those that run wake others.
+    fn wake_others(&self, queue: &mut Queue) {
+        let wanted = queue.jobs.len().min(queue.idle).min(WAKES);
+        for _ in queue.woken..wanted {
+            queue.woken += 1;
+            self.has_job.notify_one();
         }
     }
 
     fn work(&self) {
-        while let Some(Job { came, request, mut data }) = self.next() {
-            let begins = self.now().max(came);
-            let outcome = DiscError::check(&request, self.size_bytes)
-                .and_then(|()| self.serve(&request, &mut data));
-            let at = self.now().max(begins);
-            let breakdown =
-                Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
-            let mut done = lock(&self.done);
-            done.push_back(Completion { request, data, at, breakdown, outcome });
-            // Once for all that the owner has not taken yet.
-            if done.len() == 1 {
-                let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+        let (mut batch, mut done) = (Vec::new(), Vec::new());
+        while self.next(&mut batch) {
+            let mut since = self.now();
+            for job in batch.drain(..) {
+                let completion = self.finish(job);
+                let at = completion.at;
+                done.push(completion);
+                if at - since > HELD {
+                    self.report(&mut done);
+                    since = at;
+                }
             }
+            self.report(&mut done);
+        }
+    }
+
+    fn finish(&self, Job { came, request, mut data }: Job) -> Completion {
+        let begins = self.now().max(came);
+        let outcome = DiscError::check(&request, self.size_bytes)
+            .and_then(|()| self.serve(&request, &mut data));
+        let at = self.now().max(begins);
+        if is_plain(&request) {
+            // Threads that do so at once lose a part of it, which is no harm to a mean.
+            let mean = self.write_ns.load(Ordering::Relaxed);
+            self.write_ns.store((mean * 7 + (at - begins).0) / 8, Ordering::Relaxed);
+        }
+        let breakdown =
+            Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
+        Completion { request, data, at, breakdown, outcome }
+    }
+
+    fn report(&self, finished: &mut Vec<Completion>) {
+        if finished.is_empty() {
+            return;
+        }
+        let mut done = lock(&self.done);
+        // Once for all that the owner has not taken yet.
+        let is_first = done.is_empty();
+        done.extend(finished.drain(..));
+        if is_first {
+            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
         }
     }
 

@@ -103,6 +103,7 @@ pub fn run_with(
         control: Some(control.clone()),
         clients_max: limits::clients(spec.clients_max, session.observer),
         client_timeout: spec.client_timeout,
+        spin: spec.spin,
         tls,
     };
     let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();

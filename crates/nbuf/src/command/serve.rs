@@ -138,6 +138,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS")]
     client_timeout: Option<usize>,
 
+    /// After requests, look for more for this long before the server sleeps, up to 1000: quicker, and takes a
+    /// processor while clients are active [default: none]
+    #[arg(long, value_name = "MICROSECONDS")]
+    spin: Option<usize>,
+
     /// Serve the figures to Prometheus, at /metrics; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDRESS", value_parser = crate::command::scrapes::address)]
     metrics: Option<SocketAddr>,
@@ -249,6 +254,7 @@ impl Args {
             threads: self.threads,
             clients: self.clients,
             client_timeout: self.client_timeout,
+            spin: self.spin,
             metrics: self.metrics,
             name: self.name.clone(),
             export: self.export.iter().cloned().map(ExportConfig::from).collect(),

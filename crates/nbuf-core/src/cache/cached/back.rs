@@ -13,6 +13,8 @@ use crate::trace::request::{Op, Request};
 
 /// Writes that fail one after the other before an attempt is over.
 const FAILURES_MAX: u32 = 16;
+/// While a flush waits, this number of times as many write-backs are under way.
+const FLUSH: u32 = 4;
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Sectors of a frame were written, and the disc does not have them.
@@ -75,7 +77,13 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let Some(pending) = self.throttled.pop_front() else { break };
             self.write(pending);
         }
-        while self.backs_under_way < self.settings.backs_max && self.has_to_write() {
+        // No client waits for other write-backs: they leave the disc to reads.
+        let backs_max = self.settings.backs_max.saturating_mul(if self.flushing.is_empty() {
+            1
+        } else {
+            FLUSH
+        });
+        while self.backs_under_way < backs_max && self.has_to_write() {
             if !self.write_next() {
                 self.is_stuck = true;
             }

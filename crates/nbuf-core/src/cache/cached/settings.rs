@@ -78,7 +78,7 @@ pub struct Settings {
     pub dirty_low_pages: u32,
     /// Writes wait when as many pages are dirty.
     pub dirty_high_pages: u32,
-    /// The most write-backs at once.
+    /// The most write-backs at once; while a flush waits, four times as many.
     pub backs_max: u32,
     /// The longest request to the disc that the cache makes of adjacent pages.
     pub request_bytes_max: u32,

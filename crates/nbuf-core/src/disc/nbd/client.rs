@@ -54,6 +54,8 @@ pub(crate) struct Client {
     cookie: u64,
     done: VecDeque<Completion>,
     broken: Option<String>,
+    /// Whether something may have come, where the owner says so; without a value each look for completions reads.
+    is_noticed: Option<bool>,
 }
 
 impl Client {
@@ -77,6 +79,7 @@ impl Client {
             cookie: 0,
             done: VecDeque::new(),
             broken: None,
+            is_noticed: None,
         })
     }
 
@@ -95,6 +98,16 @@ impl Client {
         self.broken.is_some()
     }
 
+    /// Reads only after a [notice](Self::notice) from now on: a call less for each look at what is complete.
+    pub(crate) fn wait_for_notice(&mut self) {
+        self.is_noticed = Some(true);
+    }
+
+    /// The descriptor is ready.
+    pub(crate) fn notice(&mut self) {
+        self.is_noticed = Some(true);
+    }
+
     fn now(&self) -> Nanos {
         Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
@@ -107,7 +120,7 @@ impl Client {
     }
 
     /// Sends what can be sent now.
-    fn send(&mut self) {
+    pub(crate) fn send(&mut self) {
         while self.sent < self.out.len() && self.broken.is_none() {
             match self.stream.write(&self.out[self.sent..]) {
                 Ok(0) => self.break_off("the server behind takes nothing more"),
@@ -231,7 +244,10 @@ impl Disc for Client {
         loop {
             if self.done.is_empty() {
                 self.send();
-                self.receive();
+                if self.is_noticed != Some(false) || self.now() < until {
+                    self.is_noticed = self.is_noticed.map(|_| false);
+                    self.receive();
+                }
             }
             if let Some(completion) = self.done.pop_front() {
                 return Some(completion);

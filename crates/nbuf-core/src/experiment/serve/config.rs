@@ -27,6 +27,8 @@ const CLIENTS_MAX: usize = 16_384;
 /// How long a client may stop, by default and at most.
 const SECONDS: usize = 60;
 const SECONDS_MAX: usize = 86_400;
+/// The most microseconds of spinning: what takes longer is no wait of a processor.
+const SPIN_MICROS_MAX: usize = 1000;
 
 as_text!(BehindSpec);
 as_text!(Writes);
@@ -69,6 +71,8 @@ pub struct Config {
     pub clients: Option<usize>,
     /// Seconds that a client may stop within a request.
     pub client_timeout: Option<usize>,
+    /// Microseconds for which the server looks for more requests before it sleeps.
+    pub spin: Option<usize>,
     /// Where figures are served to Prometheus.
     pub metrics: Option<SocketAddr>,
     /// The name of the export.
@@ -205,6 +209,7 @@ impl Config {
             threads: self.threads.or(other.threads),
             clients: self.clients.or(other.clients),
             client_timeout: self.client_timeout.or(other.client_timeout),
+            spin: self.spin.or(other.spin),
             metrics: self.metrics.or(other.metrics),
             name: self.name.or(other.name),
         }
@@ -226,6 +231,7 @@ impl Config {
             given => Ok(given.unwrap_or(default)),
         };
         let seconds = within("client-timeout", self.client_timeout, SECONDS, SECONDS_MAX)?;
+        let spin = within("spin", self.spin, 0, SPIN_MICROS_MAX)?;
         let spec = Spec {
             listen: socket.into_iter().chain(tcp).collect(),
             control: self.control.map(absolute).transpose()?,
@@ -234,6 +240,7 @@ impl Config {
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
+            spin: Nanos(1000 * spin as u64),
             metrics: self.metrics,
             ..default
         };

@@ -157,6 +157,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
         ("TLS", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
         ("client-timeout", ours.client_timeout == other.client_timeout),
+        ("spin", ours.spin == other.spin),
         ("control", ours.control == other.control),
         ("metrics", ours.metrics == other.metrics),
         ("name", pairs().all(|(ours, other)| ours.name == other.name)),

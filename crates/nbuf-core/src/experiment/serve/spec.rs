@@ -69,6 +69,9 @@ pub struct Spec {
     /// How long a client may send a request, or take replies, at under 16 KiB a second. Its handshake has ten seconds of
     /// it at most.
     pub client_timeout: Nanos,
+    /// How long the server looks for more requests after each turn with work, before it sleeps. It is quicker then, by
+    /// the time that a sleeping processor takes to wake, and takes a processor while clients are active.
+    pub spin: Nanos,
     /// Where a program serves the figures to Prometheus; a run itself does not.
     pub metrics: Option<SocketAddr>,
 }
@@ -86,6 +89,7 @@ impl Spec {
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
+            spin: Nanos::ZERO,
             metrics: None,
         }
     }

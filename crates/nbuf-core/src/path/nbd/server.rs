@@ -9,6 +9,7 @@ mod behind;
 mod clients;
 mod commands;
 mod complete;
+mod doors;
 mod drain;
 mod figures;
 mod keeper;
@@ -17,9 +18,11 @@ mod served;
 mod snapshot;
 mod status;
 mod turn;
+mod wait;
 
 pub(crate) use behind::Behind;
 use clients::Clients;
+use doors::Doors;
 pub(crate) use drain::Drained;
 pub(crate) use keeper::{Change, Keeper, Signalled};
 pub(crate) use served::Offer;
@@ -54,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) clients_max: usize,
     /// How long a client may be slow within a request.
     pub(crate) client_timeout: Nanos,
+    /// How long it looks for more after a turn with work, before it sleeps.
+    pub(crate) spin: Nanos,
     /// TLS, if there is a certificate.
     pub(crate) tls: Option<Tls>,
 }
@@ -103,6 +108,7 @@ pub(crate) struct Server {
     /// Callers that have not taken all of their answer.
     leaving: Vec<Caller>,
     connections: Clients,
+    doors: Doors,
     /// Whether clients wait for the server, or for room, and whether they did at the look before.
     is_held: bool,
     was_held: bool,
@@ -118,6 +124,10 @@ pub(crate) struct Server {
     now: Nanos,
     last_tick: Nanos,
     client_timeout: Nanos,
+    /// How long it looks for more after a turn with work, before it sleeps.
+    spin: Nanos,
+    /// Whether the last turn had work.
+    did_serve: bool,
     /// When clients are accepted again, after the kernel had no room for one.
     accept_at: Nanos,
     quiet: Option<Quiet>,
@@ -169,6 +179,7 @@ impl Server {
             callers: Vec::new(),
             leaving: Vec::new(),
             connections: Clients::new()?,
+            doors: Doors::default(),
             is_held: false,
             looks: 0,
             agreements: 0,
@@ -181,6 +192,8 @@ impl Server {
             now: Nanos::ZERO,
             last_tick: Nanos::ZERO,
             client_timeout: setup.client_timeout,
+            spin: setup.spin,
+            did_serve: false,
             accept_at: Nanos::ZERO,
             quiet: None,
             wanted: VecDeque::new(),

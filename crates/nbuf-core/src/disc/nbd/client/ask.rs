@@ -9,6 +9,9 @@ const PART_BYTES: u64 = 1 << 30;
 /// The longest part of a write: what the protocol permits a client that did not ask for the limit.
 const WRITE_PART_BYTES: u64 = 32 << 20;
 
+/// Bytes that wait for the next look at completions.
+const SENT_AT_ONCE_BYTES: usize = 64 << 10;
+
 impl Client {
     /// The header for a request; an error if the server does not take it.
     fn header(&self, request: &Request) -> Result<Header, String> {
@@ -70,6 +73,9 @@ impl Client {
     fn await_reply(&mut self, asked: Asked) {
         self.asked.insert(self.cookie, asked);
         self.cookie += 1;
-        self.send();
+        // Requests of one turn go in one call, when completions are asked for.
+        if self.out.len() - self.sent > SENT_AT_ONCE_BYTES {
+            self.send();
+        }
     }
 }

@@ -32,7 +32,9 @@ impl Behind {
 
     /// The default export of an NBD server at a Unix socket.
     pub(crate) fn nbd(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
-        Client::connect(socket, clock).map(Self::Nbd)
+        let mut client = Client::connect(socket, clock)?;
+        client.wait_for_notice();
+        Ok(Self::Nbd(client))
     }
 
     /// Whether it refuses writes by itself.
@@ -48,6 +50,21 @@ impl Behind {
         match self {
             Self::File(_) => false,
             Self::Nbd(client) => client.is_broken(),
+        }
+    }
+
+    /// Its descriptor is ready: something may have come.
+    pub(super) fn notice(&mut self) {
+        if let Self::Nbd(client) = self {
+            client.notice();
+        }
+    }
+
+    /// Sends what was asked of it after the last look at what is complete.
+    pub(super) fn send(&mut self) {
+        match self {
+            Self::File(pool) => pool.send(),
+            Self::Nbd(client) => client.send(),
         }
     }
 

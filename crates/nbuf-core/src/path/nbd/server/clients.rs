@@ -10,9 +10,10 @@ use std::ops::{Index, IndexMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
-use rustix::event::epoll;
+use rustix::event::{Timespec, epoll};
 
 use super::super::connection::Connection;
+use super::doors::Ready;
 
 /// Clients that one turn serves. The others are ready in the next.
 const READY_MAX: usize = 1024;
@@ -36,6 +37,7 @@ pub(super) struct Clients {
     touched: Vec<usize>,
     kept: u64,
     epoll: OwnedFd,
+    events: Vec<epoll::Event>,
 }
 
 impl Clients {
@@ -48,6 +50,7 @@ impl Clients {
             touched: Vec::new(),
             kept: 0,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            events: Vec::with_capacity(READY_MAX),
         })
     }
 
@@ -149,7 +152,7 @@ impl Clients {
             if state.interest == Some(wanted) {
                 continue;
             }
-            let data = epoll::EventData::new_u64(place as u64);
+            let data = Ready::Client(place).data();
             let registered = match state.interest {
                 None => epoll::add(&self.epoll, connection.socket(), data, wanted),
                 Some(_) => epoll::modify(&self.epoll, connection.socket(), data, wanted),
@@ -165,20 +168,26 @@ impl Clients {
         }
     }
 
-    /// Those that are ready now.
-    pub(super) fn ready(&self) -> io::Result<Vec<(usize, epoll::EventFlags)>> {
-        let mut events = Vec::with_capacity(READY_MAX);
-        let now = rustix::event::Timespec::default();
-        match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&now)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    /// Waits until something is ready, this long at most. How many are.
+    pub(super) fn wait(&mut self, longest: Timespec) -> io::Result<usize> {
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&longest)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(self.events.len()),
+            Err(error) => Err(error.into()),
         }
-        let place = |event: &epoll::Event| usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
-        Ok(events.iter().map(|event| (place(event), event.flags)).collect())
+    }
+
+    /// What was ready at the last wait. Give it back: its memory is used again.
+    pub(super) fn take_events(&mut self) -> Vec<epoll::Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub(super) fn keep_events(&mut self, events: Vec<epoll::Event>) {
+        self.events = events;
     }
 }
 
-/// Readable when one of the clients is ready.
+/// Readable when a client is ready, or another that is registered there.
 impl AsFd for Clients {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()

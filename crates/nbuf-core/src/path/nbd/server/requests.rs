@@ -5,7 +5,7 @@ use super::super::handshake::{Handshake, Secrecy, Step};
 use super::super::replies::To;
 use super::super::tls::Layer;
 use super::drain::waits;
-use super::turn::has_room;
+use super::wait::has_room;
 use super::{Asked, Server};
 use crate::disc::Disc;
 use crate::disc::nbd::wire::{Form, Header, command, error, flag};

@@ -1,26 +1,18 @@
 //! One turn of the loop: wait, take what came, answer what is complete.
 
-use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
+use std::os::fd::BorrowedFd;
 
 use rustix::event::epoll::EventFlags;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::connection::Connection;
 use super::super::control::Caller;
+use super::doors::Ready;
 use super::drain::waits;
-use super::requests::{LOOKS_MAX, REQUEST_BYTES_MAX};
 use super::{Keeper, Server, ServerError};
 use crate::units::Nanos;
 
-/// The longest wait, so that the clock is looked at.
-const WAIT: Nanos = Nanos(250_000_000);
 /// How often dirty pages that are few are written, and stalled clients looked for.
 const TICK: Nanos = Nanos(1_000_000_000);
-/// Bytes that are kept for all clients: the requests of others wait.
-const BYTES_MAX: u64 = 512 << 20;
-/// A client that keeps less keeps little.
-const SMALL_BYTES: u64 = 1 << 20;
 /// Clients that are accepted in one turn.
 const ACCEPTED_MAX: usize = 256;
 /// Reads in one turn of clients that agree on keys, each of which may cost a signature: the others wait, and those
@@ -29,14 +21,6 @@ const AGREEMENTS_MAX: usize = 16;
 /// Callers at the control socket at once.
 const CALLERS_MAX: usize = 64;
 
-/// What a descriptor is.
-#[derive(Clone, Copy, Debug)]
-enum Token {
-    Listener(usize),
-    Control,
-    Caller,
-}
-
 impl Server {
     /// Waits for something to do, and does it.
     pub(super) fn turn(
@@ -44,13 +28,17 @@ impl Server {
         wake: BorrowedFd<'_>,
         keeper: &dyn Keeper,
     ) -> Result<(), ServerError> {
-        let ready = self.wait(wake)?;
+        let callers_ready = self.wait(wake)?;
         (self.looks, self.agreements) = (0, 0);
         self.now = self.now.max(self.time());
-        let mut callers_ready = false;
+        let events = self.connections.take_events();
         // Clients that are gone make room for those that come.
-        for (place, flags) in self.connections.ready().map_err(ServerError::Wait)? {
-            self.look_at(place, flags);
+        for event in &events {
+            match Ready::of(event) {
+                Ready::Client(place) => self.look_at(place, event.flags),
+                Ready::Disc(at) => self.discs[at].cache.disc_mut().notice(),
+                Ready::Wake | Ready::Listener(_) | Ready::Control => {}
+            }
         }
         // A disc may have finished since the turn began.
         self.now = self.now.max(self.time());
@@ -61,13 +49,15 @@ impl Server {
             self.connections.touch_all();
         }
         self.send_all();
-        for token in ready {
-            match token {
-                Token::Listener(at) => self.accept_all(at),
-                Token::Control => self.accept_callers(),
-                Token::Caller => callers_ready = true,
+        for event in &events {
+            match Ready::of(event) {
+                Ready::Listener(at) => self.accept_all(at),
+                Ready::Control => self.accept_callers(),
+                Ready::Client(_) | Ready::Wake | Ready::Disc(_) => {}
             }
         }
+        self.did_serve = !events.is_empty();
+        self.connections.keep_events(events);
         if callers_ready || is_tick {
             self.hear_callers(keeper);
         }
@@ -114,82 +104,6 @@ impl Server {
                 _ => return,
             }
         }
-    }
-
-    /// Waits until something is ready. What of it is no client.
-    fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<Vec<Token>, ServerError> {
-        self.settle();
-        let mut descriptors = vec![
-            PollFd::from_borrowed_fd(wake, PollFlags::IN),
-            PollFd::new(&self.connections, PollFlags::IN),
-        ];
-        for served in &self.discs {
-            let disc = served.cache.disc();
-            let waits = if disc.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
-            let descriptor = if disc.is_broken() { wake } else { disc.as_fd() };
-            descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN | waits));
-        }
-        let others = descriptors.len();
-        let mut tokens = Vec::new();
-        let accepts = self.now >= self.accept_at;
-        for (at, listener) in self.listeners.iter().enumerate().filter(|_| accepts) {
-            tokens.push(Token::Listener(at));
-            descriptors.push(PollFd::new(listener, PollFlags::IN));
-        }
-        if let Some(control) = self.control.as_ref().filter(|_| accepts) {
-            tokens.push(Token::Control);
-            descriptors.push(PollFd::new(control, PollFlags::IN));
-        }
-        let callers = self.callers.iter().map(|caller| (caller, PollFlags::IN));
-        for (caller, flags) in
-            callers.chain(self.leaving.iter().map(|caller| (caller, PollFlags::OUT)))
-        {
-            tokens.push(Token::Caller);
-            descriptors.push(PollFd::new(&caller.socket, flags));
-        }
-        // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
-        let now = self.time();
-        let next = self.discs.iter().filter_map(|served| served.cache.next_done_at()).min();
-        let wait = next.map_or(WAIT, |at| WAIT.min(at.saturating_sub(now)));
-        let is_released = self.was_held && !self.is_held;
-        let is_late = self.looks > LOOKS_MAX;
-        let wait = if is_released || is_late { Nanos::ZERO } else { wait };
-        let wait = Duration::from_nanos(wait.0);
-        let wait = Timespec::try_from(wait).unwrap_or_default();
-        match poll(&mut descriptors, Some(&wait)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(ServerError::Wait(error.into())),
-        }
-        let ready = tokens.into_iter().zip(&descriptors[others..]);
-        let ready = ready.filter(|(_, descriptor)| !descriptor.revents().is_empty());
-        Ok(ready.map(|(token, _)| token).collect())
-    }
-
-    /// What is waited for of the clients that changed: of all of them while they wait for each other's room, or for the
-    /// server.
-    fn settle(&mut self) {
-        self.connections.weigh();
-        let is_quiet = self.quiet.is_some();
-        let is_tight = self.connections.kept() + u64::from(REQUEST_BYTES_MAX) > BYTES_MAX / 2;
-        let is_late = self.looks > LOOKS_MAX;
-        self.was_held = std::mem::replace(&mut self.is_held, is_quiet || is_tight || is_late);
-        if self.is_held || self.was_held {
-            self.connections.touch_all();
-            self.connections.weigh();
-        }
-        let (kept, quiet) = (self.connections.kept(), self.quiet.as_ref());
-        self.connections.settle(|connection| {
-            let mut flags = EventFlags::empty();
-            let has_room = connection.reserved > 0 || has_room(kept, connection.bytes(), 0);
-            let waits = waits(quiet, connection.export);
-            if connection.can_read() && !waits && has_room && !connection.needs_room {
-                flags |= EventFlags::IN;
-            }
-            if connection.wants_to_write() {
-                flags |= EventFlags::OUT;
-            }
-            flags
-        });
     }
 
     /// Takes what a client sent.
@@ -281,11 +195,4 @@ impl Server {
         }
         self.connections.touch_all();
     }
-}
-
-/// Whether a client that keeps this much may keep some more, where so much is kept for all. Clients that keep little
-/// have the upper half for themselves, so that those that keep much do not stop them. A client alone has its own limits.
-pub(super) fn has_room(kept: u64, keeps: u64, more: u64) -> bool {
-    let most = if keeps + more < SMALL_BYTES { BYTES_MAX } else { BYTES_MAX / 2 };
-    kept + more <= most || kept <= keeps
 }
