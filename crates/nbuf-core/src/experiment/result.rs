@@ -81,7 +81,7 @@ pub use fleet::{
     FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetPiece, FleetPoint,
     FleetRow, FleetRule, FleetShare, FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole,
 };
-pub use live::{LiveDocument, LiveMemory, LivePoint};
+pub use live::{LiveDocument, LiveMemory, LivePoint, LiveService};
 pub use live_follow::LiveFollow;
 pub use live_machine::{LiveMachine, LiveTarget};
 pub use live_probe::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep};

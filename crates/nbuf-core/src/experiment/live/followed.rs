@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::super::record::{NameError, Running, RunningError};
-use super::super::result::{LiveFollow, LiveMemory};
+use super::super::result::{LiveFollow, LiveMemory, LiveService};
 use super::several::reason;
 use super::wanted::Wanted;
 use super::window::Rolling;
-use super::{Error, Spec, watch};
+use super::{Error, Spec, stall, watch};
 use crate::sys::process::monotonic_ns;
 use crate::workload::record::running::{Stop, began};
 use crate::workload::record::spool::Spool;
@@ -59,6 +59,7 @@ struct Parts {
     processes: BTreeSet<u32>,
     cgroup: Option<PathBuf>,
     memory: LiveMemory,
+    service: Option<LiveService>,
     living: u64,
     interrupted: Option<i32>,
     absent: Option<String>,
@@ -139,6 +140,7 @@ impl Followed {
         parts.processes.extend(before.keys().chain(spec.running.threads(round.caller).keys()));
         parts.cgroup.clone_from(&spec.running.cgroup);
         parts.living = watched.processes;
+        parts.service = watched.service.or(parts.service);
         parts.interrupted = watched.ended.interrupted;
         if watched.processes > 0 || parts.attached == 1 {
             parts.memory = watched.memory;
@@ -177,6 +179,7 @@ impl Followed {
         let is_watched = parts.attached > 0;
         self.absent = if is_watched { 0 } else { self.absent + 1 };
         let mut live = self.rolling.close(round.spec, parts.memory);
+        stall::add(&mut live, round.spec, parts.service);
         live.processes = parts.living;
         live.interrupted = parts.interrupted;
         let ended = self.is_over.then(|| "all of its processes have ended".to_owned());

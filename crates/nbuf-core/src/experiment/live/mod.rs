@@ -23,6 +23,7 @@ mod follow;
 mod followed;
 mod probe;
 mod several;
+mod stall;
 mod wanted;
 mod window;
 
@@ -33,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use super::capture::Capture;
 use super::record::NameError;
 pub use super::record::{CaptureError, Running, RunningError};
-use super::result::{LiveDocument, LiveMemory};
+use super::result::{LiveDocument, LiveMemory, LiveService};
 use super::session::Session;
 use super::warning::Warning;
 use crate::workload::command::Ended;
@@ -60,6 +61,8 @@ pub struct Spec {
     pub hit: f64,
     /// Misses a second that are allowed at most; then `hit` does not count.
     pub fills_per_second: Option<f64>,
+    /// The most that programs may wait for discs, as tasks that wait at a time; then neither counts.
+    pub stall: Option<f64>,
     /// Seed of the bootstrap.
     pub seed: u64,
     /// Size of the ring of each processor, for provoking losses.
@@ -81,6 +84,7 @@ impl Default for Spec {
             duration: Some(Duration::from_mins(1)),
             hit: HIT_DEFAULT,
             fills_per_second: None,
+            stall: None,
             seed: 1,
             ring_bytes: None,
             capture: Capture::Auto,
@@ -149,6 +153,7 @@ struct Watched {
     ended: Ended,
     log: Spool,
     memory: LiveMemory,
+    service: Option<LiveService>,
     processes: u64,
 }
 
@@ -172,12 +177,13 @@ fn watch(
         overhead: spec.overhead,
     };
     let held = || LiveMemory::from(memory::of(running, caller));
-    let before = held();
+    let (before, reads) = (held(), stall::reads_so_far());
     let (ended, log) = record_until(&options, log, attached, stop)?;
+    let service = stall::service(&reads, &stall::reads_so_far());
     let processes = running.threads(caller).len() as u64;
     // What has ended has no memory, and needed some.
     let memory = if processes == 0 { before } else { held() };
-    Ok(Watched { ended, log, memory, processes })
+    Ok(Watched { ended, log, memory, service, processes })
 }
 
 impl From<memory::Held> for LiveMemory {
@@ -196,6 +202,7 @@ impl Watched {
     /// The curve of the window. The trace is in memory meanwhile.
     fn document(self, spec: &Spec) -> Result<LiveDocument, Error> {
         let mut document = analyse(spec, &self.log.trace()?, self.memory);
+        stall::add(&mut document, spec, self.service);
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;
         if document.processes == 0 {

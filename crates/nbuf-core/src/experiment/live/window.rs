@@ -197,6 +197,7 @@ impl Rolling {
             misses_per_second: ratio.best * rate,
             misses_per_second_low: ratio.low * rate,
             misses_per_second_high: ratio.high * rate,
+            stall: None,
         };
         let enough = self.decayed.accesses() >= ACCESSES_MIN;
         let known = if enough { self.decayed.at(&sizes, &mut random) } else { Vec::new() };

@@ -51,6 +51,12 @@ pub struct LiveDocument {
     /// The misses a second that were allowed instead, where they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fills_target: Option<f64>,
+    /// The waiting that was allowed instead, where it was: tasks that wait for a disc at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_target: Option<f64>,
+    /// What a read of a disc took, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<LiveService>,
     /// The smallest known size that meets it.
     pub answer: Option<LivePoint>,
     /// What lowering the limit of the service for a while showed, where that was asked for.
@@ -105,4 +111,20 @@ pub struct LivePoint {
     pub misses_per_second_low: f64,
     /// The upper edge.
     pub misses_per_second_high: f64,
+    /// Misses a second, times what a read takes: tasks that wait for a disc at a time, at most. Readahead serves several
+    /// misses by one read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<f64>,
+}
+
+/// What a read of a disc took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LiveService {
+    /// The mean, with the time in its queue.
+    pub read_seconds: f64,
+    /// Reads that it is the mean of, of all discs of the machine.
+    pub reads: u64,
+    /// Whether they are of the window; otherwise of all time since the machine started.
+    pub is_of_window: bool,
 }

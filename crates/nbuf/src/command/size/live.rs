@@ -46,13 +46,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 /// What is asked, without the programs.
 fn spec(args: &Args) -> Result<Spec> {
     let defaults = Spec::default();
-    let (hit, fills_per_second) = match args.target {
-        None => (defaults.hit, None),
-        Some(Target::Hit(share)) => (share, None),
-        Some(Target::Fills(rate)) => (defaults.hit, Some(rate)),
+    let (hit, fills_per_second, stall) = match args.target {
+        None => (defaults.hit, None, None),
+        Some(Target::Hit(share)) => (share, None, None),
+        Some(Target::Fills(rate)) => (defaults.hit, Some(rate), None),
+        Some(Target::Stall(share)) => (defaults.hit, None, Some(share)),
         Some(_) => {
-            let only =
-                "programs that run already are sized by --target hit=0.99 or fills=100/s only";
+            let only = "programs that run already are sized by --target hit=0.99, fills=100/s or stall=1% only";
             return Err(UsageError(only.to_owned()).into());
         }
     };
@@ -63,7 +63,7 @@ fn spec(args: &Args) -> Result<Spec> {
         let only = "--overhead is for recording by BPF: leave out --capture perf, or --overhead";
         return Err(UsageError(only.to_owned()).into());
     }
-    Ok(Spec { hit, fills_per_second, duration, capture, overhead, ..defaults })
+    Ok(Spec { hit, fills_per_second, stall, duration, capture, overhead, ..defaults })
 }
 
 fn one(args: &Args, spec: &Spec) -> Result<u8> {

@@ -5,7 +5,7 @@ mod machine;
 mod page;
 mod probe;
 
-use nbuf::experiment::result::{LiveDocument, LivePoint};
+use nbuf::experiment::result::{LiveDocument, LivePoint, LiveService};
 use nbuf::units::Bytes;
 
 pub(crate) use machine::machine;
@@ -20,20 +20,31 @@ const HIT_RATIO_MIN: f64 = 0.01;
 /// The answer, in a sentence or two.
 fn answer(live: &LiveDocument) -> String {
     let seconds = live.seconds;
-    let wanted = match live.fills_target {
-        Some(fills) => format!("{} pages a second are to miss at most", rate(fills)),
-        None => format!("{:.0} % of the page accesses are to hit", live.hit_target * 100.0),
+    let wanted = match (live.fills_target, live.stall_target) {
+        (_, Some(stall)) => {
+            format!("reads are to be waited for {} of the time at most", share(stall))
+        }
+        (Some(fills), _) => format!("{} pages a second are to miss at most", rate(fills)),
+        _ => format!("{:.0} % of the page accesses are to hit", live.hit_target * 100.0),
     };
     let known = live.points.last().map(|point| point.cache_bytes);
     match (&live.answer, known) {
         (Some(point), _) => format!(
             "{}. Modelled from {seconds:.0} s, not verified: {} of cache hits {:.1} % of the page \
-             accesses, and {} pages a second miss.",
+             accesses, and {} pages a second miss{}.",
             limit(point),
             point.cache_bytes,
             point.hit_ratio * 100.0,
             rate(point.misses_per_second),
+            point.stall.map_or_else(String::new, |stall| {
+                format!("; programs wait for them {} of the time at most", share(stall))
+            }),
         ),
+        _ if live.stall_target.is_some() && live.service.is_none() => {
+            "The time of a read is not known: the discs of this machine have had no 100 reads. Ask for less misses with \
+             --target fills=100/s."
+                .to_owned()
+        }
         (None, Some(known)) => format!(
             "More than {known} of cache, if {wanted}: no more is known after {seconds:.0} s. Watch longer, or \
              ask for less with --target hit=0.9 or --target fills=100/s."
@@ -45,6 +56,13 @@ fn answer(live: &LiveDocument) -> String {
             live.memory.other_bytes(),
         ),
     }
+}
+
+/// A share of the time; more than all of it if several tasks wait at once.
+fn share(stall: f64) -> String {
+    let percent = stall * 100.0;
+    let digits = if percent >= 10.0 { 0 } else { 2 };
+    format!("{percent:.digits$} %")
 }
 
 /// The number to set, in whole MiB.
@@ -93,6 +111,7 @@ fn sheet(live: &LiveDocument) -> Table {
         number("misses/s"),
         number("from").rank(2),
         number("to").rank(2),
+        number("waits").rank(1),
     ];
     let rows = rows(live).map(|point| {
         [
@@ -102,6 +121,7 @@ fn sheet(live: &LiveDocument) -> Table {
             rate(point.misses_per_second),
             rate(point.misses_per_second_low),
             rate(point.misses_per_second_high),
+            point.stall.map_or_else(|| "-".to_owned(), share),
         ]
     });
     Table::new("Misses a second by cache size", columns).with(rows)
@@ -154,6 +174,7 @@ fn notes(live: &LiveDocument) -> Vec<String> {
          exceed it."
             .to_owned(),
     );
+    notes.extend(live.service.map(service));
     if !live.is_steady {
         notes.push(
             "Warning: not steady: the two halves of the window differ by more than their bands"
@@ -168,6 +189,17 @@ fn notes(live: &LiveDocument) -> Vec<String> {
     }
     notes.extend(live.warnings.iter().map(|warning| format!("Warning: {warning}")));
     notes
+}
+
+/// What the waits rest on.
+fn service(service: LiveService) -> String {
+    let when = if service.is_of_window { "in the window" } else { "since the machine started" };
+    format!(
+        "Waits are misses times {}, the mean of {} reads of all discs {when}. It is a most: readahead serves several misses by \
+         one read. Above 100 % several tasks wait at once.",
+        nbuf::units::Nanos(nbuf::units::whole(service.read_seconds * 1e9)),
+        service.reads,
+    )
 }
 
 /// The whole report.
