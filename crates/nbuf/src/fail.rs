@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use nbuf::experiment::bench::advise::AdviceError;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::record::{CaptureError as RecordError, CommandError};
 use nbuf::experiment::{bench, course, curve, replay, serve, trace};
@@ -90,6 +91,7 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
 /// Whether it is an experiment's own word that the command line is wrong.
 fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref().is_some_and(bench::Error::is_usage)
+        || cause.downcast_ref().is_some_and(AdviceError::is_usage)
         || cause.downcast_ref().is_some_and(course::Error::is_usage)
         || cause.downcast_ref().is_some_and(curve::Error::is_usage)
         || cause.downcast_ref().is_some_and(replay::Error::is_usage)

@@ -56,9 +56,17 @@ impl SeekTable {
     pub(super) fn seek(&self, cylinders: u32) -> Result<Seek, DescriptionError> {
         let ms = |ms: f64| time("seek", ms).map(|_| ms);
         match (&self.points, &self.curve, &self.pieces, self.constant_ms) {
+            (Some(points), None, None, None) if points.is_empty() => {
+                wrong("`seek` has no points; give one at least: points = [[1, 2.5]]")
+            }
             (Some(points), None, None, None) => {
                 points.iter().try_for_each(|&(_, time)| ms(time).map(drop))?;
                 Ok(Seek::points(points.iter().copied(), cylinders))
+            }
+            (None, Some(curve), None, None)
+                if curve.one_ms > curve.mean_ms || curve.mean_ms > curve.full_ms =>
+            {
+                wrong("`seek.curve` falls: give `one_ms`, `mean_ms` and `full_ms` in rising order")
             }
             (None, Some(curve), None, None) => Ok(Seek::curve(
                 ms(curve.one_ms)?,
@@ -82,5 +90,23 @@ impl SeekTable {
             (None, None, None, None) => Ok(Seek::none()),
             _ => wrong("`seek` has more than one of `points`, `curve`, `pieces` and `constant_ms`"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_without_points_and_a_falling_curve_are_refused() {
+        let check = |table: SeekTable, want: &str| {
+            let error = table.seek(100).unwrap_err().to_string();
+            assert!(error.contains(want), "{error}");
+        };
+        check(SeekTable { points: Some(Vec::new()), ..SeekTable::default() }, "has no points");
+        let falls = CurveTable { one_ms: 9.0, mean_ms: 8.0, full_ms: 20.0 };
+        check(SeekTable { curve: Some(falls), ..SeekTable::default() }, "`seek.curve` falls");
+        let one = SeekTable { points: Some(vec![(1, 2.0)]), ..SeekTable::default() };
+        assert!(one.seek(100).is_ok());
     }
 }

@@ -245,15 +245,19 @@ fn way(now: &BenchRow, other: &BenchRow, compared: &Compared) -> AdviceWay {
     let ratio = compared.ratio;
     let low = far(other, other.low).hypot(far(now, now.high));
     let high = far(other, other.high).hypot(far(now, now.low));
+    let (low, high) = (ratio * (-low).exp(), ratio * high.exp());
+    // The ranks may be firm where this range, which is of more than chance, is not.
+    let is_open = low <= 1.0 && high >= 1.0 && compared.verdict != "no difference seen";
+    let verdict = if is_open { "unsure" } else { compared.verdict };
     AdviceWay {
         path: other.path.clone(),
         block_bytes: other.block_bytes,
         depth: other.depth,
         ratio,
-        low: ratio * (-low).exp(),
-        high: ratio * high.exp(),
+        low,
+        high,
         processes: other.processes,
-        verdict: compared.verdict.to_owned(),
+        verdict: verdict.to_owned(),
     }
 }
 

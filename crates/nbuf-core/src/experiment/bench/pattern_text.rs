@@ -14,7 +14,7 @@ use crate::experiment::result::State;
 use crate::units::{Bytes, Size, whole};
 
 /// What is asked about. In a file it is its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AccessPattern {
     /// Bytes of an operation.
@@ -29,6 +29,8 @@ pub struct AccessPattern {
     pub file_bytes: u64,
     /// Bytes of it that are touched, each block once.
     pub touched_bytes: u64,
+    /// The same as a share of any file, from 0 to 100; without, it is these bytes of any file.
+    pub touched_percent: Option<f64>,
     /// Operations under way at a time.
     pub depth: u32,
 }
@@ -78,7 +80,7 @@ pub enum PatternError {
         file: Bytes,
     },
     /// No share, or more than all.
-    #[error("`touches` takes a share above 0 and at most 100 %; give one, or a size: touches 25%")]
+    #[error("`touches` takes a share above 0 and at most 100 %, or a size; give one: touches 25%")]
     TouchesShare,
     /// Two parts say what one can.
     #[error("`{0}` says the {1} a second time; leave one out")]
@@ -118,24 +120,29 @@ impl FromStr for AccessPattern {
             Way::Write => State::Overwrite,
         };
         let block_bytes = parts.block.ok_or_else(|| wrong(text))?;
-        let touched_bytes = match touched {
-            None => file_bytes,
+        let (touched_bytes, touched_percent) = match touched {
+            None => (file_bytes, Some(100.0)),
             Some(_) if is_write => return Err(PatternError::Touches),
-            // Without a size here, the file of --file has its own.
-            Some(Size::Absolute(Bytes(bytes))) if bytes > file_bytes && said.contains(&"file") => {
-                return Err(PatternError::TouchesMore { file: Bytes(file_bytes) });
+            Some(Size::Absolute(Bytes(0))) => return Err(PatternError::TouchesShare),
+            Some(Size::Absolute(Bytes(bytes))) => (bytes, None),
+            Some(Size::Percent(percent)) if percent > 0.0 && percent <= 100.0 => {
+                (share(file_bytes, percent), Some(percent))
             }
-            Some(Size::Absolute(Bytes(bytes))) => bytes.clamp(1, file_bytes),
-            Some(Size::Percent(percent)) if !(percent > 0.0 && percent <= 100.0) => {
-                return Err(PatternError::TouchesShare);
-            }
-            Some(Size::Percent(percent)) => {
-                whole(file_bytes as f64 * percent / 100.0).clamp(1, file_bytes)
-            }
+            Some(Size::Percent(_)) => return Err(PatternError::TouchesShare),
         };
-        let asked = Self { block_bytes, layout, is_write, state, file_bytes, touched_bytes, depth };
+        let asked = Self {
+            block_bytes,
+            layout,
+            is_write,
+            state,
+            file_bytes,
+            touched_bytes,
+            touched_percent,
+            depth,
+        };
         asked.check()?;
-        Ok(asked)
+        // Without a size here, the file may be the caller's.
+        if said.contains(&"file") { asked.on(file_bytes) } else { Ok(asked) }
     }
 }
 
@@ -154,8 +161,10 @@ impl Display for AccessPattern {
             _ => "",
         })?;
         write!(f, ", file {}", self.file_bytes)?;
-        if !self.is_write {
-            write!(f, ", touches {}", self.touched_bytes)?;
+        match self.touched_percent {
+            _ if self.is_write => {}
+            Some(percent) => write!(f, ", touches {percent}%")?,
+            None => write!(f, ", touches {}", self.touched_bytes)?,
         }
         write!(f, ", depth {}", self.depth)
     }
@@ -169,6 +178,11 @@ impl TryFrom<String> for AccessPattern {
     }
 }
 
+/// A share of a file, a byte at least.
+fn share(file_bytes: u64, percent: f64) -> u64 {
+    whole(file_bytes as f64 * percent / 100.0).clamp(1, file_bytes.max(1))
+}
+
 impl From<AccessPattern> for String {
     fn from(asked: AccessPattern) -> Self {
         asked.to_string()
@@ -177,10 +191,9 @@ impl From<AccessPattern> for String {
 
 impl AccessPattern {
     fn check(&self) -> Result<(), PatternError> {
-        let [block, file] = [self.block_bytes, self.file_bytes].map(Bytes);
+        let block = Bytes(self.block_bytes);
         match () {
             () if block.0 > BLOCK_BYTES_MAX => Err(PatternError::Block(block)),
-            () if block > file => Err(PatternError::File { block, file }),
             () if self.stride() < block => {
                 Err(PatternError::Overlap { block, stride: self.stride() })
             }
@@ -197,12 +210,21 @@ impl AccessPattern {
         }
     }
 
-    /// The same on a file of this size, of which as large a share is touched.
-    #[must_use]
-    pub fn on(self, file_bytes: u64) -> Self {
-        let share = self.touched_bytes as f64 / self.file_bytes.max(1) as f64;
-        let touched_bytes = whole(file_bytes as f64 * share).clamp(1, file_bytes.max(1));
-        Self { file_bytes, touched_bytes, ..self }
+    /// The same on a file of this size.
+    ///
+    /// # Errors
+    /// If a block does not fit into it, or it has less than is touched.
+    pub fn on(self, file_bytes: u64) -> Result<Self, PatternError> {
+        let (block, file) = (Bytes(self.block_bytes), Bytes(file_bytes));
+        if block > file {
+            return Err(PatternError::File { block, file });
+        }
+        let part = self.touched_percent.map(|percent| share(file_bytes, percent));
+        let touched_bytes = part.unwrap_or(self.touched_bytes);
+        if touched_bytes > file_bytes {
+            return Err(PatternError::TouchesMore { file });
+        }
+        Ok(Self { file_bytes, touched_bytes, ..self })
     }
 
     /// The test that does it by this path, with as many operations under way as it has.
@@ -230,8 +252,20 @@ mod tests {
         let part = asked("4KiB, random, cold, file 1GiB, touches 4MiB, depth 8");
         assert_eq!((part.file_bytes, part.touched_bytes, part.depth), (1 << 30, 4 << 20, 8));
         assert_eq!(asked("4KiB, file 1GiB, touches 25%").touched_bytes, 1 << 28);
-        assert_eq!(asked("4KiB, touches 1TiB").touched_bytes, COURSE_BYTES);
-        assert_eq!(part.on(1 << 20).touched_bytes, 4 << 10);
+        assert_eq!(plain.on(1 << 30).unwrap().touched_bytes, 1 << 30);
+        assert_eq!(part.on(1 << 24).unwrap().touched_bytes, 4 << 20);
+        let share = asked("4KiB, touches 25%").on(1 << 20);
+        assert_eq!(share.unwrap().touched_bytes, 1 << 18);
+        // What the file of the course does not have, another may.
+        let much = asked("4KiB, touches 20MiB");
+        assert_eq!(much.on(64 << 20).unwrap().touched_bytes, 20 << 20);
+        let block = asked("16MiB, sequential");
+        assert!(block.on(64 << 20).is_ok());
+        for (asked, want) in
+            [(much, "`touches` names more"), (block, "a block of 16.0 MiB does not")]
+        {
+            assert!(asked.on(COURSE_BYTES).unwrap_err().to_string().starts_with(want), "{asked}");
+        }
         let test = part.test("pread", 4096);
         assert_eq!((test.depth, test.task().operations_max), (1, 1024));
         let test = part.test("io_uring", 4096);
@@ -264,7 +298,11 @@ mod tests {
             ("1, file", "`file`"),
             ("1, depth many", "`depth many`"),
             ("1TiB, random", "a block of 1.00 TiB is more"),
-            ("64MiB, random", "a block of 64.0 MiB does not fit into a file of 10.0 MiB"),
+            (
+                "64MiB, random, file 10MiB",
+                "a block of 64.0 MiB does not fit into a file of 10.0 MiB",
+            ),
+            ("4KiB, touches 0", "`touches` takes a share above 0"),
             ("1, write, touches 10%", "`touches` is for reads"),
             ("4KiB, stride 512", "blocks of 4.00 KiB overlap at a stride of 512 B"),
             ("1, depth 0", "a depth of 0"),

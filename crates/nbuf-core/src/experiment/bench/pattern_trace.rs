@@ -15,7 +15,7 @@ use crate::trace::{CacheEvent, Record, Trace};
 use crate::units::PAGE_BYTES;
 
 /// What a trace shows, and what it cannot show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TracePattern {
     /// The pattern.
     pub asked: AccessPattern,
@@ -123,9 +123,16 @@ pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
         false => State::Hot,
     };
     let (layout, file_bytes) = (way.layout(), COURSE_BYTES.max(block_bytes));
-    let touched_bytes = file_bytes;
-    let asked =
-        AccessPattern { block_bytes, layout, is_write, state, file_bytes, touched_bytes, depth: 1 };
+    let asked = AccessPattern {
+        block_bytes,
+        layout,
+        is_write,
+        state,
+        file_bytes,
+        touched_bytes: file_bytes,
+        touched_percent: Some(100.0),
+        depth: 1,
+    };
     let is_pages = !way.has_part;
     (block_bytes > 0).then_some(TracePattern { asked, is_pages, repeats: way.repeats })
 }

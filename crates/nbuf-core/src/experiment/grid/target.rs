@@ -14,7 +14,8 @@ pub(in crate::experiment) fn target(
     span_ns: u64,
     exact: &dyn Fn(u64) -> Option<u64>,
 ) -> CurveTarget {
-    let answer = |pages, met| CurveTarget { target: wanted.to_string(), pages, met };
+    let answer =
+        |pages, met| CurveTarget { target: wanted.to_string(), pages, met, more_than_pages: None };
     let points = &curve.points;
     let best = || points.iter().min_by_key(|point| (point.misses, point.pages));
     let nearest = || best().map_or(0, |point| point.pages);
@@ -32,10 +33,13 @@ pub(in crate::experiment) fn target(
                     answer(most, false)
                 };
             }
-            match points.iter().find(meets) {
-                Some(point) => answer(point.pages, true),
-                None => answer(nearest(), false),
-            }
+            let Some(at) = points.iter().position(|point| meets(&point)) else {
+                return answer(nearest(), false);
+            };
+            let pages = points[at].pages;
+            let below = at.checked_sub(1).map_or(0, |before| points[before].pages);
+            let more_than_pages = (pages - below > 1).then_some(below);
+            CurveTarget { more_than_pages, ..answer(pages, true) }
         }
         Target::Price { memory, fills } if span_ns > 0 => {
             let months = span_ns as f64 / MONTH_NS;

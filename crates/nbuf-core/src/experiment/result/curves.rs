@@ -246,6 +246,10 @@ pub struct CurveTarget {
     pub pages: u64,
     /// Whether it meets the target; else it is the nearest there is.
     pub met: bool,
+    /// The next smaller size that was counted and does not meet it, where sizes between the two were not counted: one of
+    /// them may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_than_pages: Option<u64>,
 }
 
 /// A sample of the keys.

@@ -14,13 +14,19 @@ fn line(curve: &PolicyCurve) -> String {
     let name = &curve.policy;
     let target = curve.target.as_ref().map_or_else(String::new, |target| {
         let what = if target.met { "needs" } else { "is not met, nearest with" };
-        format!("; --target {} {what} {}", target.target, size(curve, target.pages))
+        let between = target
+            .more_than_pages
+            .map_or_else(String::new, |less| format!(" or less, more than {}", size(curve, less)));
+        format!("; --target {} {what} {}{between}", target.target, size(curve, target.pages))
     });
     format!("{name}: {}{}{target}\n", sizes(curve), known_from(curve))
 }
 
 fn sizes(curve: &PolicyCurve) -> String {
-    let Some(corners) = curve.corners else { return "no knee is known of it".to_owned() };
+    let Some(corners) = curve.corners else {
+        let all = size(curve, curve.distinct_pages);
+        return format!("no knee is known of it; add the size that holds everything: --size {all}");
+    };
     let between = curve.corners_between;
     let three = [
         ("floor", corners.floor_pages, between.map(|between| between.floor_pages)),

@@ -47,13 +47,19 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
 }
 
-/// Shows the document as was asked.
+/// Shows the document, and then writes the page: where that fails, the result is not lost.
 fn tell(args: &Args, drawn: &CurveDocument) -> Result<()> {
+    let shown = show(args, drawn);
     if let Some(path) = &args.html {
         let page = shown::page(drawn);
         write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
         note(format_args!("the page is {}", path.display()));
     }
+    shown
+}
+
+/// Prints the document as was asked.
+fn show(args: &Args, drawn: &CurveDocument) -> Result<()> {
     if args.json {
         return print(document::write(drawn)?.as_bytes());
     }

@@ -41,13 +41,18 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     Ok(if console.is_broken() { exit::INTERNAL_ERROR } else { status })
 }
 
-/// Shows the document.
+/// Shows the document, and then writes the page: where that fails, the result is not lost.
 fn tell(args: &Args, document: &ReplayDocument) -> Result<()> {
+    let shown = show(args, document);
     if let Some(path) = &args.html {
         let page = shown::page(document);
         write_new(path, "--html", Readers::All, |mut file| file.write_all(page.as_bytes()))?;
         note(format_args!("the page is {}", path.display()));
     }
+    shown
+}
+
+fn show(args: &Args, document: &ReplayDocument) -> Result<()> {
     if args.json {
         return print(document::write(document)?.as_bytes());
     }

@@ -119,7 +119,12 @@ fn rivals(family: &Family<'_>) -> Option<String> {
 pub(super) fn target(curve: &PolicyCurve, target: &CurveTarget, unit: Unit) -> String {
     let (asked, name) = (super::super::text::clean(&target.target), policy_name(curve));
     let size = unit.full(target.pages);
-    if target.met {
+    if let (true, Some(less)) = (target.met, target.more_than_pages) {
+        let less = unit.full(less);
+        format!(
+            "--target {asked}: {name} needs {size} or less, and more than {less}; give sizes between by --size"
+        )
+    } else if target.met {
         format!("--target {asked}: {name} needs {size}")
     } else {
         format!("--target {asked} is not met: {name} comes nearest to it with {size}")

@@ -129,12 +129,16 @@ fn tiles(family: &Family<'_>) -> Vec<Tile> {
     let floor = known(less, between.map(|between| between.floor_pages));
     let knee = known(&knee, between.map(|between| between.knee_pages));
     let ceiling = known("more cache gains nothing", between.map(|between| between.ceiling_pages));
+    let all = match &curve.sample {
+        Some(_) => "about, by the sample: everything that was asked for",
+        None => "everything that was asked for",
+    };
     let tile = |(name, pages, note)| Tile { name, value: unit.size(pages), note };
     [
         ("knee", corners.knee_pages, knee),
         ("floor", corners.floor_pages, floor),
         ("ceiling", corners.ceiling_pages, ceiling),
-        ("footprint", curve.distinct_pages, "everything that was asked for".to_owned()),
+        ("footprint", curve.distinct_pages, all.to_owned()),
     ]
     .map(tile)
     .into()

@@ -78,14 +78,24 @@ pub(super) fn one() -> CurveDocument {
         let misses = 113_872 * point.misses / point.accesses + 900;
         point.request_misses = Some(misses.min(113_872));
     }
-    lru.target = Some(CurveTarget { target: "hit=0.6".into(), pages: 88_001, met: true });
+    lru.target = Some(CurveTarget {
+        target: "hit=0.6".into(),
+        pages: 88_001,
+        met: true,
+        more_than_pages: None,
+    });
     document(vec![lru])
 }
 
 /// Seven policies, the optimum among them.
 pub(super) fn many() -> CurveDocument {
     let mut lru = curve("lru", 0.7652, 40_000.0, 1.4);
-    lru.target = Some(CurveTarget { target: "hit=0.9".into(), pages: DISTINCT, met: false });
+    lru.target = Some(CurveTarget {
+        target: "hit=0.9".into(),
+        pages: DISTINCT,
+        met: false,
+        more_than_pages: None,
+    });
     let names = [
         ("opt", 0.768, 9_000.0, 0.9),
         ("fifo", 0.7652, 52_000.0, 1.35),

@@ -245,8 +245,13 @@ fn pieces(table: &Table<'_>, has_ten: bool) -> Result<PiecesTable, DescriptionEr
 /// Parses lines of `distance, milliseconds`, with an optional deviation, after a heading.
 fn points(file: &str, text: &str) -> Result<Vec<(u32, f64)>, DescriptionError> {
     let mut points = Vec::new();
+    let mut wanted: Option<usize> = None;
     for (at, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || at == 0 && line.starts_with("Seek distances measured") {
+        if at == 0 && line.starts_with("Seek distances measured") {
+            wanted = line.split(':').nth(1).and_then(|count| count.trim().parse().ok());
+            continue;
+        }
+        if line.trim().is_empty() {
             continue;
         }
         let mut parts = line.split(',').map(str::trim);
@@ -258,5 +263,27 @@ fn points(file: &str, text: &str) -> Result<Vec<(u32, f64)>, DescriptionError> {
         };
         points.push((distance, ms));
     }
+    if points.is_empty() || wanted.is_some_and(|wanted| wanted != points.len()) {
+        let wanted = wanted.map_or_else(|| "1 or more".to_owned(), |wanted| wanted.to_string());
+        let what = format!("this file has {} seeks instead of {wanted}", points.len());
+        return Err(DescriptionError::at(file, 1, what));
+    }
     Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_seeks_has_as_many_as_it_says() {
+        let check = |text: &str, want: &str| {
+            let error = points("d.seek", text).unwrap_err().to_string();
+            assert!(error.starts_with("d.seek, line 1") && error.contains(want), "{error}");
+        };
+        check("", "has 0 seeks instead of 1 or more");
+        check("Seek distances measured: 87\n1, 2.0\n", "has 1 seeks instead of 87");
+        let whole = "Seek distances measured: 2\n1,\t1.9\n\n2,\t2.1\n";
+        assert_eq!(points("d.seek", whole).unwrap(), [(1, 1.9), (2, 2.1)]);
+    }
 }

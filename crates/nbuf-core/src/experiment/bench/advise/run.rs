@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::spec::Spec;
 use super::{measure, steps};
 use crate::experiment::bench::measure::{Bench, HELD_BYTES_MAX};
-use crate::experiment::bench::pattern_text::AccessPattern;
+use crate::experiment::bench::pattern_text::{AccessPattern, PatternError};
 use crate::experiment::bench::spec::{directory, lent};
 use crate::experiment::bench::table::COURSE_BYTES;
 use crate::experiment::bench::{self, MEASURING, pattern_trace, test_files};
@@ -42,6 +42,9 @@ pub enum AdviceError {
         /// What the file has.
         file: Bytes,
     },
+    /// The file is too small for the pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// The trace cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
@@ -74,6 +77,13 @@ pub enum AdviceError {
     Bench(#[from] bench::Error),
 }
 
+impl AdviceError {
+    /// Whether another command line helps.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Pattern(_))
+    }
+}
+
 /// Measures a pattern in the way it is done now and in others, and advises. The processes are those of
 /// [`bench::run`](crate::experiment::bench::run).
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<AdviceDocument, AdviceError> {
@@ -99,8 +109,8 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<AdviceDocument, Adv
                 file: Bytes(lent.size_bytes),
             });
         }
-        Some(lent) => asked.on(lent.size_bytes),
-        None => asked,
+        Some(lent) => asked.on(lent.size_bytes)?,
+        None => asked.on(asked.file_bytes)?,
     };
     let directory = directory(spec.directory.as_deref(), session);
     test_files::sweep(&directory);

@@ -27,6 +27,18 @@ fn row(path: &str, rate: f64) -> BenchRow {
 }
 
 #[test]
+fn a_verdict_is_firm_only_if_its_range_is() {
+    let asked: AccessPattern = "4KiB, random, cold".parse().unwrap();
+    let wide = BenchRow { low: 20.0, high: 120.0, ..row("pool-direct", 60.0) };
+    let others = [row("direct", 60.0), wide];
+    let found =
+        document(&asked.test("read", 4096), &asked, row("read", 100.0), &others, Vec::new());
+    let verdict =
+        |path: &str| found.ways.iter().find(|way| way.path == path).map(|way| way.verdict.as_str());
+    assert_eq!((verdict("direct"), verdict("pool-direct")), (Some("slower"), Some("unsure")));
+}
+
+#[test]
 fn of_ways_as_fast_none_is_advised_with_a_hint_for_another_order() {
     let check = |pattern: &str, ways: &[(&str, f64)], want: &str| {
         let asked: AccessPattern = pattern.parse().unwrap();
