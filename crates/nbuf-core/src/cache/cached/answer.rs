@@ -48,8 +48,10 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     pub(super) fn disc_has(&mut self, completion: Completion) {
         let job = completion.request.task;
         self.counts.disc_errors += u64::from(completion.outcome.is_err());
-        self.costs.disc(&completion);
-        match self.jobs.take(job) {
+        let taken = self.jobs.take(job);
+        let is_ahead = matches!(&taken, Some(Job::Read(flight)) if flight.is_ahead);
+        self.costs.disc(&completion, is_ahead);
+        match taken {
             Some(Job::Read(flight)) => self.landed(flight, completion),
             Some(Job::Direct(direct)) => {
                 self.busy.retain(|busy| busy.job != job);

@@ -51,12 +51,25 @@ pub struct Counts {
     pub disc_errors: u64,
     /// Writes that waited because too many pages were dirty.
     pub throttled: u64,
+    /// Reads of the disc that no client had asked for. They are in `disc_reads` too.
+    pub aheads: u64,
+    /// Pages of these. Each becomes used or useless at some time.
+    pub ahead_pages: u64,
+    /// Pages of these that a read wanted, also before they were there.
+    pub ahead_used: u64,
+    /// Pages of these that left, or did not come, before a read wanted them.
+    pub ahead_useless: u64,
 }
 
 impl Counts {
     /// All misses.
     pub fn misses(&self) -> u64 {
         self.lookups - self.hits
+    }
+
+    /// Pages that were read ahead, of which it is not known yet whether a read wants them.
+    pub fn ahead_waiting(&self) -> u64 {
+        self.ahead_pages - self.ahead_used - self.ahead_useless
     }
 
     pub(super) fn miss(&mut self, absence: Absence) {

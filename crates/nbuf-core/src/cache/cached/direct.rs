@@ -152,7 +152,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         let frame = self.ids.slot(id).frame;
         if frame != NONE {
-            self.frames.give(frame);
+            self.give_frame(frame);
         }
         self.ids.set_frame(id, Err(absence));
     }

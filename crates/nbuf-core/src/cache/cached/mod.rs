@@ -13,6 +13,7 @@
 //!
 //! Not for a disc that another program writes at the same time: the cache does not see that.
 
+mod ahead;
 mod answer;
 mod arrive;
 mod back;
@@ -30,6 +31,7 @@ mod read;
 mod renew;
 mod settings;
 mod slab;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -51,6 +53,7 @@ use decisions::Decider;
 use frames::Frames;
 use ids::Ids;
 use slab::Slab;
+use streams::Streams;
 
 /// A request of the caller that is not complete.
 #[derive(Debug)]
@@ -75,6 +78,8 @@ struct Flight {
     waiters: Vec<(u32, u64)>,
     /// Whether a process asked for it.
     is_demand: bool,
+    /// Whether it was read ahead.
+    is_ahead: bool,
 }
 
 /// A write that goes to the disc for a request.
@@ -154,6 +159,7 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     missing: Vec<u64>,
     /// Small caches that tell what another size would give.
     others: Option<Others>,
+    streams: Streams,
 }
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
@@ -168,6 +174,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             decider: Decider { log: None, policy },
             ids: Ids::new(most, size_bytes.div_ceil(settings.page_bytes.into())),
             frames: Frames::new(settings.pages, settings.page_bytes),
+            streams: Streams::new(settings.page_bytes, settings.ahead_pages()),
             settings,
             pending: Slab::default(),
             jobs: Slab::default(),
