@@ -109,7 +109,11 @@ fn what_makes_no_sense_is_told_in_a_line() {
     check(&["-P", "n=1..2", "--", "true"], 2, "nothing varies: write {n} where");
     check(&["-P", "n=2..1", "--", "true", "{n}"], 2, "its end is below its beginning");
     check(&["-P", "n", "--", "true", "{n}"], 2, "write n=1..6");
-    check(&["-P", "n=1,2", "--samples", "0", "--", "true", "{n}"], 2, "0 is none of the numbers from 1 to 65535");
+    check(
+        &["-P", "n=1,2", "--samples", "0", "--", "true", "{n}"],
+        2,
+        "0 is none of the numbers from 1 to 65535",
+    );
     check(&["-P", "n=1,2", "--", "sh", "-c", "exit {n}"], 125, "status 1 at n=1; run it by hand");
     check(
         &["-P", "n=1,2", "--prepare", "exit 3", "--", "true", "{n}"],

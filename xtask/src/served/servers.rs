@@ -24,6 +24,8 @@ pub(super) enum Kind {
     QemuNone,
     /// `nbuf serve --write back`.
     Nbuf,
+    /// The same, that may step aside.
+    NbufAuto,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Self::QemuBack => "qemu-nbd writeback, threads",
             Self::QemuNone => "qemu-nbd none, io_uring",
             Self::Nbuf => "nbuf serve",
+            Self::NbufAuto => "nbuf serve --bypass auto",
         }
     }
 }
@@ -71,7 +74,7 @@ impl Server {
         let socket = place.folder.join("served.sock");
         let mut behind = None;
         let mut command = match kind {
-            Kind::Nbuf => {
+            Kind::Nbuf | Kind::NbufAuto => {
                 let mut disc_of_ours = format!("file:{}", place.image.display());
                 if disc == Disc::Slow {
                     let slow = place.folder.join("slow.sock");
@@ -97,6 +100,9 @@ impl Server {
             }
             Kind::Cow => {
                 command.arg("cow-on-read=true");
+            }
+            Kind::NbufAuto => {
+                command.args(["--bypass", "auto"]);
             }
             _ => {}
         }

@@ -51,7 +51,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     }
 
     /// Whether nothing of a page is there, and no read brings it.
-    fn is_absent(&self, page: u64) -> bool {
+    pub(super) fn is_absent(&self, page: u64) -> bool {
         let slot = self.ids.find(page).map(|id| self.ids.slot(id));
         slot.is_none_or(|slot| slot.frame == NONE && slot.flight == NONE)
     }
@@ -121,6 +121,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     pub(super) fn use_frame(&mut self, frame: u32) {
         if self.frames.get(frame).is_ahead {
             self.frames.get_mut(frame).is_ahead = false;
+            self.aside.ahead_hit();
             self.ahead_ends(true);
         }
     }

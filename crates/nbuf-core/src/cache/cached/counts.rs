@@ -21,7 +21,7 @@ pub struct Counts {
     pub misses_evicted: u64,
     /// Misses of bytes that a write, a discard or a failure had made invalid.
     pub misses_invalidated: u64,
-    /// Misses of pages that had been refused.
+    /// Misses of pages that had been refused, and of reads that went past the cache.
     pub misses_bypassed: u64,
     /// Misses of pages that had been written around the cache.
     pub misses_written: u64,
@@ -51,6 +51,10 @@ pub struct Counts {
     pub disc_errors: u64,
     /// Writes that waited because too many pages were dirty.
     pub throttled: u64,
+    /// Reads that went past the cache while it was aside.
+    pub past_reads: u64,
+    /// Bytes of these.
+    pub past_read_bytes: u64,
     /// Reads of the disc that no client had asked for. They are in `disc_reads` too.
     pub aheads: u64,
     /// Pages of these. Each becomes used or useless at some time.

@@ -31,6 +31,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Follows what other sizes and policies would give from now on.
     pub fn compare_with(&mut self, others: Others) {
         self.others = Some(others);
+        self.begin_window();
     }
 
     /// What other sizes and policies would have given, if they were followed and anything was read.

@@ -28,6 +28,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
         for (at, &page) in pages.iter().enumerate() {
+            if self.is_left_out(page, cause) {
+                continue;
+            }
             let began = self.costs.begin(Work::Fill);
             self.install(page, flight.stale[at], &data, at, cause);
             self.costs.end(Work::Fill, began);
@@ -39,6 +42,20 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         for (pending, page) in std::mem::take(&mut flight.waiters) {
             self.deliver(pending, page, &flight, data);
         }
+    }
+
+    /// Whether a page that a client wants is not taken in, as the cache is aside.
+    fn is_left_out(&mut self, page: u64, cause: Cause) -> bool {
+        let id = self.number(page);
+        let is_out = cause == Cause::Demand && self.ids.slot(id).frame == NONE;
+        if is_out && self.aside.is_aside() {
+            self.ids.set_absence(id, Absence::Bypassed);
+            return true;
+        }
+        if is_out {
+            self.aside.filled();
+        }
+        false
     }
 
     /// A read failed. Other requests than its own must not fail by a page that they did not ask for, so each

@@ -16,6 +16,7 @@
 mod ahead;
 mod answer;
 mod arrive;
+mod aside;
 mod back;
 mod costs;
 mod counts;
@@ -40,7 +41,9 @@ pub(crate) use costs::{Clock, Measured, Work};
 pub use counts::Counts;
 pub use decisions::{Decision, Log, first_difference};
 pub use others::{OtherSize, Others};
-pub use settings::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, Writes};
+pub use settings::{
+    Bypass, PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, UnknownBypass, UnknownWrites, Writes,
+};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -48,6 +51,7 @@ use super::policy::AnyPolicy;
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::Request;
 use crate::units::Nanos;
+use aside::Aside;
 use costs::Costs;
 use decisions::Decider;
 use frames::Frames;
@@ -94,6 +98,8 @@ struct Direct {
 #[derive(Debug)]
 enum Job {
     Read(Flight),
+    /// The read of a request that goes past the cache.
+    Past(u32),
     Direct(Direct),
     /// Dirty sectors, by page number.
     Back(Vec<(u32, frames::Mask)>),
@@ -160,6 +166,7 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     /// Small caches that tell what another size would give.
     others: Option<Others>,
     streams: Streams,
+    aside: Aside,
 }
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
@@ -203,6 +210,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             costs: Costs::default(),
             missing: Vec::new(),
             others: None,
+            aside: Aside::default(),
         }
     }
 
@@ -230,6 +238,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Disc for Cached<P, D> {
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
         self.now = self.now.max(now);
         self.arrive(request, data);
+        self.judge();
         self.pump();
     }
 

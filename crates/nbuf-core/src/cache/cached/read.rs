@@ -70,6 +70,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     pub(super) fn read(&mut self, request: Request, mut data: Vec<u8>) {
         let (first, last) = self.pages(&request);
+        if self.goes_past(&request, &mut data) {
+            return self.follow(first, last);
+        }
         let mut missing = std::mem::take(&mut self.missing);
         missing.clear();
         for page in first..=last {

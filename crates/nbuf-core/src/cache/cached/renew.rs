@@ -3,7 +3,7 @@
 use super::frames::Frames;
 use super::ids::{Absence, NONE};
 use super::streams::Streams;
-use super::{Cached, Writes};
+use super::{Bypass, Cached, Writes};
 use crate::cache::policy::{AnyPolicy, Cause, Outcome};
 use crate::disc::Disc;
 
@@ -26,6 +26,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         .sound();
         self.follow_anew();
+        self.step(false);
         let old = std::mem::replace(&mut self.frames, Frames::new(pages, self.settings.page_bytes));
         let known = self.ids.within(0, u64::MAX);
         let there = |&(_, frame): &(u32, u32)| frame != NONE;
@@ -60,6 +61,14 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         if bytes != self.settings.readahead_bytes {
             self.settings.readahead_bytes = bytes;
             self.follow_anew();
+        }
+    }
+
+    /// Whether the cache may step aside from now on; if not, it is back.
+    pub fn set_bypass(&mut self, bypass: Bypass) {
+        if bypass != self.settings.bypass {
+            self.settings.bypass = bypass;
+            self.step(false);
         }
     }
 

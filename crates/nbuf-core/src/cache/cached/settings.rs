@@ -43,6 +43,42 @@ impl fmt::Display for Writes {
     }
 }
 
+/// Whether the cache steps aside where it costs more than it saves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bypass {
+    /// It never does.
+    #[default]
+    Off,
+    /// It does, as long as small caches that follow all reads do not show that it would save.
+    Auto,
+}
+
+/// No bypass has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write `auto` or `off`")]
+pub struct UnknownBypass;
+
+impl FromStr for Bypass {
+    type Err = UnknownBypass;
+
+    fn from_str(text: &str) -> Result<Self, UnknownBypass> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            _ => Err(UnknownBypass),
+        }
+    }
+}
+
+impl fmt::Display for Bypass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+        })
+    }
+}
+
 /// The state of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -90,6 +126,8 @@ pub struct Settings {
     pub readahead_part: u32,
     /// Requests that the disc serves at once. Readahead leaves half of them to others.
     pub disc_requests: u32,
+    /// Whether the cache steps aside where it costs more than it saves.
+    pub bypass: Bypass,
 }
 
 impl Settings {
@@ -107,6 +145,7 @@ impl Settings {
             readahead_bytes: 0,
             readahead_part: 32,
             disc_requests: 16,
+            bypass: Bypass::Off,
         }
     }
 
@@ -138,6 +177,7 @@ impl Settings {
             readahead_bytes: self.readahead_bytes,
             readahead_part: self.readahead_part.max(2),
             disc_requests: self.disc_requests.max(1),
+            bypass: self.bypass,
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) struct Window {
 /// The streams of a cache.
 #[derive(Debug)]
 pub(super) struct Streams {
-    streams: Vec<Stream>,
+    all: Vec<Stream>,
     ends: [u64; ENDS],
     /// Where the next end goes.
     place: usize,
@@ -66,7 +66,7 @@ impl Streams {
     /// No stream yet, of a disc with pages of this size. Windows have up to `most` pages; 0 is no readahead.
     pub(super) fn new(page_bytes: u32, most: u64) -> Self {
         Self {
-            streams: Vec::new(),
+            all: Vec::new(),
             ends: [u64::MAX; ENDS],
             place: 0,
             least: (FIRST_BYTES / u64::from(page_bytes)).clamp(1, most.max(1)),
@@ -91,13 +91,13 @@ impl Streams {
             first.saturating_add(stream.window) >= stream.next
                 && first <= stream.until.max(stream.next)
         };
-        let at = match self.streams.iter().position(is_mine) {
+        let at = match self.all.iter().position(is_mine) {
             Some(at) => at,
             None => self.begin(first, behind)?,
         };
         let (share, now) = (self.share(), self.reads);
         let needed = if self.late_useless > self.late_used { CAREFUL_READS } else { 1 };
-        let stream = &mut self.streams[at];
+        let stream = &mut self.all[at];
         stream.used = now;
         stream.reads = stream.reads.saturating_add(1);
         stream.next = stream.next.max(behind);
@@ -113,7 +113,7 @@ impl Streams {
     /// The pages of the largest window, where the streams of late share those of [`WINDOWS`].
     fn share(&self) -> u64 {
         let is_late = |stream: &&Stream| self.reads - stream.used < LATE_READS;
-        let late = self.streams.iter().filter(is_late).count().max(1) as u64;
+        let late = self.all.iter().filter(is_late).count().max(1) as u64;
         (WINDOWS / 2 * self.most / late).clamp(1, self.most.max(1))
     }
 
@@ -128,19 +128,19 @@ impl Streams {
         };
         self.ends[end] = u64::MAX;
         let stream = Stream { next: behind, until: 0, mark: 0, window: 0, reads: 0, used: 0 };
-        if self.streams.len() < STREAMS {
-            self.streams.push(stream);
-            return Some(self.streams.len() - 1);
+        if self.all.len() < STREAMS {
+            self.all.push(stream);
+            return Some(self.all.len() - 1);
         }
         let used = |&(_, stream): &(usize, &Stream)| stream.used;
-        let oldest = self.streams.iter().enumerate().min_by_key(used).map_or(0, |(at, _)| at);
-        self.streams[oldest] = stream;
+        let oldest = self.all.iter().enumerate().min_by_key(used).map_or(0, |(at, _)| at);
+        self.all[oldest] = stream;
         Some(oldest)
     }
 
     /// So many pages of a window are there or on their way.
     pub(super) fn asked(&mut self, window: &Window, pages: u64) {
-        let stream = &mut self.streams[window.stream];
+        let stream = &mut self.all[window.stream];
         stream.mark = window.first;
         stream.until = window.first + pages;
         stream.window = pages;
@@ -148,7 +148,7 @@ impl Streams {
 
     /// A read ahead of these pages failed: its streams end.
     pub(super) fn failed(&mut self, first: u64, last: u64) {
-        self.streams.retain(|stream| stream.until <= first || stream.mark > last);
+        self.all.retain(|stream| stream.until <= first || stream.mark > last);
     }
 
     /// What became of a page that was read ahead.
@@ -203,7 +203,7 @@ mod tests {
             }
         }
         assert!(wanted.iter().all(|&pages| (100..260).contains(&pages)), "{wanted:?}");
-        assert!(streams.streams.len() <= STREAMS);
+        assert!(streams.all.len() <= STREAMS);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! errors. `cargo xtask faults` runs the same with a hundred times the cases.
 
 mod ahead;
+mod aside;
 mod bytes;
 mod cuts;
 mod errors;

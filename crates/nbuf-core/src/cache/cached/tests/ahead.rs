@@ -33,7 +33,7 @@ fn read(cache: &mut Cache, page: u64) -> Completion {
     let done = wait_for(cache, now, Request::new(Op::Read, page * PAGE, PAGE), vec![0; 4096]);
     let done = done.unwrap();
     assert!(done.outcome.is_ok() && done.data == vec![page_byte(page); 4096], "page {page}");
-    if page % 64 == 0 {
+    if page.is_multiple_of(64) {
         cache.check().unwrap();
     }
     done

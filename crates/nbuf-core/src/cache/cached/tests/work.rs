@@ -207,11 +207,19 @@ impl Work {
             if self.random.below(16) == 0 {
                 cache.tick(self.now);
             }
+            self.step_aside(cache);
             cache.check().unwrap();
         }
         while self.under_way() > 0 {
             assert!(self.step(cache, Nanos::MAX), "{} requests hang", self.under_way());
             cache.check().unwrap();
+        }
+    }
+
+    /// Now and then the cache steps aside, or is back.
+    pub(super) fn step_aside<D: Disc>(&mut self, cache: &mut Small<D>) {
+        if self.random.below(12) == 0 {
+            cache.step(self.random.below(3) == 0);
         }
     }
 
