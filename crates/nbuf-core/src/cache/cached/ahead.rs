@@ -14,9 +14,9 @@ use crate::trace::request::{Op, Request};
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// These pages were read, ends included: asks for those that their stream will want.
     #[inline]
-    pub(super) fn follow(&mut self, first: u64, last: u64) {
+    pub(super) fn follow(&mut self, first: u64, last: u64, is_hit: bool) {
         if self.streams.most() > 0
-            && let Some(window) = self.streams.read(first, last)
+            && let Some(window) = self.streams.read(first, last, is_hit)
         {
             self.read_ahead(&window);
         }

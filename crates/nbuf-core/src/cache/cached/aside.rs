@@ -26,7 +26,7 @@ const LOOKUPS_MAX: u64 = 1 << 16;
 const WINDOWS: u32 = 2;
 /// Windows that are not judged after it is back: it has to fill first.
 const WINDOWS_BACK: u32 = 4;
-/// It is back when it would save so many times what it costs.
+/// It is back when it would save this multiple of what it costs.
 const BACK: f64 = 2.0;
 /// Reads of the disc that tell its time.
 const READS_MIN: u64 = 16;
@@ -179,10 +179,12 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
     }
 
-    /// Sends a read past the cache, if that is aside and has nothing of it. Whether it did.
+    /// Sends a read past the cache, if that is aside and has nothing of it. Whether it did. A long one comes in
+    /// several requests, and goes the usual way without a fill.
     pub(super) fn goes_past(&mut self, request: &Request, data: &mut Vec<u8>) -> bool {
         let (first, last) = self.pages(request);
-        if !self.aside.is_now || !(first..=last).all(|page| self.is_absent(page)) {
+        let is_long = request.length_bytes > self.settings.request_bytes_max.into();
+        if !self.aside.is_now || is_long || !(first..=last).all(|page| self.is_absent(page)) {
             return false;
         }
         for page in first..=last {

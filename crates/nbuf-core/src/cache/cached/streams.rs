@@ -2,10 +2,10 @@
 //!
 //! A read that begins where an earlier one ended begins a stream. The first window is small, and each is twice the
 //! one before, up to a most. The next window is wanted when the reader enters the last one; a reader that jumps
-//! wants nothing more. Reads of a stream may come in another order within a window, as from several connections.
+//! wants nothing more. Reads that hit begin no stream. Reads of a stream may come in another order within a window, as from several connections.
 //!
-//! Windows that nobody used make it careful: while most pages of late were useless, a stream has to be longer
-//! before it begins. Cost: a look at the ends of some reads and at the streams, for each read.
+//! Windows that no client used make it careful: while most pages of late were useless, a stream has to be longer
+//! before it begins. Cost: a look at the streams for each read, and at the ends of some reads for each that misses.
 
 /// Streams at once; the one that was read longest ago is forgotten.
 const STREAMS: usize = 16;
@@ -83,8 +83,9 @@ impl Streams {
         self.most
     }
 
-    /// Pages were read, ends included. What is to be read ahead now, until that [was asked for](Self::asked).
-    pub(super) fn read(&mut self, first: u64, last: u64) -> Option<Window> {
+    /// Pages were read, ends included. What is to be read ahead now, until that [was asked for](Self::asked). Reads
+    /// that hit begin no stream: as long as all of them do, nothing is wanted.
+    pub(super) fn read(&mut self, first: u64, last: u64, is_hit: bool) -> Option<Window> {
         let behind = last + 1;
         self.reads += 1;
         let is_mine = |stream: &Stream| {
@@ -93,6 +94,7 @@ impl Streams {
         };
         let at = match self.all.iter().position(is_mine) {
             Some(at) => at,
+            None if is_hit => return None,
             None => self.begin(first, behind)?,
         };
         let (share, now) = (self.share(), self.reads);
@@ -138,7 +140,7 @@ impl Streams {
         Some(oldest)
     }
 
-    /// So many pages of a window are there or on their way.
+    /// This many pages of a window are there or on their way.
     pub(super) fn asked(&mut self, window: &Window, pages: u64) {
         let stream = &mut self.all[window.stream];
         stream.mark = window.first;
@@ -167,7 +169,7 @@ mod tests {
 
     /// Reads a page, and has what is wanted then.
     fn read(streams: &mut Streams, page: u64) -> Option<(u64, u64)> {
-        let window = streams.read(page, page)?;
+        let window = streams.read(page, page, false)?;
         streams.asked(&window, window.pages);
         Some((window.first, window.pages))
     }
@@ -220,17 +222,22 @@ mod tests {
         assert_eq!([1050, 1051].map(|page| read(&mut streams, page).is_some()), [false, true]);
         let mut off = Streams::new(4096, 0);
         assert_eq!(off.most(), 0);
-        assert_eq!(off.read(0, 0), None);
+        assert_eq!(off.read(0, 0, false), None);
+        let mut hits = Streams::new(4096, 64);
+        assert!((0..100).all(|page| hits.read(page, page, true).is_none()));
     }
 
     #[test]
     fn what_was_not_asked_for_is_wanted_again() {
         let mut streams = Streams::new(4096, 64);
-        streams.read(0, 0);
-        let first = streams.read(1, 1).unwrap();
-        let second = streams.read(2, 2).unwrap();
+        streams.read(0, 0, false);
+        let first = streams.read(1, 1, false).unwrap();
+        let second = streams.read(2, 2, false).unwrap();
         assert_eq!((first.first, second.first, second.pages), (2, 3, 8));
         streams.asked(&second, 2);
-        assert_eq!(streams.read(3, 3).map(|window| (window.first, window.pages)), Some((5, 4)));
+        assert_eq!(
+            streams.read(3, 3, false).map(|window| (window.first, window.pages)),
+            Some((5, 4))
+        );
     }
 }

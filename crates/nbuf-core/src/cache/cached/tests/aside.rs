@@ -35,7 +35,7 @@ fn page_byte(page: u64, version: u64) -> u8 {
     u8::try_from((page + 7 * version) % 251).unwrap()
 }
 
-/// So many reads of pages by chance, of the first `pages`.
+/// This many reads of pages by chance, of the first `pages`.
 fn read(cache: &mut Cache, count: u64, pages: u64) {
     let mut random = Random::new(5);
     for _ in 0..count {

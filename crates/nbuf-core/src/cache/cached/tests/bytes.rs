@@ -15,7 +15,7 @@ fn case(seed: u64, faults: Faults, tears: bool) -> (u64, u64, u64) {
     let ram = Ram::zeroed(usize::try_from(SIZE).unwrap());
     let disc = Faulty::new(ram, faults, true, tears, random.next());
     let mut cache = small(delayed(disc, &mut random), &mut random);
-    let depth = 1 + random.below(24);
+    let depth = 1 + random.below(32);
     let mut work = Work::new(random);
     work.run(&mut cache, 150, depth);
     cache.disc_mut().disc_mut().set(Faults::None);
@@ -53,7 +53,7 @@ fn reads_see_what_was_written() {
         (ahead, past) = (ahead + seen.1, past + seen.2);
     }
     assert!(
-        ahead > cases && past > 3 * cases,
+        ahead > cases / 2 && past > 3 * cases,
         "{ahead} read ahead and used, {past} past the cache"
     );
     report("histories without errors, each of 150 requests", cases);

@@ -92,7 +92,8 @@ fn at_depth_one_it_hits_when_the_simulation_does() {
     }
 }
 
-/// Four clients with 32 requests under way together; the log of the policy's decisions.
+/// Four clients with 32 requests under way together; the log of the policy's decisions. With readahead the cache
+/// steps aside for a third of the time.
 fn logged(row: &Row, writes: Writes, count: usize, readahead_bytes: u32) -> (Vec<Decision>, f64) {
     let disc = Delayed::new(Null::new(DISC_PAGES * 4096), Nanos(100), Nanos(5000), 3);
     // Few numbers, so that they are used again.
@@ -106,6 +107,9 @@ fn logged(row: &Row, writes: Writes, count: usize, readahead_bytes: u32) -> (Vec
     let mut now = Nanos::ZERO;
     for (at, request) in requests(seed() + 1, count).into_iter().enumerate() {
         let object = u32::try_from(at % 4).unwrap();
+        if readahead_bytes > 0 && at % 500 == 0 {
+            cache.step(at % 1500 == 500);
+        }
         now += Nanos(40);
         cache.submit(now, Request { object, ..request }, vec![0; 4096]);
         while cache.under_way() >= 32 {
