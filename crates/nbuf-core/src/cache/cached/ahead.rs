@@ -14,9 +14,10 @@ use crate::trace::request::{Op, Request};
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// These pages were read, ends included: asks for those that their stream will want.
     #[inline]
-    pub(super) fn follow(&mut self, first: u64, last: u64, is_hit: bool) {
+    pub(super) fn follow(&mut self, first: u64, last: u64) {
+        let fresh = std::mem::take(&mut self.fresh);
         if self.streams.most() > 0
-            && let Some(window) = self.streams.read(first, last, is_hit)
+            && let Some(window) = self.streams.read(first, last, fresh)
         {
             self.read_ahead(&window);
         }
@@ -122,6 +123,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         if self.frames.get(frame).is_ahead {
             self.frames.get_mut(frame).is_ahead = false;
             self.aside.ahead_hit();
+            self.fresh += 1;
             self.ahead_ends(true);
         }
     }

@@ -200,6 +200,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let (pages, length_bytes) = (last - first + 1, request.length_bytes);
         self.counts.lookups += pages;
         self.counts.misses_bypassed += pages;
+        self.fresh += pages;
         self.counts.past_reads += 1;
         self.counts.past_read_bytes += length_bytes;
         self.counts.disc_reads += 1;

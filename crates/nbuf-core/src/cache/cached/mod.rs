@@ -166,6 +166,8 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     /// Small caches that tell what another size would give.
     others: Option<Others>,
     streams: Streams,
+    /// Pages of the read that is served that missed, or that were read ahead and not used before.
+    fresh: u64,
     aside: Aside,
 }
 
@@ -210,6 +212,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             costs: Costs::default(),
             missing: Vec::new(),
             others: None,
+            fresh: 0,
             aside: Aside::default(),
         }
     }

@@ -64,14 +64,14 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.counts.read_bytes += request.length_bytes;
         self.counts.lookups += last - first + 1;
         self.counts.hits += last - first + 1;
-        self.follow(first, last, true);
+        self.follow(first, last);
         true
     }
 
     pub(super) fn read(&mut self, request: Request, mut data: Vec<u8>) {
         let (first, last) = self.pages(&request);
         if self.goes_past(&request, &mut data) {
-            return self.follow(first, last, false);
+            return self.follow(first, last);
         }
         let mut missing = std::mem::take(&mut self.missing);
         missing.clear();
@@ -89,9 +89,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let pending = self.wait(request, data);
             self.bring(&missing, pending);
         }
-        let is_hit = missing.is_empty();
+        self.fresh += missing.len() as u64;
         self.missing = missing;
-        self.follow(first, last, is_hit);
+        self.follow(first, last);
     }
 
     /// Looks a page up, and copies what is asked of it if that is there.

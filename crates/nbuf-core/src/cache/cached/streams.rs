@@ -2,7 +2,10 @@
 //!
 //! A read that begins where an earlier one ended begins a stream. The first window is small, and each is twice the
 //! one before, up to a most. The next window is wanted when the reader enters the last one; a reader that jumps
-//! wants nothing more. Reads that hit begin no stream. Reads of a stream may come in another order within a window, as from several connections.
+//! wants nothing more. Reads of a stream may come in another order within a window, as from several connections.
+//!
+//! The next window is asked for only if half of the pages since the last one were read and had not been used before.
+//! So reads by chance near a stream do not carry it on.
 //!
 //! Windows that no client used make it careful: while most pages of late were useless, a stream has to be longer
 //! before it begins. Cost: a look at the streams for each read, and at the ends of some reads for each that misses.
@@ -33,6 +36,9 @@ struct Stream {
     mark: u64,
     /// Pages of the last window; none before the first.
     window: u64,
+    /// Where the reader was when the last window was asked for, and fresh pages that it has read since.
+    base: u64,
+    fresh: u64,
     /// Reads so far, after the first.
     reads: u32,
     /// When it was read.
@@ -83,9 +89,9 @@ impl Streams {
         self.most
     }
 
-    /// Pages were read, ends included. What is to be read ahead now, until that [was asked for](Self::asked). Reads
-    /// that hit begin no stream: as long as all of them do, nothing is wanted.
-    pub(super) fn read(&mut self, first: u64, last: u64, is_hit: bool) -> Option<Window> {
+    /// Pages were read, ends included. What is to be read ahead now, until that [was asked for](Self::asked). `fresh`
+    /// of them missed, or were read ahead and not used before: a read without any begins no stream.
+    pub(super) fn read(&mut self, first: u64, last: u64, fresh: u64) -> Option<Window> {
         let behind = last + 1;
         self.reads += 1;
         let is_mine = |stream: &Stream| {
@@ -94,7 +100,7 @@ impl Streams {
         };
         let at = match self.all.iter().position(is_mine) {
             Some(at) => at,
-            None if is_hit => return None,
+            None if fresh == 0 => return None,
             None => self.begin(first, behind)?,
         };
         let (share, now) = (self.share(), self.reads);
@@ -103,8 +109,14 @@ impl Streams {
         stream.used = now;
         stream.reads = stream.reads.saturating_add(1);
         stream.next = stream.next.max(behind);
+        stream.fresh += fresh;
         let is_begun = stream.window > 0;
         let is_wanted = if is_begun { stream.next > stream.mark } else { stream.reads >= needed };
+        if is_begun && is_wanted && 2 * stream.fresh < stream.next - stream.base {
+            // Reads by chance near it, or pages that are there.
+            (stream.until, stream.window, stream.reads) = (0, 0, 0);
+            return None;
+        }
         let pages = if is_begun { stream.window } else { (behind - first).max(self.least / 2) };
         // Beyond what was asked for where the reader was faster.
         let first = stream.until.max(stream.next);
@@ -129,7 +141,8 @@ impl Streams {
             return None;
         };
         self.ends[end] = u64::MAX;
-        let stream = Stream { next: behind, until: 0, mark: 0, window: 0, reads: 0, used: 0 };
+        let (until, mark, window, base, fresh, reads, used) = Default::default();
+        let stream = Stream { next: behind, until, mark, window, base, fresh, reads, used };
         if self.all.len() < STREAMS {
             self.all.push(stream);
             return Some(self.all.len() - 1);
@@ -146,6 +159,7 @@ impl Streams {
         stream.mark = window.first;
         stream.until = window.first + pages;
         stream.window = pages;
+        (stream.base, stream.fresh) = (stream.next, 0);
     }
 
     /// A read ahead of these pages failed: its streams end.
@@ -169,7 +183,7 @@ mod tests {
 
     /// Reads a page, and has what is wanted then.
     fn read(streams: &mut Streams, page: u64) -> Option<(u64, u64)> {
-        let window = streams.read(page, page, false)?;
+        let window = streams.read(page, page, 1)?;
         streams.asked(&window, window.pages);
         Some((window.first, window.pages))
     }
@@ -222,22 +236,29 @@ mod tests {
         assert_eq!([1050, 1051].map(|page| read(&mut streams, page).is_some()), [false, true]);
         let mut off = Streams::new(4096, 0);
         assert_eq!(off.most(), 0);
-        assert_eq!(off.read(0, 0, false), None);
+        assert_eq!(off.read(0, 0, 1), None);
         let mut hits = Streams::new(4096, 64);
-        assert!((0..100).all(|page| hits.read(page, page, true).is_none()));
+        assert!((0..100).all(|page| hits.read(page, page, 0).is_none()));
+    }
+
+    /// Reads by chance, of a disc on which windows are large.
+    #[test]
+    fn reads_by_chance_are_no_streams() {
+        let mut streams = Streams::new(4096, 256);
+        let mut random = crate::clock::Random::new(1);
+        let wanted = (0..50_000).filter_map(|_| read(&mut streams, random.below(8192)));
+        let pages: u64 = wanted.map(|(_, pages)| pages).sum();
+        assert!(pages < 5000, "{pages} pages of 50,000 reads");
     }
 
     #[test]
     fn what_was_not_asked_for_is_wanted_again() {
         let mut streams = Streams::new(4096, 64);
-        streams.read(0, 0, false);
-        let first = streams.read(1, 1, false).unwrap();
-        let second = streams.read(2, 2, false).unwrap();
+        streams.read(0, 0, 1);
+        let first = streams.read(1, 1, 1).unwrap();
+        let second = streams.read(2, 2, 1).unwrap();
         assert_eq!((first.first, second.first, second.pages), (2, 3, 8));
         streams.asked(&second, 2);
-        assert_eq!(
-            streams.read(3, 3, false).map(|window| (window.first, window.pages)),
-            Some((5, 4))
-        );
+        assert_eq!(streams.read(3, 3, 1).map(|window| (window.first, window.pages)), Some((5, 4)));
     }
 }
