@@ -29,6 +29,7 @@ usage: cargo xtask tidy
        cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
        cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
        cargo xtask served [ROUNDS]        (nbuf serve next to nbdkit and qemu-nbd, after cargo build --release; 5)
+       cargo xtask served curve [ROUNDS]  (rates over sizes of the cache, in docs/serve.md; 1)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -99,12 +100,21 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn run_served() -> anyhow::Result<ExitCode> {
+    if env::args().nth(2).as_deref() == Some("curve") {
+        let rounds = env::args().nth(3).map_or(Ok(1), |rounds| rounds.parse());
+        let rounds = rounds.context("how many rounds? cargo xtask served curve 1")?;
+        return served_in_docs("curve", &served::curve(&released(), rounds)?);
+    }
     let rounds = env::args().nth(2).map_or(Ok(5), |rounds| rounds.parse());
     let rounds = rounds.context("how many rounds? cargo xtask served 5")?;
-    let table = served::table(&released(), rounds)?;
+    served_in_docs("served", &served::table(&released(), rounds)?)
+}
+
+/// Prints a table, and writes it where its mark is.
+fn served_in_docs(mark: &str, table: &str) -> anyhow::Result<ExitCode> {
     write!(io::stdout(), "{table}")?;
     let path = tidy::repository().join("docs/serve.md");
-    fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "served", &table)?)?;
+    fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, mark, table)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,18 +4,20 @@
 //! meanwhile is in all rows. Needs nbdkit, nbdcopy, qemu-nbd and fio with its engine for NBD. A round takes
 //! five minutes.
 
+mod curve;
 mod load;
 mod servers;
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+pub use curve::curve;
 use load::{Load, Measured, measured};
 use servers::{Disc, Kind, Place, Server};
 
@@ -101,19 +103,31 @@ struct Cell {
 
 /// Runs all of it in this number of rounds, and gives the tables.
 pub fn table(nbuf: &Path, rounds: usize) -> Result<String> {
-    let folder = std::env::temp_dir().join(format!("nbuf-served-{}", std::process::id()));
-    fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let cells = all(nbuf, &folder, rounds);
-    fs::remove_dir_all(&folder)?;
+    let cells = in_folder(|folder| all(nbuf, folder, rounds));
     Ok(written(&cells?, rounds))
 }
 
-fn all(nbuf: &Path, folder: &Path, rounds: usize) -> Result<Vec<Cell>> {
+/// Does it in a folder that goes.
+fn in_folder<T>(does: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let folder = std::env::temp_dir().join(format!("nbuf-served-{}", std::process::id()));
+    fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let done = does(&folder);
+    fs::remove_dir_all(&folder)?;
+    done
+}
+
+/// An image of random bytes.
+fn image(folder: &Path) -> Result<PathBuf> {
     let image = folder.join("img");
     let mut random = File::open("/dev/urandom")?.take(IMAGE_BYTES);
     let mut file = File::create(&image)?;
     io::copy(&mut random, &mut file)?;
     file.sync_all()?;
+    Ok(image)
+}
+
+fn all(nbuf: &Path, folder: &Path, rounds: usize) -> Result<Vec<Cell>> {
+    let image = image(folder)?;
     let slow = Place { nbuf, folder, image: &image, cache_bytes: CACHE_BYTES };
     // A little more than the image, so that no policy evicts.
     let fast = Place { cache_bytes: IMAGE_BYTES + (IMAGE_BYTES >> 3), ..slow };
@@ -143,14 +157,12 @@ fn all(nbuf: &Path, folder: &Path, rounds: usize) -> Result<Vec<Cell>> {
 
 /// Half an hour is long: what is known so far is shown.
 fn note(cell: Cell) -> Cell {
-    let _ = writeln!(
-        io::stderr(),
-        "{}, {}: {:.0} a second",
-        cell.load,
-        cell.kind.name(),
-        cell.got.rate
-    );
+    say(&format!("{}, {}: {:.0} a second", cell.load, cell.kind.name(), cell.got.rate));
     cell
+}
+
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// A server that starts with an empty cache.

@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Nbuf,
     /// The same, which looks for requests for 100 us before it sleeps.
     Spinning,
+    /// The same, that may step aside.
+    NbufAuto,
 }
 
 impl Kind {
@@ -38,6 +40,7 @@ impl Kind {
             Self::QemuNone => "qemu-nbd none, io_uring",
             Self::Nbuf => "nbuf serve",
             Self::Spinning => "nbuf serve --spin 100",
+            Self::NbufAuto => "nbuf serve --bypass auto",
         }
     }
 }
@@ -74,7 +77,7 @@ impl Server {
         let socket = place.folder.join("served.sock");
         let mut behind = None;
         let mut command = match kind {
-            Kind::Nbuf | Kind::Spinning => {
+            Kind::Nbuf | Kind::Spinning | Kind::NbufAuto => {
                 let mut disc_of_ours = format!("file:{}", place.image.display());
                 if disc == Disc::Slow {
                     let slow = place.folder.join("slow.sock");
@@ -103,6 +106,9 @@ impl Server {
             }
             Kind::Cow => {
                 command.arg("cow-on-read=true");
+            }
+            Kind::NbufAuto => {
+                command.args(["--bypass", "auto"]);
             }
             _ => {}
         }

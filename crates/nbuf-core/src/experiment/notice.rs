@@ -190,7 +190,10 @@ impl Notice<'_> {
             | Self::MemoryPer { .. }
             | Self::Searched(_)
             | Self::Serve(
-                ServeNotice::Changed { .. } | ServeNotice::Unchanged | ServeNotice::Certificates,
+                ServeNotice::Changed { .. }
+                | ServeNotice::Unchanged
+                | ServeNotice::Certificates
+                | ServeNotice::Stepped { .. },
             )
             | Self::Probe(ProbeNotice::Step(_))
             | Self::Path(_) => Severity::Note,

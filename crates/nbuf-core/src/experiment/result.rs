@@ -37,8 +37,10 @@ mod run_profile;
 mod run_sample;
 mod search;
 mod serve;
+mod serve_bypass;
 mod serve_costs;
 mod serve_need;
+mod serve_readahead;
 mod serve_since;
 mod serve_sum;
 mod shape;
@@ -106,8 +108,10 @@ pub use run_profile::{
 pub use run_sample::{RunSample, RunSampleMeter};
 pub use search::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 pub use serve::{ServeDocument, ServeMisses, ServeSize};
+pub use serve_bypass::ServeBypass;
 pub use serve_costs::{ServeCosts, ServeWork};
 pub use serve_need::{ServeAnswer, ServeNeed, ServeNeedSize, ServeNeeds};
+pub use serve_readahead::ServeReadahead;
 pub use shape::{
     ShapeAbsent, ShapeBin, ShapeCeiling, ShapeHeat, ShapeHeatRow, ShapeHistogram, ShapeLoop,
     ShapePopularity, ShapeRank, ShapeRuns, ShapeSeries, ShapeSizes, ShapeZipf, TraceShape,

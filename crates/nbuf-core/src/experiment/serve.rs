@@ -19,12 +19,14 @@ mod export;
 mod keep;
 mod limits;
 mod need;
+mod readahead;
 mod ready;
 mod spec;
 mod tls;
 mod watch;
 
-pub use crate::cache::cached::Writes;
+use crate::cache::cached::Settings;
+pub use crate::cache::cached::{Bypass, Writes};
 pub use crate::cache::policy::Choice;
 pub use crate::path::nbd::{Address, CredentialsError, ListenError};
 pub use check::check;
@@ -33,6 +35,7 @@ pub use error::Error;
 pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
 pub use need::{NeedSpec, need};
+pub use readahead::{Readahead, ReadaheadError};
 pub use spec::{BehindSpec, BehindSpecError, Spec};
 pub use tls::{TlsError, TlsErrorKind, TlsSpec};
 pub use watch::{WatchSpec, watch};
@@ -47,6 +50,9 @@ use crate::path::nbd::{self, Behind, Offer, PassedSockets, Server, ServerError, 
 use crate::sys::memory::available;
 use crate::units::Bytes;
 use describe::describe;
+
+/// Requests that another server is taken to serve at once, as nbdkit does by default.
+const NBD_REQUESTS: u32 = 16;
 
 /// Where a server can be reached, before its first client.
 #[derive(Clone, Debug)]
@@ -123,6 +129,10 @@ pub fn run_with(
 }
 
 fn open(spec: &Spec, export: &ExportSpec, clock: Stopwatch) -> Result<Offer, Error> {
+    let disc_requests = match &export.disc {
+        BehindSpec::File(_) => u32::try_from(spec.threads).unwrap_or(u32::MAX),
+        BehindSpec::Nbd(_) => NBD_REQUESTS,
+    };
     let disc = match &export.disc {
         BehindSpec::File(path) => {
             let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
@@ -136,7 +146,7 @@ fn open(spec: &Spec, export: &ExportSpec, clock: Stopwatch) -> Result<Offer, Err
         is_default: export.is_default,
         is_read_only: export.is_read_only || disc.is_read_only(),
         policy: export.policy,
-        settings: export.settings()?,
+        settings: Settings { disc_requests, ..export.settings()? },
         disc,
     })
 }

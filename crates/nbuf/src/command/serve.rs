@@ -11,7 +11,8 @@ use nbuf::experiment::document;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::result::ServeDocument;
 use nbuf::experiment::serve::{
-    self, BehindSpec, Choice, Config, ExportConfig, NamedDisc, Reread, Serving, Spec, Writes,
+    self, BehindSpec, Bypass, Choice, Config, ExportConfig, NamedDisc, Readahead, Reread, Serving,
+    Spec, Writes,
 };
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
@@ -116,6 +117,16 @@ pub(crate) struct Args {
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]
     policy: Option<Choice>,
+
+    /// Read up to this much ahead of sequential reads, and a 32nd of the cache at most; or off
+    /// [default: 1MiB]
+    #[arg(long, value_name = "SIZE")]
+    readahead: Option<Readahead>,
+
+    /// Step aside while the cache costs more than it saves: auto; or never: off
+    /// [default: off]
+    #[arg(long, value_name = "WHEN")]
+    bypass: Option<Bypass>,
 
     /// Refuse writes
     #[arg(long)]
@@ -250,6 +261,8 @@ impl Args {
             tls_unix: self.tls_unix.then_some(true),
             policy: self.policy,
             read_only: self.read_only.then_some(true),
+            readahead: self.readahead,
+            bypass: self.bypass,
             page: self.page,
             threads: self.threads,
             clients: self.clients,

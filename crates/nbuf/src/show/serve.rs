@@ -9,9 +9,9 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
-use nbuf::experiment::result::ServeDocument;
+use nbuf::experiment::result::{ServeBypass, ServeDocument, ServeReadahead};
 use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
-use nbuf::units::Bytes;
+use nbuf::units::{Bytes, count};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
 use super::text::{clean, wrap_behind};
@@ -178,11 +178,31 @@ fn one(document: &ServeDocument, width: usize) -> String {
             d.disc_errors
         ),
     );
+    let b = &d.bypass;
+    if b.mode == "auto" || b.reads > 0 {
+        line("bypass", bypass(b));
+    }
+    let r = &d.readahead;
+    if r.most_bytes > 0 || r.pages > 0 {
+        line("ahead", ahead(r));
+    }
     for (name, text) in costs::lines(&d.costs) {
         line(name, text);
     }
     line("clients", format!("{} of {} since the start", d.clients, d.clients_ever));
     text
+}
+
+/// Whether the cache is aside, and what went past it.
+fn bypass(b: &ServeBypass) -> String {
+    let now = if b.is_aside { "aside now" } else { "not aside now" };
+    let times = count(b.changes, "change", "changes");
+    format!("{now}, {times}, {} reads of {} went past the cache", b.reads, Bytes(b.read_bytes))
+}
+
+/// What was read ahead.
+fn ahead(r: &ServeReadahead) -> String {
+    format!("{} pages in {} reads, {} used, {} useless", r.pages, r.requests, r.used, r.useless)
 }
 
 /// Why the server did not end well.

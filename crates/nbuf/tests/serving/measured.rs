@@ -12,7 +12,9 @@ use crate::{MIB, image};
 /// A server of which two pages were read from its disc and then twice from its cache, and one was written.
 fn busy(place: &Place, options: &[&str]) -> Server {
     let (disc, _) = image(place, 4 * MIB);
-    let options = [&["--size", "1MiB", "--write", "back"], options].concat();
+    // Two pages in turn are a stream.
+    let fixed = ["--size", "1MiB", "--write", "back", "--readahead", "off", "--bypass", "auto"];
+    let options = [&fixed[..], options].concat();
     let server = Server::start(place, &disc, &options);
     let mut client = server.client();
     for page in [1, 2, 1, 2] {
@@ -52,6 +54,7 @@ fn what_the_cache_costs_and_saves_is_measured() {
     assert_eq!((&places["cells"][1], &places["cells"][384]), (&1.into(), &1.into()));
     let text = stats(&[]);
     assert!(text.contains("cost      look-up") && text.contains("disc reads 2: mean"), "{text}");
+    assert!(text.contains("bypass    not aside now, 0 changes, 0 reads of 0 B"), "{text}");
     assert_eq!(server.end().0, 0);
 }
 
@@ -81,6 +84,10 @@ fn prometheus_is_answered() {
         "nbuf_serve_cache_bytes 1048576.0",
         "nbuf_serve_dirty_bytes 0.0",
         "nbuf_serve_other_hit_ratio{policy=\"s3-fifo\",size=\"2\",edge=\"best\"} 0.5",
+        "nbuf_serve_readahead_pages_total 0.0",
+        "nbuf_serve_readahead_ended_pages_total{end=\"useless\"} 0.0",
+        "nbuf_serve_aside 0.0",
+        "nbuf_serve_past_reads_total 0.0",
         "nbuf_serve_up 1.0",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");
@@ -93,7 +100,8 @@ fn prometheus_is_answered() {
 fn the_cache_that_is_needed_is_named_and_holds() {
     let place = Place::new();
     let (disc, _) = image(&place, MIB);
-    let server = Server::start(&place, &disc, &["--size", "64KiB", "--policy", "lru"]);
+    let options = ["--size", "64KiB", "--policy", "lru", "--readahead", "off"];
+    let server = Server::start(&place, &disc, &options);
     let size = |rest: &[&str]| {
         let output = place.nbuf(["size", "--server", "socket"]).args(rest).output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();

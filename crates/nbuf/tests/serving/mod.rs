@@ -1,5 +1,6 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod ahead;
 mod certificates;
 mod exports;
 mod extended;

@@ -39,6 +39,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
 
     /// Asks the disc for something.
     pub(super) fn ask(&mut self, job: Job, request: Request, data: Vec<u8>) -> u32 {
+        if matches!(&job, Job::Read(_) | Job::Past(_)) {
+            self.aside.read_began(self.now);
+        }
         let task = self.jobs.insert(job);
         self.disc.submit(self.now, Request { task, ..request }, data);
         task
@@ -48,8 +51,14 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     pub(super) fn disc_has(&mut self, completion: Completion) {
         let job = completion.request.task;
         self.counts.disc_errors += u64::from(completion.outcome.is_err());
-        self.costs.disc(&completion);
-        match self.jobs.take(job) {
+        let taken = self.jobs.take(job);
+        let is_ahead = matches!(&taken, Some(Job::Read(flight)) if flight.is_ahead);
+        self.costs.disc(&completion, is_ahead);
+        if matches!(&taken, Some(Job::Read(_) | Job::Past(_))) && !is_ahead {
+            self.aside.read_ended(self.now);
+        }
+        match taken {
+            Some(Job::Past(pending)) => self.past_done(pending, completion),
             Some(Job::Read(flight)) => self.landed(flight, completion),
             Some(Job::Direct(direct)) => {
                 self.busy.retain(|busy| busy.job != job);

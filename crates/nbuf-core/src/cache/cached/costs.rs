@@ -53,8 +53,10 @@ impl Sampled {
 pub(crate) struct Measured {
     /// Processor time, by [`Work`].
     work: [Sampled; 3],
-    /// Reads of the disc.
+    /// Reads of the disc for clients.
     pub(crate) disc_reads: Times,
+    /// Reads of the disc ahead of clients.
+    pub(crate) disc_aheads: Times,
     /// Writes, discards and zeros of the disc.
     pub(crate) disc_writes: Times,
     /// Flushes of the disc.
@@ -132,12 +134,18 @@ impl Costs {
         self.measured.work[work as usize].times.add(took);
     }
 
-    /// The disc has served something.
-    pub(super) fn disc(&mut self, completion: &Completion) {
+    /// The time of the caller.
+    pub(super) fn now(&self) -> Option<Nanos> {
+        self.clock.as_ref().map(|clock| clock())
+    }
+
+    /// The disc has served something, which may have been read ahead.
+    pub(super) fn disc(&mut self, completion: &Completion, is_ahead: bool) {
         if completion.outcome.is_err() {
             return;
         }
         let times = match completion.request.op {
+            Op::Read if is_ahead => &mut self.measured.disc_aheads,
             Op::Read => &mut self.measured.disc_reads,
             Op::Write | Op::Discard => &mut self.measured.disc_writes,
             Op::Flush => &mut self.measured.disc_flushes,

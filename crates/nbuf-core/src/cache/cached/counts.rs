@@ -21,7 +21,7 @@ pub struct Counts {
     pub misses_evicted: u64,
     /// Misses of bytes that a write, a discard or a failure had made invalid.
     pub misses_invalidated: u64,
-    /// Misses of pages that had been refused.
+    /// Misses of pages that had been refused, and of reads that went past the cache.
     pub misses_bypassed: u64,
     /// Misses of pages that had been written around the cache.
     pub misses_written: u64,
@@ -51,12 +51,29 @@ pub struct Counts {
     pub disc_errors: u64,
     /// Writes that waited because too many pages were dirty.
     pub throttled: u64,
+    /// Reads that went past the cache while it was aside.
+    pub past_reads: u64,
+    /// Bytes of these.
+    pub past_read_bytes: u64,
+    /// Reads of the disc that no client had asked for. They are in `disc_reads` too.
+    pub aheads: u64,
+    /// Pages of these. Each becomes used or useless at some time.
+    pub ahead_pages: u64,
+    /// Pages of these that a read wanted, also before they were there.
+    pub ahead_used: u64,
+    /// Pages of these that left, or did not come, before a read wanted them.
+    pub ahead_useless: u64,
 }
 
 impl Counts {
     /// All misses.
     pub fn misses(&self) -> u64 {
         self.lookups - self.hits
+    }
+
+    /// Pages that were read ahead, of which it is not known yet whether a read wants them.
+    pub fn ahead_waiting(&self) -> u64 {
+        self.ahead_pages - self.ahead_used - self.ahead_useless
     }
 
     pub(super) fn miss(&mut self, absence: Absence) {

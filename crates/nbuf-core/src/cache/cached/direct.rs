@@ -73,17 +73,28 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let Some(id) = id else { continue };
             let is_there =
                 if is_whole { self.decider.touch(id) } else { self.ids.slot(id).frame != NONE };
-            let is_admitted =
-                is_there || is_whole && part.covered == part.all && self.admit(id, Cause::Demand);
+            let is_complete = is_whole && part.covered == part.all;
+            let is_admitted = is_there || is_complete && self.admits_write(id);
+            if let Some(others) = &mut self.others
+                && (is_admitted || is_complete && self.aside.is_aside())
+            {
+                others.write(page);
+            }
             if is_admitted {
-                if let Some(others) = &mut self.others {
-                    others.write(page);
-                }
                 self.copy_in(request.offset, page, &part, data);
                 self.on_disc(id, &part);
             }
             self.costs.end(Work::Fill, began);
         }
+    }
+
+    /// Whether a page that was written through is taken in.
+    fn admits_write(&mut self, id: u32) -> bool {
+        if self.aside.is_aside() {
+            return false;
+        }
+        self.aside.filled();
+        self.admit(id, Cause::Demand)
     }
 
     /// What is covered is on the disc, and the frame has it.
@@ -152,7 +163,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         let frame = self.ids.slot(id).frame;
         if frame != NONE {
-            self.frames.give(frame);
+            self.give_frame(frame);
         }
         self.ids.set_frame(id, Err(absence));
     }

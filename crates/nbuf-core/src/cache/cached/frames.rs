@@ -30,6 +30,8 @@ pub(super) struct Frame {
     pub is_failed: bool,
     /// The attempt in which that was.
     pub attempt: u64,
+    /// Whether it was read ahead, and nothing has used it.
+    pub is_ahead: bool,
 }
 
 impl Frame {

@@ -31,6 +31,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Follows what other sizes and policies would give from now on.
     pub fn compare_with(&mut self, others: Others) {
         self.others = Some(others);
+        self.begin_window();
     }
 
     /// What other sizes and policies would have given, if they were followed and anything was read.
@@ -121,6 +122,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let mut owed = 0;
         let mut used = 0;
         let mut sectors = 0;
+        let mut ahead = 0;
         for id in self.ids.within(0, u64::MAX) {
             let slot = self.ids.slot(id);
             if (slot.frame != NONE) != self.decider.policy.contains(id) {
@@ -135,8 +137,17 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 return Err(format!("page {}: {frame:?}", slot.page));
             }
             used += 1;
+            ahead += u64::from(frame.is_ahead);
             owed += u64::from(frame.is_owed());
             sectors += u64::from((frame.dirty | frame.writing).count_ones());
+        }
+        let on_their_way = self.jobs.iter().map(|job| match job {
+            Job::Read(flight) if flight.is_ahead => flight.stale.len() as u64,
+            _ => 0,
+        });
+        ahead += on_their_way.sum::<u64>();
+        if ahead != self.counts.ahead_waiting() {
+            return Err(format!("{ahead} pages were read ahead: {:?}", self.counts));
         }
         let placed: u32 = self.ids.places().0.iter().sum();
         if sectors * SECTOR_BYTES != self.owed_bytes() || placed as usize != used {

@@ -22,20 +22,48 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         for (at, &page) in pages.iter().enumerate() {
             self.merge(page, &mut flight.stale[at], &mut data, at);
         }
+        if flight.is_ahead {
+            self.install_ahead(&flight, &data);
+            return self.deliver_all(flight, &data);
+        }
         let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
         for (at, &page) in pages.iter().enumerate() {
+            if self.is_left_out(page, cause) {
+                continue;
+            }
             let began = self.costs.begin(Work::Fill);
             self.install(page, flight.stale[at], &data, at, cause);
             self.costs.end(Work::Fill, began);
         }
+        self.deliver_all(flight, &data);
+    }
+
+    fn deliver_all(&mut self, mut flight: Flight, data: &[u8]) {
         for (pending, page) in std::mem::take(&mut flight.waiters) {
-            self.deliver(pending, page, &flight, &data);
+            self.deliver(pending, page, &flight, data);
         }
+    }
+
+    /// Whether a page that a client wants is not taken in, as the cache is aside.
+    fn is_left_out(&mut self, page: u64, cause: Cause) -> bool {
+        let id = self.number(page);
+        let is_out = cause == Cause::Demand && self.ids.slot(id).frame == NONE;
+        if is_out && self.aside.is_aside() {
+            self.ids.set_absence(id, Absence::Bypassed);
+            return true;
+        }
+        if is_out {
+            self.aside.filled();
+        }
+        false
     }
 
     /// A read failed. Other requests than its own must not fail by a page that they did not ask for, so each
     /// page of a longer read is tried alone.
     fn not_landed(&mut self, flight: &Flight, error: &DiscError) {
+        if flight.is_ahead {
+            self.ahead_failed(flight);
+        }
         let is_alone = flight.stale.len() == 1;
         for &(pending, page) in &flight.waiters {
             if is_alone {
@@ -79,10 +107,17 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         (whole(bytes(from)), whole(bytes(to)))
     }
 
-    /// Takes a page in, or completes a part of it that is there.
-    fn install(&mut self, page: u64, stale: u64, data: &[u8], at: usize, cause: Cause) {
+    /// Takes a page in, or completes a part of it that is there. Whether it is there then.
+    pub(super) fn install(
+        &mut self,
+        page: u64,
+        stale: u64,
+        data: &[u8],
+        at: usize,
+        cause: Cause,
+    ) -> bool {
         if stale != 0 {
-            return;
+            return false;
         }
         let id = self.number(page);
         let all =
@@ -90,7 +125,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let mut frame = self.ids.slot(id).frame;
         if frame == NONE {
             if !self.admit(id, cause) {
-                return;
+                return false;
             }
             frame = self.ids.slot(id).frame;
         }
@@ -99,6 +134,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         // What the frame had was merged into the data.
         self.frames.bytes_mut(frame)[..length].copy_from_slice(&data[base..base + length]);
         self.frames.get_mut(frame).valid = all;
+        true
     }
 
     /// Asks the policy to take a page in. If it does, the page has a frame without valid bytes.
@@ -117,7 +153,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             Outcome::Filled { evicted } => {
                 if let Some(victim) = evicted {
                     self.counts.evictions += 1;
-                    self.frames.give(self.ids.slot(victim).frame);
+                    self.give_frame(self.ids.slot(victim).frame);
                     self.ids.set_frame(victim, Err(Absence::Evicted));
                 }
                 let frame = self.frames.take(id);

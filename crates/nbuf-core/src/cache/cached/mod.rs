@@ -13,8 +13,10 @@
 //!
 //! Not for a disc that another program writes at the same time: the cache does not see that.
 
+mod ahead;
 mod answer;
 mod arrive;
+mod aside;
 mod back;
 mod costs;
 mod counts;
@@ -30,6 +32,7 @@ mod read;
 mod renew;
 mod settings;
 mod slab;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -38,7 +41,9 @@ pub(crate) use costs::{Clock, Measured, Work};
 pub use counts::Counts;
 pub use decisions::{Decision, Log, first_difference};
 pub use others::{OtherSize, Others};
-pub use settings::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, Writes};
+pub use settings::{
+    Bypass, PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, State, UnknownBypass, UnknownWrites, Writes,
+};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -46,11 +51,13 @@ use super::policy::AnyPolicy;
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::Request;
 use crate::units::Nanos;
+use aside::Aside;
 use costs::Costs;
 use decisions::Decider;
 use frames::Frames;
 use ids::Ids;
 use slab::Slab;
+use streams::Streams;
 
 /// A request of the caller that is not complete.
 #[derive(Debug)]
@@ -75,6 +82,8 @@ struct Flight {
     waiters: Vec<(u32, u64)>,
     /// Whether a process asked for it.
     is_demand: bool,
+    /// Whether it was read ahead.
+    is_ahead: bool,
 }
 
 /// A write that goes to the disc for a request.
@@ -89,6 +98,8 @@ struct Direct {
 #[derive(Debug)]
 enum Job {
     Read(Flight),
+    /// The read of a request that goes past the cache.
+    Past(u32),
     Direct(Direct),
     /// Dirty sectors, by page number.
     Back(Vec<(u32, frames::Mask)>),
@@ -154,6 +165,10 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     missing: Vec<u64>,
     /// Small caches that tell what another size would give.
     others: Option<Others>,
+    streams: Streams,
+    /// Pages of the read that is served that missed, or that were read ahead and not used before.
+    fresh: u64,
+    aside: Aside,
 }
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
@@ -168,6 +183,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             decider: Decider { log: None, policy },
             ids: Ids::new(most, size_bytes.div_ceil(settings.page_bytes.into())),
             frames: Frames::new(settings.pages, settings.page_bytes),
+            streams: Streams::new(settings.page_bytes, settings.ahead_pages()),
             settings,
             pending: Slab::default(),
             jobs: Slab::default(),
@@ -196,6 +212,8 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             costs: Costs::default(),
             missing: Vec::new(),
             others: None,
+            fresh: 0,
+            aside: Aside::default(),
         }
     }
 
@@ -223,6 +241,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Disc for Cached<P, D> {
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
         self.now = self.now.max(now);
         self.arrive(request, data);
+        self.judge();
         self.pump();
     }
 

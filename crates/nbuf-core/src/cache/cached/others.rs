@@ -67,6 +67,8 @@ pub struct Others {
     /// The numbers in use, by their last access.
     order: Queues<1>,
     known_max: u32,
+    /// Look-ups of pages of the sample.
+    looked_up: u64,
     /// What the running cache had counted when these began.
     since: Counts,
     would_hit: u64,
@@ -96,6 +98,7 @@ impl Others {
             pages: Vec::new(),
             order: Queues::default(),
             known_max: KNOWN * 4 * count((f64::from(pages) * rate).round()).max(1),
+            looked_up: 0,
             since,
             would_hit: 0,
         }
@@ -117,6 +120,7 @@ impl Others {
     pub(crate) fn read(&mut self, page: u64, was_evicted: bool) {
         let hash = hash(page);
         if hash <= self.most {
+            self.looked_up += 1;
             self.follow(page, Some(hash), was_evicted);
         }
     }
@@ -182,6 +186,12 @@ impl Others {
         }
         self.numbers.insert(page, number);
         number
+    }
+
+    /// Hits and look-ups of the small cache that stands for the running one.
+    pub(super) fn running(&self) -> (u64, u64) {
+        let hits = self.small.first().map_or(0, |small| small.hits.iter().sum());
+        (hits, self.looked_up)
     }
 
     /// Look-ups and hits of the running cache since these began.

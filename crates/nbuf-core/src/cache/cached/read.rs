@@ -30,6 +30,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 return false;
             }
             self.decider.touch(id);
+            self.use_frame(frame);
             self.compare_read(first, false);
             self.costs.end(Work::Lookup, began);
             let began = self.costs.begin(Work::Copy);
@@ -50,6 +51,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
                 let part = self.part(request.offset, request.length_bytes, page);
                 let id = self.ids.find(page).unwrap_or(NONE);
                 self.decider.touch(id);
+                self.use_frame(self.ids.slot(id).frame);
                 self.compare_read(page, false);
                 self.costs.end(Work::Lookup, began);
                 let began = self.costs.begin(Work::Copy);
@@ -62,11 +64,15 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.counts.read_bytes += request.length_bytes;
         self.counts.lookups += last - first + 1;
         self.counts.hits += last - first + 1;
+        self.follow(first, last);
         true
     }
 
     pub(super) fn read(&mut self, request: Request, mut data: Vec<u8>) {
         let (first, last) = self.pages(&request);
+        if self.goes_past(&request, &mut data) {
+            return self.follow(first, last);
+        }
         let mut missing = std::mem::take(&mut self.missing);
         missing.clear();
         for page in first..=last {
@@ -83,7 +89,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let pending = self.wait(request, data);
             self.bring(&missing, pending);
         }
+        self.fresh += missing.len() as u64;
         self.missing = missing;
+        self.follow(first, last);
     }
 
     /// Looks a page up, and copies what is asked of it if that is there.
@@ -96,6 +104,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.compare_read(page, !is_there && slot.absence == Absence::Evicted);
         self.costs.end(Work::Lookup, began);
         if is_there && part.touched & !self.frames.get(slot.frame).valid == 0 {
+            self.use_frame(slot.frame);
             let from = self.within(request, page, &part);
             let began = self.costs.begin(Work::Copy);
             let bytes = &self.frames.bytes(slot.frame)[place(&part)];
@@ -199,17 +208,11 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let page_bytes = u64::from(self.settings.page_bytes);
         let from = first * page_bytes;
         let length_bytes = (count * page_bytes).min(self.size_bytes - from);
-        let mut ids = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-        for page in first..first + count {
-            let id = self.number(page);
-            // When nearly all numbers are in use, the next page would take this one.
-            self.ids.set_flight(id, STARTING);
-            ids.push(id);
-        }
+        let ids = self.reserve(first, count);
         let stale = (first..).zip(&ids).map(|(page, &id)| self.stale_from_start(page, id));
         let waiters = (first..first + count).map(|page| (pending, page)).collect();
         let is_demand = self.is_demand(pending);
-        let flight = Flight { first, stale: stale.collect(), waiters, is_demand };
+        let flight = Flight { first, stale: stale.collect(), waiters, is_demand, is_ahead: false };
         let data = vec![0; usize::try_from(length_bytes).unwrap_or(usize::MAX)];
         self.counts.disc_reads += 1;
         self.counts.disc_read_bytes += length_bytes;
@@ -219,9 +222,21 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
     }
 
+    /// Numbers of pages that a read will bring.
+    pub(super) fn reserve(&mut self, first: u64, count: u64) -> Vec<u32> {
+        let mut ids = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        for page in first..first + count {
+            let id = self.number(page);
+            // When nearly all numbers are in use, the next page would take this one.
+            self.ids.set_flight(id, STARTING);
+            ids.push(id);
+        }
+        ids
+    }
+
     /// Sectors of which a read that begins now may bring an older state: those that the disc does not
     /// have yet, and those that a write under way changes.
-    fn stale_from_start(&self, page: u64, id: u32) -> u64 {
+    pub(super) fn stale_from_start(&self, page: u64, id: u32) -> u64 {
         let slot = self.ids.slot(id);
         let owed = if slot.frame == NONE {
             0

@@ -43,6 +43,42 @@ impl fmt::Display for Writes {
     }
 }
 
+/// Whether the cache steps aside where it costs more than it saves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bypass {
+    /// It never does.
+    #[default]
+    Off,
+    /// It does, as long as small caches that follow all reads do not show that it would save.
+    Auto,
+}
+
+/// No bypass has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write `auto` or `off`")]
+pub struct UnknownBypass;
+
+impl FromStr for Bypass {
+    type Err = UnknownBypass;
+
+    fn from_str(text: &str) -> Result<Self, UnknownBypass> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            _ => Err(UnknownBypass),
+        }
+    }
+}
+
+impl fmt::Display for Bypass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+        })
+    }
+}
+
 /// The state of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -84,10 +120,18 @@ pub struct Settings {
     pub request_bytes_max: u32,
     /// Numbers of pages that are kept at least, however few pages there are.
     pub ids_min: u32,
+    /// The most that is read ahead of a stream of reads at once, in bytes; 0 is no readahead.
+    pub readahead_bytes: u32,
+    /// The part of the cache that this may be, as its divisor.
+    pub readahead_part: u32,
+    /// Requests that the disc serves at once. Readahead leaves half of them to others.
+    pub disc_requests: u32,
+    /// Whether the cache steps aside where it costs more than it saves.
+    pub bypass: Bypass,
 }
 
 impl Settings {
-    /// This many pages of 4 KiB: write-back begins at a tenth, and writes wait at half.
+    /// This many pages of 4 KiB: write-back begins at a tenth, and writes wait at half. Nothing is read ahead.
     pub fn new(pages: u32, writes: Writes) -> Self {
         Self {
             pages,
@@ -98,7 +142,20 @@ impl Settings {
             backs_max: 8,
             request_bytes_max: 1 << 20,
             ids_min: 1 << 16,
+            readahead_bytes: 0,
+            readahead_part: 32,
+            disc_requests: 16,
+            bypass: Bypass::Off,
         }
+    }
+
+    /// The most pages that are read ahead of a stream at once.
+    pub(super) fn ahead_pages(&self) -> u64 {
+        if self.readahead_bytes == 0 {
+            return 0;
+        }
+        let most = (self.readahead_bytes / self.page_bytes).min(self.pages / self.readahead_part);
+        u64::from(most.max(1))
     }
 
     /// The nearest settings that can work.
@@ -117,6 +174,10 @@ impl Settings {
             // So that the pages of one request to the disc do not take each other's numbers.
             ids_min: self.ids_min.max(2 * longest),
             writes: self.writes,
+            readahead_bytes: self.readahead_bytes,
+            readahead_part: self.readahead_part.max(2),
+            disc_requests: self.disc_requests.max(1),
+            bypass: self.bypass,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A running cache against its simulation, against a plain array of bytes, and against power cuts and
 //! errors. `cargo xtask faults` runs the same with a hundred times the cases.
 
+mod ahead;
+mod aside;
 mod bytes;
 mod cuts;
 mod errors;

@@ -46,6 +46,13 @@ pub enum ServeNotice<'a> {
         /// What is possible.
         possible: usize,
     },
+    /// A cache stepped aside, or is back.
+    Stepped {
+        /// The export; empty for the only one.
+        export: &'a str,
+        /// Whether it is aside.
+        is_aside: bool,
+    },
     /// Settings could not change.
     Refused(&'a str),
 }
@@ -77,6 +84,15 @@ impl Display for ServeNotice<'_> {
                 "{possible} clients at once instead of {wanted}: raise the limit on open files (`ulimit -Hn`, \
                  LimitNOFILE= of a unit)"
             ),
+            Self::Stepped { export, is_aside } => {
+                let of = if export.is_empty() { String::new() } else { format!(" of {export}") };
+                let what = if *is_aside {
+                    "costs more than it saves: reads that miss go past it"
+                } else {
+                    "would save more than it costs: it takes pages in again"
+                };
+                write!(f, "bypass: the cache{of} {what}")
+            }
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReplayFigures, ServeCosts};
+use super::{ReplayFigures, ServeBypass, ServeCosts, ServeReadahead};
 
 /// The document of `nbuf serve --json` at its end, and of `nbuf serve stats --json` at any time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,12 @@ pub struct ServeDocument {
     /// What the cache costs, how long the disc takes, and what reads do not wait for.
     #[serde(default)]
     pub costs: ServeCosts,
+    /// What was read ahead.
+    #[serde(default)]
+    pub readahead: ServeReadahead,
+    /// Whether the cache stepped aside.
+    #[serde(default)]
+    pub bypass: ServeBypass,
     /// Figures as a replay has them, with periods of a second. A cache that runs has no hash lists.
     #[serde(default)]
     pub figures: Option<ReplayFigures>,
@@ -132,7 +138,7 @@ pub struct ServeMisses {
     pub evicted_would_hit_at_twice: u64,
     /// A write, a discard or a failure had made their bytes invalid.
     pub invalidated: u64,
-    /// They had been refused, by the policy or because all else was dirty.
+    /// They had been refused, by the policy or because all else was dirty, or the read went past the cache.
     pub bypassed: u64,
     /// They had been written around the cache.
     pub written: u64,

@@ -16,7 +16,7 @@ pub struct ServeCosts {
     pub fill: ServeWork,
     /// Processor time of all of these.
     pub work_seconds: f64,
-    /// Reads of the disc, from submission to completion.
+    /// Reads of the disc for clients, from submission to completion; those of readahead have their own times.
     pub disc_read: WatchTimes,
     /// Writes, discards and zeros of the disc.
     pub disc_write: WatchTimes,

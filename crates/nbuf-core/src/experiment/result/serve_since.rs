@@ -25,6 +25,8 @@ impl ServeDocument {
             hit_ratio: (pages > 0).then(|| page_hits as f64 / pages as f64),
             misses: self.misses.since(&was.misses),
             costs: self.costs.since(&was.costs, read_hits),
+            bypass: self.bypass.since(&was.bypass),
+            readahead: self.readahead.since(&was.readahead),
             evictions: less(|d| d.evictions),
             writes: less(|d| d.writes),
             write_bytes: less(|d| d.write_bytes),
@@ -98,7 +100,7 @@ impl ServeWork {
 
 impl WatchTimes {
     /// The times that came after others: quantiles are the ends of steps, and the longest is not known.
-    fn since(&self, was: &Self) -> Self {
+    pub(super) fn since(&self, was: &Self) -> Self {
         let new = |step: &FigureStep| {
             let is_same = |old: &&FigureStep| old.from.total_cmp(&step.from).is_eq();
             let old = was.steps.iter().find(is_same).map_or(0, |old| old.count);

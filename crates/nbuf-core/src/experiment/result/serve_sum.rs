@@ -1,6 +1,9 @@
 //! A document of a server with several exports: their sums.
 
-use super::{FigureStep, ServeCosts, ServeDocument, ServeMisses, ServeWork, WatchTimes};
+use super::{
+    FigureStep, ServeBypass, ServeCosts, ServeDocument, ServeMisses, ServeReadahead, ServeWork,
+    WatchTimes,
+};
 
 impl ServeDocument {
     /// The sums over the discs of a server. Figures and other sizes are those of each export alone.
@@ -34,6 +37,10 @@ impl ServeDocument {
             hit_ratio: (pages > 0).then(|| page_hits as f64 / pages as f64),
             misses: exports.iter().fold(ServeMisses::default(), |sum, d| sum.plus(&d.misses)),
             costs: exports.iter().fold(ServeCosts::default(), |sum, d| sum.plus(&d.costs)),
+            bypass: exports.iter().fold(ServeBypass::default(), |sum, d| sum.plus(&d.bypass)),
+            readahead: exports
+                .iter()
+                .fold(ServeReadahead::default(), |sum, d| sum.plus(&d.readahead)),
             evictions: all(|d| d.evictions),
             writes: all(|d| d.writes),
             write_bytes: all(|d| d.write_bytes),
@@ -94,7 +101,7 @@ impl ServeWork {
 }
 
 impl WatchTimes {
-    fn plus(&self, other: &Self) -> Self {
+    pub(super) fn plus(&self, other: &Self) -> Self {
         let count = self.count + other.count;
         let mut steps: Vec<FigureStep> = self.steps.clone();
         for step in &other.steps {

@@ -15,7 +15,10 @@ use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Address, BehindSpec, Choice, Error, ExportSpec, NamedDisc, Spec, TlsSpec, Writes};
+use super::{
+    Address, BehindSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
+    Writes,
+};
 use crate::sys::input::{self, Refused};
 use crate::units::{Bytes, Nanos, Size, as_text};
 
@@ -32,6 +35,7 @@ const SPIN_MICROS_MAX: usize = 1000;
 
 as_text!(BehindSpec);
 as_text!(Writes);
+as_text!(Bypass);
 
 /// What a file or a command line says of a server. Keys in a file are the options without the dashes in front.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
@@ -63,6 +67,10 @@ pub struct Config {
     pub policy: Option<Choice>,
     /// Whether writes are refused.
     pub read_only: Option<bool>,
+    /// What is read ahead.
+    pub readahead: Option<Readahead>,
+    /// Whether the cache steps aside where it costs more than it saves.
+    pub bypass: Option<Bypass>,
     /// Bytes of a page.
     pub page: Option<u32>,
     /// Requests to a file at once.
@@ -205,6 +213,8 @@ impl Config {
             tls_unix: self.tls_unix.or(other.tls_unix),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
+            readahead: self.readahead.or(other.readahead),
+            bypass: self.bypass.or(other.bypass),
             page: self.page.or(other.page),
             threads: self.threads.or(other.threads),
             clients: self.clients.or(other.clients),
@@ -275,6 +285,8 @@ impl Config {
             policy: export.policy.or(self.policy).unwrap_or(default.policy),
             is_read_only: export.read_only.or(self.read_only).unwrap_or(default.is_read_only),
             page_bytes: self.page.unwrap_or(default.page_bytes),
+            readahead: self.readahead.unwrap_or(default.readahead),
+            bypass: self.bypass.unwrap_or(default.bypass),
             ..default
         })
     }

@@ -4,7 +4,8 @@ use super::{ExportSpec, Spec};
 use crate::cache::cached::{Measured, OtherSize, Work};
 use crate::experiment::replay::rate_steps;
 use crate::experiment::result::{
-    FigureTracks, ReplayFigures, ServeCosts, ServeDocument, ServeMisses, ServeSize, ServeWork,
+    FigureTracks, ReplayFigures, ServeBypass, ServeCosts, ServeDocument, ServeMisses,
+    ServeReadahead, ServeSize, ServeWork,
 };
 use crate::experiment::watch::times;
 use crate::path::nbd::{Snapshot, Snapshots};
@@ -56,6 +57,21 @@ fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocumen
         compared_hit_ratio: ratio(snapshot.compared.1, snapshot.compared.0),
         other_sizes: snapshot.others.iter().map(|other| size(other, page_bytes)).collect(),
         costs: costs(&snapshot.measured, counts.read_hits),
+        readahead: ServeReadahead {
+            most_bytes: snapshot.settings.readahead_bytes.into(),
+            requests: counts.aheads,
+            pages: counts.ahead_pages,
+            used: counts.ahead_used,
+            useless: counts.ahead_useless,
+            times: times(&snapshot.measured.disc_aheads),
+        },
+        bypass: ServeBypass {
+            mode: snapshot.settings.bypass.to_string(),
+            is_aside: snapshot.aside.0,
+            changes: snapshot.aside.1,
+            reads: counts.past_reads,
+            read_bytes: counts.past_read_bytes,
+        },
         figures: Some(figures(snapshot, page_bytes)),
         evictions: counts.evictions,
         writes: counts.writes,

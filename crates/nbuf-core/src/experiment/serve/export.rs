@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BehindSpec, Error};
-use crate::cache::cached::{PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, Writes};
+use super::{BehindSpec, Error, Readahead};
+use crate::cache::cached::{Bypass, PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, Writes};
 use crate::cache::policy::Choice;
 use crate::units::Bytes;
 
@@ -30,10 +30,15 @@ pub struct ExportSpec {
     pub is_read_only: bool,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// What is read ahead.
+    pub readahead: Readahead,
+    /// Whether the cache steps aside where it costs more than it saves.
+    pub bypass: Bypass,
 }
 
 impl ExportSpec {
-    /// A disc behind a cache of this size, without a name: written through, pages of 4 KiB, S3-FIFO.
+    /// A disc behind a cache of this size, without a name: written through, pages of 4 KiB, S3-FIFO, and up to 1 MiB
+    /// is read ahead.
     pub fn new(disc: BehindSpec, size: Bytes) -> Self {
         Self {
             name: String::new(),
@@ -44,6 +49,8 @@ impl ExportSpec {
             policy: "s3-fifo".parse().expect("a row of the table"),
             is_read_only: false,
             page_bytes: 4096,
+            readahead: Readahead::default(),
+            bypass: Bypass::Off,
         }
     }
 
@@ -67,7 +74,10 @@ impl ExportSpec {
         let (bytes, page_bytes) = (self.size.0, self.page_bytes);
         let pages = u32::try_from(bytes / u64::from(page_bytes)).ok().filter(|&pages| pages > 0);
         let pages = pages.ok_or(Error::Size { bytes, page_bytes })?;
-        Ok(Settings { page_bytes, ..Settings::new(pages, self.writes) })
+        let readahead_bytes = self.readahead.bytes();
+        let bypass = self.bypass;
+        let settings = Settings::new(pages, self.writes);
+        Ok(Settings { page_bytes, readahead_bytes, bypass, ..settings })
     }
 }
 

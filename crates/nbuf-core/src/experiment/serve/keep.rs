@@ -1,6 +1,6 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
-use super::{Error, ExportSpec, Spec, TlsSpec, describe::describe};
+use super::{Error, ExportSpec, Readahead, Spec, TlsSpec, describe::describe};
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Session;
 use crate::path::nbd::{Change, Credentials, Keeper, Signalled, Snapshots};
@@ -39,6 +39,12 @@ impl Keeper for Keep<'_, '_> {
             }
         }
         Signalled { ends: self.ends, changes, credentials: self.credentials.take() }
+    }
+
+    fn stepped(&mut self, disc: usize, is_aside: bool) {
+        let exports = &self.spec.exports;
+        let export = if exports.len() > 1 { &exports[disc].name } else { "" };
+        self.notice(ServeNotice::Stepped { export, is_aside });
     }
 
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
@@ -86,7 +92,14 @@ impl Keep<'_, '_> {
             let pages = pages.unwrap_or(u32::MAX).max(1);
             Some((
                 disc,
-                Change { policy: wanted.policy, pages, writes: wanted.writes, clients_max },
+                Change {
+                    policy: wanted.policy,
+                    pages,
+                    writes: wanted.writes,
+                    readahead_bytes: wanted.readahead.bytes(),
+                    bypass: wanted.bypass,
+                    clients_max,
+                },
             ))
         };
         Some(self.spec.exports.iter().enumerate().filter_map(change).collect())
@@ -112,6 +125,8 @@ impl Keep<'_, '_> {
                 ("size", size(change)),
                 ("policy", change.policy.to_string()),
                 ("write", change.writes.to_string()),
+                ("readahead", Readahead::of(change.readahead_bytes).to_string()),
+                ("bypass", change.bypass.to_string()),
                 ("clients", change.clients_max.to_string()),
             ]
         };

@@ -225,6 +225,11 @@ impl Server {
     ) -> Result<Drained, ServerError> {
         loop {
             self.turn(wake, keeper)?;
+            for (disc, served) in self.discs.iter_mut().enumerate() {
+                if let Some(is_aside) = served.stepped() {
+                    keeper.stepped(disc, is_aside);
+                }
+            }
             let signalled = keeper.signals();
             match signalled.ends {
                 0 => {}

@@ -148,11 +148,22 @@ fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
     let costs = &d.costs;
     let errors =
         if d.disc_errors > 0 { format!(", {} errors", d.disc_errors) } else { String::new() };
-    vec![
+    let (ahead, bypass) = (&d.readahead, &d.bypass);
+    let mut lines = vec![
         ("disc", line("read", d.disc_reads, &costs.disc_read)),
         ("", line("written", d.disc_writes, &costs.disc_write)),
         ("", line("flushed", d.disc_flushes, &costs.disc_flush) + &errors),
-    ]
+    ];
+    if ahead.most_bytes > 0 {
+        let [pages, used, useless] =
+            [ahead.pages, ahead.used, ahead.useless].map(|count| served.rate(count));
+        lines.push(("ahead", format!("{pages} pages read, {used} used, {useless} useless")));
+    }
+    if bypass.mode == "auto" {
+        let now = if bypass.is_aside { "aside" } else { "not aside" };
+        lines.push(("bypass", format!("{now}, {} went past the cache", served.rate(bypass.reads))));
+    }
+    lines
 }
 
 /// The same policy with twice the size, and with half.

@@ -32,7 +32,7 @@ pub(crate) fn metrics(document: &ServeDocument) -> String {
 
 /// The families of an export.
 fn of(document: &ServeDocument) -> Vec<Family> {
-    let parts = [requests, misses, disc, cache, costs, others];
+    let parts = [requests, misses, disc, ahead, bypass, cache, costs, others];
     parts.iter().flat_map(|part| part(document)).collect()
 }
 
@@ -113,6 +113,40 @@ fn disc(d: &ServeDocument) -> Vec<Family> {
         bytes("serve_disc", "Bytes of these", by("op", moved)),
         family("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
         seconds("serve_disc_time", "From submission to completion", times.collect()),
+    ]
+}
+
+fn ahead(d: &ServeDocument) -> Vec<Family> {
+    let r = &d.readahead;
+    let time =
+        if r.times.count > 0 { vec![(Vec::new(), Value::histogram(&r.times))] } else { Vec::new() };
+    vec![
+        family(
+            "serve_readahead_requests",
+            "Requests to the disc ahead of clients",
+            one(r.requests),
+        ),
+        family("serve_readahead_pages", "Pages of these", one(r.pages)),
+        family(
+            "serve_readahead_ended_pages",
+            "Pages of these that a read wanted, or that left before",
+            by("end", [("used", r.used), ("useless", r.useless)]),
+        ),
+        seconds("serve_readahead_time", "From submission to completion", time),
+    ]
+}
+
+fn bypass(d: &ServeDocument) -> Vec<Family> {
+    let b = &d.bypass;
+    vec![
+        family(
+            "serve_aside",
+            "Whether the cache steps aside now",
+            now(f64::from(u8::from(b.is_aside))),
+        ),
+        family("serve_aside_changes", "How often it stepped aside or was back", one(b.changes)),
+        family("serve_past_reads", "Reads that went past the cache", one(b.reads)),
+        bytes("serve_past_read", "Bytes of these", one(b.read_bytes)),
     ]
 }
 

@@ -28,6 +28,7 @@ fn run(seed: u64) -> u64 {
             operations += 1;
             let at = moment(&cache);
             work.ask(&mut cache, at);
+            work.step_aside(&mut cache);
         }
     }
     let settings: Settings = cache.settings();

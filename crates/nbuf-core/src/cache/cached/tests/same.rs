@@ -6,7 +6,7 @@ use super::super::{Cached, Decision, Settings, Writes, first_difference};
 use super::{report, scale, seed};
 use crate::cache::interner::Interner;
 use crate::cache::layer::{self, Layer, Units};
-use crate::cache::policy::{Access, Outcome, POLICIES, Row};
+use crate::cache::policy::{Access, Cause, Outcome, POLICIES, Row};
 use crate::clock::Random;
 use crate::disc::null::Null;
 use crate::disc::{Delayed, Disc};
@@ -92,12 +92,14 @@ fn at_depth_one_it_hits_when_the_simulation_does() {
     }
 }
 
-/// Four clients with 32 requests under way together; the log of the policy's decisions.
-fn logged(row: &Row, writes: Writes, count: usize) -> (Vec<Decision>, f64) {
+/// Four clients with 32 requests under way together; the log of the policy's decisions. With readahead the cache
+/// steps aside for a third of the time.
+fn logged(row: &Row, writes: Writes, count: usize, readahead_bytes: u32) -> (Vec<Decision>, f64) {
     let disc = Delayed::new(Null::new(DISC_PAGES * 4096), Nanos(100), Nanos(5000), 3);
     // Few numbers, so that they are used again.
     let settings =
         Settings { ids_min: 0, request_bytes_max: 65536, ..Settings::new(PAGES, writes) };
+    let settings = Settings { readahead_bytes, readahead_part: 8, disc_requests: 64, ..settings };
     let mut cache = Cached::new(disc, (row.build)(PAGES, 7), settings);
     let log = Arc::new(Mutex::new(Vec::new()));
     let sink = log.clone();
@@ -105,6 +107,9 @@ fn logged(row: &Row, writes: Writes, count: usize) -> (Vec<Decision>, f64) {
     let mut now = Nanos::ZERO;
     for (at, request) in requests(seed() + 1, count).into_iter().enumerate() {
         let object = u32::try_from(at % 4).unwrap();
+        if readahead_bytes > 0 && at % 500 == 0 {
+            cache.step(at % 1500 == 500);
+        }
         now += Nanos(40);
         cache.submit(now, Request { object, ..request }, vec![0; 4096]);
         while cache.under_way() >= 32 {
@@ -124,8 +129,19 @@ fn the_log_of_a_run_at_depth_32_is_decided_in_the_same_way_again() {
     let count = usize::try_from(10_000 * scale()).unwrap();
     let mut decisions = 0;
     for row in policies() {
-        for writes in [Writes::Back, Writes::Through, Writes::Around] {
-            let (log, ratio) = logged(row, writes, count);
+        for (writes, ahead) in [
+            (Writes::Back, 0),
+            (Writes::Back, 65536),
+            (Writes::Through, 65536),
+            (Writes::Through, 0),
+            (Writes::Around, 0),
+        ] {
+            let (log, ratio) = logged(row, writes, count, ahead);
+            let is_ahead = |decision: &&Decision| {
+                matches!(decision, Decision::Fill { cause: Cause::Readahead, .. })
+            };
+            let read_ahead = log.iter().filter(is_ahead).count();
+            assert_eq!(read_ahead > 20, ahead > 0, "{}: {read_ahead} read ahead", row.name);
             let again = first_difference(&mut *(row.build)(PAGES, 7), &log);
             assert_eq!(again, None, "{}, write {writes}", row.name);
             let refused = |decision: &&Decision| matches!(decision, Decision::Fill { refused, .. } if !refused.is_empty());
@@ -140,7 +156,7 @@ fn the_log_of_a_run_at_depth_32_is_decided_in_the_same_way_again() {
 #[test]
 fn a_log_that_was_changed_is_found_out() {
     let row = POLICIES.iter().find(|row| row.name == "lru").unwrap();
-    let (mut log, _) = logged(row, Writes::Back, 2000);
+    let (mut log, _) = logged(row, Writes::Back, 2000, 65536);
     let other = POLICIES.iter().find(|row| row.name == "fifo").unwrap();
     assert!(first_difference(&mut *(other.build)(PAGES, 7), &log).is_some());
     let touched = log.iter_mut().rev().find_map(|decision| match decision {

@@ -20,6 +20,8 @@ pub(super) fn small<D: Disc>(disc: D, random: &mut Random) -> Small<D> {
     let draw = |random: &mut Random, bound| u32::try_from(random.below(bound)).unwrap();
     let row = policies[draw(random, policies.len() as u64) as usize];
     let pages = 1 + draw(random, 9);
+    // With readahead in two of three caches.
+    let readahead_bytes = draw(random, 3) * 6000;
     let writes = [Writes::Back, Writes::Back, Writes::Through, Writes::Around];
     let settings = Settings {
         page_bytes: 2048,
@@ -28,6 +30,9 @@ pub(super) fn small<D: Disc>(disc: D, random: &mut Random) -> Small<D> {
         backs_max: 1 + draw(random, 3),
         request_bytes_max: 2048 << draw(random, 3),
         ids_min: 0,
+        readahead_bytes,
+        readahead_part: 1 + draw(random, 4),
+        disc_requests: 2 + 2 * draw(random, 8),
         ..Settings::new(pages, writes[draw(random, 4) as usize])
     };
     Cached::new(disc, (row.build)(pages, 1), settings)
@@ -55,6 +60,8 @@ pub(super) struct Work {
     pub(super) now: Nanos,
     pub(super) errors: u64,
     asked: Vec<Option<Asked>>,
+    /// Where the last reads ended, some of which go on from there.
+    ends: [u64; 2],
     /// Counts what happens at the clients.
     pub(super) moment: u64,
 }
@@ -68,6 +75,7 @@ impl Work {
             now: Nanos(0),
             errors: 0,
             asked: Vec::new(),
+            ends: [0; 2],
             moment: 0,
         }
     }
@@ -75,9 +83,9 @@ impl Work {
     /// Asks for something by chance; `moment` is when.
     pub(super) fn ask<D: Disc>(&mut self, cache: &mut Small<D>, moment: u64) {
         self.now += Nanos(self.random.below(300));
-        let (offset, length_bytes) = self.place();
-        let task = self.free();
         let kind = self.random.below(20);
+        let (offset, length_bytes) = if kind < 5 { self.next_place() } else { self.place() };
+        let task = self.free();
         let op = match kind {
             0..=6 => Op::Read,
             7..=15 => Op::Write,
@@ -121,6 +129,18 @@ impl Work {
         let most = [1, 4][usize::try_from(self.random.below(2)).unwrap()] * 2048 / unit;
         let length = (1 + self.random.below(most)) * unit;
         (offset, length.min(SIZE - offset))
+    }
+
+    /// A place that goes on where a read ended.
+    fn next_place(&mut self) -> (u64, u64) {
+        let stream = usize::try_from(self.random.below(2)).unwrap();
+        if self.ends[stream] == SIZE || self.random.below(12) == 0 {
+            self.ends[stream] = self.random.below(SIZE / 2048) * 2048;
+        }
+        let offset = self.ends[stream];
+        let length = ((1 + self.random.below(2)) * 2048).min(SIZE - offset);
+        self.ends[stream] += length;
+        (offset, length)
     }
 
     fn free(&mut self) -> u32 {
@@ -187,11 +207,19 @@ impl Work {
             if self.random.below(16) == 0 {
                 cache.tick(self.now);
             }
+            self.step_aside(cache);
             cache.check().unwrap();
         }
         while self.under_way() > 0 {
             assert!(self.step(cache, Nanos::MAX), "{} requests hang", self.under_way());
             cache.check().unwrap();
+        }
+    }
+
+    /// Now and then the cache steps aside, or is back.
+    pub(super) fn step_aside<D: Disc>(&mut self, cache: &mut Small<D>) {
+        if self.random.below(12) == 0 {
+            cache.step(self.random.below(3) == 0);
         }
     }
 
@@ -206,6 +234,8 @@ impl Work {
                 assert!(self.step(cache, Nanos::MAX), "a flush hangs");
             }
             if cache.owed_pages() == 0 {
+                // What was read ahead may still be on its way.
+                assert!(!self.step(cache, Nanos::MAX), "nothing was asked for");
                 return;
             }
         }

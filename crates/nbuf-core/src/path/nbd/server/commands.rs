@@ -77,7 +77,14 @@ impl Server {
         let served = &self.discs[disc];
         let settings = served.cache.settings();
         let (pages, writes) = (settings.pages, settings.writes);
-        Change { policy: served.policy, pages, writes, clients_max: self.clients_max }
+        Change {
+            policy: served.policy,
+            pages,
+            writes,
+            readahead_bytes: settings.readahead_bytes,
+            bypass: settings.bypass,
+            clients_max: self.clients_max,
+        }
     }
 
     /// Begins to renew a cache, when nothing else is going on.

@@ -184,6 +184,7 @@ impl Server {
             && (before.pages, before.writes) == (change.pages, change.writes);
         if is_same {
             self.clients_max = change.clients_max;
+            self.discs[disc].change_at_once(change);
             keeper.changed(disc, Ok((before, change)));
         }
         is_same

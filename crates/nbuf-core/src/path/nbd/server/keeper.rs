@@ -2,7 +2,7 @@
 
 use super::super::tls::Credentials;
 use super::Snapshots;
-use crate::cache::cached::Writes;
+use crate::cache::cached::{Bypass, Writes};
 use crate::cache::policy;
 
 /// The program around a server. A trait, because the server must know neither documents nor notices.
@@ -12,6 +12,9 @@ pub(crate) trait Keeper {
 
     /// What signals ask for; called at every turn.
     fn signals(&mut self) -> Signalled;
+
+    /// The cache of a disc stepped aside, or is back.
+    fn stepped(&mut self, disc: usize, is_aside: bool);
 
     /// A change of a disc that a signal asked for is made, from one to the other, or was refused.
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>);
@@ -38,6 +41,10 @@ pub(crate) struct Change {
     pub(crate) pages: u32,
     /// When a write is on the disc.
     pub(crate) writes: Writes,
+    /// What is read ahead at once, at the most, in bytes; 0 is off.
+    pub(crate) readahead_bytes: u32,
+    /// Whether the cache steps aside where it costs more than it saves.
+    pub(crate) bypass: Bypass,
     /// The most clients at once.
     pub(crate) clients_max: usize,
 }

@@ -34,6 +34,8 @@ pub(super) struct Served {
     pub(super) flushing: Flushing,
     pub(super) clients: u64,
     pub(super) clients_ever: u64,
+    /// Changes of [`Cached::aside`] that the program was notified of.
+    noted: u64,
 }
 
 impl Served {
@@ -55,6 +57,7 @@ impl Served {
             flushing: Flushing::default(),
             clients: 0,
             clients_ever: 0,
+            noted: 0,
         }
     }
 
@@ -67,6 +70,7 @@ impl Served {
     /// Changes what differs. Nothing is owed.
     pub(super) fn change(&mut self, change: Change) {
         let Change { policy, pages, writes, .. } = change;
+        self.change_at_once(change);
         self.cache.set_writes(writes);
         let is_same = policy.to_string() == self.policy.to_string();
         if !is_same || pages != self.cache.settings().pages {
@@ -74,6 +78,18 @@ impl Served {
             self.cache.compare_with(Others::new(policy, pages, self.cache.counts()));
             self.policy = policy;
         }
+    }
+
+    /// Whether the cache is aside, if that is new.
+    pub(super) fn stepped(&mut self) -> Option<bool> {
+        let (is_aside, changes) = self.cache.aside();
+        (std::mem::replace(&mut self.noted, changes) != changes).then_some(is_aside)
+    }
+
+    /// Changes what may change while pages are owed.
+    pub(super) fn change_at_once(&mut self, change: Change) {
+        self.cache.set_readahead(change.readahead_bytes);
+        self.cache.set_bypass(change.bypass);
     }
 
     /// What it is at.
@@ -90,6 +106,7 @@ impl Served {
             others: self.cache.other_sizes(),
             policy: self.policy,
             settings: self.cache.settings(),
+            aside: self.cache.aside(),
             used_pages: self.cache.used_pages(),
             owed_bytes: self.cache.owed_bytes(),
             clients: self.clients,

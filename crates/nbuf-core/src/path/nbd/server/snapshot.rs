@@ -39,6 +39,8 @@ pub(crate) struct Snapshot {
     pub(crate) policy: policy::Choice,
     /// The pages that it may hold.
     pub(crate) settings: Settings,
+    /// Whether it is aside, and how often that changed.
+    pub(crate) aside: (bool, u64),
     /// The pages that it holds.
     pub(crate) used_pages: u64,
     /// Bytes that the disc does not have.
