@@ -24,6 +24,8 @@ pub(crate) mod description;
 pub(crate) mod faulty;
 #[cfg(feature = "system")]
 pub(crate) mod file;
+#[cfg(feature = "system")]
+pub(crate) mod holes;
 pub(crate) mod latency;
 pub(crate) mod measured;
 pub(crate) mod model;

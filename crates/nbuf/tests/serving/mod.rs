@@ -1,6 +1,8 @@
 //! A server under test, and a client that can do what no proper client does.
 
+mod allocation;
 mod certificates;
+mod devices;
 mod exports;
 mod extended;
 mod hostile;

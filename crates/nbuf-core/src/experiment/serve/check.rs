@@ -27,8 +27,10 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
 pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
     let identity = |export: &ExportSpec| {
         let (BehindSpec::File(path) | BehindSpec::Nbd(path)) = &export.disc;
-        // What is not there is refused where it is opened.
-        std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+        // What is not there is refused where it is opened. A device may have several names.
+        let found = std::fs::metadata(path).ok()?;
+        let is_device = found.file_type().is_block_device();
+        Some(if is_device { (found.rdev(), u64::MAX) } else { (found.dev(), found.ino()) })
     };
     let mut seen: Vec<(&ExportSpec, (u64, u64))> = Vec::new();
     for export in exports {

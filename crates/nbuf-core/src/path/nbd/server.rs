@@ -5,6 +5,7 @@
 //!
 //! Invariant: what is kept for clients is bounded: their number, their buffers, and all of these together.
 
+mod allocation;
 mod behind;
 mod clients;
 mod commands;
@@ -25,8 +26,9 @@ pub(crate) use keeper::{Change, Keeper, Signalled};
 pub(crate) use served::Offer;
 use served::Served;
 pub(crate) use snapshot::{Snapshot, Snapshots};
+use status::Looking;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -114,6 +116,8 @@ pub(crate) struct Server {
     clients_ever: u32,
     asked: Vec<Option<Asked>>,
     free: Vec<u32>,
+    /// Requests for a status that wait for a look at the file, by their numbers.
+    looking: HashMap<u32, Looking>,
     clock: Stopwatch,
     now: Nanos,
     last_tick: Nanos,
@@ -177,6 +181,7 @@ impl Server {
             clients_ever: 0,
             asked: Vec::new(),
             free: Vec::new(),
+            looking: HashMap::new(),
             clock,
             now: Nanos::ZERO,
             last_tick: Nanos::ZERO,

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use crate::clock::Stopwatch;
+use crate::disc::holes::Holes;
 use crate::disc::nbd::client::Client;
 use crate::disc::pool::Pool;
 use crate::disc::{Completion, Disc};
@@ -13,8 +14,8 @@ use crate::units::Nanos;
 
 /// A disc behind a server.
 pub(crate) enum Behind {
-    /// A file, by threads.
-    File(Pool),
+    /// A file or a device, by threads, and where it has holes.
+    File(Pool, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
 }
@@ -27,7 +28,9 @@ impl Behind {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
-        Pool::new(file, size_bytes, threads, clock).map(Self::File)
+        let pool = Pool::new(file, size_bytes, threads, clock)?;
+        let holes = pool.holes()?;
+        Ok(Self::File(pool, holes))
     }
 
     /// The default export of an NBD server at a Unix socket.
@@ -35,10 +38,18 @@ impl Behind {
         Client::connect(socket, clock).map(Self::Nbd)
     }
 
+    /// Where it has holes, if that is known of it.
+    pub(super) fn holes(&self) -> Option<&Holes> {
+        match self {
+            Self::File(_, holes) => holes.as_ref(),
+            Self::Nbd(_) => None,
+        }
+    }
+
     /// Whether it refuses writes by itself.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) => false,
             Self::Nbd(client) => client.is_read_only(),
         }
     }
@@ -46,14 +57,14 @@ impl Behind {
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) => false,
             Self::Nbd(client) => client.is_broken(),
         }
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) => false,
             Self::Nbd(client) => client.wants_to_write(),
         }
     }
@@ -62,7 +73,7 @@ impl Behind {
 impl AsFd for Behind {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::File(pool) => pool.as_fd(),
+            Self::File(pool, _) => pool.as_fd(),
             Self::Nbd(client) => client.as_fd(),
         }
     }
@@ -71,28 +82,28 @@ impl AsFd for Behind {
 impl Disc for Behind {
     fn size_bytes(&self) -> u64 {
         match self {
-            Self::File(pool) => pool.size_bytes(),
+            Self::File(pool, _) => pool.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
         }
     }
 
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
         match self {
-            Self::File(pool) => pool.submit(now, request, data),
+            Self::File(pool, _) => pool.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
         }
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
         match self {
-            Self::File(pool) => pool.next_completion(until),
+            Self::File(pool, _) => pool.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
         }
     }
 
     fn under_way(&self) -> usize {
         match self {
-            Self::File(pool) => pool.under_way(),
+            Self::File(pool, _) => pool.under_way(),
             Self::Nbd(client) => client.under_way(),
         }
     }
