@@ -21,6 +21,8 @@
 pub(crate) mod choice;
 pub(crate) mod delayed;
 pub(crate) mod description;
+#[cfg(feature = "paths")]
+pub(crate) mod direct;
 pub(crate) mod faulty;
 #[cfg(feature = "system")]
 pub(crate) mod file;

@@ -89,6 +89,11 @@ impl Pool {
         Self::with_end(file, GROWING_BYTES, length, threads, clock)
     }
 
+    /// Whether it is a device.
+    pub(crate) fn is_device(&self) -> bool {
+        self.shared.block_bytes.is_some()
+    }
+
     /// Where its file has holes; none for a device. The descriptor of this disc wakes for answers too.
     pub(crate) fn holes(&self) -> io::Result<Option<Holes>> {
         let Shared { file, wake, block_bytes, .. } = &*self.shared;
@@ -277,7 +282,7 @@ pub(super) fn refusal(request: &Request, error: &io::Error, is_device: bool) -> 
             return DiscError::Full { what: error.to_string() };
         }
         // A device has no more room to give: the kernel says so of what is behind its end.
-        io::ErrorKind::StorageFull | io::ErrorKind::UnexpectedEof => {
+        io::ErrorKind::StorageFull | io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero => {
             "the disc has become smaller since it was opened".to_owned()
         }
         _ => error.to_string(),

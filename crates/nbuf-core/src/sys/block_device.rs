@@ -14,7 +14,7 @@ const BLKROGET: libc::Ioctl = 0x125e;
 const BLKSSZGET: libc::Ioctl = 0x1268;
 const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKZEROOUT: libc::Ioctl = 0x127f;
-const BLKGETSIZE64: u32 = opcode::read::<usize>(0x12, 114);
+const BLKGETSIZE64: libc::Ioctl = opcode::read::<usize>(0x12, 114) as libc::Ioctl;
 
 /// Whether a file is one.
 pub(crate) fn is_device(file: &File) -> io::Result<bool> {
@@ -25,8 +25,7 @@ pub(crate) fn is_device(file: &File) -> io::Result<bool> {
 pub(crate) fn size_bytes(device: &File) -> io::Result<u64> {
     let mut bytes = 0_u64;
     // SAFETY: the kernel writes a `u64`, which outlives the call.
-    let done =
-        unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64 as libc::Ioctl, &raw mut bytes) };
+    let done = unsafe { libc::ioctl(device.as_raw_fd(), BLKGETSIZE64, &raw mut bytes) };
     super::check(done.into())?;
     Ok(bytes)
 }

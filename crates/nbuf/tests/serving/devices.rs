@@ -117,8 +117,8 @@ fn a_device_that_others_use_is_refused() {
     mounter.wait().unwrap();
     let server = Server::start(&place, &disc, &["--size", "1MiB"]);
     assert!(refusal(&place, &disc, &["--read-only"]).contains("in use by another"));
-    let mounted = Command::new("mount").arg(&device.name).arg(place.path("mnt")).output().unwrap();
-    assert!(!mounted.status.success(), "it is ours");
+    let second = Command::new("mount").arg(&device.name).arg(place.path("mnt")).output().unwrap();
+    assert!(!second.status.success(), "it is ours");
     assert_eq!(server.end().0, 0);
     // Several may read, and none may write meanwhile.
     let readers = ["first", "second"].map(|name| {
@@ -153,20 +153,23 @@ fn a_device_that_others_use_is_refused() {
 #[test]
 fn a_device_that_becomes_smaller_is_an_error_of_the_disc() {
     let Some(_lock) = requires_loop(&[]) else { return };
-    let place = Place::new();
-    let (_, data) = image(&place, 4 * MIB);
-    let device = Loop::over(&on(&place), &[]);
-    let server = Server::start(&place, &device.name, &["--size", "64KiB"]);
-    let mut client = server.client();
-    assert!(client.read(3 << 20, 4096).unwrap() == data[3 * MIB..3 * MIB + 4096]);
-    File::options().write(true).open(on(&place)).unwrap().set_len(2 << 20).unwrap();
-    output("losetup", &["--set-capacity", &device.name]);
-    for page in 0..32 {
-        assert!(client.read(page * 4096, 4096).is_ok(), "what was cached is evicted");
+    for kind in ["file", "direct"] {
+        let place = Place::new();
+        let (_, data) = image(&place, 4 * MIB);
+        let device = Loop::over(&on(&place), &[]);
+        let disc = format!("{kind}:{}", device.name);
+        let server = Server::start(&place, &disc, &["--size", "64KiB"]);
+        let mut client = server.client();
+        assert!(client.read(3 << 20, 4096).unwrap() == data[3 * MIB..3 * MIB + 4096]);
+        File::options().write(true).open(on(&place)).unwrap().set_len(2 << 20).unwrap();
+        output("losetup", &["--set-capacity", &device.name]);
+        for page in 0..32 {
+            assert!(client.read(page * 4096, 4096).is_ok(), "what was cached is evicted");
+        }
+        assert_eq!(client.read(3 << 20, 4096), Err(Some(5)));
+        assert_eq!(client.write(0, 3 << 20, &[1; 4096]), Some(5));
+        assert_eq!(client.write(0, 1 << 20, &[1; 4096]), Some(0));
+        assert_eq!(client.read(1 << 20, 4096).unwrap(), [1; 4096]);
+        assert_eq!(server.end().0, 0);
     }
-    assert_eq!(client.read(3 << 20, 4096), Err(Some(5)));
-    assert_eq!(client.write(0, 3 << 20, &[1; 4096]), Some(5));
-    assert_eq!(client.write(0, 1 << 20, &[1; 4096]), Some(0));
-    assert_eq!(client.read(1 << 20, 4096).unwrap(), [1; 4096]);
-    assert_eq!(server.end().0, 0);
 }

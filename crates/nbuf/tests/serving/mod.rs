@@ -3,6 +3,7 @@
 mod allocation;
 mod certificates;
 mod devices;
+mod direct;
 mod exports;
 mod extended;
 mod hostile;

@@ -80,7 +80,7 @@ fn whole_blocks(from: u64, to: u64, block_bytes: u64) -> Option<(u64, u64)> {
 }
 
 fn write_zeros(file: &File, from: u64, to: u64) -> io::Result<()> {
-    let zeros = [0; 64 << 10];
+    let zeros = vec![0; 64 << 10];
     let mut at = from;
     while at < to {
         let length = usize::try_from(to - at).unwrap_or(usize::MAX).min(zeros.len());

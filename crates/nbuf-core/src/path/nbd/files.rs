@@ -6,9 +6,11 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt}
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
-use crate::sys::block_device;
+use super::super::direct::unit_of;
+use crate::disc::direct::SLOT_BYTES;
+use crate::sys::{block_device, files};
 
 /// Why a file or a device cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +119,20 @@ pub(crate) fn open(path: &Path, is_read_only: bool) -> Result<(File, u64), DiscF
         Err(rustix::io::Errno::WOULDBLOCK) => Err(DiscFileError::Locked { path: name() }),
         Err(error) => Err(kernel(error.into())),
     }
+}
+
+/// The same file once more without the page cache, and its unit: places, lengths and memory are multiples.
+///
+/// # Errors
+/// `EINVAL` where the file system has nothing but its cache, and others of the kernel.
+pub(super) fn without_cache(file: &File, is_read_only: bool) -> io::Result<(File, u64)> {
+    let access = if is_read_only { OFlags::RDONLY } else { OFlags::RDWR };
+    let direct = File::from(files::reopen(file, access | OFlags::DIRECT)?);
+    let unit_bytes = unit_of(&direct)?;
+    if unit_bytes > SLOT_BYTES as u64 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    Ok((direct, unit_bytes))
 }
 
 /// Asks again while the answer is an error that may be over soon.

@@ -19,7 +19,7 @@ mod snapshot;
 mod status;
 mod turn;
 
-pub(crate) use behind::Behind;
+pub(crate) use behind::{Behind, Instead};
 use clients::Clients;
 pub(crate) use drain::Drained;
 pub(crate) use keeper::{Change, Keeper, Signalled};

@@ -4,7 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
+use super::super::files;
 use crate::clock::Stopwatch;
+use crate::disc::direct::{Direct, Mover, Ring, Threads};
 use crate::disc::holes::Holes;
 use crate::disc::nbd::client::Client;
 use crate::disc::pool::Pool;
@@ -16,8 +18,25 @@ use crate::units::Nanos;
 pub(crate) enum Behind {
     /// A file or a device, by threads, and where it has holes.
     File(Pool, Option<Holes>),
+    /// A file or a device without the page cache.
+    Direct(Box<Direct>, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
+}
+
+/// What a disc does instead of what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Instead {
+    /// It goes through the page cache.
+    ThroughCache(io::Error),
+    /// Threads move the blocks, and no ring of the kernel.
+    Threads(io::Error),
+}
+
+impl std::fmt::Debug for Behind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Behind").finish_non_exhaustive()
+    }
 }
 
 impl Behind {
@@ -33,6 +52,31 @@ impl Behind {
         Ok(Self::File(pool, holes))
     }
 
+    /// The same without the page cache, with as many calls at once; or else what can be had.
+    pub(crate) fn direct(
+        file: std::fs::File,
+        size_bytes: u64,
+        threads: usize,
+        is_read_only: bool,
+        clock: Stopwatch,
+    ) -> io::Result<(Self, Option<Instead>)> {
+        let (direct, unit_bytes) = match files::without_cache(&file, is_read_only) {
+            Ok(opened) => opened,
+            Err(error) => {
+                let through = Self::file(file, size_bytes, threads, clock)?;
+                return Ok((through, Some(Instead::ThroughCache(error))));
+            }
+        };
+        let slots = u32::try_from(threads.max(1)).unwrap_or(1);
+        let (mover, instead): (Box<dyn Mover>, _) = match Ring::new(direct.try_clone()?, slots) {
+            Ok(ring) => (Box::new(ring), None),
+            Err(error) => (Box::new(Threads::new(direct, slots)?), Some(Instead::Threads(error))),
+        };
+        let disc = Direct::new((mover, slots), file, (unit_bytes, size_bytes), clock)?;
+        let holes = disc.holes()?;
+        Ok((Self::Direct(Box::new(disc), holes), instead))
+    }
+
     /// The default export of an NBD server at a Unix socket.
     pub(crate) fn nbd(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
         Client::connect(socket, clock).map(Self::Nbd)
@@ -41,7 +85,7 @@ impl Behind {
     /// Where it has holes, if that is known of it.
     pub(super) fn holes(&self) -> Option<&Holes> {
         match self {
-            Self::File(_, holes) => holes.as_ref(),
+            Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref(),
             Self::Nbd(_) => None,
         }
     }
@@ -49,7 +93,7 @@ impl Behind {
     /// Whether it refuses writes by itself.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::File(..) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
         }
     }
@@ -57,14 +101,14 @@ impl Behind {
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            Self::File(..) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_broken(),
         }
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(..) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.wants_to_write(),
         }
     }
@@ -74,6 +118,7 @@ impl AsFd for Behind {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::File(pool, _) => pool.as_fd(),
+            Self::Direct(disc, _) => disc.as_fd(),
             Self::Nbd(client) => client.as_fd(),
         }
     }
@@ -83,6 +128,7 @@ impl Disc for Behind {
     fn size_bytes(&self) -> u64 {
         match self {
             Self::File(pool, _) => pool.size_bytes(),
+            Self::Direct(disc, _) => disc.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
         }
     }
@@ -90,6 +136,7 @@ impl Disc for Behind {
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
         match self {
             Self::File(pool, _) => pool.submit(now, request, data),
+            Self::Direct(disc, _) => disc.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
         }
     }
@@ -97,6 +144,7 @@ impl Disc for Behind {
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
         match self {
             Self::File(pool, _) => pool.next_completion(until),
+            Self::Direct(disc, _) => disc.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
         }
     }
@@ -104,6 +152,7 @@ impl Disc for Behind {
     fn under_way(&self) -> usize {
         match self {
             Self::File(pool, _) => pool.under_way(),
+            Self::Direct(disc, _) => disc.under_way(),
             Self::Nbd(client) => client.under_way(),
         }
     }
