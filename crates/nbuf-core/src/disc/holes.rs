@@ -25,13 +25,18 @@ pub(crate) struct Look {
     pub(crate) most: usize,
 }
 
-/// An answer: lengths from the first byte on, and whether each is a hole.
+/// Flags of an extent that is a hole and reads as zeros, as NBD has them.
+pub(crate) const HOLE: u32 = 3;
+/// Flags of data.
+pub(crate) const DATA: u32 = 0;
+
+/// An answer: lengths from the first byte on, and flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The look.
     pub(crate) task: u32,
     /// None is empty.
-    pub(crate) extents: Vec<(u64, bool)>,
+    pub(crate) extents: Vec<(u64, u32)>,
 }
 
 /// The looks at a file.
@@ -83,8 +88,8 @@ impl Drop for Holes {
 }
 
 /// The extents between two bytes: as many as asked for at the most, and at least one.
-fn extents(file: &File, from: u64, to: u64, most: usize) -> Vec<(u64, bool)> {
-    let mut extents: Vec<(u64, bool)> = Vec::new();
+fn extents(file: &File, from: u64, to: u64, most: usize) -> Vec<(u64, u32)> {
+    let mut extents: Vec<(u64, u32)> = Vec::new();
     let mut at = from;
     let mut is_hole = false;
     while at < to && extents.len() < most.max(1) {
@@ -95,12 +100,12 @@ fn extents(file: &File, from: u64, to: u64, most: usize) -> Vec<(u64, bool)> {
             Err(Errno::NXIO) if is_hole => to,
             // Also where the file ends before: reads there fail, which a hole would hide.
             Err(_) => {
-                extents.push((to - at, false));
+                extents.push((to - at, DATA));
                 return extents;
             }
         };
         if end > at {
-            extents.push((end - at, is_hole));
+            extents.push((end - at, if is_hole { HOLE } else { DATA }));
             at = end;
         }
         is_hole = !is_hole;
@@ -150,11 +155,11 @@ mod tests {
                 "round {round}: {found:?}"
             );
             let mut at = from;
-            for (length, is_hole) in found {
+            for (length, flags) in found {
                 assert!(length > 0);
                 for byte in [at, at + length / 2, at + length - 1] {
                     let block = usize::try_from(byte / BLOCK).unwrap();
-                    assert_eq!(is_data[block], !is_hole, "round {round}: byte {byte}");
+                    assert_eq!(is_data[block], flags == DATA, "round {round}: byte {byte}");
                 }
                 at += length;
             }
@@ -165,9 +170,9 @@ mod tests {
     #[test]
     fn what_is_unknown_is_data() {
         let pipe = rustix::pipe::pipe().unwrap().0;
-        assert_eq!(extents(&File::from(pipe), 5, 105, 9), [(100, false)]);
+        assert_eq!(extents(&File::from(pipe), 5, 105, 9), [(100, DATA)]);
         let short = tempfile::tempfile().unwrap();
-        assert_eq!(extents(&short, 0, 4096, 9), [(4096, false)]);
+        assert_eq!(extents(&short, 0, 4096, 9), [(4096, DATA)]);
     }
 
     #[test]

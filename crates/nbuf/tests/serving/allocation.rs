@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::process::Command;
 
 use nbuf::internal::clock::Random;
 
 use super::{Nbdkit, Server};
-use crate::support::Place;
+use crate::support::{Place, skip};
 use crate::{has, output};
 
 const PAGE: u64 = 4096;
@@ -59,7 +60,7 @@ fn holes_are_those_of_the_file() {
     let disc = sparse(&place);
     let wanted = of_file(&place.path("disc.img"));
     if wanted.len() < 3 {
-        return; // a file system without holes
+        return skip("a file system without holes");
     }
     let server = Server::start(&place, &disc, &["--size", "1MiB"]);
     assert_eq!(of_server(&server.uri()), wanted);
@@ -72,15 +73,68 @@ fn holes_are_those_of_the_file() {
     let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
     assert!(stats["disc_read_bytes"].as_u64().unwrap() < 4 << 20, "{stats}");
     assert_eq!(server.end().0, 0);
-    // Of a server behind nothing is known: all is data.
-    if has(&["nbdkit"]) {
-        let file = place.path("disc.img");
-        let nbdkit = Nbdkit::start(place.path("behind"), &["file", file.to_str().unwrap()]);
-        let name = format!("nbd:unix:{}", nbdkit.socket.display());
-        let server = Server::start(&place, &name, &["--size", "1MiB"]);
-        assert_eq!(of_server(&server.uri()), [(0, 64 << 20, false)]);
-        assert_eq!(server.end().0, 0);
+}
+
+/// A server behind is asked, and what the cache has for it is data.
+#[test]
+fn holes_of_a_server_behind_are_passed_on() {
+    if !has(&["nbdinfo", "nbdcopy", "nbdkit", "qemu-img", "qemu-nbd"]) {
+        return;
     }
+    let place = Place::new();
+    sparse(&place);
+    let file = place.path("disc.img");
+    let wanted = of_file(&file);
+    if wanted.len() < 3 {
+        return skip("a file system without holes");
+    }
+    let name = file.to_str().unwrap();
+    // One that says nothing of it, one that answers in simple replies, and two that say it.
+    let nothing = ["--filter=noextents", "file", name];
+    let simple = ["--no-sr", "file", name];
+    for (arguments, wanted) in [
+        (&nothing[..], &[(0, 64 << 20, false)][..]),
+        (&simple[..], &[(0, 64 << 20, false)]),
+        (&["file", name], &wanted),
+    ] {
+        let nbdkit = Nbdkit::start(place.path("behind"), arguments);
+        let disc = format!("nbd:unix:{}", nbdkit.socket.display());
+        let server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "back"]);
+        assert_eq!(of_server(&server.uri()), wanted, "{arguments:?}");
+        let copy = place.path("copy");
+        output("nbdcopy", &[&server.uri(), copy.to_str().unwrap()]);
+        assert!(fs::read(&copy).unwrap() == fs::read(&file).unwrap());
+        assert_eq!(server.end(), (0, String::new()));
+        drop(nbdkit);
+        let _ = fs::remove_file(place.path("behind"));
+    }
+    let socket = place.path("qemu");
+    let (at, under) = (format!("--socket={}", socket.display()), "--cache=none");
+    let mut qemu = Command::new("qemu-nbd");
+    let qemu = qemu.args(["--format=raw", "--persistent", "--shared=4", under, &at]).arg(&file);
+    let mut qemu = qemu.spawn().unwrap();
+    let mut tries = (0..500).map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::os::unix::net::UnixStream::connect(&socket).is_ok()
+    });
+    assert!(tries.any(|is_there| is_there), "qemu-nbd does not listen");
+    let disc = format!("nbd:unix:{}", socket.display());
+    let server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "back"]);
+    assert_eq!(of_server(&server.uri()), wanted);
+    let mut client = server.client();
+    let hole = 2 << 20;
+    assert_eq!(client.write(0, hole, &[5; 512]), Some(0));
+    let is_data = |map: &[(u64, u64, bool)]| {
+        map.iter().any(|&(from, to, is_zero)| !is_zero && (from..to).contains(&hole))
+    };
+    assert!(is_data(&of_server(&server.uri())), "the cache has it");
+    assert_eq!(client.flush(), Some(0));
+    assert!(is_data(&of_server(&server.uri())), "the disc has it");
+    assert_eq!(client.read(hole, 512).unwrap(), [5; 512]);
+    drop(client);
+    assert_eq!(server.end().0, 0);
+    qemu.kill().unwrap();
+    qemu.wait().unwrap();
 }
 
 /// Writes, zeros and trims in any order, whatever of them the disc has: what is reported to be zeros reads so, and

@@ -1,30 +1,27 @@
-//! What is allocated: the holes of a file, less what the cache has for it.
+//! What is allocated: the holes of a disc, less what the cache has for it.
 
-/// A hole that reads as zeros: `NBD_STATE_HOLE` and `NBD_STATE_ZERO`.
-const HOLE: u32 = 3;
-/// Data.
-const DATA: u32 = 0;
+use crate::disc::holes::DATA;
 
 /// The extents of a status: those of the file from a byte on, where no byte that the cache owes it is a hole. Ranges
 /// that are owed are in order and apart. As many as `most`, and as long as what was found.
 pub(super) fn allocation(
     from: u64,
-    found: &[(u64, bool)],
+    found: &[(u64, u32)],
     owed: &[(u64, u64)],
     most: usize,
 ) -> Vec<(u64, u32)> {
     let mut extents: Vec<(u64, u32)> = Vec::new();
     let mut owed = owed.iter().copied().peekable();
     let mut at = from;
-    for &(length, is_hole) in found {
+    for &(length, kind) in found {
         let end = at + length;
         while at < end {
             while owed.next_if(|&(_, ends)| ends <= at).is_some() {}
             let (next, flags) = match owed.peek() {
-                _ if !is_hole => (end, DATA),
+                _ if kind == DATA => (end, DATA),
                 Some(&(begins, ends)) if begins <= at => (ends.min(end), DATA),
-                Some(&(begins, _)) => (begins.min(end), HOLE),
-                None => (end, HOLE),
+                Some(&(begins, _)) => (begins.min(end), kind),
+                None => (end, kind),
             };
             let count = extents.len();
             match extents.last_mut() {
@@ -50,10 +47,9 @@ mod tests {
         for round in 0..2000 {
             let from = random.below(50);
             let (mut found, mut owed) = (Vec::new(), Vec::new());
-            let mut is_hole = random.below(2) == 0;
-            for _ in 0..1 + random.below(6) {
-                found.push((1 + random.below(30), is_hole));
-                is_hole = !is_hole;
+            for _ in 0..=random.below(6) {
+                let flags = u32::try_from(random.below(4)).unwrap();
+                found.push((1 + random.below(30), flags));
             }
             let mut at = 0;
             for _ in 0..random.below(8) {
@@ -62,11 +58,11 @@ mod tests {
                 owed.push((begins, at));
             }
             let mut model = Vec::new();
-            for &(length, is_hole) in &found {
+            for &(length, flags) in &found {
                 for _ in 0..length {
                     let byte = from + model.len() as u64;
                     let is_owed = owed.iter().any(|&(begins, ends)| (begins..ends).contains(&byte));
-                    model.push(if is_hole && !is_owed { HOLE } else { DATA });
+                    model.push(if is_owed { DATA } else { flags });
                 }
             }
             let most = 1 + usize::try_from(random.below(9)).unwrap();

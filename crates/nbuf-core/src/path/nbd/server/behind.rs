@@ -7,7 +7,7 @@ use std::path::Path;
 use super::super::files;
 use crate::clock::Stopwatch;
 use crate::disc::direct::{Direct, Mover, Ring, Threads};
-use crate::disc::holes::Holes;
+use crate::disc::holes::{Found, Holes, Look};
 use crate::disc::nbd::client::Client;
 use crate::disc::pool::Pool;
 use crate::disc::{Completion, Disc};
@@ -82,11 +82,31 @@ impl Behind {
         Client::connect(socket, clock).map(Self::Nbd)
     }
 
-    /// Where it has holes, if that is known of it.
-    pub(super) fn holes(&self) -> Option<&Holes> {
+    /// Whether it is known where it has holes.
+    pub(super) fn has_holes(&self) -> bool {
         match self {
-            Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref(),
-            Self::Nbd(_) => None,
+            Self::File(_, holes) | Self::Direct(_, holes) => holes.is_some(),
+            Self::Nbd(client) => client.has_holes(),
+        }
+    }
+
+    /// Begins to look for holes.
+    pub(super) fn look(&mut self, look: Look) {
+        match self {
+            Self::File(_, holes) | Self::Direct(_, holes) => {
+                if let Some(holes) = holes {
+                    holes.ask(look);
+                }
+            }
+            Self::Nbd(client) => client.look(look),
+        }
+    }
+
+    /// The next look that is done.
+    pub(super) fn found(&mut self) -> Option<Found> {
+        match self {
+            Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref()?.next(),
+            Self::Nbd(client) => client.found(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a client asks about parts of the disc: whether they are allocated and in the cache, and whether the disc lacks
 //! them.
 //!
-//! Holes of a file are looked for by a thread, so that the others do not wait. What the cache owes the file is noted
-//! before: what was acknowledged then is either noted, or in the file when the thread looks.
+//! Holes of a file are looked for by a thread, so that the others do not wait, and a server behind is asked. What the
+//! cache owes the disc is noted before: what was acknowledged then is either noted, or there when the disc is looked at.
 
 use super::super::connection::Phase;
 use super::super::export::Context;
@@ -47,7 +47,7 @@ impl Server {
             status.push((context, extents));
         }
         let asks = contexts.contains(&Context::Allocation) && self.looking.len() < LOOKING_MAX;
-        if asks && self.discs[disc].cache.disc().holes().is_some() {
+        if asks && self.discs[disc].cache.disc().has_holes() {
             return self.look(
                 place,
                 disc,
@@ -65,23 +65,22 @@ impl Server {
         let (from, to) = (header.offset, header.offset + header.length);
         let pages_max = usize::try_from(PAGES_MAX).unwrap_or(usize::MAX);
         let (owed, end) = self.discs[disc].cache.owed_within(from, to, pages_max);
-        self.looks += owed.len() as u64;
+        let owed_bytes: u64 = owed.iter().map(|(begins, ends)| ends - begins).sum();
+        self.looks += owed_bytes / u64::from(self.exports[disc].page_bytes.max(1));
         let kept: usize = looking.contexts.iter().map(|(_, extents)| extents.len()).sum();
-        let bytes = 16 * (owed.len() + kept + looking.most.min(64)) as u64;
+        // What is kept until the answer, and the answer.
+        let bytes = 16 * (owed.len() + kept + looking.most) as u64;
         let request =
             self.ask(place, header, Request::new(Op::Read, from, end - from), bytes, None);
         let look = Look { task: request.task, from, to: end, most: looking.most };
         looking.owed = owed;
         self.looking.insert(request.task, looking);
-        if let Some(holes) = self.discs[disc].cache.disc().holes() {
-            holes.ask(look);
-        }
+        self.discs[disc].cache.disc_mut().look(look);
     }
 
     /// Answers all requests for a status whose looks are done.
     pub(super) fn take_holes(&mut self, disc: usize) {
-        while let Some(found) = self.discs[disc].cache.disc().holes().and_then(|holes| holes.next())
-        {
+        while let Some(found) = self.discs[disc].cache.disc_mut().found() {
             self.take_status(&found);
         }
     }
