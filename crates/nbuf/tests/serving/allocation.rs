@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use nbuf::internal::clock::Random;
 
@@ -75,6 +75,17 @@ fn holes_are_those_of_the_file() {
     assert_eq!(server.end().0, 0);
 }
 
+/// A program that is killed with this value.
+#[derive(Debug)]
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A server behind is asked, and what the cache has for it is data.
 #[test]
 fn holes_of_a_server_behind_are_passed_on() {
@@ -111,8 +122,11 @@ fn holes_of_a_server_behind_are_passed_on() {
     let socket = place.path("qemu");
     let (at, under) = (format!("--socket={}", socket.display()), "--cache=none");
     let mut qemu = Command::new("qemu-nbd");
-    let qemu = qemu.args(["--format=raw", "--persistent", "--shared=4", under, &at]).arg(&file);
-    let mut qemu = qemu.spawn().unwrap();
+    let qemu = qemu
+        .args(["--format=raw", "--persistent", "--shared=4", under, &at])
+        .arg(&file)
+        .stderr(Stdio::null());
+    let _qemu = Killed(qemu.spawn().unwrap());
     let mut tries = (0..500).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         std::os::unix::net::UnixStream::connect(&socket).is_ok()
@@ -133,8 +147,6 @@ fn holes_of_a_server_behind_are_passed_on() {
     assert_eq!(client.read(hole, 512).unwrap(), [5; 512]);
     drop(client);
     assert_eq!(server.end().0, 0);
-    qemu.kill().unwrap();
-    qemu.wait().unwrap();
 }
 
 /// Writes, zeros and trims in any order, whatever of them the disc has: what is reported to be zeros reads so, and

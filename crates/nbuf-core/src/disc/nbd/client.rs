@@ -23,6 +23,7 @@ use super::wire::{self, Words, export};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
+pub use status::chunk_of_read;
 use status::unknown;
 
 /// Bytes of one read of the socket.

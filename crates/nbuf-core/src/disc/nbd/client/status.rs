@@ -7,6 +7,7 @@ use super::super::wire::{Form, Header, Words, chunk, command, flag};
 use super::{Asked, Client, Got};
 use crate::disc::holes::{DATA, Found, Look};
 use crate::trace::request::{Op, Request};
+use crate::units::Nanos;
 
 /// The longest look: lengths have 32 bits, and a shorter answer is permitted.
 const LOOK_BYTES: u64 = 1 << 30;
@@ -150,11 +151,20 @@ fn room(asked: &mut Asked, offset: u64, length: u64) -> Result<&mut [u8], Stray>
     asked.data.get_mut(range.0..range.1).ok_or(Stray)
 }
 
+/// Takes a chunk of the reply to a read of this length from a byte on: the bytes of the read then, if the chunk is one of
+/// them. For fuzzing.
+pub fn chunk_of_read(kind: u16, payload: &[u8], offset: u64, length: u16) -> Option<Vec<u8>> {
+    let request = Request::new(Op::Read, offset, length.into());
+    let (data, came, left_bytes, flushes) = (vec![0; length.into()], Nanos::ZERO, 0, false);
+    let (got, look) = (Got::default(), None);
+    let mut asked = Asked { request, data, came, left_bytes, flushes, got, look };
+    take_chunk(kind, payload, 0, &mut asked).ok().map(|()| asked.data)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clock::Random;
-    use crate::units::Nanos;
 
     fn read(length: usize) -> Asked {
         let request = Request::new(Op::Read, 1000, length as u64);
