@@ -35,6 +35,10 @@ pub mod disc {
             pub use crate::disc::model::drive::*;
         }
     }
+    #[cfg(feature = "system")]
+    pub mod nbd {
+        pub use crate::disc::nbd::client::chunk_of_read;
+    }
 }
 
 pub mod meter {

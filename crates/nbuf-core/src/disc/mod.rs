@@ -21,9 +21,13 @@
 pub(crate) mod choice;
 pub(crate) mod delayed;
 pub(crate) mod description;
+#[cfg(feature = "paths")]
+pub(crate) mod direct;
 pub(crate) mod faulty;
 #[cfg(feature = "system")]
 pub(crate) mod file;
+#[cfg(feature = "system")]
+pub(crate) mod holes;
 pub(crate) mod latency;
 pub(crate) mod measured;
 pub(crate) mod model;

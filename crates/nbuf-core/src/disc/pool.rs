@@ -1,4 +1,4 @@
-//! A file that threads read and write, for an owner that waits for a descriptor instead of the disc.
+//! A file or a block device that threads read and write, for an owner that waits for a descriptor instead of the disc.
 //!
 //! Requests run side by side, as many as there are threads. Reads and writes go through the kernel's page
 //! cache; a flush waits for the device, and so does a durable write. It is given an open file and opens none.
@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use super::holes::Holes;
 use super::{Breakdown, Completion, Disc, DiscError};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
@@ -53,6 +54,8 @@ struct Shared {
     file: File,
     clock: Stopwatch,
     size_bytes: u64,
+    /// The block of a device; none for a file.
+    block_bytes: Option<u64>,
     /// Where writes stop, and from where on all is zero.
     end: AtomicU64,
     queue: Mutex<Queue>,
@@ -102,6 +105,20 @@ impl Pool {
         Self::with_end(file, GROWING_BYTES, length, threads, clock)
     }
 
+    /// Whether it is a device.
+    pub(crate) fn is_device(&self) -> bool {
+        self.shared.block_bytes.is_some()
+    }
+
+    /// Where its file has holes; none for a device. The descriptor of this disc wakes for answers too.
+    pub(crate) fn holes(&self) -> io::Result<Option<Holes>> {
+        let Shared { file, wake, block_bytes, .. } = &*self.shared;
+        if block_bytes.is_some() {
+            return Ok(None);
+        }
+        Holes::new(file.try_clone()?, wake.try_clone()?).map(Some)
+    }
+
     /// Sets the end of a growing file. What is written behind it later does not reach the file.
     pub(crate) fn set_end(&self, end: u64) {
         self.shared.end.store(end, Ordering::Release);
@@ -114,12 +131,14 @@ impl Pool {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
+        let block_bytes = ranges::block_of(&file)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let (queue, has_job, done, write_ns) = Default::default();
         let shared = Arc::new(Shared {
             file,
             clock,
             size_bytes,
+            block_bytes,
             end: end.into(),
             queue,
             has_job,
@@ -149,6 +168,14 @@ impl Pool {
             let mut queue = lock(&self.shared.queue);
             queue.jobs.extend(self.out.drain(..));
             self.shared.wake_others(&mut queue);
+        }
+    }
+
+    /// Its descriptor is ready. An answer about holes makes it so too, and nothing would be read of it then.
+    pub(crate) fn notice(&self) {
+        let done = lock(&self.shared.done);
+        if done.is_empty() {
+            let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
         }
     }
 
@@ -334,21 +361,30 @@ impl Shared {
             Op::Write => self.file.write_all_at(&data[..inside], request.offset),
             Op::Flush => self.file.sync_data(),
             Op::Discard if inside == 0 => Ok(()),
-            Op::Discard if request.zeros => ranges::zero(&self.file, request),
-            Op::Discard => ranges::punch(&self.file, request),
+            Op::Discard if request.zeros => ranges::zero(&self.file, self.block_bytes, request),
+            Op::Discard => ranges::punch(&self.file, self.block_bytes, request),
         };
         let durable = served.and_then(|()| {
             if request.durable && request.op != Op::Read { self.file.sync_data() } else { Ok(()) }
         });
-        durable.map_err(|error| {
-            let Request { op, offset, length_bytes, .. } = request;
-            if error.kind() == io::ErrorKind::StorageFull {
-                return DiscError::Full { what: error.to_string() };
-            }
-            let what = format!("{op:?} of {length_bytes} B at byte {offset}: {error}");
-            DiscError::Failed { what }
-        })
+        durable.map_err(|error| refusal(request, &error, self.block_bytes.is_some()))
     }
+}
+
+/// What a refused request completes with.
+pub(super) fn refusal(request: &Request, error: &io::Error, is_device: bool) -> DiscError {
+    let Request { op, offset, length_bytes, .. } = request;
+    let why = match error.kind() {
+        io::ErrorKind::StorageFull if !is_device => {
+            return DiscError::Full { what: error.to_string() };
+        }
+        // A device has no more room to give: the kernel says so of what is behind its end.
+        io::ErrorKind::StorageFull | io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero => {
+            "the disc has become smaller since it was opened".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    DiscError::Failed { what: format!("{op:?} of {length_bytes} B at byte {offset}: {why}") }
 }
 
 #[cfg(test)]

@@ -42,11 +42,12 @@ pub use watch::{WatchSpec, watch};
 
 use std::path::{Path, PathBuf};
 
+use super::notice::{Notice, ServeNotice};
 use super::result::ServeDocument;
-use super::session::{Interim, Session};
+use super::session::{Interim, Observer, Session};
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
-use crate::path::nbd::{self, Behind, Offer, PassedSockets, Server, ServerError, Setup};
+use crate::path::nbd::{self, Behind, Instead, Offer, PassedSockets, Server, ServerError, Setup};
 use crate::sys::memory::available;
 use crate::units::Bytes;
 use describe::describe;
@@ -93,7 +94,7 @@ pub fn run_with(
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let offers = spec.exports.iter().map(|export| open(spec, export, clock));
+    let offers = spec.exports.iter().map(|export| open(spec, export, clock, session.observer));
     let offers = offers.collect::<Result<Vec<Offer>, Error>>()?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
@@ -128,15 +129,36 @@ pub fn run_with(
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
 }
 
-fn open(spec: &Spec, export: &ExportSpec, clock: Stopwatch) -> Result<Offer, Error> {
+fn open(
+    spec: &Spec,
+    export: &ExportSpec,
+    clock: Stopwatch,
+    observer: &dyn Observer,
+) -> Result<Offer, Error> {
     let disc_requests = match &export.disc {
-        BehindSpec::File(_) => u32::try_from(spec.threads).unwrap_or(u32::MAX),
+        BehindSpec::File(_) | BehindSpec::Direct(_) => {
+            u32::try_from(spec.threads).unwrap_or(u32::MAX)
+        }
         BehindSpec::Nbd(_) => NBD_REQUESTS,
     };
     let disc = match &export.disc {
         BehindSpec::File(path) => {
             let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
             Behind::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
+        }
+        BehindSpec::Direct(path) => {
+            let is_read_only = export.is_read_only;
+            let (file, size_bytes) = nbd::open(path, is_read_only)?;
+            let opened = Behind::direct(file, size_bytes, spec.threads, is_read_only, clock);
+            let (disc, instead) = opened.map_err(ServerError::Wait)?;
+            let notice = instead.as_ref().map(|instead| match instead {
+                Instead::ThroughCache(error) => ServeNotice::ThroughCache { disc: path, error },
+                Instead::Threads(error) => ServeNotice::NoRing { threads: spec.threads, error },
+            });
+            if let Some(notice) = notice {
+                observer.notice(&Notice::Serve(notice));
+            }
+            disc
         }
         BehindSpec::Nbd(socket) => Behind::nbd(socket, clock)
             .map_err(|error| Error::Behind { socket: socket.display().to_string(), error })?,

@@ -11,6 +11,7 @@ use super::call::ended;
 use super::pattern::{Direction, Operation, Pattern};
 use super::steps::{Step, Steps};
 use super::{Error, Path, Request, call};
+use crate::sys::block_device;
 use crate::sys::calls::{pread, pwrite};
 
 /// A file opened with `O_DIRECT`, and the alignment that it requires.
@@ -37,20 +38,7 @@ impl Direct {
         let mut options = File::options();
         let options = options.read(reads || !writes).write(writes).custom_flags(flags);
         let file = options.open(request.file).map_err(refused)?;
-        let unsupported = || refused(io::Error::from_raw_os_error(libc::EINVAL));
-        let kind = fstatfs(&file).map_err(io::Error::from)?.f_type;
-        if u64::try_from(kind).is_ok_and(|kind| kind == TMPFS) {
-            return Err(unsupported());
-        }
-        let status = statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
-        let status = status.map_err(io::Error::from)?;
-        let is_told = status.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-        let unit_bytes = match (is_told, status.stx_dio_offset_align) {
-            (false, _) => UNIT_BYTES,
-            (true, 0) => return Err(unsupported()),
-            (true, unit) if status.stx_dio_mem_align <= 4096 => unit.into(),
-            (true, _) => return Err(unsupported()),
-        };
+        let unit_bytes = unit_of(&file).map_err(refused)?;
         Ok(Self { file, unit_bytes })
     }
 
@@ -76,6 +64,29 @@ impl Direct {
     #[inline]
     pub(super) fn up(&self, length: usize) -> usize {
         length.next_multiple_of(super::pattern::whole(self.unit_bytes))
+    }
+}
+
+/// The unit of a file that was opened with `O_DIRECT`: places, lengths and memory are multiples of it.
+///
+/// # Errors
+/// `EINVAL` where the file system takes the flag, and goes through its cache.
+pub(super) fn unit_of(file: &File) -> io::Result<u64> {
+    let unsupported = || io::Error::from_raw_os_error(libc::EINVAL);
+    if block_device::is_device(file)? {
+        return block_device::block_bytes(file);
+    }
+    let kind = fstatfs(file)?.f_type;
+    if u64::try_from(kind).is_ok_and(|kind| kind == TMPFS) {
+        return Err(unsupported());
+    }
+    let status = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
+    let is_told = status.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    match (is_told, status.stx_dio_offset_align) {
+        (false, _) => Ok(UNIT_BYTES),
+        (true, 0) => Err(unsupported()),
+        (true, unit) if status.stx_dio_mem_align <= 4096 => Ok(unit.into()),
+        (true, _) => Err(unsupported()),
     }
 }
 

@@ -156,6 +156,7 @@ impl Queue {
         let length = if self.writes { left } else { left.next_multiple_of(self.unit) };
         let transfer = Transfer {
             writes: self.writes,
+            durable: false,
             begin: self.begin(number) + done,
             length: u32::try_from(length).map_err(io::Error::other)?,
             offset_bytes: offset_bytes + done as u64,

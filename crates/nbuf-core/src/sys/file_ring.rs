@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 use io_uring::{IoUring, opcode, squeue, types};
@@ -33,6 +33,8 @@ pub(crate) struct Setup {
 pub(crate) struct Transfer {
     /// Into memory, or out of it.
     pub writes: bool,
+    /// Whether the device has stored a write when it comes back (`RWF_DSYNC`).
+    pub durable: bool,
     /// Where in the memory.
     pub begin: usize,
     /// How much.
@@ -149,20 +151,25 @@ impl FileRing {
 
     #[inline]
     fn entry(&self, transfer: Transfer) -> squeue::Entry {
-        let Transfer { writes, begin, length, offset_bytes, tag } = transfer;
+        let Transfer { writes, durable, begin, length, offset_bytes, tag } = transfer;
         assert!(begin + length as usize <= self.pages * PAGE_BYTES, "outside of the memory");
         // SAFETY: inside of the memory.
         let at = unsafe { self.memory.as_ptr().cast::<u8>().add(begin) };
+        let flags = if durable { libc::RWF_DSYNC } else { 0 };
         let plain = types::Fd(self.file.as_raw_fd());
         let known = types::Fixed(0);
         let entry = match (self.registered, writes) {
             (false, false) => opcode::Read::new(plain, at, length).offset(offset_bytes).build(),
-            (false, true) => opcode::Write::new(plain, at, length).offset(offset_bytes).build(),
+            (false, true) => {
+                let write = opcode::Write::new(plain, at, length).offset(offset_bytes);
+                write.rw_flags(flags).build()
+            }
             (true, false) => {
                 opcode::ReadFixed::new(known, at, length, 0).offset(offset_bytes).build()
             }
             (true, true) => {
-                opcode::WriteFixed::new(known, at, length, 0).offset(offset_bytes).build()
+                let write = opcode::WriteFixed::new(known, at, length, 0).offset(offset_bytes);
+                write.rw_flags(flags).build()
             }
         };
         entry.user_data(tag)
@@ -171,7 +178,7 @@ impl FileRing {
     /// Submits what was pushed and waits for one to come back, if any is under way; then gives all
     /// that came: its tag, and how much it moved.
     #[inline]
-    pub(crate) fn wait(&mut self, mut came: impl FnMut(u64, io::Result<u32>)) -> io::Result<()> {
+    pub(crate) fn wait(&mut self, came: impl FnMut(u64, io::Result<u32>)) -> io::Result<()> {
         if self.under_way == 0 {
             return Ok(());
         }
@@ -179,6 +186,13 @@ impl FileRing {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
+        self.take(came);
+        Ok(())
+    }
+
+    /// Gives all that came, without waiting.
+    #[inline]
+    pub(crate) fn take(&mut self, mut came: impl FnMut(u64, io::Result<u32>)) {
         for entry in self.ring.completion() {
             self.under_way -= 1;
             self.completed += 1;
@@ -186,7 +200,46 @@ impl FileRing {
                 .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
             came(entry.user_data(), moved);
         }
-        Ok(())
+    }
+
+    /// Submits what was pushed, without waiting.
+    pub(crate) fn submit(&self) -> io::Result<()> {
+        self.ring.submit().map(drop)
+    }
+
+    /// Whether something was pushed that the kernel has not taken.
+    pub(crate) fn has_unsubmitted(&mut self) -> bool {
+        !self.ring.submission().is_empty()
+    }
+
+    /// Has an eventfd count what comes back.
+    pub(crate) fn wake_by(&self, eventfd: BorrowedFd<'_>) -> io::Result<()> {
+        self.ring.submitter().register_eventfd(eventfd.as_raw_fd())
+    }
+
+    /// Copies bytes into the memory. Where an operation moves others at the same time, there is a mix.
+    pub(crate) fn copy_in(&mut self, begin: usize, data: &[u8]) {
+        self.check(begin, data.len());
+        // SAFETY: inside of the memory, which no reference of ours is to; the slice is another place.
+        unsafe {
+            let to = self.memory.as_ptr().cast::<u8>().add(begin);
+            std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len());
+        }
+    }
+
+    /// Copies bytes out of the memory, in the same way.
+    pub(crate) fn copy_out(&self, begin: usize, data: &mut [u8]) {
+        self.check(begin, data.len());
+        // SAFETY: as above.
+        unsafe {
+            let from = self.memory.as_ptr().cast::<u8>().add(begin);
+            std::ptr::copy_nonoverlapping(from, data.as_mut_ptr(), data.len());
+        }
+    }
+
+    fn check(&self, begin: usize, length: usize) {
+        let end = begin.checked_add(length);
+        assert!(end.is_some_and(|end| end <= self.pages * PAGE_BYTES), "outside of the memory");
     }
 }
 

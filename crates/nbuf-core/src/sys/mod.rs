@@ -7,6 +7,8 @@ pub(crate) mod activation;
 #[cfg(feature = "system")]
 pub(crate) mod architecture;
 #[cfg(feature = "system")]
+pub(crate) mod block_device;
+#[cfg(feature = "system")]
 pub(crate) mod bpf;
 #[cfg(feature = "system")]
 pub(crate) mod cache;

@@ -36,6 +36,7 @@ use crate::show::terminal::Terminal;
 #[command(after_help = "Examples:
   nbuf serve --disc file:disc.img --size 256MiB
   nbuf serve --disc file:disc.img --size 256MiB --write back --socket /run/disc.sock
+  nbuf serve --disc direct:/dev/sdb --size 1GiB --write back
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
   nbuf serve --disc file:disc.img --size 1GiB --listen 0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
@@ -57,7 +58,8 @@ pub(crate) struct Args {
     #[command(subcommand)]
     ask: Option<Ask>,
 
-    /// The disc: `file:PATH` for an image, or `nbd:unix:PATH` for another NBD server
+    /// The disc: `file:PATH` for an image or a block device, `direct:PATH` for one without the page cache,
+    /// `nbd:unix:PATH` for another NBD server
     #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
     disc: Option<BehindSpec>,
 

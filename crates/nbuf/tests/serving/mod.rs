@@ -1,7 +1,10 @@
 //! A server under test, and a client that can do what no proper client does.
 
 mod ahead;
+mod allocation;
 mod certificates;
+mod devices;
+mod direct;
 mod exports;
 mod extended;
 mod hostile;

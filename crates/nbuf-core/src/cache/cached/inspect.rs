@@ -98,6 +98,33 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         (dirty + written.map(u64::from).sum::<u64>()) * SECTOR_BYTES
     }
 
+    /// Ranges of bytes, by whole pages, that the disc may lack between two bytes. After `most` pages the look ends, at
+    /// the byte that is returned too.
+    pub(crate) fn owed_within(&self, from: u64, to: u64, most: usize) -> (Vec<(u64, u64)>, u64) {
+        let page_bytes = u64::from(self.settings.page_bytes);
+        let (first, mut end) = (from / page_bytes, to.div_ceil(page_bytes));
+        let mut pages: Vec<u64> = self.dirty.range(first..end).take(most).copied().collect();
+        if let Some(last) = pages.last().filter(|_| pages.len() == most) {
+            end = last + 1;
+        }
+        let written = self.jobs.iter().filter_map(|job| match job {
+            Job::Back(pages) => Some(pages),
+            _ => None,
+        });
+        let written = written.flatten().map(|&(id, _)| self.ids.slot(id).page);
+        pages.extend(written.filter(|page| (first..end).contains(page)));
+        pages.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for page in pages {
+            let (begins, ends) = (page * page_bytes, (page + 1) * page_bytes);
+            match ranges.last_mut() {
+                Some((_, last)) if *last >= begins => *last = ends,
+                _ => ranges.push((begins, ends)),
+            }
+        }
+        (ranges, to.min(end * page_bytes))
+    }
+
     /// The error of the last write-back that failed.
     pub fn last_failure(&self) -> Option<&DiscError> {
         self.last_failure.as_ref()

@@ -5,6 +5,7 @@
 //! waits for the descriptor. When the connection ends, all that is under way fails, and all later requests.
 
 mod ask;
+mod status;
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,12 +16,15 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::super::holes::{Found, Look};
 use super::super::{Breakdown, Completion, Disc, DiscError};
-use super::greet::handshake;
+use super::greet::{Agreed, handshake};
 use super::wire::{self, Words, export};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
+pub use status::chunk_of_read;
+use status::unknown;
 
 /// Bytes of one read of the socket.
 const READ_BYTES: usize = 256 << 10;
@@ -35,6 +39,21 @@ struct Asked {
     left_bytes: u64,
     /// Whether a flush follows: this server writes nothing durably without one.
     flushes: bool,
+    /// What came of a reply in chunks.
+    got: Got,
+    /// The look for holes that it is for, instead of a request of the owner.
+    look: Option<Look>,
+}
+
+/// What came of a reply in chunks.
+#[derive(Debug, Default)]
+struct Got {
+    /// Bytes of a read.
+    bytes: u64,
+    /// The first error.
+    error: u32,
+    /// Extents of a status.
+    extents: Vec<(u64, u32)>,
 }
 
 /// A disc behind an NBD server.
@@ -43,6 +62,8 @@ pub(crate) struct Client {
     stream: UnixStream,
     size_bytes: u64,
     flags: u16,
+    /// The number of the context of what is allocated, where replies come in chunks.
+    allocation: Option<u32>,
     clock: Stopwatch,
     out: Vec<u8>,
     sent: usize,
@@ -53,6 +74,7 @@ pub(crate) struct Client {
     asked: HashMap<u64, Asked>,
     cookie: u64,
     done: VecDeque<Completion>,
+    found: VecDeque<Found>,
     broken: Option<String>,
     /// Whether something may have come, where the owner says so; without a value each look for completions reads.
     is_noticed: Option<bool>,
@@ -63,12 +85,13 @@ impl Client {
     pub(crate) fn connect(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
         let mut stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        let (size_bytes, flags) = handshake(&mut stream)?;
+        let Agreed { size_bytes, flags, allocation } = handshake(&mut stream)?;
         stream.set_nonblocking(true)?;
         Ok(Self {
             stream,
             size_bytes,
             flags,
+            allocation,
             clock,
             out: Vec::new(),
             sent: 0,
@@ -78,6 +101,7 @@ impl Client {
             asked: HashMap::new(),
             cookie: 0,
             done: VecDeque::new(),
+            found: VecDeque::new(),
             broken: None,
             is_noticed: None,
         })
@@ -167,10 +191,14 @@ impl Client {
         }
     }
 
-    /// Takes one reply; where it ends.
+    /// Takes one reply, or a chunk of one; where it ends.
     fn parse_one(&mut self) -> Option<usize> {
         let mut words = Words(&self.input[self.taken..self.filled]);
-        let (magic, error, cookie) = (words.u32()?, words.u32()?, words.u64()?);
+        let magic = words.u32()?;
+        if magic == wire::CHUNK && self.allocation.is_some() {
+            return self.parse_chunk();
+        }
+        let (error, cookie) = (words.u32()?, words.u64()?);
         let known = self.asked.get(&cookie);
         if magic != wire::SIMPLE_REPLY || known.is_none() {
             self.break_off("the server behind answers what was not asked");
@@ -185,7 +213,15 @@ impl Client {
             asked.data.copy_from_slice(bytes);
         }
         let end = self.taken + 16 + length;
-        if error == 0 && asked.left_bytes > 0 {
+        self.answered(asked, error);
+        Some(end)
+    }
+
+    /// A part was answered: asks for the next one, or completes the request.
+    fn answered(&mut self, asked: Asked, error: u32) {
+        if let Some(look) = asked.look {
+            self.looked(look, &asked.got.extents, error);
+        } else if error == 0 && asked.left_bytes > 0 {
             self.ask(asked);
         } else if error == 0 && asked.flushes {
             self.ask_flush(asked);
@@ -193,7 +229,6 @@ impl Client {
             let refusal = || format!("the server behind refuses with error {error}");
             self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
         }
-        Some(end)
     }
 
     fn break_off(&mut self, why: &str) {
@@ -203,8 +238,11 @@ impl Client {
         self.broken = Some(why.to_owned());
         let mut asked: Vec<_> = std::mem::take(&mut self.asked).into_iter().collect();
         asked.sort_unstable_by_key(|(cookie, _)| *cookie);
-        for (_, Asked { request, data, came, .. }) in asked {
-            self.answer(request, data, came, Some(why.to_owned()));
+        for (_, asked) in asked {
+            match asked.look {
+                Some(look) => self.found.push_back(unknown(look)),
+                None => self.answer(asked.request, asked.data, asked.came, Some(why.to_owned())),
+            }
         }
     }
 }
@@ -237,7 +275,8 @@ impl Disc for Client {
         let has = |flag: u16| self.flags & flag != 0;
         let lacks_fua = has(export::SEND_FLUSH) && !has(export::SEND_FUA);
         let flushes = lacks_fua && request.durable && matches!(request.op, Op::Write | Op::Discard);
-        self.ask(Asked { request, data, came: now, left_bytes, flushes });
+        let (got, look) = (Got::default(), None);
+        self.ask(Asked { request, data, came: now, left_bytes, flushes, got, look });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {

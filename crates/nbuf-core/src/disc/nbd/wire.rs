@@ -96,6 +96,7 @@ pub(crate) mod flag {
 pub(crate) mod chunk {
     pub(crate) const DONE: u16 = 1;
     pub(crate) const OFFSET_DATA: u16 = 1;
+    pub(crate) const OFFSET_HOLE: u16 = 2;
     pub(crate) const BLOCK_STATUS: u16 = 5;
     pub(crate) const BLOCK_STATUS_EXTENDED: u16 = 6;
     pub(crate) const NONE: u16 = 0;

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::Path;
 
 use super::causes;
 
@@ -53,6 +55,20 @@ pub enum ServeNotice<'a> {
         /// Whether it is aside.
         is_aside: bool,
     },
+    /// A disc that was to be used without the page cache goes through it.
+    ThroughCache {
+        /// Its path.
+        disc: &'a Path,
+        /// What the kernel refused.
+        error: &'a io::Error,
+    },
+    /// Threads read and write a disc, and not `io_uring`.
+    NoRing {
+        /// How many.
+        threads: usize,
+        /// What the kernel refused.
+        error: &'a io::Error,
+    },
     /// Settings could not change.
     Refused(&'a str),
 }
@@ -93,6 +109,15 @@ impl Display for ServeNotice<'_> {
                 };
                 write!(f, "bypass: the cache{of} {what}")
             }
+            Self::ThroughCache { disc, error } => write!(
+                f,
+                "{} goes through the page cache, as O_DIRECT is refused there ({error}); put it on a file system with a disc",
+                disc.display()
+            ),
+            Self::NoRing { threads, error } => write!(
+                f,
+                "{threads} threads read and write without the page cache, as io_uring is refused ({error}); permit io_uring_setup to save them"
+            ),
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
         }
     }

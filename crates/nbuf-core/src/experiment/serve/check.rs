@@ -26,9 +26,12 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
 /// Refuses a disc under two names that one of them writes to: each cache would keep what the other has changed.
 pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
     let identity = |export: &ExportSpec| {
-        let (BehindSpec::File(path) | BehindSpec::Nbd(path)) = &export.disc;
-        // What is not there is refused where it is opened.
-        std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+        let (BehindSpec::File(path) | BehindSpec::Direct(path) | BehindSpec::Nbd(path)) =
+            &export.disc;
+        // What is not there is refused where it is opened. A device may have several names.
+        let found = std::fs::metadata(path).ok()?;
+        let is_device = found.file_type().is_block_device();
+        Some(if is_device { (found.rdev(), u64::MAX) } else { (found.dev(), found.ino()) })
     };
     let mut seen: Vec<(&ExportSpec, (u64, u64))> = Vec::new();
     for export in exports {
@@ -45,7 +48,7 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
 
 fn look(disc: &BehindSpec) -> Result<Option<u64>, Error> {
     match disc {
-        BehindSpec::File(path) => Ok(Some(nbd::look(path)?)),
+        BehindSpec::File(path) | BehindSpec::Direct(path) => Ok(Some(nbd::look(path)?)),
         BehindSpec::Nbd(socket) => {
             let failed = |error| Error::Behind { socket: socket.display().to_string(), error };
             let found = std::fs::metadata(socket).map_err(failed)?;

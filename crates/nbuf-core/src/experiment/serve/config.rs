@@ -297,6 +297,7 @@ impl BehindSpec {
     fn within(self, folder: &Path) -> Self {
         match self {
             Self::File(path) => Self::File(folder.join(path)),
+            Self::Direct(path) => Self::Direct(folder.join(path)),
             Self::Nbd(path) => Self::Nbd(folder.join(path)),
         }
     }
@@ -311,7 +312,7 @@ mod tests {
         for (text, want) in [
             ("disc = 'file:a'\n\nsizes = '1MiB'", "line 3: unknown key `sizes`, expected one of"),
             ("size = '1MiB", "line 1: "),
-            ("disc = 'a'", "line 1: write file:PATH or nbd:unix:PATH"),
+            ("disc = 'a'", "line 1: write file:PATH, direct:PATH or nbd:unix:PATH"),
             ("size = 5", "line 1: invalid type: integer `5`"),
             ("clients = 3\nwrite = 'later'", "line 2: write `back`, `through` or `around`"),
             ("policy = 'best'", "line 1: "),

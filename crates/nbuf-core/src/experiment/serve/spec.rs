@@ -12,18 +12,21 @@ use crate::units::{Bytes, Nanos};
 /// The most discs of a server.
 const EXPORTS_MAX: usize = 64;
 
-/// A disc behind a server, as `file:PATH` or `nbd:unix:PATH` name it.
+/// A disc behind a server, as `file:PATH`, `direct:PATH` or `nbd:unix:PATH` name it. `device:PATH`, and a path that begins with `/`,
+/// is a file too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BehindSpec {
-    /// The image of a disc.
+    /// The image of a disc, or a block device.
     File(PathBuf),
+    /// The same without the page cache.
+    Direct(PathBuf),
     /// The socket of another NBD server.
     Nbd(PathBuf),
 }
 
 /// No disc is written so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write file:PATH or nbd:unix:PATH")]
+#[error("write file:PATH, direct:PATH or nbd:unix:PATH")]
 pub struct BehindSpecError;
 
 impl FromStr for BehindSpec {
@@ -31,9 +34,12 @@ impl FromStr for BehindSpec {
 
     fn from_str(text: &str) -> Result<Self, BehindSpecError> {
         let path = |rest: &str| (!rest.is_empty()).then(|| PathBuf::from(rest));
-        let file = text.strip_prefix("file:").and_then(path).map(Self::File);
+        let rest = text.strip_prefix("file:").or_else(|| text.strip_prefix("device:"));
+        let rest = rest.or_else(|| text.starts_with('/').then_some(text));
+        let file = rest.and_then(path).map(Self::File);
         let nbd = || text.strip_prefix("nbd:unix:").and_then(path).map(Self::Nbd);
-        file.or_else(nbd).ok_or(BehindSpecError)
+        let direct = || text.strip_prefix("direct:").and_then(path).map(Self::Direct);
+        file.or_else(direct).or_else(nbd).ok_or(BehindSpecError)
     }
 }
 
@@ -41,6 +47,7 @@ impl fmt::Display for BehindSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::Direct(path) => write!(f, "direct:{}", path.display()),
             Self::Nbd(path) => write!(f, "nbd:unix:{}", path.display()),
         }
     }
@@ -135,10 +142,13 @@ mod tests {
 
     #[test]
     fn a_disc_is_written_as_it_is_read() {
-        for text in ["file:disc.img", "file:/a:b", "nbd:unix:/run/socket"] {
+        for text in ["file:disc.img", "file:/a:b", "direct:disc.img", "nbd:unix:/run/socket"] {
             assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), text);
         }
-        for text in ["", "file:", "disc.img", "nbd:", "nbd:unix:", "nbd:localhost"] {
+        for text in ["device:/dev/loop7", "/dev/loop7", "file:/dev/loop7"] {
+            assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), "file:/dev/loop7");
+        }
+        for text in ["", "file:", "device:", "disc.img", "nbd:", "nbd:unix:", "nbd:localhost"] {
             assert_eq!(text.parse::<BehindSpec>(), Err(BehindSpecError));
         }
     }

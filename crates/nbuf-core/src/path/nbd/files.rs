@@ -1,18 +1,25 @@
 //! The files of a server: the disc, and the socket where none is named.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// Why a file cannot be served.
+use super::super::direct::unit_of;
+use crate::disc::direct::SLOT_BYTES;
+use crate::sys::{block_device, files};
+
+/// Why a file or a device cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscFileError {
-    /// It is a device, a folder or a pipe.
-    #[error("{path} is not a regular file: give the image of a disc")]
-    NotAFile {
+    /// It is a folder, a pipe or a device of characters.
+    #[error(
+        "{path} is neither a regular file nor a block device: give the image of a disc, or a disc"
+    )]
+    NotADisc {
         /// Its name.
         path: String,
     },
@@ -22,9 +29,29 @@ pub enum DiscFileError {
         /// Its name.
         path: String,
     },
+    /// It is a device without a medium.
+    #[error("{path} has no bytes: put a medium in, or set the device up")]
+    NoMedium {
+        /// Its name.
+        path: String,
+    },
     /// Another program has locked it.
     #[error("{path} is locked by another server: stop that one first")]
     Locked {
+        /// Its name.
+        path: String,
+    },
+    /// The device is mounted, or another program has it for itself.
+    #[error(
+        "{path} is mounted or in use by another program: unmount it first (`lsblk {path}` shows where it is)"
+    )]
+    InUse {
+        /// Its name.
+        path: String,
+    },
+    /// The device refuses writes.
+    #[error("{path} is a device that cannot be written: add --read-only")]
+    ReadOnly {
         /// Its name.
         path: String,
     },
@@ -49,45 +76,107 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Opens the image of a disc, and locks it until it is closed: for others too if it is only read. The file, and
-/// its size.
+/// How often a lock or a device is asked for that another program has for a moment, as `udev` has.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// Opens the image of a disc, or a block device, and locks it until it is closed: for others too if it is only read.
+/// Nothing else can mount or claim a device meanwhile that is written. The file, and its size.
 pub(crate) fn open(path: &Path, is_read_only: bool) -> Result<(File, u64), DiscFileError> {
     let name = || path.display().to_string();
     let kernel = |error| DiscFileError::Kernel { path: name(), error };
-    // A pipe without a writer would be waited for.
-    if !std::fs::metadata(path).map_err(kernel)?.is_file() {
-        return Err(DiscFileError::NotAFile { path: name() });
-    }
-    let file = OpenOptions::new().read(true).write(!is_read_only).open(path).map_err(kernel)?;
-    let found = file.metadata().map_err(kernel)?;
-    if !found.is_file() {
-        return Err(DiscFileError::NotAFile { path: name() });
-    }
-    if found.len() == 0 {
-        return Err(DiscFileError::Empty { path: name() });
-    }
+    let is_device = is_device(path, std::fs::metadata(path))?;
+    let open = |exclusive: libc::c_int| {
+        let mut options = OpenOptions::new();
+        options.read(true).write(!is_read_only).custom_flags(exclusive);
+        options.open(path)
+    };
+    let file = if is_device {
+        let claimed =
+            again(|| open(libc::O_EXCL), |error| error.raw_os_error() == Some(libc::EBUSY));
+        let claimed = claimed.map_err(|error| match error.raw_os_error() {
+            Some(libc::EBUSY) => DiscFileError::InUse { path: name() },
+            _ => kernel(error),
+        })?;
+        if !is_read_only && block_device::is_read_only(&claimed).map_err(kernel)? {
+            return Err(DiscFileError::ReadOnly { path: name() });
+        }
+        // Several servers may read: none of them keeps it for itself.
+        if is_read_only { open(0).map_err(kernel)? } else { claimed }
+    } else {
+        open(0).map_err(kernel)?
+    };
+    let bytes = size_bytes(path, &file)?;
     let operation = if is_read_only {
         FlockOperation::NonBlockingLockShared
     } else {
         FlockOperation::NonBlockingLockExclusive
     };
-    match flock(&file, operation) {
-        Ok(()) => Ok((file, found.len())),
+    // Only devices are locked by others for a moment.
+    let is_short = |error: &rustix::io::Errno| is_device && *error == rustix::io::Errno::WOULDBLOCK;
+    match again(|| flock(&file, operation), is_short) {
+        Ok(()) => Ok((file, bytes)),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(DiscFileError::Locked { path: name() }),
         Err(error) => Err(kernel(error.into())),
     }
 }
 
-/// The size of the image of a disc, which is opened to be read and is not locked.
+/// The same file once more without the page cache, and its unit: places, lengths and memory are multiples.
+///
+/// # Errors
+/// `EINVAL` where the file system has nothing but its cache, and others of the kernel.
+pub(super) fn without_cache(file: &File, is_read_only: bool) -> io::Result<(File, u64)> {
+    let access = if is_read_only { OFlags::RDONLY } else { OFlags::RDWR };
+    let direct = File::from(files::reopen(file, access | OFlags::DIRECT)?);
+    let unit_bytes = unit_of(&direct)?;
+    if unit_bytes > SLOT_BYTES as u64 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    Ok((direct, unit_bytes))
+}
+
+/// Asks again while the answer is an error that may be over soon.
+fn again<T, E>(ask: impl Fn() -> Result<T, E>, may_end: impl Fn(&E) -> bool) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match ask() {
+            Err(error) if may_end(&error) => std::thread::sleep(PAUSE),
+            answer => return answer,
+        }
+    }
+    ask()
+}
+
+/// The size of the image of a disc or of a device, which is opened to be read, and is neither locked nor claimed.
 pub(crate) fn look(path: &Path) -> Result<u64, DiscFileError> {
+    let kernel = |error| DiscFileError::Kernel { path: path.display().to_string(), error };
+    is_device(path, std::fs::metadata(path))?;
+    size_bytes(path, &File::open(path).map_err(kernel)?)
+}
+
+/// Whether it is a block device; a pipe without a writer would be waited for, so that it is not opened.
+fn is_device(path: &Path, found: io::Result<Metadata>) -> Result<bool, DiscFileError> {
+    let name = || path.display().to_string();
+    let found = found.map_err(|error| DiscFileError::Kernel { path: name(), error })?;
+    match found.file_type() {
+        kind if kind.is_block_device() => Ok(true),
+        kind if kind.is_file() => Ok(false),
+        _ => Err(DiscFileError::NotADisc { path: name() }),
+    }
+}
+
+/// The size of what was opened, which may be another file than the one that had the name before.
+fn size_bytes(path: &Path, file: &File) -> Result<u64, DiscFileError> {
     let name = || path.display().to_string();
     let kernel = |error| DiscFileError::Kernel { path: name(), error };
-    if !std::fs::metadata(path).map_err(kernel)?.is_file() {
-        return Err(DiscFileError::NotAFile { path: name() });
+    if is_device(path, file.metadata())? {
+        return match block_device::size_bytes(file).map_err(kernel)? {
+            0 => Err(DiscFileError::NoMedium { path: name() }),
+            bytes => Ok(bytes),
+        };
     }
-    match File::open(path).and_then(|file| file.metadata()).map_err(kernel)?.len() {
+    match file.metadata().map_err(kernel)?.len() {
         0 => Err(DiscFileError::Empty { path: name() }),
-        length => Ok(length),
+        bytes => Ok(bytes),
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! Invariant: what is kept for clients is bounded: their number, their buffers, and all of these together.
 
+mod allocation;
 mod behind;
 mod clients;
 mod commands;
@@ -20,7 +21,7 @@ mod status;
 mod turn;
 mod wait;
 
-pub(crate) use behind::Behind;
+pub(crate) use behind::{Behind, Instead};
 use clients::Clients;
 use doors::Doors;
 pub(crate) use drain::Drained;
@@ -28,8 +29,9 @@ pub(crate) use keeper::{Change, Keeper, Signalled};
 pub(crate) use served::Offer;
 use served::Served;
 pub(crate) use snapshot::{Snapshot, Snapshots};
+use status::Looking;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -120,6 +122,8 @@ pub(crate) struct Server {
     clients_ever: u32,
     asked: Vec<Option<Asked>>,
     free: Vec<u32>,
+    /// Requests for a status that wait for a look at the file, by their numbers.
+    looking: HashMap<u32, Looking>,
     clock: Stopwatch,
     now: Nanos,
     last_tick: Nanos,
@@ -188,6 +192,7 @@ impl Server {
             clients_ever: 0,
             asked: Vec::new(),
             free: Vec::new(),
+            looking: HashMap::new(),
             clock,
             now: Nanos::ZERO,
             last_tick: Nanos::ZERO,

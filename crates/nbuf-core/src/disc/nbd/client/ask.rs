@@ -70,7 +70,7 @@ impl Client {
         self.await_reply(Asked { flushes: false, ..asked });
     }
 
-    fn await_reply(&mut self, asked: Asked) {
+    pub(super) fn await_reply(&mut self, asked: Asked) {
         self.asked.insert(self.cookie, asked);
         self.cookie += 1;
         // Requests of one turn go in one call, when completions are asked for.

@@ -4,7 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
+use super::super::files;
 use crate::clock::Stopwatch;
+use crate::disc::direct::{Direct, Mover, Ring, Threads};
+use crate::disc::holes::{Found, Holes, Look};
 use crate::disc::nbd::client::Client;
 use crate::disc::pool::Pool;
 use crate::disc::{Completion, Disc};
@@ -13,10 +16,27 @@ use crate::units::Nanos;
 
 /// A disc behind a server.
 pub(crate) enum Behind {
-    /// A file, by threads.
-    File(Pool),
+    /// A file or a device, by threads, and where it has holes.
+    File(Pool, Option<Holes>),
+    /// A file or a device without the page cache.
+    Direct(Box<Direct>, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
+}
+
+/// What a disc does instead of what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Instead {
+    /// It goes through the page cache.
+    ThroughCache(io::Error),
+    /// Threads move the blocks, and no ring of the kernel.
+    Threads(io::Error),
+}
+
+impl std::fmt::Debug for Behind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Behind").finish_non_exhaustive()
+    }
 }
 
 impl Behind {
@@ -27,7 +47,34 @@ impl Behind {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
-        Pool::new(file, size_bytes, threads, clock).map(Self::File)
+        let pool = Pool::new(file, size_bytes, threads, clock)?;
+        let holes = pool.holes()?;
+        Ok(Self::File(pool, holes))
+    }
+
+    /// The same without the page cache, with as many calls at once; or else what can be had.
+    pub(crate) fn direct(
+        file: std::fs::File,
+        size_bytes: u64,
+        threads: usize,
+        is_read_only: bool,
+        clock: Stopwatch,
+    ) -> io::Result<(Self, Option<Instead>)> {
+        let (direct, unit_bytes) = match files::without_cache(&file, is_read_only) {
+            Ok(opened) => opened,
+            Err(error) => {
+                let through = Self::file(file, size_bytes, threads, clock)?;
+                return Ok((through, Some(Instead::ThroughCache(error))));
+            }
+        };
+        let slots = u32::try_from(threads.max(1)).unwrap_or(1);
+        let (mover, instead): (Box<dyn Mover>, _) = match Ring::new(direct.try_clone()?, slots) {
+            Ok(ring) => (Box::new(ring), None),
+            Err(error) => (Box::new(Threads::new(direct, slots)?), Some(Instead::Threads(error))),
+        };
+        let disc = Direct::new((mover, slots), file, (unit_bytes, size_bytes), clock)?;
+        let holes = disc.holes()?;
+        Ok((Self::Direct(Box::new(disc), holes), instead))
     }
 
     /// The default export of an NBD server at a Unix socket.
@@ -37,10 +84,38 @@ impl Behind {
         Ok(Self::Nbd(client))
     }
 
+    /// Whether it is known where it has holes.
+    pub(super) fn has_holes(&self) -> bool {
+        match self {
+            Self::File(_, holes) | Self::Direct(_, holes) => holes.is_some(),
+            Self::Nbd(client) => client.has_holes(),
+        }
+    }
+
+    /// Begins to look for holes.
+    pub(super) fn look(&mut self, look: Look) {
+        match self {
+            Self::File(_, holes) | Self::Direct(_, holes) => {
+                if let Some(holes) = holes {
+                    holes.ask(look);
+                }
+            }
+            Self::Nbd(client) => client.look(look),
+        }
+    }
+
+    /// The next look that is done.
+    pub(super) fn found(&mut self) -> Option<Found> {
+        match self {
+            Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref()?.next(),
+            Self::Nbd(client) => client.found(),
+        }
+    }
+
     /// Whether it refuses writes by itself.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
         }
     }
@@ -48,29 +123,32 @@ impl Behind {
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_broken(),
         }
     }
 
     /// Its descriptor is ready: something may have come.
     pub(super) fn notice(&mut self) {
-        if let Self::Nbd(client) = self {
-            client.notice();
+        match self {
+            Self::File(pool, _) => pool.notice(),
+            Self::Direct(disc, _) => disc.notice(),
+            Self::Nbd(client) => client.notice(),
         }
     }
 
     /// Sends what was asked of it after the last look at what is complete.
     pub(super) fn send(&mut self) {
         match self {
-            Self::File(pool) => pool.send(),
+            Self::File(pool, _) => pool.send(),
+            Self::Direct(disc, _) => disc.send(),
             Self::Nbd(client) => client.send(),
         }
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.wants_to_write(),
         }
     }
@@ -79,7 +157,8 @@ impl Behind {
 impl AsFd for Behind {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::File(pool) => pool.as_fd(),
+            Self::File(pool, _) => pool.as_fd(),
+            Self::Direct(disc, _) => disc.as_fd(),
             Self::Nbd(client) => client.as_fd(),
         }
     }
@@ -88,28 +167,32 @@ impl AsFd for Behind {
 impl Disc for Behind {
     fn size_bytes(&self) -> u64 {
         match self {
-            Self::File(pool) => pool.size_bytes(),
+            Self::File(pool, _) => pool.size_bytes(),
+            Self::Direct(disc, _) => disc.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
         }
     }
 
     fn submit(&mut self, now: Nanos, request: Request, data: Vec<u8>) {
         match self {
-            Self::File(pool) => pool.submit(now, request, data),
+            Self::File(pool, _) => pool.submit(now, request, data),
+            Self::Direct(disc, _) => disc.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
         }
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
         match self {
-            Self::File(pool) => pool.next_completion(until),
+            Self::File(pool, _) => pool.next_completion(until),
+            Self::Direct(disc, _) => disc.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
         }
     }
 
     fn under_way(&self) -> usize {
         match self {
-            Self::File(pool) => pool.under_way(),
+            Self::File(pool, _) => pool.under_way(),
+            Self::Direct(disc, _) => disc.under_way(),
             Self::Nbd(client) => client.under_way(),
         }
     }

@@ -31,6 +31,7 @@ impl Server {
             while let Some(completion) = self.discs[disc].cache.next_completion(self.now) {
                 self.take_completion(disc, completion);
             }
+            self.take_holes(disc);
         }
     }
 

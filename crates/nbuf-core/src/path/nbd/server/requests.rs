@@ -255,7 +255,7 @@ impl Server {
     }
 
     /// Gives a request of a client its number.
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         place: usize,
         header: &Header,
