@@ -143,8 +143,8 @@ fn a_cache_that_never_hits_steps_aside_and_says_so() {
     assert_eq!(client.write(0, 4096, &[9; 8192]), Some(0));
     assert_eq!(client.read(4096, 8192).unwrap(), [9; 8192]);
     drop(client);
-    let (status, said) = server.end();
+    let (code, said) = server.end();
     let line = "nbuf: bypass: the cache costs more than it saves: reads that miss go past it\n";
-    assert_eq!((status, said.as_str()), (0, line));
+    assert_eq!((code, said.as_str()), (0, line));
     assert_eq!(fs::read(place.path("disc.img")).unwrap()[4096..12288], [9; 8192]);
 }
