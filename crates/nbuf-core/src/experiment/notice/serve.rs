@@ -105,7 +105,7 @@ impl Display for ServeNotice<'_> {
                 let what = if *is_aside {
                     "costs more than it saves: reads that miss go past it"
                 } else {
-                    "would save more than it costs: it takes pages in again"
+                    "takes pages in again"
                 };
                 write!(f, "bypass: the cache{of} {what}")
             }

@@ -99,7 +99,7 @@ fn logged(row: &Row, writes: Writes, count: usize, readahead_bytes: u32) -> (Vec
     // Few numbers, so that they are used again.
     let settings =
         Settings { ids_min: 0, request_bytes_max: 65536, ..Settings::new(PAGES, writes) };
-    let settings = Settings { readahead_bytes, readahead_part: 8, disc_requests: 64, ..settings };
+    let settings = Settings { readahead_bytes, readahead_part: 8, disc_requests: 256, ..settings };
     let mut cache = Cached::new(disc, (row.build)(PAGES, 7), settings);
     let log = Arc::new(Mutex::new(Vec::new()));
     let sink = log.clone();
