@@ -7,64 +7,25 @@
 //! an end that its owner sets.
 
 mod ranges;
+mod work;
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::holes::Holes;
-use super::{Breakdown, Completion, Disc, DiscError};
+use super::{Breakdown, Completion, Disc};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
-
-/// A request on its way to a thread.
-struct Job {
-    came: Nanos,
-    request: Request,
-    data: Vec<u8>,
-}
-
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    /// Threads that wait for a job, and those of them that were woken and did not run yet.
-    idle: usize,
-    woken: usize,
-    is_over: bool,
-}
-
-/// Threads that one wakes. A call for each job would be dear for the owner, so that threads wake each other.
-const WAKES: usize = 2;
-/// Writes that a thread takes at once, where they end in the page cache: in less time than a thread takes to wake.
-const BATCH: usize = 16;
-/// Writes that take longer wait for a disc, and go side by side.
-const QUICK_NS: u64 = 50_000;
-/// How long what is done waits for the rest of a batch.
-const HELD: Nanos = Nanos(100_000);
-
-struct Shared {
-    file: File,
-    clock: Stopwatch,
-    size_bytes: u64,
-    /// The block of a device; none for a file.
-    block_bytes: Option<u64>,
-    /// Where writes stop, and from where on all is zero.
-    end: AtomicU64,
-    queue: Mutex<Queue>,
-    has_job: Condvar,
-    /// What plain writes take, about.
-    write_ns: AtomicU64,
-    done: Mutex<VecDeque<Completion>>,
-    wake: OwnedFd,
-}
+pub(super) use work::refusal;
+use work::{Job, Shared, lock};
 
 /// The most bytes of a growing file: what the kernel can address, in whole pages of any size.
 pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
@@ -78,10 +39,6 @@ pub(crate) struct Pool {
     done: VecDeque<Completion>,
     under_way: usize,
     last: Nanos,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pool {
@@ -252,139 +209,6 @@ impl Drop for Pool {
             let _ = thread.join();
         }
     }
-}
-
-/// Whether it is a write that does not wait for the device.
-fn is_plain(request: &Request) -> bool {
-    request.op == Op::Write && !request.durable
-}
-
-impl Shared {
-    fn now(&self) -> Nanos {
-        Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
-    }
-
-    fn end(&self) -> u64 {
-        self.end.load(Ordering::Acquire)
-    }
-
-    /// Takes the next job, or the next writes if they are quick; false at the end.
-    fn next(&self, batch: &mut Vec<Job>) -> bool {
-        let mut queue = lock(&self.queue);
-        loop {
-            if let Some(job) = queue.jobs.pop_front() {
-                let takes_more =
-                    is_plain(&job.request) && self.write_ns.load(Ordering::Relaxed) < QUICK_NS;
-                batch.push(job);
-                while takes_more && batch.len() < BATCH {
-                    let Some(next) = queue.jobs.pop_front_if(|next| is_plain(&next.request)) else {
-                        break;
-                    };
-                    batch.push(next);
-                }
-                self.wake_others(&mut queue);
-                return true;
-            }
-            if queue.is_over {
-                return false;
-            }
-            queue.idle += 1;
-            queue = self.has_job.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            queue.idle -= 1;
-            // Also without a wake: then one more is woken for a job than necessary.
-            queue.woken = queue.woken.saturating_sub(1);
-        }
-    }
-
-    /// Wakes threads for the jobs that wait, a few at a time: those that run wake others.
-    fn wake_others(&self, queue: &mut Queue) {
-        let wanted = queue.jobs.len().min(queue.idle).min(WAKES);
-        for _ in queue.woken..wanted {
-            queue.woken += 1;
-            self.has_job.notify_one();
-        }
-    }
-
-    fn work(&self) {
-        let (mut batch, mut done) = (Vec::new(), Vec::new());
-        while self.next(&mut batch) {
-            let mut since = self.now();
-            for job in batch.drain(..) {
-                let completion = self.finish(job);
-                let at = completion.at;
-                done.push(completion);
-                if at - since > HELD {
-                    self.report(&mut done);
-                    since = at;
-                }
-            }
-            self.report(&mut done);
-        }
-    }
-
-    fn finish(&self, Job { came, request, mut data }: Job) -> Completion {
-        let begins = self.now().max(came);
-        let outcome = DiscError::check(&request, self.size_bytes)
-            .and_then(|()| self.serve(&request, &mut data));
-        let at = self.now().max(begins);
-        if is_plain(&request) {
-            // Threads that do so at once lose a part of it, which is no harm to a mean.
-            let mean = self.write_ns.load(Ordering::Relaxed);
-            self.write_ns.store((mean * 7 + (at - begins).0) / 8, Ordering::Relaxed);
-        }
-        let breakdown =
-            Breakdown { queued: begins - came, transfer: at - begins, ..Breakdown::default() };
-        Completion { request, data, at, breakdown, outcome }
-    }
-
-    fn report(&self, finished: &mut Vec<Completion>) {
-        if finished.is_empty() {
-            return;
-        }
-        let mut done = lock(&self.done);
-        // Once for all that the owner has not taken yet.
-        let is_first = done.is_empty();
-        done.extend(finished.drain(..));
-        if is_first {
-            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-        }
-    }
-
-    fn serve(&self, request: &Request, data: &mut [u8]) -> Result<(), DiscError> {
-        let inside = self.end().saturating_sub(request.offset).min(request.length_bytes);
-        let inside = usize::try_from(inside).unwrap_or(usize::MAX);
-        let served = match request.op {
-            Op::Read if self.size_bytes == GROWING_BYTES => {
-                ranges::read_or_zeros(&self.file, data, request.offset)
-            }
-            Op::Read => self.file.read_exact_at(data, request.offset),
-            Op::Write => self.file.write_all_at(&data[..inside], request.offset),
-            Op::Flush => self.file.sync_data(),
-            Op::Discard if inside == 0 => Ok(()),
-            Op::Discard if request.zeros => ranges::zero(&self.file, self.block_bytes, request),
-            Op::Discard => ranges::punch(&self.file, self.block_bytes, request),
-        };
-        let durable = served.and_then(|()| {
-            if request.durable && request.op != Op::Read { self.file.sync_data() } else { Ok(()) }
-        });
-        durable.map_err(|error| refusal(request, &error, self.block_bytes.is_some()))
-    }
-}
-
-/// What a refused request completes with.
-pub(super) fn refusal(request: &Request, error: &io::Error, is_device: bool) -> DiscError {
-    let Request { op, offset, length_bytes, .. } = request;
-    let why = match error.kind() {
-        io::ErrorKind::StorageFull if !is_device => {
-            return DiscError::Full { what: error.to_string() };
-        }
-        // A device has no more room to give: the kernel says so of what is behind its end.
-        io::ErrorKind::StorageFull | io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero => {
-            "the disc has become smaller since it was opened".to_owned()
-        }
-        _ => error.to_string(),
-    };
-    DiscError::Failed { what: format!("{op:?} of {length_bytes} B at byte {offset}: {why}") }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! waits for the descriptor. When the connection ends, all that is under way fails, and all later requests.
 
 mod ask;
+mod replies;
 mod status;
 
 use std::collections::{HashMap, VecDeque};
@@ -19,7 +20,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::super::holes::{Found, Look};
 use super::super::{Breakdown, Completion, Disc, DiscError};
 use super::greet::{Agreed, handshake};
-use super::wire::{self, Words, export};
+use super::wire::export;
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -182,52 +183,6 @@ impl Client {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => self.break_off(&error.to_string()),
             }
-        }
-    }
-
-    fn parse(&mut self) {
-        while let Some(end) = self.parse_one() {
-            self.taken = end;
-        }
-    }
-
-    /// Takes one reply, or a chunk of one; where it ends.
-    fn parse_one(&mut self) -> Option<usize> {
-        let mut words = Words(&self.input[self.taken..self.filled]);
-        let magic = words.u32()?;
-        if magic == wire::CHUNK && self.allocation.is_some() {
-            return self.parse_chunk();
-        }
-        let (error, cookie) = (words.u32()?, words.u64()?);
-        let known = self.asked.get(&cookie);
-        if magic != wire::SIMPLE_REPLY || known.is_none() {
-            self.break_off("the server behind answers what was not asked");
-            return None;
-        }
-        let length = known.map_or(0, |known| {
-            if known.request.op == Op::Read && error == 0 { known.data.len() } else { 0 }
-        });
-        let bytes = words.bytes(length)?;
-        let mut asked = self.asked.remove(&cookie)?;
-        if length > 0 {
-            asked.data.copy_from_slice(bytes);
-        }
-        let end = self.taken + 16 + length;
-        self.answered(asked, error);
-        Some(end)
-    }
-
-    /// A part was answered: asks for the next one, or completes the request.
-    fn answered(&mut self, asked: Asked, error: u32) {
-        if let Some(look) = asked.look {
-            self.looked(look, &asked.got.extents, error);
-        } else if error == 0 && asked.left_bytes > 0 {
-            self.ask(asked);
-        } else if error == 0 && asked.flushes {
-            self.ask_flush(asked);
-        } else {
-            let refusal = || format!("the server behind refuses with error {error}");
-            self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
         }
     }
 

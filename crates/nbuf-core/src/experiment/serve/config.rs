@@ -292,17 +292,6 @@ impl Config {
     }
 }
 
-impl BehindSpec {
-    /// The same with a path from this folder.
-    fn within(self, folder: &Path) -> Self {
-        match self {
-            Self::File(path) => Self::File(folder.join(path)),
-            Self::Direct(path) => Self::Direct(folder.join(path)),
-            Self::Nbd(path) => Self::Nbd(folder.join(path)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::{Error, ExportSpec, TlsSpec};
@@ -28,6 +28,17 @@ pub enum BehindSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write file:PATH, direct:PATH or nbd:unix:PATH")]
 pub struct BehindSpecError;
+
+impl BehindSpec {
+    /// The same with a path from this folder.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::File(path) => Self::File(folder.join(path)),
+            Self::Direct(path) => Self::Direct(folder.join(path)),
+            Self::Nbd(path) => Self::Nbd(folder.join(path)),
+        }
+    }
+}
 
 impl FromStr for BehindSpec {
     type Err = BehindSpecError;
