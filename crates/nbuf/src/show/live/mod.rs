@@ -195,7 +195,7 @@ fn notes(live: &LiveDocument) -> Vec<String> {
 fn service(service: LiveService) -> String {
     let when = if service.is_of_window { "in the window" } else { "since the machine started" };
     format!(
-        "Waits are misses times {}, the mean of {} reads of all discs {when}. It is a most: readahead serves several misses by \
+        "Waits are misses times {}, the mean of {} reads of all discs {when}. It is an upper bound: readahead serves several misses by \
          one read. Above 100 % several tasks wait at once.",
         nbuf::units::Nanos(nbuf::units::whole(service.read_seconds * 1e9)),
         service.reads,
