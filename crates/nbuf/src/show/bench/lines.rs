@@ -7,6 +7,9 @@ use nbuf::experiment::result::{BenchComparison, BenchDocument};
 use super::super::text::{clean, wrap};
 use super::words::{percent, ratio, times};
 
+/// A ratio below is said in percent.
+const NEAR: f64 = 1.1;
+
 /// Tests without a number, and why.
 pub(super) fn refused(document: &BenchDocument, width: usize) -> String {
     let mut text = String::new();
@@ -32,6 +35,13 @@ pub(super) fn refused(document: &BenchDocument, width: usize) -> String {
 pub(crate) fn verdict(found: &BenchComparison, floor_percent: f64) -> String {
     match found.verdict.as_str() {
         "no difference seen" => format!("no difference seen (floor {})", percent(floor_percent)),
+        // As a factor, a difference of a few percent would be 1.0.
+        "faster" if found.ratio < NEAR => {
+            format!("{} faster", percent((found.ratio - 1.0) * 100.0))
+        }
+        "slower" if found.ratio * NEAR > 1.0 => {
+            format!("{} slower", percent((1.0 - found.ratio) * 100.0))
+        }
         "faster" => format!("{} times as fast", times(found.ratio)),
         "slower" => format!("{} times as slow", times(1.0 / found.ratio)),
         other => clean(other),
@@ -69,4 +79,21 @@ pub(super) fn comparisons(document: &BenchDocument, width: usize) -> String {
         wrap(&mut text, &line, width);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_percent_are_no_factor() {
+        let said = |verdict: &str, ratio| {
+            let verdict = verdict.to_owned();
+            super::verdict(&BenchComparison { verdict, ratio, ..BenchComparison::default() }, 1.0)
+        };
+        assert_eq!(said("slower", 0.98), "2.0 % slower");
+        assert_eq!(said("faster", 1.05), "5.0 % faster");
+        assert_eq!(said("slower", 0.5), "2.0 times as slow");
+        assert_eq!(said("faster", 3.0), "3.0 times as fast");
+    }
 }

@@ -105,7 +105,8 @@ fn answer(document: &BenchDocument) -> Answer {
             .max_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
     };
     let fastest = best(true).or_else(|| best(false)).map_or_else(String::new, |row| {
-        format!(" The fastest way to read: {}, {}.", row.test, rate(row.bytes_per_second))
+        let [middle, low, high] = [row.bytes_per_second, row.low, row.high].map(rate);
+        format!(" The fastest way to read: {}, {middle} (from {low} to {high}).", row.test)
     });
     Answer::new(mood, said + &fastest)
 }
@@ -163,7 +164,7 @@ fn comparisons(document: &BenchDocument) -> Vec<Part> {
     };
     let note = format!(
         "Ratios of rates, from pairs of fresh processes in turn. The scale goes from 1/{REACH} to \
-         {REACH} in equal ratios; the dashed line is no difference."
+         {REACH} in equal ratios, and ratios beyond are at its ends; the dashed line is no difference."
     );
     noted(Table::new("Ways compared", columns).with(document.comparisons.iter().map(row)), note)
 }

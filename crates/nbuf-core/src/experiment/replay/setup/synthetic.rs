@@ -97,6 +97,7 @@ impl Synthetic {
 fn refused(pattern: &str, option: &str) -> String {
     let (name, value) = option.split_once('=').unwrap_or((option, ""));
     let takes = match name {
+        "keys" if pattern == "zipf" => "a number of keys from 1 to 134217728",
         "keys" => "a number of keys from 1 to 4294967295",
         "requests" => "a number of requests from 1 on",
         "writes" => "a share of the requests from 0 to 1",
