@@ -26,7 +26,7 @@ use super::pool::{Pool, refusal};
 use super::{Breakdown, Completion, Disc, DiscError};
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
-use crate::units::Nanos;
+use crate::units::{Nanos, PAGE_BYTES};
 use gate::Gate;
 pub(crate) use mover::{Mover, Ring, Threads};
 use piece::{Piece, Step};
@@ -52,6 +52,8 @@ pub(crate) struct Direct {
     aside: Pool,
     file: File,
     unit_bytes: u64,
+    /// Where a call may begin within a unit.
+    align_bytes: u64,
     size_bytes: u64,
     /// Where the last whole block ends.
     whole_bytes: u64,
@@ -78,6 +80,8 @@ impl Direct {
         (unit_bytes, size_bytes): (u64, u64),
         clock: Stopwatch,
     ) -> io::Result<Self> {
+        // What goes through the page cache changes whole pages, so no page may have blocks of both ways.
+        let (align_bytes, unit_bytes) = (unit_bytes, unit_bytes.max(PAGE_BYTES));
         let aside = Pool::new(file.try_clone()?, size_bytes, ASIDE_THREADS, clock)?;
         let ready = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&ready, mover.as_fd(), EventData::new_u64(0), EventFlags::IN)?;
@@ -87,6 +91,7 @@ impl Direct {
             aside,
             file,
             unit_bytes,
+            align_bytes,
             size_bytes,
             whole_bytes: size_bytes / unit_bytes * unit_bytes,
             slots: vec![None; slots as usize],
@@ -113,7 +118,7 @@ impl Direct {
     }
 
     /// Its descriptor is ready.
-    pub(crate) fn notice(&self) {
+    pub(crate) fn notice(&mut self) {
         self.aside.notice();
     }
 
@@ -163,7 +168,8 @@ impl Direct {
             let Some((number, from, to)) = self.parts.pop_front() else { return };
             let request = self.going.get(&number).map(|going| going.request);
             let writes = request.is_some_and(|request| request.op == Op::Write);
-            let mut piece = Piece::new(number, (from, to), writes, self.unit_bytes);
+            let mut piece =
+                Piece::new(number, (from, to), writes, (self.unit_bytes, self.align_bytes));
             piece.durable = request.is_some_and(|request| request.durable);
             self.slots[slot as usize] = Some(piece);
             self.go(slot);

@@ -25,7 +25,7 @@ use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 pub(super) use work::refusal;
-use work::{Job, Shared, lock};
+use work::{Job, QUICK_NS, Shared, lock};
 
 /// The most bytes of a growing file: what the kernel can address, in whole pages of any size.
 pub(crate) const GROWING_BYTES: u64 = (1 << 63) - (1 << 20);
@@ -39,6 +39,8 @@ pub(crate) struct Pool {
     done: VecDeque<Completion>,
     under_way: usize,
     last: Nanos,
+    /// Whether something may be done, where the owner says so; without a value each look for completions takes all.
+    is_noticed: Option<bool>,
 }
 
 impl Pool {
@@ -90,7 +92,7 @@ impl Pool {
     ) -> io::Result<Self> {
         let block_bytes = ranges::block_of(&file)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (queue, has_job, done, write_ns) = Default::default();
+        let (queue, has_job, done) = Default::default();
         let shared = Arc::new(Shared {
             file,
             clock,
@@ -99,7 +101,8 @@ impl Pool {
             end: end.into(),
             queue,
             has_job,
-            write_ns,
+            // The first ones go side by side.
+            write_ns: QUICK_NS.into(),
             done,
             wake,
         });
@@ -110,6 +113,7 @@ impl Pool {
             done: VecDeque::new(),
             under_way: 0,
             last: Nanos::ZERO,
+            is_noticed: None,
         };
         for _ in 0..threads.max(1) {
             let shared = pool.shared.clone();
@@ -128,8 +132,15 @@ impl Pool {
         }
     }
 
+    /// Takes what is done only after a [notice](Self::notice) from now on. So threads that finish as fast as their owner
+    /// asks do not keep it within one look.
+    pub(crate) fn wait_for_notice(&mut self) {
+        self.is_noticed = Some(true);
+    }
+
     /// Its descriptor is ready. An answer about holes makes it so too, and nothing would be read of it then.
-    pub(crate) fn notice(&self) {
+    pub(crate) fn notice(&mut self) {
+        self.is_noticed = self.is_noticed.map(|_| true);
         let done = lock(&self.shared.done);
         if done.is_empty() {
             let _ = rustix::io::read(&self.shared.wake, &mut [0; 8]);
@@ -137,7 +148,8 @@ impl Pool {
     }
 
     fn take(&mut self) -> Option<Completion> {
-        if self.done.is_empty() {
+        if self.done.is_empty() && self.is_noticed != Some(false) {
+            self.is_noticed = self.is_noticed.map(|_| false);
             let mut done = lock(&self.shared.done);
             // Threads write to it with the lock, for the first of what is done: without one there is nothing to read.
             if !done.is_empty() {
@@ -190,6 +202,7 @@ impl Disc for Pool {
             if self.under_way == 0 || self.shared.now() >= until {
                 return None;
             }
+            self.is_noticed = self.is_noticed.map(|_| true);
             let mut descriptors = [PollFd::new(&self.shared.wake, PollFlags::IN)];
             let _ = poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
         }

@@ -85,7 +85,9 @@ pub(super) fn unit_of(file: &File) -> io::Result<u64> {
     match (is_told, status.stx_dio_offset_align) {
         (false, _) => Ok(UNIT_BYTES),
         (true, 0) => Err(unsupported()),
-        (true, unit) if status.stx_dio_mem_align <= 4096 => Ok(unit.into()),
+        (true, unit) if status.stx_dio_mem_align <= 4096 => {
+            Ok(unit.max(status.stx_dio_mem_align).into())
+        }
         (true, _) => Err(unsupported()),
     }
 }

@@ -48,8 +48,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             return;
         }
         self.dirty.remove(&slot.page);
+        // Nothing is left of what failed, also while another part is being written.
+        frame.is_failed = false;
         if frame.writing == 0 {
-            frame.is_failed = false;
             let epoch = frame.epoch;
             self.settled(epoch);
         }

@@ -10,6 +10,7 @@ mod history;
 mod others;
 mod rules;
 mod same;
+mod scripted;
 mod work;
 
 /// How many times the usual number of cases are run: `NBUF_FAULTS`, or 1.

@@ -50,6 +50,8 @@ pub(super) struct Piece {
     /// Whether the device has stored it when a write is done.
     pub(super) durable: bool,
     unit: u64,
+    /// What a call may be cut off at.
+    align: u64,
     from: u64,
     to: u64,
     /// Whole blocks around these bytes, from here on.
@@ -67,7 +69,12 @@ fn whole(bytes: u64) -> usize {
 
 impl Piece {
     /// Bytes of a request, which fit into a slot with all of their blocks.
-    pub(super) fn new(number: u32, (from, to): (u64, u64), writes: bool, unit: u64) -> Self {
+    pub(super) fn new(
+        number: u32,
+        (from, to): (u64, u64),
+        writes: bool,
+        (unit, align): (u64, u64),
+    ) -> Self {
         let (outer, end) = (from / unit * unit, to.next_multiple_of(unit));
         let stage = match writes {
             false => Stage::Read,
@@ -76,7 +83,7 @@ impl Piece {
             true => Stage::Write,
         };
         let (durable, moved, tries) = (false, 0, 0);
-        Self { number, durable, unit, from, to, outer, end, stage, moved, tries }
+        Self { number, durable, unit, align, from, to, outer, end, stage, moved, tries }
     }
 
     /// Where its bytes are in the slot.
@@ -133,8 +140,8 @@ impl Piece {
         };
         let (.., needed) = self.range();
         if moved < needed {
-            // Goes on at a whole block, or not at all.
-            let blocks = moved / self.unit * self.unit;
+            // Goes on where a call may begin, or not at all.
+            let blocks = moved / self.align * self.align;
             if blocks <= self.moved {
                 let end = ErrorKind::UnexpectedEof;
                 let kind = if self.stage == Stage::Write { ErrorKind::WriteZero } else { end };

@@ -27,6 +27,8 @@ use crate::units::Nanos;
 pub use status::chunk_of_read;
 use status::unknown;
 
+/// Room for requests that is kept when all were sent.
+const OUT_BYTES_KEPT: usize = 4 << 20;
 /// Bytes of one read of the socket.
 const READ_BYTES: usize = 256 << 10;
 
@@ -133,6 +135,11 @@ impl Client {
         self.is_noticed = Some(true);
     }
 
+    /// Whether something is complete, or found, that no descriptor wakes for.
+    pub(crate) fn has_done(&self) -> bool {
+        !self.done.is_empty() || !self.found.is_empty()
+    }
+
     fn now(&self) -> Nanos {
         Nanos(u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
@@ -150,12 +157,19 @@ impl Client {
             match self.stream.write(&self.out[self.sent..]) {
                 Ok(0) => self.break_off("the server behind takes nothing more"),
                 Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    // As long as some requests wait, others come: what was sent is room for them.
+                    if self.sent >= self.out.len() / 2 {
+                        self.out.drain(..std::mem::take(&mut self.sent));
+                    }
+                    return;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => self.break_off(&error.to_string()),
             }
         }
         self.out.clear();
+        self.out.shrink_to(OUT_BYTES_KEPT);
         self.sent = 0;
     }
 

@@ -35,7 +35,7 @@ const WAKES: usize = 2;
 /// Writes that a thread takes at once, where they end in the page cache: in less time than a thread takes to wake.
 const BATCH: usize = 16;
 /// Writes that take longer wait for a disc, and go side by side.
-const QUICK_NS: u64 = 50_000;
+pub(super) const QUICK_NS: u64 = 50_000;
 /// How long what is done waits for the rest of a batch.
 const HELD: Nanos = Nanos(100_000);
 

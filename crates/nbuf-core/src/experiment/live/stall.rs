@@ -34,7 +34,8 @@ pub(super) fn service(before: &DiscCounts, after: &DiscCounts) -> Option<LiveSer
         read_ms: after.read_ms.saturating_sub(before.read_ms),
         ..DiscCounts::default()
     };
-    let is_of_window = within.reads >= READS_MIN;
+    // The kernel's count of milliseconds has 32 bits, and begins again.
+    let is_of_window = within.reads >= READS_MIN && after.read_ms >= before.read_ms;
     let counts = if is_of_window { &within } else { after };
     (counts.reads >= READS_MIN).then(|| LiveService {
         read_seconds: counts.read_ms as f64 / 1e3 / counts.reads as f64,

@@ -93,6 +93,8 @@ impl CachedFile {
 
     fn send(&mut self, request: Request, data: Vec<u8>) {
         self.cache.submit(self.clock.nanos(), request, data);
+        // It goes on while the caller computes.
+        self.cache.disc_mut().send();
     }
 
     fn write(&mut self, request: Request, data: Vec<u8>) {
@@ -138,8 +140,10 @@ impl CachedFile {
             if let Some(done) = self.ready.pop_front() {
                 return Some(done);
             }
-            let completion = self.cache.next_completion(until)?;
-            self.note(completion);
+            let completion = self.cache.next_completion(until);
+            // What was complete in the cache may have made writes of others.
+            self.cache.disc_mut().send();
+            self.note(completion?);
         }
     }
 
@@ -153,7 +157,9 @@ impl CachedFile {
                 let Done { ticket, data, outcome } = done;
                 return outcome.map(|()| Done { ticket, data, outcome: Ok(()) });
             }
-            let Some(completion) = self.cache.next_completion(Nanos::MAX) else {
+            let completion = self.cache.next_completion(Nanos::MAX);
+            self.cache.disc_mut().send();
+            let Some(completion) = completion else {
                 return Err(io::Error::other("the disc lost a request: this is an error of nbuf"));
             };
             self.note(completion);

@@ -47,7 +47,8 @@ impl Behind {
         threads: usize,
         clock: Stopwatch,
     ) -> io::Result<Self> {
-        let pool = Pool::new(file, size_bytes, threads, clock)?;
+        let mut pool = Pool::new(file, size_bytes, threads, clock)?;
+        pool.wait_for_notice();
         let holes = pool.holes()?;
         Ok(Self::File(pool, holes))
     }
@@ -143,6 +144,14 @@ impl Behind {
             Self::File(pool, _) => pool.send(),
             Self::Direct(disc, _) => disc.send(),
             Self::Nbd(client) => client.send(),
+        }
+    }
+
+    /// Whether it has answered already what no descriptor wakes for.
+    pub(super) fn has_done(&self) -> bool {
+        match self {
+            Self::File(..) | Self::Direct(..) => false,
+            Self::Nbd(client) => client.has_done(),
         }
     }
 

@@ -63,7 +63,8 @@ impl Server {
 
     fn how_long(&self) -> Nanos {
         let is_released = self.was_held && !self.is_held;
-        if is_released || self.looks > LOOKS_MAX {
+        let has_done = self.discs.iter().any(|served| served.cache.disc().has_done());
+        if is_released || has_done || self.looks > LOOKS_MAX {
             return Nanos::ZERO;
         }
         // What the disc finished after the last look has been taken from it: no descriptor wakes for it.
