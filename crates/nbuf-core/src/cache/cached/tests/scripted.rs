@@ -8,7 +8,7 @@ use crate::disc::{Breakdown, Completion, Disc, DiscError};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
-/// A disc that answers when it is told.
+/// A disc that answers on demand.
 #[derive(Debug, Default)]
 struct Scripted {
     waiting: Vec<(Request, Vec<u8>)>,
