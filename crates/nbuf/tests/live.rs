@@ -88,7 +88,29 @@ fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
         assert!(live.memory.anonymous_bytes.0 > 1 << 20, "{how}: {live:?}");
         assert_eq!(answer.limit_bytes.0, answer.cache_bytes.0 + live.memory.other_bytes().0);
         check_page(&place, &page, &live);
+        if how == "read" {
+            check_stall(&place, &service, &live);
+        }
     }
+}
+
+/// The wait of each size is its misses times a read of the disc, and the target chooses by it.
+fn check_stall(place: &Place, service: &Service, before: &LiveDocument) {
+    let Some(known) = before.service else {
+        return skip("the discs of this machine have had no 100 reads");
+    };
+    let stall = before.points[0].stall.unwrap() / 2.0;
+    assert!(known.read_seconds > 0.0 && known.reads >= 100, "{known:?}");
+    let target = format!("stall={}", stall.min(0.9));
+    let live = sized(place, service, &["--for", "5s", "--target", &target]);
+    let service = live.service.expect("the discs have more reads now");
+    for point in &live.points {
+        let want = point.misses_per_second * service.read_seconds;
+        assert!((point.stall.unwrap() - want).abs() < 1e-9, "{point:?}");
+    }
+    assert_eq!(live.stall_target, Some(stall.min(0.9)));
+    let meets = |point: &&LivePoint| point.stall.unwrap() <= stall.min(0.9);
+    assert_eq!(live.answer.as_ref(), live.points.iter().find(meets), "{live:?}");
 }
 
 /// Misses a second at a size between two points.
@@ -211,7 +233,7 @@ fn what_cannot_be_attached_to_is_said() {
         (&["--cgroup", "/nowhere"], 125, "cannot read the cgroup /nowhere"),
         (&["--pid", "1", "--capture", "calls"], 2, "--capture calls is for commands"),
         (&["--pid", "1", "--svg", "x.svg"], 2, "'--svg <FILE>' cannot be used with"),
-        (&["--pid", "1", "--target", "stall=1%"], 2, "--target hit=0.99 or fills=100/s only"),
+        (&["--pid", "1", "--target", "slowdown=1.5"], 2, "hit=0.99, fills=100/s or stall=1% only"),
         (&["--target", "fills=9/s", "--", "true"], 2, "for programs that run already"),
         (&["--pid", "1", "--", "true"], 2, "cannot be used with"),
     ] {
