@@ -62,7 +62,8 @@ pub(super) struct Leavers {
     entered: bool,
     due_ns: u64,
     /// Who was outside at the look before. A process that is being forked is in the root's group for a moment
-    /// (`cgroup_fork`, until `cgroup_post_fork`), and may be seen there: it takes two looks to have left.
+    /// (`cgroup_fork`, until `cgroup_post_fork`), and may be seen there: it takes two looks to have left, and to have
+    /// run, since the one that forks may lose its processor for longer.
     outside: HashSet<i32>,
     known: HashSet<i32>,
     left: Option<Left>,
@@ -93,7 +94,12 @@ impl Leavers {
             self.entered |= is_home;
             let is_waiting = !self.entered && group == self.ours;
             // One that ends gives up its memory, then its group, which is the root's from then on.
-            if is_home || is_waiting || self.known.contains(&pid) || !has_memory(pid) {
+            if is_home
+                || is_waiting
+                || self.known.contains(&pid)
+                || !has_memory(pid)
+                || !has_run(pid)
+            {
                 continue;
             }
             if !before.contains(&pid) {
@@ -123,6 +129,12 @@ fn has_memory(pid: i32) -> bool {
     sizes.split_whitespace().next().is_some_and(|pages| pages != "0")
 }
 
+/// Whether it has had a processor, as far as this kernel counts that: it is the third number.
+fn has_run(pid: i32) -> bool {
+    let times = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    times.split_whitespace().nth(2) != Some("0")
+}
+
 fn name_of(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
@@ -140,6 +152,12 @@ fn is_inside(name: &str, group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_runs_has_run() {
+        assert!(has_run(i32::try_from(std::process::id()).unwrap()));
+        assert!(has_run(0), "without the counts all have");
+    }
 
     #[test]
     fn the_group_is_the_one_that_memory_is_charged_to() {
