@@ -7,6 +7,8 @@
 mod ask;
 mod replies;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
