@@ -94,7 +94,8 @@ impl Axis {
     ) -> Option<Self> {
         let ends = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
         let (low, high) = values.fold((f64::INFINITY, 0.0), ends);
-        let ends = (low, high);
+        // From a tick on, so that the least values have one below them.
+        let ends = (10_f64.powf(low.log10().floor()), high);
         (low < high && low > 0.0).then(|| Self::new(name, ends, true, Ticks::Decades(text)))
     }
 
