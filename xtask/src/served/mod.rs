@@ -208,7 +208,10 @@ fn spread(mut values: Vec<f64>) -> Option<(f64, f64, f64)> {
 }
 
 fn written(cells: &[Cell], rounds: usize) -> String {
-    let mut text = format!("Medians of {rounds} rounds, and from the lowest to the highest:\n\n");
+    let mut text = match rounds {
+        1 => "One round:\n\n".to_owned(),
+        _ => format!("Medians of {rounds} rounds, and from the lowest to the highest:\n\n"),
+    };
     text += "| load | server | operations a second | p50, us | p99, us | server's CPU, us |\n\
              |---|---|---|---|---|---|\n";
     let loads = SLOW.iter().map(|load| load.name).chain([HITS]).chain(FAST.iter().map(|l| l.name));
@@ -233,13 +236,14 @@ fn row(text: &mut String, cells: &[Cell], load: &str, kind: Kind) {
         spread(cells.filter_map(value).collect())
     };
     let Some((rate, low, high)) = of(&|cell| Some(cell.got.rate)) else { return };
+    let range = if low < high { format!(" ({low:.0} to {high:.0})") } else { String::new() };
     let median = |value: &dyn Fn(&Cell) -> Option<f64>, digits: usize| match of(value) {
         Some((median, ..)) => format!("{median:.digits$}"),
         None => String::new(),
     };
     let _ = writeln!(
         text,
-        "| {load} | {} | {rate:.0} ({low:.0} to {high:.0}) | {} | {} | {} |",
+        "| {load} | {} | {rate:.0}{range} | {} | {} | {} |",
         kind.name(),
         median(&|cell| Some(cell.got.p50_us), 0),
         median(&|cell| Some(cell.got.p99_us), 0),
@@ -261,7 +265,7 @@ fn bound(text: &mut String, cells: &[Cell]) {
         let _ = writeln!(
             text,
             "\nIn the first row of nbuf {:.1} % of the reads were hits while it was measured. So the disc's {disc:.0} \
-             reads a second bound it to {most:.0}. It reached {:.0} % of that.",
+             reads a second bound it to {most:.0}.\nIt reached {:.0} % of that.",
             hits * 100.0,
             rate / most * 100.0
         );
@@ -289,7 +293,7 @@ mod tests {
         ];
         let text = written(&cells, 2);
         assert!(text.contains("| nbuf serve | 27500 (27000 to 28000) | 1 | 2 |  |"), "{text}");
-        assert!(text.contains("bound it to 30000. It reached 92 % of that."), "{text}");
+        assert!(text.contains("bound it to 30000.\nIt reached 92 % of that."), "{text}");
         assert_eq!(text.matches("\n| ").count(), 4, "{text}");
     }
 }
