@@ -90,9 +90,15 @@ impl Client {
     pub(crate) fn connect(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
         let mut stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        let Agreed { size_bytes, flags, allocation } = handshake(&mut stream)?;
+        let agreed = handshake(&mut stream)?;
         stream.set_nonblocking(true)?;
-        Ok(Self {
+        Ok(Self::over(stream, agreed, clock))
+    }
+
+    /// Over a connection that does not wait, on which this was agreed on.
+    fn over(stream: UnixStream, agreed: Agreed, clock: Stopwatch) -> Self {
+        let Agreed { size_bytes, flags, allocation } = agreed;
+        Self {
             stream,
             size_bytes,
             flags,
@@ -109,7 +115,7 @@ impl Client {
             found: VecDeque::new(),
             broken: None,
             is_noticed: None,
-        })
+        }
     }
 
     /// Whether the server permits writes.

@@ -135,7 +135,6 @@ pub(crate) struct Server {
     /// When clients are accepted again, after the kernel had no room for one.
     accept_at: Nanos,
     quiet: Option<Quiet>,
-    /// Whether a caller had it end: a signal is the second wish to end, then.
     /// Changes that wait for a quiet time.
     wanted: VecDeque<(usize, Change)>,
     /// When the quiet time began.

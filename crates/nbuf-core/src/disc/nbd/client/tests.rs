@@ -1,12 +1,12 @@
 //! A server behind that takes what it is sent more slowly than it comes.
 
-use std::collections::{HashMap, VecDeque};
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 
 use super::Client;
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
+use crate::disc::nbd::greet::Agreed;
 use crate::disc::nbd::wire::export;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -15,24 +15,8 @@ const BYTES: u64 = 64 << 10;
 
 fn client(stream: UnixStream) -> Client {
     stream.set_nonblocking(true).unwrap();
-    Client {
-        stream,
-        size_bytes: 1 << 30,
-        flags: export::SEND_FLUSH,
-        allocation: None,
-        clock: Stopwatch::start(),
-        out: Vec::new(),
-        sent: 0,
-        input: Vec::new(),
-        taken: 0,
-        filled: 0,
-        asked: HashMap::new(),
-        cookie: 0,
-        done: VecDeque::new(),
-        found: VecDeque::new(),
-        broken: None,
-        is_noticed: None,
-    }
+    let agreed = Agreed { size_bytes: 1 << 30, flags: export::SEND_FLUSH, allocation: None };
+    Client::over(stream, agreed, Stopwatch::start())
 }
 
 #[test]
