@@ -198,11 +198,26 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
 }
 
 /// A number in hexadecimal digits, with or without `0x`.
+#[inline]
 pub(super) fn hexadecimal(text: &[u8]) -> Option<u64> {
     let digits = text.strip_prefix(b"0x").unwrap_or(text);
-    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
-    let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
-    u64::from_str_radix(digits, 16).ok()
+    if digits.is_empty() {
+        return None;
+    }
+    let mut number = 0_u64;
+    for &byte in digits {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            b'A'..=b'F' => byte - b'A' + 10,
+            _ => return None,
+        };
+        if number >> 60 != 0 {
+            return None;
+        }
+        number = number << 4 | u64::from(digit);
+    }
+    Some(number)
 }
 
 /// Seconds with or without decimals, in nanoseconds; decimals past the ninth are cut off.

@@ -9,6 +9,8 @@
 //! A page has 4096 bytes. The object is the inode: `254:0/325835`.
 //! Unit: bytes. Source: the kernel's `trace/events/filemap.h`, and perf 6.1 on Linux 6.18.
 
+use std::io::Write;
+
 use memchr::memmem;
 
 use super::batch::{Batch, Fault, range};
@@ -32,25 +34,60 @@ pub(super) const ROW: Format = Format {
 
 const PAGE_BYTES: u64 = 4096;
 
-struct Perf;
+/// What every event begins with.
+const EVENT: &[u8] = b"filemap:mm_filemap_";
+
+struct Perf {
+    event: memmem::Finder<'static>,
+    /// The name of an inode while it is written.
+    name: Vec<u8>,
+}
+
+impl Perf {
+    fn new() -> Self {
+        Self { event: memmem::Finder::new(EVENT), name: Vec::new() }
+    }
+}
 
 fn make(parameters: &Parameters, _head: Head) -> Result<Made, ParameterError> {
     parameters.only(&[])?;
-    Ok(Made::bytes(Perf))
+    Ok(Made::bytes(Perf::new()))
 }
 
-/// The value behind a name and `=` or a blank.
-fn value<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let words = text.split(|byte| *byte == b' ' || *byte == b'=');
-    let mut words = words.skip_while(|word| *word != name.as_bytes());
-    words.nth(1)
+/// The values of an event that are used. The first of a name counts.
+#[derive(Default)]
+struct Values<'a> {
+    dev: Option<&'a [u8]>,
+    ino: Option<&'a [u8]>,
+    ofs: Option<&'a [u8]>,
+    order: Option<&'a [u8]>,
 }
 
-fn line(line: &[u8], out: &mut Batch) -> Result<(), Fault> {
-    let Some(at) = memmem::find(line, b"filemap:mm_filemap_") else {
+impl<'a> Values<'a> {
+    /// A value stands behind its name and `=` or a blank.
+    fn of(text: &'a [u8]) -> Self {
+        let mut values = Self::default();
+        let mut words = text.split(|byte| *byte == b' ' || *byte == b'=');
+        while let Some(word) = words.next() {
+            let value = match word {
+                b"dev" => &mut values.dev,
+                b"ino" => &mut values.ino,
+                b"ofs" => &mut values.ofs,
+                b"order" => &mut values.order,
+                _ => continue,
+            };
+            let next = words.next();
+            *value = value.or(next);
+        }
+        values
+    }
+}
+
+fn line(perf: &mut Perf, line: &[u8], out: &mut Batch) -> Result<(), Fault> {
+    let Some(at) = perf.event.find(line) else {
         return Ok(());
     };
-    let (before, event) = (&line[..at], &line[at + "filemap:mm_filemap_".len()..]);
+    let (before, event) = (&line[..at], &line[at + EVENT.len()..]);
     let name_bytes = memchr::memchr(b':', event).ok_or(Fault::malformed("an event and a colon"))?;
     let (name, text) = (&event[..name_bytes], &event[name_bytes + 1..]);
     let (op, is_window) = match name {
@@ -60,28 +97,37 @@ fn line(line: &[u8], out: &mut Batch) -> Result<(), Fault> {
         _ => return Ok(()),
     };
     let (time_ns, task) = time_and_task(before)?;
-    let inode = value(text, "ino").and_then(hexadecimal);
+    let values = Values::of(text);
+    let inode = values.ino.and_then(hexadecimal);
     let inode = inode.ok_or(Fault::malformed("ino= and a hexadecimal number"))?;
-    let device = value(text, "dev").ok_or(Fault::malformed("dev= and a device"))?;
-    let places = value(text, "ofs").ok_or(Fault::malformed("ofs= and an offset"))?;
-    let wrong = Fault::malformed("an offset, or two with - between");
+    let device = values.dev.ok_or(Fault::malformed("dev= and a device"))?;
+    let places = values.ofs.ok_or(Fault::malformed("ofs= and an offset"))?;
     let (offset, length) = if is_window {
-        let dash = memchr::memchr(b'-', places).ok_or(wrong)?;
-        let (first, last) = (number(&places[..dash]), number(&places[dash + 1..]));
-        let (first, last) = (first.ok_or(wrong)?, last.ok_or(wrong)?);
-        let length = last.checked_sub(first).and_then(|length| length.checked_add(1));
-        (first, length.ok_or(wrong)?)
+        window(places).ok_or(Fault::malformed(OFFSETS))?
     } else {
-        let order = value(text, "order").and_then(number).unwrap_or(0);
+        let order = values.order.and_then(number).unwrap_or(0);
         let pages = 1_u64.checked_shl(u32::try_from(order).unwrap_or(64)).filter(|_| order < 32);
         let pages = pages.ok_or(Fault::malformed("an order below 32"))?;
-        (number(places).ok_or(wrong)?, pages * PAGE_BYTES)
+        (number(places).ok_or(Fault::malformed(OFFSETS))?, pages * PAGE_BYTES)
     };
     let (offset, length_bytes) = range(offset, length)?;
-    let device = String::from_utf8_lossy(device);
-    let object = out.objects.number(format!("{device}/{inode}").as_bytes());
+    perf.name.clear();
+    perf.name.extend_from_slice(String::from_utf8_lossy(device).as_bytes());
+    // Writing to a vector cannot fail.
+    let _ = write!(perf.name, "/{inode}");
+    let object = out.objects.number(&perf.name);
     out.requests.push(Request { time_ns, object, task, ..Request::new(op, offset, length_bytes) });
     Ok(())
+}
+
+/// What an offset has to be.
+const OFFSETS: &str = "an offset, or two with - between";
+
+/// The first byte of a window and its length, of the first byte and the last.
+fn window(places: &[u8]) -> Option<(u64, u64)> {
+    let dash = memchr::memchr(b'-', places)?;
+    let (first, last) = (number(&places[..dash])?, number(&places[dash + 1..])?);
+    Some((first, last.checked_sub(first)?.checked_add(1)?))
 }
 
 /// What stands before the event, from the right: `23916.729040:`, `[001]`, thread.
@@ -100,13 +146,13 @@ fn time_and_task(before: &[u8]) -> Result<(i64, u32), Fault> {
 
 impl Parser for Perf {
     fn parse(&mut self, bytes: &[u8], end: bool, out: &mut Batch) -> usize {
-        each_line(bytes, end, out, line)
+        each_line(bytes, end, out, |text, out| line(self, text, out))
     }
 }
 
 fn looks(head: Head) -> Likeness {
     if memmem::find(head.bytes, b" filemap:mm_filemap_").is_some() {
-        trial::lines(head, Perf, Likeness::Certain)
+        trial::lines(head, Perf::new(), Likeness::Certain)
     } else {
         Likeness::No
     }

@@ -6,12 +6,37 @@ use super::super::fields::{number, quotation_end, seconds_ns};
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) name: &'a [u8],
-    pub(super) arguments: Vec<&'a [u8]>,
+    pub(super) arguments: Arguments<'a>,
     result: &'a [u8],
 }
 
 /// Arguments that are looked at.
 const ARGUMENTS_MAX: usize = 8;
+
+/// The first arguments of a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Arguments<'a> {
+    all: [&'a [u8]; ARGUMENTS_MAX],
+    count: usize,
+}
+
+impl<'a> Arguments<'a> {
+    fn push(&mut self, argument: &'a [u8]) {
+        let argument = argument.trim_ascii();
+        if self.count < ARGUMENTS_MAX && !argument.is_empty() {
+            self.all[self.count] = argument;
+            self.count += 1;
+        }
+    }
+}
+
+impl<'a> std::ops::Deref for Arguments<'a> {
+    type Target = [&'a [u8]];
+
+    fn deref(&self) -> &Self::Target {
+        &self.all[..self.count]
+    }
+}
 
 impl<'a> Call<'a> {
     /// A whole call; none if the text is something else.
@@ -102,8 +127,8 @@ fn first_word(text: &[u8]) -> &[u8] {
 }
 
 /// The arguments up to the parenthesis that closes the call, and what follows it.
-fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
-    let mut arguments = Vec::new();
+fn arguments(text: &[u8]) -> Option<(Arguments<'_>, &[u8])> {
+    let mut arguments = Arguments::default();
     let (mut depth, mut start, mut at) = (0_u32, 0, 0);
     while let Some(&byte) = text.get(at) {
         match byte {
@@ -112,12 +137,12 @@ fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
             b'<' => at += memchr::memchr(b'>', &text[at..])?,
             b'(' | b'[' | b'{' => depth += 1,
             b')' if depth == 0 => {
-                push(&mut arguments, &text[start..at]);
+                arguments.push(&text[start..at]);
                 return Some((arguments, &text[at + 1..]));
             }
             b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
             b',' if depth == 0 => {
-                push(&mut arguments, &text[start..at]);
+                arguments.push(&text[start..at]);
                 start = at + 1;
             }
             _ => {}
@@ -127,19 +152,12 @@ fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
     None
 }
 
-fn push<'a>(arguments: &mut Vec<&'a [u8]>, argument: &'a [u8]) {
-    let argument = argument.trim_ascii();
-    if arguments.len() < ARGUMENTS_MAX && !argument.is_empty() {
-        arguments.push(argument);
-    }
-}
-
 /// Seconds with decimals, or a time of day with or without.
 pub(super) fn time_ns(word: &[u8]) -> Option<i64> {
-    let parts: Vec<&[u8]> = word.split(|byte| *byte == b':').collect();
-    match parts[..] {
-        [seconds] if seconds.contains(&b'.') => seconds_ns(seconds),
-        [hours, minutes, seconds] => {
+    let mut parts = word.splitn(4, |byte| *byte == b':');
+    match [parts.next(), parts.next(), parts.next(), parts.next()] {
+        [Some(seconds), None, ..] if seconds.contains(&b'.') => seconds_ns(seconds),
+        [Some(hours), Some(minutes), Some(seconds), None] => {
             let minutes = number(hours)?.checked_mul(60)?.checked_add(number(minutes)?)?;
             let before = i64::try_from(minutes).ok()?.checked_mul(60_000_000_000)?;
             before.checked_add(seconds_ns(seconds)?)

@@ -29,6 +29,8 @@ struct Open {
     offset: u64,
     is_append: bool,
     path: Vec<u8>,
+    /// The number of the path, if the page cache keeps what is there.
+    object: Option<u32>,
 }
 
 /// What is open in all processes.
@@ -213,15 +215,20 @@ impl Files {
                 return Some(open);
             }
         }
-        self.opened.push(Open { path: path?.to_owned(), ..Open::default() });
+        let (path, object) = (path?.to_owned(), self.number(path?));
+        self.opened.push(Open { path, object, ..Open::default() });
         self.insert(task, number, self.opened.len() - 1);
         Some(self.opened.len() - 1)
     }
 
+    /// The number of a path, if the page cache keeps what is there.
+    fn number(&mut self, path: &[u8]) -> Option<u32> {
+        is_kept(path).then(|| self.paths.number(path))
+    }
+
     fn object(&mut self, task: u32, descriptor: Option<Descriptor>) -> Option<u32> {
         let open = self.find(task, descriptor)?;
-        let path = &self.opened[open].path;
-        is_kept(path).then(|| self.paths.number(path))
+        self.opened[open].object
     }
 
     fn open(&mut self, task: u32, call: &Call) -> Option<Moved> {
@@ -229,8 +236,8 @@ impl Files {
         let named = usize::from(call.name.starts_with(b"openat"));
         let path = path.or_else(|| call.quoted(named))?.to_owned();
         let is_append = call.has("O_APPEND");
-        let object = is_kept(&path).then(|| self.paths.number(&path));
-        self.opened.push(Open { offset: 0, is_append, path });
+        let object = self.number(&path);
+        self.opened.push(Open { offset: 0, is_append, path, object });
         self.insert(task, number, self.opened.len() - 1);
         let is_cut = call.has("O_TRUNC") || call.name == b"creat";
         let length_bytes = self.sizes.insert(object.filter(|_| is_cut)?, 0)?;
@@ -272,7 +279,7 @@ impl Files {
         op: Op,
     ) -> Option<Moved> {
         let open = self.find(task, call.descriptor(at))?;
-        let object = self.object(task, call.descriptor(at))?;
+        let object = self.opened[open].object?;
         let size = self.sizes.get(&object).copied();
         let file = &mut self.opened[open];
         let start = match offset {
