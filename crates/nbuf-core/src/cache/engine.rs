@@ -63,6 +63,11 @@ pub trait Engine: Send {
     /// Takes the next batch.
     fn access(&mut self, accesses: &Accesses);
 
+    /// How many sizes cost about as much as one. Processors that share fewer gain nothing.
+    fn sizes_at_once(&self) -> usize {
+        1
+    }
+
     /// These pages exist no more; their next accesses miss.
     fn remove(&mut self, pages: &[u32]);
 

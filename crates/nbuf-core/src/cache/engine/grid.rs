@@ -94,6 +94,13 @@ impl<L: Lanes> Engine for Grid<L> {
         }
     }
 
+    fn sizes_at_once(&self) -> usize {
+        match self {
+            Self::Plain(_) => 1,
+            Self::Lanes { .. } => LANES,
+        }
+    }
+
     fn remove(&mut self, removed: &[u32]) {
         if removed.is_empty() {
             return;

@@ -32,6 +32,10 @@ impl Engine for Stack {
         }
     }
 
+    fn sizes_at_once(&self) -> usize {
+        usize::MAX
+    }
+
     fn remove(&mut self, pages: &[u32]) {
         for &page in pages {
             self.distances.remove(page);

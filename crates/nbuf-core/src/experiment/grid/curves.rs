@@ -61,7 +61,7 @@ impl Grid {
         let sizes = self.sizes()?;
         let stacked = self.stacked.take();
         let mut curves = Vec::new();
-        for cell in &self.cells {
+        for cell in &self.counter.settled().cells {
             let mut curve = match &stacked {
                 Some(stacked) if cell.choice.row().name == LRU => {
                     lru_curve(stacked, &sizes, self.plan.by, names)

@@ -1,8 +1,7 @@
 //! Feeds a grid: requests become steps, and every cell takes the same step.
 
-use rayon::prelude::*;
-
 use super::Grid;
+use super::stack::Asked;
 use crate::cache::engine::Accesses;
 use crate::trace::request::Request;
 use crate::workload::pages::{KeyRange, Step};
@@ -17,21 +16,11 @@ impl Grid {
             self.feed(warmup);
             self.warming -= left as u64;
             if self.warming == 0 {
-                self.start_counting();
+                self.counter.start_counting();
             }
         }
         widen(&mut self.counted_span, counted);
         self.feed(counted);
-    }
-
-    /// The caches are warm: what they were asked for so far does not count.
-    fn start_counting(&mut self) {
-        if let Some(stack) = &mut self.stack {
-            stack.start_counting();
-        }
-        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
-            engine.start_counting();
-        }
     }
 
     fn feed(&mut self, requests: &[Request]) {
@@ -55,39 +44,14 @@ impl Grid {
         self.accesses += self.numbers.len() as u64;
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
         let accesses = Accesses { pages: &self.numbers, request_ends: ends };
-        let mut stack = self.stack.as_mut();
-        let has_stack = stack.is_some();
-        let mut run_stack = || {
-            if let Some(stack) = &mut stack {
-                stack.access(accesses.pages, step, requests);
-            }
-        };
-        let mut engines: Vec<_> =
-            self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()).collect();
-        // Of a single task, another thread has nothing but the trouble of being woken.
-        let tasks = usize::from(has_stack) + engines.len();
-        if self.plan.parallel && tasks > 1 {
-            rayon::join(run_stack, || {
-                engines.par_iter_mut().for_each(|engine| engine.access(&accesses));
-            });
-        } else {
-            run_stack();
-            for engine in engines {
-                engine.access(&accesses);
-            }
-        }
+        let asked = self.has_parts().then_some(Asked { from: &step.from, requests });
+        self.counter.access(&accesses, asked);
     }
 
     fn remove(&mut self, range: KeyRange) {
         let pages = self.interner.known(range.first, range.last);
-        if pages.is_empty() {
-            return;
-        }
-        if let Some(stack) = &mut self.stack {
-            stack.remove(&pages);
-        }
-        for engine in self.cells.iter_mut().filter_map(|cell| cell.engine.as_mut()) {
-            engine.remove(&pages);
+        if !pages.is_empty() {
+            self.counter.remove(&pages);
         }
     }
 }

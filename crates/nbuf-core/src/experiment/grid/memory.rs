@@ -5,6 +5,7 @@
 
 use super::{Grid, LRU, curves};
 use crate::cache::engine;
+use crate::cache::policy::Choice;
 use crate::trace::request::Request;
 use crate::workload::pages::{STEP_KEYS, Whole};
 use crate::workload::within::Growing;
@@ -64,7 +65,12 @@ impl Grid {
     fn bytes(&self, pages: u64, longest: u64, requests: u64) -> u64 {
         let distinct = self.distinct_pages().saturating_add(pages);
         let longest = self.longest.max(longest).saturating_add(STEP_KEYS as u64);
-        let parts = self.stack.as_ref().map_or(0, |stack| stack.part_bytes(requests));
+        let parts = if self.has_parts() {
+            let stack = self.counter.settled().stack.as_ref();
+            stack.map_or(0, |stack| stack.part_bytes(requests))
+        } else {
+            0
+        };
         let each = self.page_bytes.saturating_mul(distinct).saturating_add(self.least_bytes);
         each.saturating_add(ACCESS_BYTES * longest + parts + self.pages.bytes(requests))
     }
@@ -86,20 +92,26 @@ impl Grid {
 
     /// Memory that all caches take before anything comes.
     pub(super) fn least_expected(&self) -> u64 {
-        let each: u64 = self.cells.iter().map(|cell| cell.choice.least_bytes()).sum();
+        let each: u64 = self.plan.policies.iter().map(Choice::least_bytes).sum();
         each.saturating_mul(self.sizes_at_most() as u64)
     }
 
     /// The same, before anything was read.
     pub(super) fn expected(&self) -> u64 {
         let sizes = self.sizes_at_most();
-        let others =
-            self.cells.iter().filter(|cell| self.stack.is_none() || cell.choice.row().name != LRU);
-        let others: u64 =
-            others.map(|cell| engine::bytes(cell.choice.row(), &vec![1; sizes], 1)).sum();
-        let counts = self.stack.as_ref().map_or(0, |stack| DEPTH_BYTES * stack.counts());
-        let stack = if self.stack.is_some() { STACK_BYTES } else { 0 };
-        let waits = self.cells.iter().any(|cell| self.waits(cell));
+        let counting = self.counter.settled();
+        let stack = counting.stack.as_ref();
+        let others = self.plan.policies.iter();
+        let others = others.filter(|choice| stack.is_none() || choice.row().name != LRU);
+        // Engines that share the sizes of a policy have once each what it costs once.
+        let parts = counting.threads().div_ceil(others.clone().count().max(1)) as u64;
+        let others: u64 = others
+            .map(|choice| choice.row())
+            .map(|row| engine::bytes(row, &vec![1; sizes], 1) + (parts - 1) * row.once_bytes)
+            .sum();
+        let counts = stack.map_or(0, |stack| DEPTH_BYTES * stack.counts());
+        let stack = if stack.is_some() { STACK_BYTES } else { 0 };
+        let waits = counting.waits();
         NUMBER_BYTES + counts + if waits { others.max(stack) } else { others + stack }
     }
 }

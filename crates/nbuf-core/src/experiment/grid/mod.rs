@@ -8,6 +8,7 @@
 //! sizes, and what [`Grid::page_bytes`] says with the rest.
 
 mod between;
+mod counter;
 mod curves;
 mod feed;
 mod memory;
@@ -15,12 +16,12 @@ mod sampled;
 mod stack;
 mod target;
 
-use crate::cache::engine::{Count, Engine};
 use crate::cache::interner::Interner;
 use crate::cache::policy::Choice;
 use crate::trace::request::Unit;
 use crate::units::{PAGE_BYTES, SizeList, SizeListError};
 use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+use counter::{Cell, Counter};
 
 pub use curves::Names;
 pub(in crate::experiment) use curves::{corners_of_steps, counted, even_sizes};
@@ -87,21 +88,13 @@ impl Default for Plan {
     }
 }
 
-/// One policy and what it needs.
-struct Cell {
-    choice: Choice,
-    engine: Option<Box<dyn Engine>>,
-    counts: Vec<Count>,
-}
-
 /// The grid while it is fed.
 pub struct Grid {
     plan: Plan,
     pages: Pages,
     interner: Interner,
-    stack: Option<Stack>,
+    counter: Counter,
     stacked: Option<Stacked>,
-    cells: Vec<Cell>,
     accesses: u64,
     /// Accesses of the first reading, when there is a second.
     first: Option<u64>,
@@ -128,13 +121,13 @@ impl Grid {
     /// could tell, and there is none.
     pub fn new(plan: Plan) -> Result<Self, SizeListError> {
         let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
-        let cell = |&choice| Cell { choice, engine: None, counts: Vec::new() };
+        let cell = |&choice| Cell { choice, engines: Vec::new(), counts: Vec::new() };
+        let cells = plan.policies.iter().map(cell).collect();
         let mut grid = Self {
             pages: Pages::new(plan.unit, plan.page_bytes, plan.writes, plan.whole),
             interner: Interner::new(),
-            stack: None,
+            counter: Counter::new(cells, plan.parallel),
             stacked: None,
-            cells: plan.policies.iter().map(cell).collect(),
             accesses: 0,
             first: None,
             distinct: None,
@@ -162,7 +155,8 @@ impl Grid {
         if grid.plan.policies.iter().any(|choice| choice.row().name == LRU) && (split || !few) {
             let several = grid.plan.unit == Unit::Bytes && grid.plan.whole == Whole::No;
             let known = given.as_deref().unwrap_or_default();
-            grid.stack = Some(Stack::new(several, known, grid.plan.every, grid.plan.by));
+            let stack = Stack::new(several, known, grid.plan.every, grid.plan.by);
+            grid.counter.settle().stack = Some(stack);
         }
         match given {
             Some(sizes) => grid.start(&sizes),
@@ -181,12 +175,13 @@ impl Grid {
         }
         self.tally = Some(self.pages.tally());
         self.distinct = Some(self.interner.pages().into());
-        let wanted = self.accesses > 0 && self.cells.iter().any(|cell| self.waits(cell));
+        let counting = self.counter.settle();
+        let wanted = self.accesses > 0 && counting.waits();
         if !wanted {
             // No caller needs the numbers any more, and the work on the counts needs the memory.
             self.interner = Interner::new();
         }
-        self.stacked = self.stack.take().map(Stack::finish);
+        self.stacked = counting.stack.take().map(Stack::finish);
         if !wanted {
             return Ok(false);
         }
@@ -205,7 +200,8 @@ impl Grid {
         if self.first.is_none_or(|accesses| accesses == self.accesses) {
             return Vec::new();
         }
-        let dropped = self.cells.extract_if(.., |cell| cell.engine.is_some());
+        let cells = &mut self.counter.settle().cells;
+        let dropped = cells.extract_if(.., |cell| !cell.engines.is_empty());
         dropped.map(|cell| cell.choice.to_string()).collect()
     }
 
@@ -239,9 +235,8 @@ impl Grid {
         // The knee is what people ask for: every policy is shown there. Parts are exact a little
         // above it, and what they are parts of is shown where they are.
         let corners = self.stacked.as_ref().and_then(curves::lru_corners);
-        let is_split = self.plan.every.is_some() || self.plan.by.is_some();
         sizes.extend(corners.map(|corners| match corners.knee_pages {
-            knee if is_split => curves::edge_from(knee, distinct),
+            knee if self.has_parts() => curves::edge_from(knee, distinct),
             knee => knee,
         }));
         sizes.sort_unstable();
@@ -249,32 +244,25 @@ impl Grid {
         Ok(sizes)
     }
 
-    /// Whether a policy is to be counted on the second reading.
-    fn waits(&self, cell: &Cell) -> bool {
-        cell.engine.is_none() && !(self.stack.is_some() && cell.choice.row().name == LRU)
+    /// Whether parts of the accesses are counted apart.
+    fn has_parts(&self) -> bool {
+        self.plan.every.is_some() || self.plan.by.is_some()
     }
 
-    /// Gives an engine to every policy that the stack does not count.
+    /// Gives engines to every policy that the stack does not count.
     fn start(&mut self, sizes: &[u64]) {
-        let stacked = self.stack.is_some() || self.stacked.is_some();
-        for cell in &mut self.cells {
-            if cell.engine.is_some() || stacked && cell.choice.row().name == LRU {
-                continue;
-            }
-            cell.engine = Some(cell.choice.engine(sizes, self.plan.seed));
-        }
+        let stacked = self.stacked.is_some();
+        let seed = self.plan.seed;
+        self.counter.settle().start(sizes, stacked, seed);
     }
 
     /// The counts of every cell.
     fn count(&mut self) {
+        let counting = self.counter.settle();
         if self.stacked.is_none() {
-            self.stacked = self.stack.take().map(Stack::finish);
+            self.stacked = counting.stack.take().map(Stack::finish);
         }
-        for cell in &mut self.cells {
-            if let Some(engine) = cell.engine.take() {
-                cell.counts = engine.finish();
-            }
-        }
+        counting.cells.iter_mut().for_each(Cell::finish);
     }
 }
 

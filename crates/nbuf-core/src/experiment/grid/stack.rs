@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cache::engine::Accesses;
 use crate::meter::bins::{BINS, Histogram};
 use crate::meter::distance::{Depths, Distances, Misses};
 use crate::trace::request::{Op, Request};
-use crate::workload::pages::Step;
 
 /// Groups that are counted apart; what comes later is one more group, of the others.
 pub const GROUPS_MAX: usize = 4096;
@@ -38,6 +38,14 @@ pub enum By {
     Task,
     /// What was asked for.
     Op,
+}
+
+/// The requests that accesses come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// For each request that has accesses, its place in `requests`.
+    pub(super) from: &'a [u32],
+    pub(super) requests: &'a [Request],
 }
 
 /// A window that is over.
@@ -109,19 +117,32 @@ impl Stack {
         }
     }
 
-    /// The accesses of a step, whose keys have these numbers; `requests` is what it was made of.
-    pub(super) fn access(&mut self, pages: &[u32], step: &Step, requests: &[Request]) {
-        if self.requests.is_none() && self.every.is_none() && self.by.is_none() {
-            self.distances.access_all(pages, |_| ());
-            return;
+    /// The accesses of a step. Parts are counted of what they are `asked` by, which is needed for them.
+    pub(super) fn access(&mut self, accesses: &Accesses, asked: Option<Asked>) {
+        if let Some(asked) = asked {
+            return self.access_parts(accesses, asked);
         }
+        let distances = &mut self.distances;
+        match (&mut self.requests, accesses.request_ends) {
+            (None, _) => distances.access_all(accesses.pages, |_| ()),
+            (Some(requests), None) => {
+                distances.access_all(accesses.pages, |depth| requests.add(depth));
+            }
+            (Some(requests), Some(ends)) => {
+                distances.access_requests(accesses.pages, ends, |depth| requests.add(depth));
+            }
+        }
+    }
+
+    fn access_parts(&mut self, accesses: &Accesses, asked: Asked) {
         let mut depths = std::mem::take(&mut self.depths);
         depths.clear();
-        self.distances.access_all(pages, |depth| depths.push(depth));
+        self.distances.access_all(accesses.pages, |depth| depths.push(depth));
+        let ends = accesses.request_ends.unwrap_or_default();
         let mut from = 0;
-        for (at, &request) in step.from.iter().enumerate() {
-            let end = step.ends.get(at).map_or(at + 1, |&end| end as usize);
-            let request = &requests[request as usize];
+        for (at, &request) in asked.from.iter().enumerate() {
+            let end = ends.get(at).map_or(at + 1, |&end| end as usize);
+            let request = &asked.requests[request as usize];
             if let Some(every) = self.every {
                 turn(&mut self.windows, &self.sizes, every, request.time_ns);
             }

@@ -1,5 +1,7 @@
 //! Tests of the grid against caches that are run one by one, and against its input.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::cache::policy::{self, Access, Outcome};
 use crate::experiment::result::{CurvePoint, PolicyCurve};
@@ -340,32 +342,61 @@ fn what_a_warm_up_missed_is_not_counted() {
     }
 }
 
-/// An engine that notes on which thread it runs.
-struct Where(std::sync::Arc<std::sync::Mutex<Vec<std::thread::ThreadId>>>);
+/// An engine that panics, as one with a defect would.
+struct Broken;
 
-impl Engine for Where {
+impl crate::cache::engine::Engine for Broken {
     fn access(&mut self, _: &crate::cache::engine::Accesses) {
-        self.0.lock().unwrap().push(std::thread::current().id());
+        panic!("a defect");
     }
 
     fn remove(&mut self, _: &[u32]) {}
 
     fn start_counting(&mut self) {}
 
-    fn finish(self: Box<Self>) -> Vec<Count> {
+    fn finish(self: Box<Self>) -> Vec<crate::cache::engine::Count> {
         Vec::new()
     }
 }
 
 #[test]
-fn a_single_task_wakes_no_other_thread() {
-    // As the default command: a reading for LRU, and one for the optimum.
-    let mut grid = Grid::new(plan("lru,opt", None)).unwrap();
-    grid.take(&requests(700));
-    assert!(grid.again().unwrap());
-    let seen = std::sync::Arc::default();
-    grid.cells[1].engine = Some(Box::new(Where(std::sync::Arc::clone(&seen))));
-    requests(700).chunks(50).for_each(|requests| grid.take(requests));
-    let seen = seen.lock().unwrap();
-    assert!(seen.len() > 10 && seen.iter().all(|&id| id == std::thread::current().id()));
+fn a_panic_of_a_job_is_one_of_the_grid() {
+    let mut grid = Grid::new(plan("fifo", Some("3"))).unwrap();
+    grid.counter.settle().cells[0].engines = vec![Box::new(Broken)];
+    let take = std::panic::AssertUnwindSafe(|| {
+        requests(7000).chunks(50).for_each(|requests| grid.take(requests));
+        grid.finish(&Names::default())
+    });
+    let panic = std::panic::catch_unwind(take).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"a defect"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn threads_count_what_one_counts(
+        seed in 0..u64::MAX,
+        warmup_requests in 0..900_u64,
+        around in proptest::bool::ANY,
+        by_op in proptest::bool::ANY,
+        sizes in prop_oneof![Just(None), Just(Some("1,7,20,3")), Just(Some("2..60:3")), Just(Some("9"))],
+    ) {
+        let mut random = crate::clock::Random::new(seed);
+        let requests: Vec<Request> = (0..1000)
+            .map(|_| {
+                let op = [Op::Discard, Op::Write, Op::Read, Op::Read][random.below(4) as usize];
+                let page = random.below(60).min(random.below(90));
+                Request::new(op, page * 4096, 1 + random.below(9000))
+            })
+            .collect();
+        let draw = |parallel| {
+            let mut plan = plan("lru,opt,fifo,sieve,arc,s3-fifo,random", sizes);
+            plan.writes = if around { Writes::Around } else { Writes::Allocate };
+            plan.by = by_op.then_some(By::Op);
+            (plan.warmup_requests, plan.parallel, plan.seed) = (warmup_requests, parallel, seed);
+            serde_json::to_string(&run(plan, &requests)).unwrap()
+        };
+        prop_assert_eq!(draw(true), draw(false));
+    }
 }
