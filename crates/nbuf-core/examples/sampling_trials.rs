@@ -1,10 +1,14 @@
 //! How often the truth is in the band of a sampled curve: many seeds against the exact curve.
 //!
-//! `cargo run --release -p nbuf-core --example sampling_trials -- TRACE [RATE] [SEEDS]`; without
-//! arguments a small loop with noise, so that it runs anywhere. Needs 8 bytes an access.
+//! `cargo run --release -p nbuf-core --example sampling_trials -- TRACE [RATE] [SEEDS] [POLICY]`; without
+//! arguments a small loop with noise, so that it runs anywhere. Needs 8 bytes an access for LRU. Another
+//! policy is drawn as `nbuf curve --sample` draws it.
 
 #![expect(clippy::print_stdout, reason = "an example talks to whoever runs it")]
 
+use nbuf::experiment::curve::{self, Rate, Spec};
+use nbuf::experiment::result::{CurvePoint, PolicyCurve};
+use nbuf::experiment::session::Session;
 use nbuf::internal::cache::interner::Interner;
 use nbuf::internal::meter::distance::{Distances, Misses};
 use nbuf::internal::meter::sampled::{Estimate, Frequent, Sampled};
@@ -20,7 +24,11 @@ const HOT_CHUNK: usize = 4096;
 const HOT_PART: usize = 8;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [trace, rate, seeds, policy] = &given[..] {
+        return of_policy(trace, rate, seeds.parse().expect("a number"), policy);
+    }
+    let mut arguments = given.into_iter();
     let keys = arguments.next().map_or_else(noisy_loop, |path| read(&path));
     let mut number =
         |default: f64| arguments.next().map_or(default, |text| text.parse().expect("a number"));
@@ -39,6 +47,44 @@ fn main() {
             break;
         }
         tell(size, 1.0 - exact.at(size) as f64 / exact.accesses as f64, &estimates);
+    }
+}
+
+/// Small caches of any policy, against its caches of the whole trace.
+fn of_policy(trace: &str, rate: &str, seeds: u64, policy: &str) {
+    let spec = Spec {
+        traces: vec![trace.into()],
+        policies: vec![policy.parse().expect("a policy")],
+        sizes: Some("4096,8192,16384,32768,65536,131072,262144,524288".parse().expect("sizes")),
+        ..Spec::default()
+    };
+    let draw = |spec: &Spec, seed| {
+        let mut session = Session::new(&());
+        session.seed = seed;
+        curve::run(spec, &mut session).expect("a trace").curves.remove(0)
+    };
+    let exact = draw(&spec, 0);
+    let spec = Spec { sample: Some(Rate::Fixed(rate.parse().expect("a rate"))), ..spec };
+    let samples: Vec<PolicyCurve> = (0..seeds).map(|seed| draw(&spec, seed)).collect();
+    println!("{policy}, rate {rate}, {seeds} seeds");
+    println!("{:>10} {:>8} {:>8} {:>8} {:>10} {:>9}", "size", "hits", "judged", "inside", "band (±)", "bias");
+    for point in &exact.points {
+        let all = samples.iter().flat_map(|sample| &sample.points);
+        let all: Vec<_> = all.filter(|sample| sample.pages == point.pages).collect();
+        let range = |sample: &CurvePoint| sample.misses_low..=sample.misses_high;
+        let inside = all.iter().filter(|sample| range(sample).contains(&Some(point.misses))).count();
+        let width: f64 = all.iter().map(|sample| sample.half_width()).sum();
+        let bias: f64 = all.iter().map(|sample| sample.hit_ratio() - point.hit_ratio()).sum();
+        let count = all.len().max(1) as f64;
+        println!(
+            "{:>10} {:>8.4} {:>8} {:>7.1}% {:>10.4} {:>9.4}",
+            point.pages,
+            point.hit_ratio(),
+            all.len(),
+            inside as f64 * 100.0 / count,
+            width / count,
+            bias / count
+        );
     }
 }
 

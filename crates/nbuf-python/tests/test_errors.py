@@ -36,7 +36,6 @@ MISTAKES = [
     (lambda zipf: nbuf.curve(zipf, writes="never"), "`never`"),
     (lambda zipf: nbuf.curve(zipf, window="1y"), "1y is no window"),
     (lambda zipf: nbuf.curve(zipf, unit="byte"), "`byte` is no unit"),
-    (lambda zipf: nbuf.curve(zipf, policy="arc", sample=0.1), "draws lru only"),
     (lambda zipf: nbuf.curve(zipf, by="file"), "cannot split|names no"),
     (lambda zipf: nbuf.curve([]), "list of traces is empty"),
     (lambda zipf: nbuf.curve(7), "cannot be read from int"),

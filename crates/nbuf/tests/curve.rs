@@ -116,7 +116,6 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
         (&["--page", "1000", "blocks.log"], 2, "write a power of two"),
         (&["--sample", "0", "keys.txt"], 2, "write a share of the keys"),
         (&["--sample", "-1", "keys.txt"], 2, "write a share of the keys"),
-        (&["--sample", "0.1", "--policy", "fifo", "keys.txt"], 2, "--sample draws lru only"),
         (&["--target", "slowdown=1.1", "keys.txt"], 2, "`nbuf size` measures it"),
         (&["--window", "soon", "keys.txt"], 2, "write 1h, 10m"),
         (&["--html", "keys.txt", "keys.txt"], 125, "keys.txt exists"),
@@ -267,6 +266,8 @@ fn a_pipe_gives_the_curve_of_the_file() {
     assert!(said.contains("keys (keys)"), "{said}");
     let (nothing, said) = piped(&["--sample", "auto"]);
     assert!(nothing.is_err() && said.contains("a pipe can be read only once"), "{said}");
+    let (nothing, said) = piped(&["--sample", "0.5", "--policy", "arc"]);
+    assert!(nothing.is_err() && said.contains("several times for other policies"), "{said}");
     let (nothing, said) = piped(&["--policy", "fifo", "--size", "10%"]);
     assert!(nothing.is_err() && said.contains("a pipe is read once"), "{said}");
 }

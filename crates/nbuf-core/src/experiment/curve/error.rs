@@ -11,12 +11,12 @@ use crate::workload::source::SourceError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Only LRU can be sampled.
+    /// Small caches need a further reading.
     #[error(
-        "--sample draws lru only: a small cache of another policy is not a sample of a large \
-         one; leave --policy or --sample out"
+        "--sample reads the trace several times for other policies than lru, and a pipe can be read \
+         only once: give a file, or --policy lru"
     )]
-    SampleOfOthers,
+    SampleOfPipe,
     /// Only LRU is split.
     #[error(
         "--window and --by split the curve of lru, which --policy does not name: add lru \
@@ -191,8 +191,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::SampleOfOthers
-                | Self::SplitWithoutLru
+            Self::SplitWithoutLru
                 | Self::CostOfFormat { .. }
                 | Self::PriceAndCost
         )

@@ -11,6 +11,7 @@
 //! ```
 
 mod error;
+mod following;
 mod objects;
 mod parts;
 mod policies;
@@ -56,7 +57,6 @@ struct Drawn {
 /// Draws the curves of the spec. The session seeds policies that play with chance, and samples. A signal
 /// ends the reading early: what was read by then is in the document.
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Error> {
-    sampled::must_be_possible(spec)?;
     parts::must_be_possible(spec)?;
     if spec.cost.is_some() && matches!(spec.target, Some(Target::Price { .. })) {
         return Err(Error::PriceAndCost);
@@ -159,7 +159,7 @@ fn sample(spec: &Spec, reading: &mut Reading<'_>, rate: Rate, warmup: u64) -> Re
     for page_bytes in pages(spec, reading) {
         let outcome = sampled::run(spec, reading, page_bytes, (rate, warmup))?;
         warmup::must_leave_some(spec, reading, warmup)?;
-        curves.push(outcome.curve);
+        curves.extend(outcome.curves);
         tally = outcome.tally;
         if !reading.again() && spec.page_bytes.len() > 1 {
             return Err(Error::PipeOnce);

@@ -1,16 +1,17 @@
-//! The LRU curve from a sample of the keys.
+//! Curves from a sample of the keys: LRU's, and from small caches those of other policies.
 
-use super::policies::is_lru;
+use super::following::{FOLLOWED, Following, ends, feed, most};
+use super::policies::{is_lru, policies};
 use super::reading::Reading;
 use super::spec::Rate;
 use super::{Error, Spec};
-use crate::experiment::grid::{sampled_curve, sampled_sizes};
+use crate::cache::policy::Choice;
+use crate::experiment::grid::{Miniature, sampled_curve, sampled_sizes};
 use crate::experiment::notice::Notice;
 use crate::experiment::result::{CurvePoint, PolicyCurve, SampleFacts};
 use crate::meter::sampled::{Frequent, Sampled};
-use crate::trace::request::Request;
 use crate::workload::pages::{Pages, Step, Tally};
-use crate::workload::within::{Growing, take_within};
+use crate::workload::within::take_within;
 
 /// Keys that are followed exactly.
 const HOT_KEYS: usize = 8192;
@@ -24,29 +25,47 @@ const PREFIX_KEYS: usize = 1 << 20;
 const RATE_FIRST: f64 = 0.01;
 const RATE_GROWS: f64 = 4.0;
 
-/// What an access of a step takes.
-const ACCESS_BYTES: u64 = 16;
-
 /// What came of it.
 pub(super) struct Outcome {
-    pub(super) curve: PolicyCurve,
+    /// The curves of the policies of the spec; while they are drawn, LRU's and those of the others.
+    pub(super) curves: Vec<PolicyCurve>,
     pub(super) tally: Tally,
+    sizes_pages: Vec<u64>,
 }
 
-/// Refuses what no sample can show, before anything is read.
-pub(super) fn must_be_possible(spec: &Spec) -> Result<(), Error> {
-    let is_possible = spec.sample.is_none() || spec.policies.iter().all(is_lru);
-    if is_possible { Ok(()) } else { Err(Error::SampleOfOthers) }
+/// The policies that small caches stand for.
+fn others(spec: &Spec) -> Vec<Choice> {
+    spec.policies.first().map_or_else(Vec::new, |_| policies(spec)).into_iter().filter(|choice| !is_lru(choice)).collect()
 }
 
-/// Draws the curve of pages of this size.
+/// Draws the curves of pages of this size.
 pub(super) fn run(
     spec: &Spec,
     reading: &mut Reading<'_>,
     page_bytes: u64,
     (rate, warmup): (Rate, u64),
 ) -> Result<Outcome, Error> {
+    let mut outcome = draw(spec, reading, page_bytes, (rate, warmup))?;
+    let lru = |choice: &Choice| choice.to_string();
+    if !spec.policies.is_empty() {
+        let order: Vec<String> = policies(spec).iter().map(lru).collect();
+        let place = |curve: &PolicyCurve| order.iter().position(|policy| *policy == curve.policy);
+        outcome.curves.retain(|curve| place(curve).is_some());
+        outcome.curves.sort_by_key(place);
+    }
+    Ok(outcome)
+}
+
+fn draw(
+    spec: &Spec,
+    reading: &mut Reading<'_>,
+    page_bytes: u64,
+    (rate, warmup): (Rate, u64),
+) -> Result<Outcome, Error> {
     let again = reading.again();
+    if !again && !others(spec).is_empty() {
+        return Err(Error::SampleOfPipe);
+    }
     let Rate::Fixed(rate) = rate else {
         if !again {
             return Err(Error::AutoOfPipe);
@@ -71,9 +90,11 @@ fn auto(
     let mut rate = RATE_FIRST;
     loop {
         let outcome = once(spec, reading, page_bytes, (rate, warmup), &hot)?;
-        let widest = outcome.curve.points.iter().map(CurvePoint::half_width).fold(0.0, f64::max);
+        let points = || outcome.curves.iter().flat_map(|curve| &curve.points);
+        let widest = points().map(CurvePoint::half_width).fold(0.0, f64::max);
         reading.notice(&Notice::BandWidth { rate, points: widest * 100.0 });
-        let enough = widest * 100.0 <= spec.tolerance && !outcome.curve.points.is_empty();
+        let is_judged = outcome.curves.iter().all(|curve| !curve.points.is_empty());
+        let enough = widest * 100.0 <= spec.tolerance && is_judged;
         if enough || rate >= 1.0 {
             return Ok(outcome);
         }
@@ -111,9 +132,10 @@ fn once(
     spec: &Spec,
     reading: &mut Reading<'_>,
     page_bytes: u64,
-    (rate, mut warming): (f64, u64),
+    (rate, warmup): (f64, u64),
     hot: &[u64],
 ) -> Result<Outcome, Error> {
+    let mut warming = warmup;
     let mut pages = pages(spec, reading, page_bytes);
     let mut sampled = Sampled::new(rate, reading.session.seed, hot);
     reading.read(|requests, bound| {
@@ -121,7 +143,33 @@ fn once(
         let mut following = Following { pages: &mut pages, sampled: &mut sampled, warming };
         take_within(&mut following, requests, FOLLOWED, bound)
     })?;
-    finish(reading, page_bytes, sampled, (rate, hot.len()), pages.tally())
+    let mut outcome = finish(reading, page_bytes, sampled, (rate, hot.len()), pages.tally())?;
+    let others = others(spec);
+    if !others.is_empty() {
+        let curves = miniatures(reading, page_bytes, (rate, warmup), others, &outcome)?;
+        outcome.curves.extend(curves);
+    }
+    Ok(outcome)
+}
+
+/// Small caches of the other policies, at the sizes of LRU's curve: another reading.
+fn miniatures(
+    reading: &mut Reading<'_>,
+    page_bytes: u64,
+    (rate, mut warming): (f64, u64),
+    others: Vec<Choice>,
+    lru: &Outcome,
+) -> Result<Vec<PolicyCurve>, Error> {
+    let mut pages = pages(reading.spec, reading, page_bytes);
+    let seed = reading.session.seed;
+    let mut miniature = Miniature::new(others, lru.sizes_pages.clone(), rate, seed);
+    reading.read(|requests, bound| {
+        let (pages, sampled, warming) = (&mut pages, &mut miniature, &mut warming);
+        take_within(&mut Following { pages, sampled, warming }, requests, FOLLOWED, bound)
+    })?;
+    let distinct_pages = lru.curves.first().map_or(0, |curve| curve.distinct_pages);
+    let facts = SampleFacts { rate, seed, ..SampleFacts::default() };
+    Ok(miniature.finish(page_bytes, distinct_pages, facts))
 }
 
 /// A pipe comes once: its beginning is kept, to find the hot keys, and then taken as the rest is.
@@ -190,67 +238,6 @@ fn finish(
         followed_keys,
         judged_from_pages: None,
     };
-    Ok(Outcome { curve: sampled_curve(&estimate, &sizes, page_bytes, facts), tally })
-}
-
-/// What grows with a trace.
-const FOLLOWED: &str = "the keys that the sample follows";
-
-/// A sample that is fed.
-struct Following<'a> {
-    pages: &'a mut Pages,
-    sampled: &'a mut Sampled,
-    /// Requests of the warm-up that are still to come.
-    warming: &'a mut u64,
-}
-
-impl Growing for Following<'_> {
-    fn most(&self, requests: &[Request]) -> u64 {
-        let ahead = self.pages.ahead(requests);
-        let step = ACCESS_BYTES * ahead.longest;
-        self.sampled.bytes(ahead.keys).saturating_add(self.pages.bytes(ahead.keys) + step)
-    }
-
-    fn least(&self, requests: &[Request]) -> u64 {
-        self.sampled.bytes(0).max(self.sampled.bytes_for(self.pages.distinct(requests)))
-    }
-
-    fn take(&mut self, requests: &[Request]) {
-        let (first, others) = requests.split_at(most(*self.warming, requests.len()));
-        each(self.pages, first, |step| feed(self.sampled, step));
-        if ends(self.warming, first.len()) {
-            self.sampled.start_counting();
-        }
-        each(self.pages, others, |step| feed(self.sampled, step));
-    }
-}
-
-/// How many of these requests can be taken at once: none of them beyond the end of the warm-up.
-fn most(warming: u64, requests: usize) -> usize {
-    match usize::try_from(warming) {
-        Ok(left) if left > 0 => left.min(requests),
-        _ => requests,
-    }
-}
-
-/// Takes requests off the warm-up; whether they end it.
-fn ends(warming: &mut u64, requests: usize) -> bool {
-    let was_warming = *warming > 0;
-    *warming = warming.saturating_sub(requests as u64);
-    was_warming && *warming == 0
-}
-
-/// Gives the steps of these requests to `take`.
-fn each(pages: &mut Pages, mut requests: &[Request], mut take: impl FnMut(&Step)) {
-    let mut step = Step::default();
-    while !requests.is_empty() {
-        let taken = pages.step(requests, &mut step);
-        take(&step);
-        requests = &requests[taken..];
-    }
-}
-
-fn feed(sampled: &mut Sampled, step: &Step) {
-    sampled.access(&step.keys);
-    step.gone.iter().for_each(|range| sampled.remove(range.first, range.last));
+    let lru = sampled_curve(&estimate, &sizes, page_bytes, facts);
+    Ok(Outcome { curves: vec![lru], tally, sizes_pages: sizes })
 }

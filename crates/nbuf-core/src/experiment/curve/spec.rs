@@ -57,7 +57,7 @@ pub struct Spec {
     pub writes: Writes,
     /// What fills the caches before anything is counted.
     pub warmup: Option<Warmup>,
-    /// Draws LRU from a sample of the keys.
+    /// Draws the curves from a sample of the keys.
     pub sample: Option<Rate>,
     /// With a rate of `auto`: the half width of the widest band, in points of the hit ratio.
     pub tolerance: f64,

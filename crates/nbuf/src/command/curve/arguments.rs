@@ -89,7 +89,7 @@ pub(crate) struct Args {
     pub(super) warmup: Option<Warmup>,
 
     /// Sample this share of the keys (0.01), or `auto`: from one percent up, until the band is narrow
-    /// enough; LRU only
+    /// enough
     #[arg(long, value_name = "RATE|auto", value_parser = rate, conflicts_with_all = ["window", "by"])]
     pub(super) sample: Option<Rate>,
 
