@@ -66,7 +66,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
     fs::write(place.path("below.csv"), "key,size,cost\n1,2,-3\n").unwrap();
-    let cases: [(&[&str], i32, &str); 34] = [
+    let cases: [(&[&str], i32, &str); 33] = [
         (
             &["--cost", "cost", "below.csv"],
             125,

@@ -167,9 +167,7 @@ fn miniatures(
         let (pages, sampled, warming) = (&mut pages, &mut miniature, &mut warming);
         take_within(&mut Following { pages, sampled, warming }, requests, FOLLOWED, bound)
     })?;
-    let distinct_pages = lru.curves.first().map_or(0, |curve| curve.distinct_pages);
-    let facts = SampleFacts { rate, seed, ..SampleFacts::default() };
-    Ok(miniature.finish(page_bytes, distinct_pages, facts))
+    Ok(lru.curves.first().map_or_else(Vec::new, |lru| miniature.finish(lru)))
 }
 
 /// A pipe comes once: its beginning is kept, to find the hot keys, and then taken as the rest is.
