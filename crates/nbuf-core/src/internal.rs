@@ -35,7 +35,7 @@ pub mod disc {
             pub use crate::disc::model::drive::*;
         }
     }
-    #[cfg(feature = "system")]
+    #[cfg(feature = "paths")]
     pub mod nbd {
         pub use crate::disc::nbd::client::chunk_of_read;
     }

@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod behind;
 mod check;
 mod config;
 mod describe;
@@ -23,12 +24,16 @@ mod readahead;
 mod ready;
 mod spec;
 mod tls;
+mod trust;
 mod watch;
 
 use crate::cache::cached::Settings;
 pub use crate::cache::cached::{Bypass, Writes};
 pub use crate::cache::policy::Choice;
-pub use crate::path::nbd::{Address, CredentialsError, ListenError};
+pub use crate::path::nbd::{
+    Address, CredentialsError, ListenError, Remote, RemoteError, RemotePlace, TrustError,
+};
+pub use behind::{BehindSpec, BehindSpecError};
 pub use check::check;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
@@ -36,8 +41,9 @@ pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
 pub use need::{NeedSpec, need};
 pub use readahead::{Readahead, ReadaheadError};
-pub use spec::{BehindSpec, BehindSpecError, Spec};
+pub use spec::Spec;
 pub use tls::{TlsError, TlsErrorKind, TlsSpec};
+pub use trust::TrustSpec;
 pub use watch::{WatchSpec, watch};
 
 use std::path::{Path, PathBuf};
@@ -47,7 +53,9 @@ use super::result::ServeDocument;
 use super::session::{Interim, Observer, Session};
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
-use crate::path::nbd::{self, Behind, Instead, Offer, PassedSockets, Server, ServerError, Setup};
+use crate::path::nbd::{
+    self, Behind, Instead, Offer, PassedSockets, Server, ServerError, Setup, Trust,
+};
 use crate::sys::memory::available;
 use crate::units::Bytes;
 use describe::describe;
@@ -91,10 +99,14 @@ pub fn run_with(
         return Err(Error::NoMemory { wanted, available });
     }
     let tls = spec.tls.as_ref().map(TlsSpec::open).transpose()?;
+    let trust = spec.trust.as_ref().map(TrustSpec::load).transpose()?;
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let offers = spec.exports.iter().map(|export| open(spec, export, clock, session.observer));
+    let offers = spec
+        .exports
+        .iter()
+        .map(|export| open(spec, export, trust.as_ref(), clock, session.observer));
     let offers = offers.collect::<Result<Vec<Offer>, Error>>()?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
@@ -132,6 +144,7 @@ pub fn run_with(
 fn open(
     spec: &Spec,
     export: &ExportSpec,
+    trust: Option<&Trust>,
     clock: Stopwatch,
     observer: &dyn Observer,
 ) -> Result<Offer, Error> {
@@ -160,8 +173,8 @@ fn open(
             }
             disc
         }
-        BehindSpec::Nbd(socket) => Behind::nbd(socket, clock)
-            .map_err(|error| Error::Behind { socket: socket.display().to_string(), error })?,
+        BehindSpec::Nbd(remote) => Behind::nbd(remote, trust, clock)
+            .map_err(|error| Error::Behind { address: remote.to_string(), error })?,
     };
     Ok(Offer {
         name: export.name.clone(),

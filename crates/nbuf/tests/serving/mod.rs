@@ -2,6 +2,7 @@
 
 mod ahead;
 mod allocation;
+mod behind;
 mod certificates;
 mod devices;
 mod direct;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Address, BehindSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
-    Writes,
+    TrustSpec, Writes,
 };
 use crate::sys::input::{self, Refused};
 use crate::units::{Bytes, Nanos, Size, as_text};
@@ -63,6 +63,12 @@ pub struct Config {
     pub tls_ca: Option<PathBuf>,
     /// Whether Unix sockets need TLS too.
     pub tls_unix: Option<bool>,
+    /// Those that sign the certificates of servers behind.
+    pub disc_tls_ca: Option<PathBuf>,
+    /// The certificate that is shown to them.
+    pub disc_tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub disc_tls_key: Option<PathBuf>,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -182,7 +188,9 @@ impl Config {
     /// The same with paths from this folder.
     fn within(mut self, folder: &Path) -> Self {
         let tls = [&mut self.tls_cert, &mut self.tls_key, &mut self.tls_ca];
-        for path in [&mut self.socket, &mut self.control].into_iter().chain(tls).flatten() {
+        let trust = [&mut self.disc_tls_ca, &mut self.disc_tls_cert, &mut self.disc_tls_key];
+        let sockets = [&mut self.socket, &mut self.control];
+        for path in sockets.into_iter().chain(tls).chain(trust).flatten() {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
@@ -211,6 +219,9 @@ impl Config {
             tls_key: self.tls_key.or(other.tls_key),
             tls_ca: self.tls_ca.or(other.tls_ca),
             tls_unix: self.tls_unix.or(other.tls_unix),
+            disc_tls_ca: self.disc_tls_ca.or(other.disc_tls_ca),
+            disc_tls_cert: self.disc_tls_cert.or(other.disc_tls_cert),
+            disc_tls_key: self.disc_tls_key.or(other.disc_tls_key),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             readahead: self.readahead.or(other.readahead),
@@ -228,7 +239,7 @@ impl Config {
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
         let exports = self.exports()?;
-        let tls = TlsSpec::of(&self)?;
+        let (tls, trust) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?);
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
@@ -247,6 +258,7 @@ impl Config {
             control: self.control.map(absolute).transpose()?,
             allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
             tls,
+            trust,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
@@ -301,7 +313,10 @@ mod tests {
         for (text, want) in [
             ("disc = 'file:a'\n\nsizes = '1MiB'", "line 3: unknown key `sizes`, expected one of"),
             ("size = '1MiB", "line 1: "),
-            ("disc = 'a'", "line 1: write file:PATH, direct:PATH or nbd:unix:PATH"),
+            (
+                "disc = 'a'",
+                "line 1: write file:PATH, direct:PATH, nbd:unix:PATH or nbds://HOST/EXPORT",
+            ),
             ("size = 5", "line 1: invalid type: integer `5`"),
             ("clients = 3\nwrite = 'later'", "line 2: write `back`, `through` or `around`"),
             ("policy = 'best'", "line 1: "),
@@ -335,6 +350,14 @@ mod tests {
                 "disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']\ntls-cert = 'c'\ntls-key = 'k'",
                 "no loopback",
             ),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'", "which disc-tls-ca?"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'", "which disc-tls-key?"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'", "which disc-tls-cert?"),
+            (
+                "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'\ndisc-tls-key = 'k'",
+                "which disc-tls-ca?",
+            ),
+            ("disc = 'nbd://h/e'\nsize = '1MiB'\ndisc-tls-ca = 'c'", "no disc is reached by TLS"),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
             ("size = '1MiB'\n[[export]]\nname = 'a'", "which disc?"),
         ] {
