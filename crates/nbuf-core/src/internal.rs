@@ -75,6 +75,11 @@ pub mod path {
     }
 }
 
+#[cfg(feature = "paths")]
+pub mod serve {
+    pub use crate::experiment::serve::state::{Held, Identity, List};
+}
+
 #[cfg(feature = "capture")]
 pub mod size {
     pub use crate::experiment::size::curve::draw;

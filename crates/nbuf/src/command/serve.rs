@@ -129,6 +129,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     disc_tls_key: Option<PathBuf>,
 
+    /// Keep in this file which pages the cache holds when the server ends, and have them back at the next start
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]
     policy: Option<Choice>,
@@ -277,6 +281,7 @@ impl Args {
             disc_tls_ca: self.disc_tls_ca.clone(),
             disc_tls_cert: self.disc_tls_cert.clone(),
             disc_tls_key: self.disc_tls_key.clone(),
+            state: self.state.clone(),
             policy: self.policy,
             read_only: self.read_only.then_some(true),
             readahead: self.readahead,

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -51,12 +51,28 @@ fn server(place: &Place, disc: &str, folder: &Path, write: &str) -> Server {
     Server::spawn(command, socket)
 }
 
-/// nbdkit with a file, and TLS as its options say.
-fn nbdkit(place: &Place, folder: &Path, options: &[&str]) -> Nbdkit {
+/// nbdkit at this socket with a file, and TLS as its options say.
+fn nbdkit(place: &Place, socket: &str, folder: &Path, options: &[&str]) -> Nbdkit {
     let certificates = format!("--tls-certificates={}", folder.display());
     let path = format!("file={}", place.path("disc.img").display());
-    let all = [&[certificates.as_str()], options, &["file", &path]].concat();
-    Nbdkit::start(place.path("kit"), &all)
+    let all = [&[certificates.as_str()], options, &["file", &path]];
+    Nbdkit::start(place.path(socket), &all.concat())
+}
+
+/// nbdkit at a port with a file, for clients with a certificate.
+fn nbdkit_at_a_port(place: &Place, folder: &Path) -> (Nbdkit, u16) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = std::process::Command::new("nbdkit");
+    command.args(["-f", "--tls=require", "--tls-verify-peer", "--ipaddr", "127.0.0.1", "--port"]);
+    command.arg(port.to_string()).arg(format!("--tls-certificates={}", folder.display()));
+    command.arg("file").arg(place.path("disc.img")).stderr(std::process::Stdio::null());
+    let kit = Nbdkit { child: command.spawn().unwrap(), socket: PathBuf::new() };
+    let listens = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    assert!(listens, "nbdkit does not listen");
+    (kit, port)
 }
 
 fn sealed_uri(socket: &Path) -> String {
@@ -115,15 +131,13 @@ fn a_disc_of_nbdkit_is_reached_by_tls() {
     let folder = pki(&place, "pki");
     for write in ["back", "through"] {
         let (_, mut data) = image(&place, 8 * MIB);
-        let kit = nbdkit(&place, &folder, &["--tls=require", "--tls-verify-peer"]);
+        let kit = nbdkit(&place, write, &folder, &["--tls=require", "--tls-verify-peer"]);
         work(server(&place, &sealed_uri(&kit.socket), &folder, write), &mut data);
         assert!(fs::read(place.path("disc.img")).unwrap() == data, "{write}");
     }
     // By TCP, by name, and with an export that nbdkit does not look at.
     let (_, data) = image(&place, 8 * MIB);
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-    let _kit = nbdkit(&place, &folder, &["--tls=require", "--tls-verify-peer", "--port", &port]);
-    // The last of two options counts: nbdkit listens at the port alone.
+    let (_kit, port) = nbdkit_at_a_port(&place, &folder);
     let disc = format!("nbds://localhost:{port}/some%20name");
     let server = server(&place, &disc, &folder, "through");
     assert!(server.client().read(0, MIB).unwrap() == data[..MIB]);
@@ -163,16 +177,12 @@ fn a_server_behind_that_is_not_the_right_one_is_refused() {
     refused(&place, &uri, &trust[..2], &[start, "alert"]);
     let named = format!("{uri}?tls-hostname=disc.example.com");
     refused(&place, &named, &trust, &[start, "not valid for name"]);
-    let expired = behind.folder.join("expired");
-    fs::create_dir(&expired).unwrap();
     // In plain to a server that needs TLS, and by TLS to one that has none.
     refused(&place, &format!("nbd://localhost:{port}/"), &[], &["the server needs TLS", "nbds"]);
-    let plain = Server::start(&place, &disc, &["--size", "64KiB", "--read-only"]);
-    drop(plain);
     assert_eq!(behind.server.end().0, 0);
     let plain = Server::start(&place, &disc, &["--size", "64KiB"]);
     let uri = sealed_uri(&plain.socket);
-    refused(&place, &uri, &trust, &["the server has no TLS", "nothing in plain"]);
+    refused(&place, &uri, &trust, &["the server has no TLS", "anything in plain"]);
     refused(&place, "nbds://localhost:1/", &trust, &["refused", "start it first"]);
     refused(
         &place,
@@ -230,7 +240,7 @@ fn a_downgrade_gets_nothing_in_plain() {
         let socket = place.path(&format!("script{at}"));
         // One that is cut within an answer.
         let is_short = answer.len() < ACK.len();
-        let heard = if is_short {
+        let noted = if is_short {
             let listener = UnixListener::bind(&socket).unwrap();
             std::thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
@@ -243,7 +253,7 @@ fn a_downgrade_gets_nothing_in_plain() {
             script(&socket, answer)
         };
         refused(&place, &sealed_uri(&socket), &trust, &[want]);
-        let said = heard.join().unwrap();
+        let said = noted.join().unwrap();
         let (first, rest) = said.split_at(STARTTLS.len());
         assert_eq!(first, STARTTLS);
         // What follows is TLS: its first message or its alert.
@@ -286,7 +296,7 @@ fn nothing_of_the_disc_is_seen_on_the_way() {
     let place = Place::new();
     let folder = pki(&place, "pki");
     let (_, data) = image(&place, MIB);
-    let kit = nbdkit(&place, &folder, &["--tls=require"]);
+    let kit = nbdkit(&place, "kit", &folder, &["--tls=require"]);
     let noted = tap(&place.path("tap"), kit.socket.clone());
     let server = server(&place, &sealed_uri(&place.path("tap")), &folder, "through");
     let mut client = server.client();
@@ -297,9 +307,17 @@ fn nothing_of_the_disc_is_seen_on_the_way() {
     let all = seen.concat();
     assert!(all.len() > MIB + 65536);
     let has = |word: &[u8]| all.windows(word.len()).filter(|part| *part == word).count();
-    assert_eq!(has(b"IHAVEOPT"), 2, "that of the greeting, and that of STARTTLS");
+    assert_eq!(has(b"IHAVEOPT"), 2, "one in the greeting, and STARTTLS");
     assert_eq!((has(&[b'S'; 16]), has(&[7; 16])), (0, 0));
     assert_eq!(fs::read(place.path("disc.img")).unwrap()[..65536], [b'S'; 65536]);
+}
+
+/// nbdkit whose reads take a second.
+fn slow(place: &Place, folder: &Path) -> Nbdkit {
+    let certificates = format!("--tls-certificates={}", folder.display());
+    let path = format!("file={}", place.path("disc.img").display());
+    let options = ["--tls=require", "--filter=delay", &certificates, "file", &path, "rdelay=1"];
+    Nbdkit::start(place.path("kit"), &options)
 }
 
 /// Hits go on, all else fails, a flush does not succeed, and the end says what is owed.
@@ -311,7 +329,7 @@ fn a_server_behind_that_dies_takes_nothing_along_silently() {
     let place = Place::new();
     let folder = pki(&place, "pki");
     let (_, data) = image(&place, 4 * MIB);
-    let kit = nbdkit(&place, &folder, &["--tls=require", "--filter=delay", "rdelay=3"]);
+    let kit = slow(&place, &folder);
     let server = server(&place, &sealed_uri(&kit.socket), &folder, "back");
     let mut client = server.client();
     assert!(client.read(0, 4096).unwrap() == data[..4096]);

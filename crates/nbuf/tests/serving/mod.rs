@@ -12,6 +12,7 @@ mod hostile;
 mod measured;
 mod operations;
 mod probes;
+mod state;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};

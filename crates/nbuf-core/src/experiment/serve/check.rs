@@ -3,6 +3,7 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use super::state::State;
 use super::{Address, BehindSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
 use crate::path::nbd;
 
@@ -19,6 +20,7 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.control.as_deref().map_or(Ok(()), has_folder)?;
     spec.tls.as_ref().map(TlsSpec::load).transpose()?;
     spec.trust.as_ref().map(TrustSpec::load).transpose()?;
+    spec.state.as_deref().map(State::check).transpose()?;
     let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
     sizes

@@ -11,6 +11,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
+
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,8 +21,9 @@ use super::{
     Address, BehindSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
     TrustSpec, Writes,
 };
-use crate::sys::input::{self, Refused};
+use crate::sys::input;
 use crate::units::{Bytes, Nanos, Size, as_text};
+pub use error::ConfigError;
 
 /// No real file is longer.
 const BYTES_MAX: u64 = 1 << 20;
@@ -69,6 +72,8 @@ pub struct Config {
     pub disc_tls_cert: Option<PathBuf>,
     /// Its key.
     pub disc_tls_key: Option<PathBuf>,
+    /// Where it is kept for the next start what caches held.
+    pub state: Option<PathBuf>,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -119,33 +124,6 @@ impl From<NamedDisc> for ExportConfig {
     }
 }
 
-/// Why a file is not how a server is set.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// It cannot be opened.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// It is no text.
-    #[error("{name}: cannot be read as text ({error}): give a file in TOML, of 1 MiB at most")]
-    Read {
-        /// The file.
-        name: String,
-        /// What went wrong.
-        error: io::Error,
-    },
-    /// A line is wrong.
-    #[error("{}line {line}: {what}", .name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default())]
-    Line {
-        /// The file, if the text is of one.
-        name: Option<String>,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        what: String,
-    },
-}
-
 impl Config {
     /// Reads a file. Paths in it are from its directory.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
@@ -189,8 +167,8 @@ impl Config {
     fn within(mut self, folder: &Path) -> Self {
         let tls = [&mut self.tls_cert, &mut self.tls_key, &mut self.tls_ca];
         let trust = [&mut self.disc_tls_ca, &mut self.disc_tls_cert, &mut self.disc_tls_key];
-        let sockets = [&mut self.socket, &mut self.control];
-        for path in sockets.into_iter().chain(tls).chain(trust).flatten() {
+        let others = [&mut self.socket, &mut self.control, &mut self.state];
+        for path in others.into_iter().chain(tls).chain(trust).flatten() {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
@@ -222,6 +200,7 @@ impl Config {
             disc_tls_ca: self.disc_tls_ca.or(other.disc_tls_ca),
             disc_tls_cert: self.disc_tls_cert.or(other.disc_tls_cert),
             disc_tls_key: self.disc_tls_key.or(other.disc_tls_key),
+            state: self.state.or(other.state),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             readahead: self.readahead.or(other.readahead),
@@ -259,6 +238,7 @@ impl Config {
             allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
             tls,
             trust,
+            state: self.state.map(absolute).transpose()?,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),

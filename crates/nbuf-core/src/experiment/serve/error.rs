@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{ConfigError, TlsError};
+use super::{ConfigError, StateError, TlsError};
 use crate::path::nbd::{DiscFileError, ServerError};
 use crate::units::Bytes;
 
@@ -46,6 +46,9 @@ pub enum Error {
     /// A certificate, or a key.
     #[error(transparent)]
     Tls(TlsError),
+    /// The file that keeps what caches held.
+    #[error(transparent)]
+    State(StateError),
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),

@@ -28,6 +28,8 @@ pub struct Spec {
     pub tls: Option<TlsSpec>,
     /// Which servers behind are trusted, for discs that are reached by TLS.
     pub trust: Option<TrustSpec>,
+    /// Where it is kept for the next start what caches held.
+    pub state: Option<PathBuf>,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -53,6 +55,7 @@ impl Spec {
             allows_anyone: false,
             tls: None,
             trust: None,
+            state: None,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
