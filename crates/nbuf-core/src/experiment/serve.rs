@@ -119,7 +119,9 @@ pub fn run_with(
     let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();
     let mut server = Server::new(offers, setup, clock)?;
     // Whatever could go wrong before leaves the list alone.
-    state.iter_mut().for_each(|state| state.begin(session.observer));
+    if let Some(state) = &mut state {
+        state.begin(session.observer);
+    }
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
     session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;

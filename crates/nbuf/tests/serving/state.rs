@@ -296,19 +296,19 @@ fn a_full_file_system_costs_the_list_and_nothing_else() {
     let state = full.0.join("state");
     let kept = ["--readahead", "off", "--write", "back", "--state", state.to_str().unwrap()];
     let options = [&["--size", "1MiB"], &kept[..]].concat();
-    let run = |fill: &dyn Fn()| {
+    let run = |act: &dyn Fn()| {
         let server = Server::start(&place, &disc, &options);
-        fill();
+        act();
         read_and_end(server, &data, &SOME)
     };
     assert_eq!(run(&|| {}), "");
     let kept = fs::read(&state).unwrap();
     // No room at the end: the file says that a server runs, and is whole.
     let filler = full.0.join("filler");
-    let fill = || {
+    let stuff = || {
         let _ = fs::write(&filler, vec![1; 100 << 10]);
     };
-    let said = run(&fill);
+    let said = run(&stuff);
     assert!(
         said.contains("state: cannot write") && said.contains("the next start is cold"),
         "{said}"

@@ -175,7 +175,7 @@ impl Client {
         while self.wants_to_write() && self.broken.is_none() {
             match self.line.send(&self.out[self.sent..]) {
                 Ok(0) if self.sent < self.out.len() => {
-                    self.break_off("the server behind takes nothing more")
+                    self.break_off("the server behind takes nothing more");
                 }
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -258,10 +258,7 @@ impl Disc for Client {
             Op::Discard => !request.zeros && self.flags & export::SEND_TRIM == 0,
             _ => false,
         };
-        if is_moot {
-            return self.answer(request, data, now, self.broken.clone());
-        }
-        if self.broken.is_some() {
+        if is_moot || self.broken.is_some() {
             return self.answer(request, data, now, self.broken.clone());
         }
         let left_bytes = request.length_bytes;
