@@ -45,7 +45,7 @@ fn agree(layer: &mut Layer) {
 
 fuzz_target!(|input: (bool, Vec<&[u8]>)| {
     let (is_agreed, pieces) = input;
-    let mut layer = Layer::new(&ENDS.0).unwrap();
+    let mut layer = ENDS.0.layer().unwrap();
     if is_agreed {
         agree(&mut layer);
     }

@@ -35,7 +35,7 @@ pub mod disc {
             pub use crate::disc::model::drive::*;
         }
     }
-    #[cfg(feature = "system")]
+    #[cfg(feature = "paths")]
     pub mod nbd {
         pub use crate::disc::nbd::client::chunk_of_read;
     }
@@ -73,6 +73,11 @@ pub mod path {
     pub mod wake {
         pub use crate::path::wake::*;
     }
+}
+
+#[cfg(feature = "paths")]
+pub mod serve {
+    pub use crate::experiment::serve::state::{Held, Identity, List};
 }
 
 #[cfg(feature = "capture")]

@@ -318,7 +318,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     check(&["--disc", "file:absent", "--size", "1MiB"], 125, "absent: No such file");
     check(&["--disc", "file:.", "--size", "1MiB"], 125, "neither a regular file nor a block");
     check(&["--disc", "file:empty", "--size", "1MiB"], 125, "is empty");
-    check(&["--disc", "disc.img", "--size", "1MiB"], 2, "write file:PATH, direct:PATH or nbd");
+    check(&["--disc", "disc.img", "--size", "1MiB"], 2, "write file:PATH, direct:PATH, nbd");
     check(&["--disc", "nbd:unix:absent", "--size", "1MiB"], 125, "start it first");
     check(&["--disc", "file:file", "--size", "1"], 2, "less than a page");
     check(&["--disc", "file:file", "--size", "1MiB", "--page", "1000"], 2, "no power of two");

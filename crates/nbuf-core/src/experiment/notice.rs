@@ -31,7 +31,7 @@ use crate::workload::record;
 use crate::workload::source::Detected;
 pub use paths::PathNotice;
 pub use probe::ProbeNotice;
-pub use serve::ServeNotice;
+pub use serve::{ServeNotice, StateNotice};
 
 /// Something that happened.
 #[derive(Debug)]

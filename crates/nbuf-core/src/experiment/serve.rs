@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod behind;
 mod check;
 mod config;
 mod describe;
@@ -19,16 +20,21 @@ mod export;
 mod keep;
 mod limits;
 mod need;
+mod open;
 mod readahead;
 mod ready;
 mod spec;
+pub(crate) mod state;
 mod tls;
+mod trust;
 mod watch;
 
-use crate::cache::cached::Settings;
 pub use crate::cache::cached::{Bypass, Writes};
 pub use crate::cache::policy::Choice;
-pub use crate::path::nbd::{Address, CredentialsError, ListenError};
+pub use crate::path::nbd::{
+    Address, CredentialsError, ListenError, Remote, RemoteError, RemotePlace, TrustError,
+};
+pub use behind::{BehindSpec, BehindSpecError};
 pub use check::check;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;
@@ -36,24 +42,22 @@ pub use export::{ExportSpec, NamedDisc, NamedDiscError};
 pub use keep::Reread;
 pub use need::{NeedSpec, need};
 pub use readahead::{Readahead, ReadaheadError};
-pub use spec::{BehindSpec, BehindSpecError, Spec};
+pub use spec::Spec;
+pub use state::{ListError, StateError, StateErrorKind};
 pub use tls::{TlsError, TlsErrorKind, TlsSpec};
+pub use trust::TrustSpec;
 pub use watch::{WatchSpec, watch};
 
 use std::path::{Path, PathBuf};
 
-use super::notice::{Notice, ServeNotice};
 use super::result::ServeDocument;
-use super::session::{Interim, Observer, Session};
+use super::session::{Interim, Session};
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
-use crate::path::nbd::{self, Behind, Instead, Offer, PassedSockets, Server, ServerError, Setup};
+use crate::path::nbd::{self, PassedSockets, Server, ServerError, Setup};
 use crate::sys::memory::available;
 use crate::units::Bytes;
 use describe::describe;
-
-/// Requests that another server is taken to serve at once, as nbdkit does by default.
-const NBD_REQUESTS: u32 = 16;
 
 /// Where a server can be reached, before its first client.
 #[derive(Clone, Debug)]
@@ -94,8 +98,7 @@ pub fn run_with(
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let offers = spec.exports.iter().map(|export| open(spec, export, clock, session.observer));
-    let offers = offers.collect::<Result<Vec<Offer>, Error>>()?;
+    let (offers, mut state) = open::all(spec, clock, session.observer)?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
         listen.push(Address::Unix(nbd::default_socket(&spec.discs()).map_err(Error::Place)?));
@@ -115,6 +118,10 @@ pub fn run_with(
     };
     let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();
     let mut server = Server::new(offers, setup, clock)?;
+    // Whatever could go wrong before leaves the list alone.
+    if let Some(state) = &mut state {
+        state.begin(session.observer);
+    }
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
     session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
@@ -126,51 +133,12 @@ pub fn run_with(
     let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
+    if let Some(state) = &mut state {
+        let is_clean = drained.error.is_none() && drained.owed_bytes == 0;
+        let orders = is_clean.then(|| server.eviction_orders());
+        state.end(&spec.exports, orders, session.observer);
+    }
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
-}
-
-fn open(
-    spec: &Spec,
-    export: &ExportSpec,
-    clock: Stopwatch,
-    observer: &dyn Observer,
-) -> Result<Offer, Error> {
-    let disc_requests = match &export.disc {
-        BehindSpec::File(_) | BehindSpec::Direct(_) => {
-            u32::try_from(spec.threads).unwrap_or(u32::MAX)
-        }
-        BehindSpec::Nbd(_) => NBD_REQUESTS,
-    };
-    let disc = match &export.disc {
-        BehindSpec::File(path) => {
-            let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
-            Behind::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
-        }
-        BehindSpec::Direct(path) => {
-            let is_read_only = export.is_read_only;
-            let (file, size_bytes) = nbd::open(path, is_read_only)?;
-            let opened = Behind::direct(file, size_bytes, spec.threads, is_read_only, clock);
-            let (disc, instead) = opened.map_err(ServerError::Wait)?;
-            let notice = instead.as_ref().map(|instead| match instead {
-                Instead::ThroughCache(error) => ServeNotice::ThroughCache { disc: path, error },
-                Instead::Threads(error) => ServeNotice::NoRing { threads: spec.threads, error },
-            });
-            if let Some(notice) = notice {
-                observer.notice(&Notice::Serve(notice));
-            }
-            disc
-        }
-        BehindSpec::Nbd(socket) => Behind::nbd(socket, clock)
-            .map_err(|error| Error::Behind { socket: socket.display().to_string(), error })?,
-    };
-    Ok(Offer {
-        name: export.name.clone(),
-        is_default: export.is_default,
-        is_read_only: export.is_read_only || disc.is_read_only(),
-        policy: export.policy,
-        settings: Settings { disc_requests, ..export.settings()? },
-        disc,
-    })
 }
 
 /// The control socket: the given one, next to the first Unix socket, or where a default socket would be.

@@ -39,6 +39,7 @@ use crate::show::terminal::Terminal;
   nbuf serve --disc direct:/dev/sdb --size 1GiB --write back
   nbuf serve --disc nbd:unix:slow.sock --size 1GiB --policy lru --listen 127.0.0.1:10809
   nbuf serve --disc file:disc.img --size 1GiB --listen 0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem
+  nbuf serve --disc nbds://disc.example.com/db --size 1GiB --disc-tls-ca ca.pem
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
   nbuf serve --config disc.toml
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     ask: Option<Ask>,
 
     /// The disc: `file:PATH` for an image or a block device, `direct:PATH` for one without the page cache,
-    /// `nbd:unix:PATH` for another NBD server
+    /// `nbd:unix:PATH`, `nbd://HOST/EXPORT` or `nbds://HOST/EXPORT` (TLS) for another NBD server
     #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
     disc: Option<BehindSpec>,
 
@@ -115,6 +116,22 @@ pub(crate) struct Args {
     /// Need TLS at Unix sockets too; without it, clients there may ask for TLS
     #[arg(long)]
     tls_unix: bool,
+
+    /// Trust a server behind (`nbds:`) whose certificate one of these signed, in PEM
+    #[arg(long, value_name = "FILE")]
+    disc_tls_ca: Option<PathBuf>,
+
+    /// Show servers behind this certificate and those that signed it, in PEM
+    #[arg(long, value_name = "FILE")]
+    disc_tls_cert: Option<PathBuf>,
+
+    /// The key of that certificate, in PEM without a password
+    #[arg(long, value_name = "FILE")]
+    disc_tls_key: Option<PathBuf>,
+
+    /// Keep in this file which pages the cache holds when the server ends, and have them back at the next start
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
 
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]
@@ -261,6 +278,10 @@ impl Args {
             tls_key: self.tls_key.clone(),
             tls_ca: self.tls_ca.clone(),
             tls_unix: self.tls_unix.then_some(true),
+            disc_tls_ca: self.disc_tls_ca.clone(),
+            disc_tls_cert: self.disc_tls_cert.clone(),
+            disc_tls_key: self.disc_tls_key.clone(),
+            state: self.state.clone(),
             policy: self.policy,
             read_only: self.read_only.then_some(true),
             readahead: self.readahead,

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod allocation;
+mod behind;
 mod certificates;
 mod devices;
 mod direct;
@@ -11,6 +12,7 @@ mod hostile;
 mod measured;
 mod operations;
 mod probes;
+mod state;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};

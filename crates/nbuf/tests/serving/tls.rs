@@ -18,16 +18,16 @@ use crate::support::Place;
 use crate::{MIB, has, image};
 
 /// Where a server of this test listens by TCP, with its certificates.
-struct Guarded {
-    server: Server,
-    address: SocketAddr,
+pub(super) struct Guarded {
+    pub(super) server: Server,
+    pub(super) address: SocketAddr,
     /// The certificates of a client that is trusted.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     authority: Authority,
 }
 
 /// A server by TCP with certificates of its own, which checks clients.
-fn guarded(place: &Place, disc: &str, options: &[&str]) -> Guarded {
+pub(super) fn guarded(place: &Place, disc: &str, options: &[&str]) -> Guarded {
     let authority = Authority::new("trusted");
     let folder = authority.sign(&place.path("pki"), "server", 2999);
     authority.sign(&folder, "client", 2999);

@@ -54,7 +54,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// Whether nothing of a page is there, and no read brings it.
     pub(super) fn is_absent(&self, page: u64) -> bool {
         let slot = self.ids.find(page).map(|id| self.ids.slot(id));
-        slot.is_none_or(|slot| slot.frame == NONE && slot.flight == NONE)
+        slot.is_none_or(|slot| slot.flight == NONE) && !self.has_bytes(page)
     }
 
     fn start_ahead(&mut self, first: u64, count: u64) {
@@ -64,7 +64,8 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let ids = self.reserve(first, count);
         let stale = (first..).zip(&ids).map(|(page, &id)| self.stale_from_start(page, id));
         let stale = stale.collect();
-        let flight = Flight { first, stale, waiters: Vec::new(), is_demand: false, is_ahead: true };
+        let (waiters, is_demand, is_ahead, is_warm) = (Vec::new(), false, true, false);
+        let flight = Flight { first, stale, waiters, is_demand, is_ahead, is_warm };
         self.counts.aheads += 1;
         self.counts.ahead_pages += count;
         self.counts.disc_reads += 1;

@@ -52,7 +52,8 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let job = completion.request.task;
         self.counts.disc_errors += u64::from(completion.outcome.is_err());
         let taken = self.jobs.take(job);
-        let is_ahead = matches!(&taken, Some(Job::Read(flight)) if flight.is_ahead);
+        let is_ahead =
+            matches!(&taken, Some(Job::Read(flight)) if flight.is_ahead || flight.is_warm);
         self.costs.disc(&completion, is_ahead);
         if matches!(&taken, Some(Job::Read(_) | Job::Past(_))) && !is_ahead {
             self.aside.read_ended(self.now);

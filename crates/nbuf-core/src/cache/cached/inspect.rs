@@ -74,6 +74,12 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.disc
     }
 
+    /// Whether anything of a page is in the cache. One that has its place only has not.
+    pub(super) fn has_bytes(&self, page: u64) -> bool {
+        let frame = self.ids.find(page).map_or(NONE, |id| self.ids.slot(id).frame);
+        frame != NONE && self.frames.get(frame).valid != 0
+    }
+
     /// Pages that are in the cache.
     pub fn used_pages(&self) -> u64 {
         self.frames.used() as u64
@@ -139,6 +145,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         match (slot.frame, slot.flight) {
             (NONE, NONE) => State::Empty,
             (NONE, _) => State::Reading,
+            // It has its place, and its bytes are still to come.
+            (frame, NONE) if self.frames.get(frame).valid == 0 => State::Empty,
+            (frame, _) if self.frames.get(frame).valid == 0 => State::Reading,
             (frame, _) => self.frames.get(frame).state(),
         }
     }

@@ -15,6 +15,9 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             let id = self.number(page);
             self.ids.set_flight(id, NONE);
         }
+        if flight.is_warm {
+            self.warmed(completion.outcome.is_ok());
+        }
         if let Err(error) = completion.outcome {
             return self.not_landed(&flight, &error);
         }
@@ -28,7 +31,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
         let cause = if flight.is_demand { Cause::Demand } else { Cause::Readahead };
         for (at, &page) in pages.iter().enumerate() {
-            if self.is_left_out(page, cause) {
+            if self.is_too_late(&flight, page) || self.is_left_out(page, cause) {
                 continue;
             }
             let began = self.costs.begin(Work::Fill);

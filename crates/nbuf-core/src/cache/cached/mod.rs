@@ -35,6 +35,7 @@ mod slab;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod warm;
 mod write;
 
 pub(crate) use costs::{Clock, Measured, Work};
@@ -58,6 +59,7 @@ use frames::Frames;
 use ids::Ids;
 use slab::Slab;
 use streams::Streams;
+use warm::Warming;
 
 /// A request of the caller that is not complete.
 #[derive(Debug)]
@@ -84,6 +86,8 @@ struct Flight {
     is_demand: bool,
     /// Whether it was read ahead.
     is_ahead: bool,
+    /// Whether it brings back what was held before a restart.
+    is_warm: bool,
 }
 
 /// A write that goes to the disc for a request.
@@ -169,6 +173,7 @@ pub struct Cached<P: AnyPolicy + ?Sized, D> {
     /// Pages of the read that is served that missed, or that were read ahead and not used before.
     fresh: u64,
     aside: Aside,
+    warming: Warming,
 }
 
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
@@ -214,6 +219,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             others: None,
             fresh: 0,
             aside: Aside::default(),
+            warming: Warming::default(),
         }
     }
 

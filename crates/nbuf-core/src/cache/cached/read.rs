@@ -140,10 +140,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let (first, last) = self.pages(&request);
         // More than the cache holds would evict what was just brought.
         let last = last.min(first + u64::from(self.settings.pages) - 1);
-        let is_absent = |page: &u64| {
-            let slot = self.ids.find(*page).map(|id| *self.ids.slot(id));
-            slot.is_none_or(|slot| slot.frame == NONE)
-        };
+        let is_absent = |page: &u64| !self.has_bytes(*page);
         let missing: Vec<u64> = (first..=last).filter(is_absent).collect();
         if missing.is_empty() {
             return self.answer(request, Vec::new(), self.now, Ok(()));
@@ -212,7 +209,8 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         let stale = (first..).zip(&ids).map(|(page, &id)| self.stale_from_start(page, id));
         let waiters = (first..first + count).map(|page| (pending, page)).collect();
         let is_demand = self.is_demand(pending);
-        let flight = Flight { first, stale: stale.collect(), waiters, is_demand, is_ahead: false };
+        let (stale, is_ahead, is_warm) = (stale.collect(), false, false);
+        let flight = Flight { first, stale, waiters, is_demand, is_ahead, is_warm };
         let data = vec![0; usize::try_from(length_bytes).unwrap_or(usize::MAX)];
         self.counts.disc_reads += 1;
         self.counts.disc_read_bytes += length_bytes;

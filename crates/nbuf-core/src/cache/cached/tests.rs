@@ -11,6 +11,7 @@ mod others;
 mod rules;
 mod same;
 mod scripted;
+mod warm;
 mod work;
 
 /// How many times the usual number of cases are run: `NBUF_FAULTS`, or 1.

@@ -11,17 +11,17 @@ mod status;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::super::holes::{Found, Look};
 use super::super::{Breakdown, Completion, Disc, DiscError};
+use super::address::Remote;
 use super::greet::{Agreed, handshake};
+use super::line::Line;
+use super::tls::Trust;
 use super::wire::export;
 use crate::clock::Stopwatch;
 use crate::trace::request::{Op, Request};
@@ -64,7 +64,7 @@ struct Got {
 /// A disc behind an NBD server.
 #[derive(Debug)]
 pub(crate) struct Client {
-    stream: UnixStream,
+    line: Line,
     size_bytes: u64,
     flags: u16,
     /// The number of the context of what is allocated, where replies come in chunks.
@@ -86,29 +86,40 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects to the default export of the server at a socket.
-    pub(crate) fn connect(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
-        let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        let agreed = handshake(&mut stream)?;
-        stream.set_nonblocking(true)?;
-        Ok(Self::over(stream, agreed, clock))
+    /// Connects to an export of a server; one that must be sealed needs to know which servers are trusted.
+    pub(crate) fn connect(
+        remote: &Remote,
+        trust: Option<&Trust>,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        let greet = || {
+            let mut line = Line::connect(&remote.place)?;
+            let agreed = handshake(&mut line, remote, trust)?;
+            let early = line.wait_no_more()?;
+            Ok(Self::over(line, agreed, early, clock))
+        };
+        greet().map_err(|error: io::Error| match error.kind() {
+            // What a socket says whose patience is over.
+            ErrorKind::WouldBlock => io::Error::new(ErrorKind::TimedOut, "it does not answer"),
+            ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it closes the connection"),
+            _ => error,
+        })
     }
 
-    /// Over a connection that does not wait, on which this was agreed on.
-    fn over(stream: UnixStream, agreed: Agreed, clock: Stopwatch) -> Self {
+    /// Over a connection that does not wait, on which this was agreed, and this came already.
+    fn over(line: Line, agreed: Agreed, early: Vec<u8>, clock: Stopwatch) -> Self {
         let Agreed { size_bytes, flags, allocation } = agreed;
         Self {
-            stream,
+            line,
             size_bytes,
             flags,
             allocation,
             clock,
             out: Vec::new(),
             sent: 0,
-            input: Vec::new(),
             taken: 0,
-            filled: 0,
+            filled: early.len(),
+            input: early,
             asked: HashMap::new(),
             cookie: 0,
             done: VecDeque::new(),
@@ -125,7 +136,7 @@ impl Client {
 
     /// Whether it has something to send, and waits for room.
     pub(crate) fn wants_to_write(&self) -> bool {
-        self.sent < self.out.len()
+        self.sent < self.out.len() || self.line.has_sealed()
     }
 
     /// Whether the connection has ended.
@@ -161,9 +172,11 @@ impl Client {
 
     /// Sends what can be sent now.
     pub(crate) fn send(&mut self) {
-        while self.sent < self.out.len() && self.broken.is_none() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => self.break_off("the server behind takes nothing more"),
+        while self.wants_to_write() && self.broken.is_none() {
+            match self.line.send(&self.out[self.sent..]) {
+                Ok(0) if self.sent < self.out.len() => {
+                    self.break_off("the server behind takes nothing more");
+                }
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     // As long as some requests wait, others come: what was sent is room for them.
@@ -192,11 +205,14 @@ impl Client {
                 self.input.resize(self.filled + READ_BYTES, 0);
             }
             let room = self.input.len() - self.filled;
-            match self.stream.read(&mut self.input[self.filled..]) {
+            match self.line.receive(&mut self.input[self.filled..]) {
                 Ok(0) => self.break_off("the server behind has closed the connection"),
                 Ok(count) => {
                     self.filled += count;
                     self.parse();
+                    if self.line.has_ended() {
+                        self.break_off("the server behind has ended TLS");
+                    }
                     if count < room {
                         return;
                     }
@@ -226,7 +242,7 @@ impl Client {
 
 impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+        self.line.as_fd()
     }
 }
 
@@ -242,10 +258,7 @@ impl Disc for Client {
             Op::Discard => !request.zeros && self.flags & export::SEND_TRIM == 0,
             _ => false,
         };
-        if is_moot {
-            return self.answer(request, data, now, self.broken.clone());
-        }
-        if self.broken.is_some() {
+        if is_moot || self.broken.is_some() {
             return self.answer(request, data, now, self.broken.clone());
         }
         let left_bytes = request.length_bytes;
@@ -272,7 +285,7 @@ impl Disc for Client {
                 return None;
             }
             let wait = if self.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
-            let mut descriptors = [PollFd::new(&self.stream, wait | PollFlags::IN)];
+            let mut descriptors = [PollFd::new(&self.line, wait | PollFlags::IN)];
             let _ = poll(
                 &mut descriptors,
                 Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 }),

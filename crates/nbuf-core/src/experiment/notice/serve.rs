@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 
 use super::causes;
+use crate::experiment::serve::ListError;
+use crate::units::count;
 
 /// Something of `serve` that is good to know.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,35 @@ pub enum ServeNotice<'a> {
     },
     /// Settings could not change.
     Refused(&'a str),
+    /// Something of the file that keeps what caches held.
+    State {
+        /// The file.
+        file: &'a Path,
+        /// The export; empty for the only one.
+        export: &'a str,
+        /// What it is.
+        what: &'a StateNotice,
+    },
+}
+
+/// What became of a file that keeps what caches held.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StateNotice {
+    /// This many pages of the run before are read again.
+    Warms(u64),
+    /// The run before did not end in order.
+    Unclean,
+    /// The disc is another one, or the list does not fit it.
+    Changed(&'static str),
+    /// The list cannot be read.
+    Damaged(ListError),
+    /// The file cannot be written at the start.
+    NotBegun(io::Error),
+    /// The file cannot be written at the end.
+    NotKept(io::Error),
+    /// The server did not end in order, so that nothing is kept.
+    NotClean,
 }
 
 impl Display for ServeNotice<'_> {
@@ -118,7 +149,46 @@ impl Display for ServeNotice<'_> {
                 f,
                 "{threads} threads read and write without the page cache, as io_uring is refused ({error}); permit io_uring_setup to save them"
             ),
+            Self::State { file, export, what } => state(f, file, export, what),
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
+        }
+    }
+}
+
+fn state(f: &mut Formatter<'_>, file: &Path, export: &str, what: &StateNotice) -> fmt::Result {
+    let of = if export.is_empty() { String::new() } else { format!(" of {export}") };
+    let file = file.display();
+    match what {
+        StateNotice::Warms(pages) => {
+            write!(
+                f,
+                "state: {} of the last run{of} come back in the background",
+                count(*pages, "page", "pages")
+            )
+        }
+        StateNotice::Unclean => {
+            write!(f, "state: the last run did not end in order, so the cache{of} is cold")
+        }
+        StateNotice::Changed(why) => {
+            write!(f, "state: the disc{of} is not as it was ({why}), so the cache is cold")
+        }
+        StateNotice::Damaged(why) => {
+            write!(f, "state: {file} cannot be used ({why}), so the cache{of} is cold")
+        }
+        StateNotice::NotBegun(error) => {
+            write!(
+                f,
+                "state: cannot write {file} ({error}): make room, or the next start may be cold"
+            )
+        }
+        StateNotice::NotKept(error) => {
+            write!(f, "state: cannot write {file} ({error}), so the next start is cold")
+        }
+        StateNotice::NotClean => {
+            write!(
+                f,
+                "state: not all is on the disc, so {file} keeps nothing and the next start is cold"
+            )
         }
     }
 }

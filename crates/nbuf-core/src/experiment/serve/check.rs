@@ -3,12 +3,13 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use super::{Address, BehindSpec, Error, ExportSpec, Spec, TlsSpec};
+use super::state::State;
+use super::{Address, BehindSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
 use crate::path::nbd;
 
 /// Checks that the discs are there, that sockets have a directory, and that certificates and keys go together. A file
-/// is opened to be read, and not locked, so that a running server is not disturbed; of another NBD server only the
-/// socket is looked at. The size of each disc that is a file.
+/// is opened to be read, and not locked, so that a running server is not disturbed; of another NBD server only a
+/// Unix socket is looked at. The size of each disc that is a file.
 pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.check()?;
     for address in &spec.listen {
@@ -18,27 +19,49 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     }
     spec.control.as_deref().map_or(Ok(()), has_folder)?;
     spec.tls.as_ref().map(TlsSpec::load).transpose()?;
+    spec.trust.as_ref().map(TrustSpec::load).transpose()?;
+    spec.state.as_deref().map(State::check).transpose()?;
     let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
     sizes
 }
 
+/// What is behind an export: a file, a device or a socket by its numbers, or a host.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    File(u64, u64),
+    Host(String, u16),
+}
+
 /// Refuses a disc under two names that one of them writes to: each cache would keep what the other has changed.
 pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
-    let identity = |export: &ExportSpec| {
-        let (BehindSpec::File(path) | BehindSpec::Direct(path) | BehindSpec::Nbd(path)) =
-            &export.disc;
+    let of_path = |path: &Path| {
         // What is not there is refused where it is opened. A device may have several names.
         let found = std::fs::metadata(path).ok()?;
         let is_device = found.file_type().is_block_device();
-        Some(if is_device { (found.rdev(), u64::MAX) } else { (found.dev(), found.ino()) })
+        let (first, second) =
+            if is_device { (found.rdev(), u64::MAX) } else { (found.dev(), found.ino()) };
+        Some(Identity::File(first, second))
     };
-    let mut seen: Vec<(&ExportSpec, (u64, u64))> = Vec::new();
+    let identity = |export: &ExportSpec| match &export.disc {
+        BehindSpec::File(path) | BehindSpec::Direct(path) => of_path(path),
+        BehindSpec::Nbd(remote) => match &remote.place {
+            RemotePlace::Unix(path) => of_path(path),
+            RemotePlace::Tcp { host, port } => {
+                Some(Identity::Host(host.to_ascii_lowercase(), *port))
+            }
+        },
+    };
+    let may_be = |one: &ExportSpec, other: &ExportSpec| match (&one.disc, &other.disc) {
+        (BehindSpec::Nbd(one), BehindSpec::Nbd(other)) => one.may_be(other),
+        _ => true,
+    };
+    let mut seen: Vec<(&ExportSpec, Identity)> = Vec::new();
     for export in exports {
         let Some(id) = identity(export) else { continue };
-        let same = seen.iter().filter(|(_, other)| *other == id);
+        let same = seen.iter().filter(|(other, other_id)| *other_id == id && may_be(other, export));
         let both_read = |other: &ExportSpec| other.is_read_only && export.is_read_only;
-        if let Some((other, _)) = same.copied().find(|(other, _)| !both_read(other)) {
+        if let Some(other) = same.map(|(other, _)| other).find(|other| !both_read(other)) {
             return Err(Error::SameDisc(other.name.clone(), export.name.clone()));
         }
         seen.push((export, id));
@@ -49,8 +72,9 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
 fn look(disc: &BehindSpec) -> Result<Option<u64>, Error> {
     match disc {
         BehindSpec::File(path) | BehindSpec::Direct(path) => Ok(Some(nbd::look(path)?)),
-        BehindSpec::Nbd(socket) => {
-            let failed = |error| Error::Behind { socket: socket.display().to_string(), error };
+        BehindSpec::Nbd(remote) => {
+            let RemotePlace::Unix(socket) = &remote.place else { return Ok(None) };
+            let failed = |error| Error::Behind { address: remote.to_string(), error };
             let found = std::fs::metadata(socket).map_err(failed)?;
             if found.file_type().is_socket() {
                 return Ok(None);

@@ -11,16 +11,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
+
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::{
     Address, BehindSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
-    Writes,
+    TrustSpec, Writes,
 };
-use crate::sys::input::{self, Refused};
+use crate::sys::input;
 use crate::units::{Bytes, Nanos, Size, as_text};
+pub use error::ConfigError;
 
 /// No real file is longer.
 const BYTES_MAX: u64 = 1 << 20;
@@ -63,6 +66,14 @@ pub struct Config {
     pub tls_ca: Option<PathBuf>,
     /// Whether Unix sockets need TLS too.
     pub tls_unix: Option<bool>,
+    /// Those that sign the certificates of servers behind.
+    pub disc_tls_ca: Option<PathBuf>,
+    /// The certificate that is shown to them.
+    pub disc_tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub disc_tls_key: Option<PathBuf>,
+    /// Where it is kept for the next start what caches held.
+    pub state: Option<PathBuf>,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -113,33 +124,6 @@ impl From<NamedDisc> for ExportConfig {
     }
 }
 
-/// Why a file is not how a server is set.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// It cannot be opened.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// It is no text.
-    #[error("{name}: cannot be read as text ({error}): give a file in TOML, of 1 MiB at most")]
-    Read {
-        /// The file.
-        name: String,
-        /// What went wrong.
-        error: io::Error,
-    },
-    /// A line is wrong.
-    #[error("{}line {line}: {what}", .name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default())]
-    Line {
-        /// The file, if the text is of one.
-        name: Option<String>,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        what: String,
-    },
-}
-
 impl Config {
     /// Reads a file. Paths in it are from its directory.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
@@ -182,7 +166,9 @@ impl Config {
     /// The same with paths from this folder.
     fn within(mut self, folder: &Path) -> Self {
         let tls = [&mut self.tls_cert, &mut self.tls_key, &mut self.tls_ca];
-        for path in [&mut self.socket, &mut self.control].into_iter().chain(tls).flatten() {
+        let trust = [&mut self.disc_tls_ca, &mut self.disc_tls_cert, &mut self.disc_tls_key];
+        let others = [&mut self.socket, &mut self.control, &mut self.state];
+        for path in others.into_iter().chain(tls).chain(trust).flatten() {
             *path = folder.join(&*path);
         }
         self.disc = self.disc.map(|disc| disc.within(folder));
@@ -211,6 +197,10 @@ impl Config {
             tls_key: self.tls_key.or(other.tls_key),
             tls_ca: self.tls_ca.or(other.tls_ca),
             tls_unix: self.tls_unix.or(other.tls_unix),
+            disc_tls_ca: self.disc_tls_ca.or(other.disc_tls_ca),
+            disc_tls_cert: self.disc_tls_cert.or(other.disc_tls_cert),
+            disc_tls_key: self.disc_tls_key.or(other.disc_tls_key),
+            state: self.state.or(other.state),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             readahead: self.readahead.or(other.readahead),
@@ -228,7 +218,7 @@ impl Config {
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
         let exports = self.exports()?;
-        let tls = TlsSpec::of(&self)?;
+        let (tls, trust) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?);
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
@@ -247,6 +237,8 @@ impl Config {
             control: self.control.map(absolute).transpose()?,
             allows_anyone: self.allow_anyone.unwrap_or(default.allows_anyone),
             tls,
+            trust,
+            state: self.state.map(absolute).transpose()?,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
@@ -301,7 +293,10 @@ mod tests {
         for (text, want) in [
             ("disc = 'file:a'\n\nsizes = '1MiB'", "line 3: unknown key `sizes`, expected one of"),
             ("size = '1MiB", "line 1: "),
-            ("disc = 'a'", "line 1: write file:PATH, direct:PATH or nbd:unix:PATH"),
+            (
+                "disc = 'a'",
+                "line 1: write file:PATH, direct:PATH, nbd:unix:PATH or nbds://HOST/EXPORT",
+            ),
             ("size = 5", "line 1: invalid type: integer `5`"),
             ("clients = 3\nwrite = 'later'", "line 2: write `back`, `through` or `around`"),
             ("policy = 'best'", "line 1: "),
@@ -335,6 +330,14 @@ mod tests {
                 "disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']\ntls-cert = 'c'\ntls-key = 'k'",
                 "no loopback",
             ),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'", "which disc-tls-ca?"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'", "which disc-tls-key?"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'", "which disc-tls-cert?"),
+            (
+                "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'\ndisc-tls-key = 'k'",
+                "which disc-tls-ca?",
+            ),
+            ("disc = 'nbd://h/e'\nsize = '1MiB'\ndisc-tls-ca = 'c'", "no disc is reached by TLS"),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
             ("size = '1MiB'\n[[export]]\nname = 'a'", "which disc?"),
         ] {

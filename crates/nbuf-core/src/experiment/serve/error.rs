@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{ConfigError, TlsError};
+use super::{ConfigError, StateError, TlsError};
 use crate::path::nbd::{DiscFileError, ServerError};
 use crate::units::Bytes;
 
@@ -15,10 +15,10 @@ pub enum Error {
     #[error(transparent)]
     Disc(#[from] DiscFileError),
     /// The server behind.
-    #[error("cannot use the NBD server at {socket} as a disc ({error}): start it first")]
+    #[error("cannot use the NBD server at {address} as a disc ({error}): {}", behind(error))]
     Behind {
-        /// Its socket.
-        socket: String,
+        /// Its address.
+        address: String,
         /// What happened.
         error: io::Error,
     },
@@ -46,6 +46,9 @@ pub enum Error {
     /// A certificate, or a key.
     #[error(transparent)]
     Tls(TlsError),
+    /// The file that keeps what caches held.
+    #[error(transparent)]
+    State(StateError),
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -68,6 +71,11 @@ pub enum Error {
     /// A disc without a name, and discs by name.
     #[error("a server has one disc or exports by name: give either `disc` or `export`")]
     Both,
+    /// Certificates for servers behind, and none is reached by TLS.
+    #[error(
+        "disc-tls-ca is given, and no disc is reached by TLS: write nbds://HOST/EXPORT, or leave it out"
+    )]
+    NothingSecure,
     /// No hit ratio tells a time.
     #[error(
         "the cache of a server is sized by --target hit=0.95, fills=100/s or price=3.5,0.4 only"
@@ -149,9 +157,22 @@ impl Error {
                 | Self::Name(_)
                 | Self::SameName(_)
                 | Self::Both
+                | Self::NothingSecure
                 | Self::OutOfRange { .. }
                 | Self::Config(_)
         )
+    }
+}
+
+/// What to do about a server behind that cannot be used.
+fn behind(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => "start it first",
+        io::ErrorKind::InvalidData => {
+            "look at its certificate, its clock, and the files of --disc-tls-ca and --disc-tls-cert"
+        }
+        io::ErrorKind::TimedOut => "look at the server, and at the network",
+        _ => "correct the address, or look at the server",
     }
 }
 

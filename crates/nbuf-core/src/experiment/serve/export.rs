@@ -92,7 +92,7 @@ pub struct NamedDisc {
 
 /// No named disc is written so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write NAME=file:PATH, NAME=direct:PATH or NAME=nbd:unix:PATH")]
+#[error("write NAME=file:PATH, NAME=direct:PATH, NAME=nbd:unix:PATH or NAME=nbds://HOST/EXPORT")]
 pub struct NamedDiscError;
 
 impl FromStr for NamedDisc {

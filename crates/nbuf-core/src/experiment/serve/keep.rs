@@ -171,6 +171,8 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("socket or listen", ours.listen == other.listen),
         ("allow-anyone", ours.allows_anyone == other.allows_anyone),
         ("TLS", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
+        ("disc-tls-ca, disc-tls-cert or disc-tls-key", ours.trust == other.trust),
+        ("state", ours.state == other.state),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("spin", ours.spin == other.spin),
         ("control", ours.control == other.control),

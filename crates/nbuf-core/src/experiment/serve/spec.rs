@@ -1,68 +1,14 @@
 //! What is served, and how.
 
-use std::fmt;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 
-use super::{Error, ExportSpec, TlsSpec};
+use super::{BehindSpec, Error, ExportSpec, TlsSpec, TrustSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
 /// The most discs of a server.
 const EXPORTS_MAX: usize = 64;
-
-/// A disc behind a server, as `file:PATH`, `direct:PATH` or `nbd:unix:PATH` name it. `device:PATH`, and a path that begins with `/`,
-/// is a file too.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BehindSpec {
-    /// The image of a disc, or a block device.
-    File(PathBuf),
-    /// The same without the page cache.
-    Direct(PathBuf),
-    /// The socket of another NBD server.
-    Nbd(PathBuf),
-}
-
-/// No disc is written so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("write file:PATH, direct:PATH or nbd:unix:PATH")]
-pub struct BehindSpecError;
-
-impl BehindSpec {
-    /// The same with a path from this folder.
-    pub(super) fn within(self, folder: &Path) -> Self {
-        match self {
-            Self::File(path) => Self::File(folder.join(path)),
-            Self::Direct(path) => Self::Direct(folder.join(path)),
-            Self::Nbd(path) => Self::Nbd(folder.join(path)),
-        }
-    }
-}
-
-impl FromStr for BehindSpec {
-    type Err = BehindSpecError;
-
-    fn from_str(text: &str) -> Result<Self, BehindSpecError> {
-        let path = |rest: &str| (!rest.is_empty()).then(|| PathBuf::from(rest));
-        let rest = text.strip_prefix("file:").or_else(|| text.strip_prefix("device:"));
-        let rest = rest.or_else(|| text.starts_with('/').then_some(text));
-        let file = rest.and_then(path).map(Self::File);
-        let nbd = || text.strip_prefix("nbd:unix:").and_then(path).map(Self::Nbd);
-        let direct = || text.strip_prefix("direct:").and_then(path).map(Self::Direct);
-        file.or_else(direct).or_else(nbd).ok_or(BehindSpecError)
-    }
-}
-
-impl fmt::Display for BehindSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "file:{}", path.display()),
-            Self::Direct(path) => write!(f, "direct:{}", path.display()),
-            Self::Nbd(path) => write!(f, "nbd:unix:{}", path.display()),
-        }
-    }
-}
 
 /// Discs, their caches, and where clients connect.
 #[derive(Clone, Debug)]
@@ -80,6 +26,10 @@ pub struct Spec {
     pub allows_anyone: bool,
     /// Certificates. TCP needs TLS then.
     pub tls: Option<TlsSpec>,
+    /// Which servers behind are trusted, for discs that are reached by TLS.
+    pub trust: Option<TrustSpec>,
+    /// Where it is kept for the next start what caches held.
+    pub state: Option<PathBuf>,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -104,6 +54,8 @@ impl Spec {
             control: None,
             allows_anyone: false,
             tls: None,
+            trust: None,
+            state: None,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
@@ -123,6 +75,12 @@ impl Spec {
         if !(1..=EXPORTS_MAX).contains(&self.exports.len()) {
             let (name, given, most) = ("export", self.exports.len(), EXPORTS_MAX);
             return Err(Error::OutOfRange { name, given, most });
+        }
+        let is_secure = |export: &ExportSpec| export.disc.is_secure();
+        match (&self.trust, self.exports.iter().any(is_secure)) {
+            (None, true) => return Err(Error::Missing("disc-tls-ca")),
+            (Some(_), false) => return Err(Error::NothingSecure),
+            _ => {}
         }
         for (at, export) in self.exports.iter().enumerate() {
             export.check()?;
@@ -144,23 +102,5 @@ impl Spec {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_disc_is_written_as_it_is_read() {
-        for text in ["file:disc.img", "file:/a:b", "direct:disc.img", "nbd:unix:/run/socket"] {
-            assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), text);
-        }
-        for text in ["device:/dev/loop7", "/dev/loop7", "file:/dev/loop7"] {
-            assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), "file:/dev/loop7");
-        }
-        for text in ["", "file:", "device:", "disc.img", "nbd:", "nbd:unix:", "nbd:localhost"] {
-            assert_eq!(text.parse::<BehindSpec>(), Err(BehindSpecError));
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::{Config, Error};
-use crate::path::nbd::{Credentials, CredentialsError, Tls};
+use crate::path::nbd::{Credentials, CredentialsError, Tls, TrustError};
 use crate::sys::files;
 
 /// No real certificate or key is longer.
@@ -43,6 +43,9 @@ pub enum TlsErrorKind {
     /// It is read, and not what is needed.
     #[error(transparent)]
     Credentials(CredentialsError),
+    /// It is read, and does not say which servers behind are trusted.
+    #[error(transparent)]
+    Trust(TrustError),
 }
 
 impl TlsSpec {
@@ -93,7 +96,7 @@ impl TlsSpec {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let wrong =
         |error| Error::Tls(TlsError { path: path.to_owned(), why: TlsErrorKind::Read(error) });
     let mut bytes = Vec::new();

@@ -25,6 +25,9 @@ pub(crate) use server::{
     Behind, Change, Instead, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
 };
 
+pub use crate::disc::nbd::address::{Remote, RemoteError, RemotePlace};
+pub(crate) use crate::disc::nbd::tls::Trust;
+pub use crate::disc::nbd::tls::TrustError;
 pub use export::Export;
 pub use handshake::{Handshake, Secrecy, Step};
 pub(crate) use tls::Tls;

@@ -151,7 +151,7 @@ impl Server {
     ) -> Result<Self, ServerError> {
         let (mut discs, mut exports) = (Vec::new(), Vec::new());
         for offer in offers {
-            let Offer { disc, name, is_default, is_read_only, policy, settings } = offer;
+            let Offer { disc, name, is_default, is_read_only, policy, settings, pages } = offer;
             let (size_bytes, page_bytes) = (disc.size_bytes(), settings.page_bytes);
             let request_bytes_max = requests::REQUEST_BYTES_MAX;
             exports.push(Export {
@@ -162,7 +162,7 @@ impl Server {
                 page_bytes,
                 request_bytes_max,
             });
-            discs.push(Served::new(disc, policy, settings, clock));
+            discs.push(Served::new(disc, policy, settings, &pages, clock));
         }
         let mut listeners = setup.passed.listeners;
         for address in &setup.listen {
@@ -221,12 +221,18 @@ impl Server {
         }
     }
 
+    /// The pages that each cache holds, the first one to be evicted first. For the end.
+    pub(crate) fn eviction_orders(&mut self) -> Vec<Vec<u64>> {
+        self.discs.iter_mut().map(|served| served.cache.eviction_order()).collect()
+    }
+
     /// Serves until signals end it; `wake` is readable when one came.
     pub(crate) fn run(
         &mut self,
         wake: BorrowedFd<'_>,
         keeper: &mut dyn Keeper,
     ) -> Result<Drained, ServerError> {
+        self.warm();
         loop {
             self.turn(wake, keeper)?;
             for (disc, served) in self.discs.iter_mut().enumerate() {

@@ -1,17 +1,17 @@
 //! TLS between a socket and what a client and the server say: sealed bytes on one side, plain ones on the other.
 //!
-//! `credentials` makes certificates and keys of the bytes of files, `layer` seals and opens bytes. Neither has a
-//! socket or a file. The cipher suites, the checks of certificates and the messages are rustls's.
+//! `credentials` makes certificates and keys of the bytes of files; the layer that seals and opens bytes is the one of
+//! `disc::nbd`, which has it for servers behind. Neither has a socket or a file. The cipher suites, the checks of
+//! certificates and the messages are rustls's.
 
 #[cfg(test)]
 mod authority;
 mod credentials;
-mod layer;
 #[cfg(test)]
 mod tests;
 
+pub use crate::disc::nbd::tls::{Layer, RECORD_BYTES_MAX};
 pub use credentials::{Credentials, CredentialsError};
-pub use layer::{Layer, RECORD_BYTES_MAX};
 
 use super::handshake::Secrecy;
 use super::listener::Socket;

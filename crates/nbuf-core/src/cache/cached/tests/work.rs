@@ -35,7 +35,13 @@ pub(super) fn small<D: Disc>(disc: D, random: &mut Random) -> Small<D> {
         disc_requests: 2 + 2 * draw(random, 8),
         ..Settings::new(pages, writes[draw(random, 4) as usize])
     };
-    Cached::new(disc, (row.build)(pages, 1), settings)
+    let mut cache = Cached::new(disc, (row.build)(pages, 1), settings);
+    // Every other one is warm, or is to be.
+    if random.below(2) == 0 {
+        let held: Vec<u64> = (0..random.below(12)).map(|_| random.below(16)).collect();
+        cache.expect(&held);
+    }
+    cache
 }
 
 /// A delay in front of a disc.
@@ -83,6 +89,9 @@ impl Work {
     /// Asks for something by chance; `moment` is when.
     pub(super) fn ask<D: Disc>(&mut self, cache: &mut Small<D>, moment: u64) {
         self.now += Nanos(self.random.below(300));
+        if self.random.below(4) == 0 {
+            cache.warm(self.now);
+        }
         let kind = self.random.below(20);
         let (offset, length_bytes) = if kind < 5 { self.next_place() } else { self.place() };
         let task = self.free();

@@ -7,6 +7,7 @@ use super::Client;
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
 use crate::disc::nbd::greet::Agreed;
+use crate::disc::nbd::line::Line;
 use crate::disc::nbd::wire::export;
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -16,7 +17,7 @@ const BYTES: u64 = 64 << 10;
 fn client(stream: UnixStream) -> Client {
     stream.set_nonblocking(true).unwrap();
     let agreed = Agreed { size_bytes: 1 << 30, flags: export::SEND_FLUSH, allocation: None };
-    Client::over(stream, agreed, Stopwatch::start())
+    Client::over(Line::over(stream), agreed, Vec::new(), Stopwatch::start())
 }
 
 #[test]

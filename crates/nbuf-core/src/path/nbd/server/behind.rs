@@ -2,13 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
 
 use super::super::files;
 use crate::clock::Stopwatch;
 use crate::disc::direct::{Direct, Mover, Ring, Threads};
 use crate::disc::holes::{Found, Holes, Look};
+use crate::disc::nbd::address::Remote;
 use crate::disc::nbd::client::Client;
+use crate::disc::nbd::tls::Trust;
 use crate::disc::pool::Pool;
 use crate::disc::{Completion, Disc};
 use crate::trace::request::Request;
@@ -78,9 +79,13 @@ impl Behind {
         Ok((Self::Direct(Box::new(disc), holes), instead))
     }
 
-    /// The default export of an NBD server at a Unix socket.
-    pub(crate) fn nbd(socket: &Path, clock: Stopwatch) -> io::Result<Self> {
-        let mut client = Client::connect(socket, clock)?;
+    /// An export of another NBD server.
+    pub(crate) fn nbd(
+        remote: &Remote,
+        trust: Option<&Trust>,
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        let mut client = Client::connect(remote, trust, clock)?;
         client.wait_for_notice();
         Ok(Self::Nbd(client))
     }

@@ -3,7 +3,6 @@
 use super::super::connection::{Connection, Phase};
 use super::super::handshake::{Handshake, Secrecy, Step};
 use super::super::replies::To;
-use super::super::tls::Layer;
 use super::drain::waits;
 use super::wait::has_room;
 use super::{Asked, Server};
@@ -62,7 +61,7 @@ impl Server {
             }
             Step::Secure => {
                 connection.phase = Phase::Handshake(agreed);
-                match self.tls.as_ref().map(|tls| Layer::new(&tls.credentials)) {
+                match self.tls.as_ref().map(|tls| tls.credentials.layer()) {
                     Some(Ok(layer)) => connection.begin_tls(layer),
                     _ => connection.break_off(),
                 }

@@ -24,6 +24,8 @@ pub(crate) struct Offer {
     pub(crate) policy: policy::Choice,
     /// The cache.
     pub(crate) settings: Settings,
+    /// Pages that a cache held before, the first one to be evicted first.
+    pub(crate) pages: Vec<u64>,
 }
 
 /// A disc that is served.
@@ -39,17 +41,19 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// With an empty cache.
+    /// With an empty cache, in which these pages have their places.
     pub(super) fn new(
         disc: Behind,
         choice: policy::Choice,
         settings: Settings,
+        pages: &[u64],
         clock: Stopwatch,
     ) -> Self {
         let policy = choice.build(settings.pages, 0);
         let mut cache = Cached::new(disc, policy, settings);
         cache.time_with(Box::new(move || clock.nanos()));
         cache.compare_with(Others::new(choice, settings.pages, Counts::default()));
+        cache.expect(pages);
         Self {
             cache,
             policy: choice,

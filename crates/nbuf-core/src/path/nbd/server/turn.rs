@@ -8,7 +8,7 @@ use super::super::connection::Connection;
 use super::super::control::Caller;
 use super::doors::Ready;
 use super::drain::waits;
-use super::{Keeper, Server, ServerError};
+use super::{Keeper, Quiet, Server, ServerError};
 use crate::units::Nanos;
 
 /// How often dirty pages that are few are written, and stalled clients looked for.
@@ -43,6 +43,7 @@ impl Server {
         // A disc may have finished since the turn began.
         self.now = self.now.max(self.time());
         self.complete();
+        self.warm();
         let is_tick = self.now - self.last_tick >= TICK;
         if self.is_held || self.was_held || is_tick {
             // What waited has come already, so that no descriptor wakes for it.
@@ -69,6 +70,18 @@ impl Server {
             self.end_stalled();
         }
         Ok(())
+    }
+
+    /// Reads what caches held before, as far as clients leave room.
+    pub(super) fn warm(&mut self) {
+        let is_over = matches!(self.quiet, Some(Quiet::End));
+        for served in self.discs.iter_mut().filter(|served| served.cache.is_warming()) {
+            if is_over {
+                served.cache.stop_warming();
+            } else {
+                served.cache.warm(self.now);
+            }
+        }
     }
 
     /// The time since the start.

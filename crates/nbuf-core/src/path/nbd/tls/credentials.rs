@@ -3,10 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
+
+use super::Layer;
+use crate::disc::nbd::tls::{Broken, all};
 
 /// Why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -73,10 +76,10 @@ impl Credentials {
         config.send_tls13_tickets = 0;
         Ok(Self(Arc::new(config)))
     }
-}
 
-/// All certificates of a text: at least one, and none that is broken.
-fn all(text: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
-    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
-    all.ok().filter(|all| !all.is_empty())
+    /// An end of TLS that waits for a client that begins.
+    pub fn layer(&self) -> Result<Layer, Broken> {
+        let session = ServerConnection::new(self.0.clone()).map_err(Broken)?;
+        Ok(Layer::over(session.into()))
+    }
 }

@@ -82,7 +82,7 @@ fn open(
     layer: &mut Layer,
     bytes: &[u8],
     pieces: &[usize],
-) -> Result<Vec<u8>, super::layer::Broken> {
+) -> Result<Vec<u8>, crate::disc::nbd::tls::Broken> {
     let (mut rest, mut all) = (bytes, Vec::new());
     for &length in pieces.iter().cycle() {
         if rest.is_empty() {
@@ -134,14 +134,14 @@ fn only_clients_with_a_certificate_that_is_trusted_are_agreed_with() {
         (Some(&foreign), false),
     ] {
         let mut client = client(&setting.authority, own);
-        let mut layer = Layer::new(&setting.checks).unwrap();
+        let mut layer = setting.checks.layer().unwrap();
         let is_agreed = agree(&mut client, &mut layer, &[1 << 14]);
         assert_eq!((is_agreed, layer.is_agreed()), (agrees, agrees));
     }
     // Without authorities a client needs none, and still looks at the server's.
-    let mut layer = Layer::new(&setting.open).unwrap();
+    let mut layer = setting.open.layer().unwrap();
     assert!(agree(&mut client(&setting.authority, None), &mut layer, &[1 << 14]));
-    let mut layer = Layer::new(&setting.open).unwrap();
+    let mut layer = setting.open.layer().unwrap();
     assert!(!agree(&mut client(&stranger, None), &mut layer, &[1 << 14]));
 }
 
@@ -167,7 +167,7 @@ fn files_that_are_not_what_they_should_be_are_named() {
 fn a_part_of_a_record_is_waited_for_and_the_end_is_said_once() {
     let setting = &*SETTING;
     let mut client = client(&setting.authority, Some(&setting.client));
-    let mut layer = Layer::new(&setting.checks).unwrap();
+    let mut layer = setting.checks.layer().unwrap();
     assert!(agree(&mut client, &mut layer, &[1]));
     assert!(!layer.is_within_record());
     let idle = layer.bytes();
@@ -196,7 +196,7 @@ fn a_part_of_a_record_is_waited_for_and_the_end_is_said_once() {
 fn a_client_that_takes_nothing_is_not_sealed_for() {
     let setting = &*SETTING;
     let mut client = client(&setting.authority, Some(&setting.client));
-    let mut layer = Layer::new(&setting.checks).unwrap();
+    let mut layer = setting.checks.layer().unwrap();
     assert!(agree(&mut client, &mut layer, &[1 << 14]));
     let much = vec![7; 1 << 20];
     let sealed = layer.seal(&much);
@@ -227,7 +227,7 @@ proptest! {
     ) {
         let setting = &*SETTING;
         let mut client = client(&setting.authority, Some(&setting.client));
-        let mut layer = Layer::new(&setting.checks).unwrap();
+        let mut layer = setting.checks.layer().unwrap();
         prop_assert!(agree(&mut client, &mut layer, &pieces));
         for (byte, length) in texts {
             let text = vec![byte; length];
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let setting = &*SETTING;
         let mut client = client(&setting.authority, Some(&setting.client));
-        let mut layer = Layer::new(&setting.checks).unwrap();
+        let mut layer = setting.checks.layer().unwrap();
         prop_assert!(agree(&mut client, &mut layer, &[1 << 14]));
         let text: Vec<u8> = (0..20_000_u32).map(|n| n.to_le_bytes()[0]).collect();
         client.writer().write_all(&text).unwrap();
@@ -281,7 +281,7 @@ proptest! {
         head in prop::sample::select(vec![&b""[..], b"\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03", b"\x15\x03\x03\x00\x02", b"\x17\x03\x03\x40\x00"]),
         piece in 1..400_usize,
     ) {
-        let mut layer = Layer::new(&SETTING.open).unwrap();
+        let mut layer = SETTING.open.layer().unwrap();
         let bytes = [head, &noise].concat();
         if let Ok(plain) = open(&mut layer, &bytes, &[piece]) {
             prop_assert!(plain.is_empty());

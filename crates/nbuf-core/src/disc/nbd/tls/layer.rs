@@ -1,4 +1,4 @@
-//! A client's TLS as a function of bytes: what its socket brings is opened, what it is to get is sealed.
+//! One end of TLS as a function of bytes: what its socket brings is opened, what it is to get is sealed.
 //!
 //! Memory is bounded: of what came, the layer keeps less than a record (a handshake of at most 64 KiB), and of what
 //! is sealed about 64 KiB. The caller bounds the time. Invariant: between two calls no opened byte is kept, so
@@ -7,9 +7,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use rustls::ServerConnection;
-
-use super::Credentials;
+use rustls::Connection;
 
 /// The most bytes of a record on the wire, and so of what may be opened in addition to what came now.
 pub const RECORD_BYTES_MAX: usize = 5 + (1 << 14) + 2048;
@@ -18,14 +16,14 @@ const SEALED_BYTES_MAX: usize = 64 << 10;
 /// What a layer takes at most while nothing waits in it: 300 idle clients took 10 KiB each.
 const IDLE_BYTES: u64 = 16 << 10;
 
-/// What came is not what a client of TLS sends, or the client has no certificate that is trusted.
+/// What came is not what the other end of TLS sends, or that end has no certificate that is trusted.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS ended ({0})")]
-pub struct Broken(#[source] rustls::Error);
+pub struct Broken(#[source] pub(crate) rustls::Error);
 
 /// One end of TLS.
 pub struct Layer {
-    session: ServerConnection,
+    session: Connection,
     records: Records,
     has_ended: bool,
     said_goodbye: bool,
@@ -38,12 +36,11 @@ impl fmt::Debug for Layer {
 }
 
 impl Layer {
-    /// Waits for a client that begins.
-    pub fn new(credentials: &Credentials) -> Result<Self, Broken> {
-        let mut session = ServerConnection::new(credentials.0.clone()).map_err(Broken)?;
+    /// An end that has not begun.
+    pub(crate) fn over(mut session: Connection) -> Self {
         session.set_buffer_limit(Some(SEALED_BYTES_MAX));
         let records = Records::default();
-        Ok(Self { session, records, has_ended: false, said_goodbye: false })
+        Self { session, records, has_ended: false, said_goodbye: false }
     }
 
     /// Opens what came. `plain` has room for as many bytes and a record; how many were opened. After an error there
@@ -71,7 +68,7 @@ impl Layer {
         Ok(opened)
     }
 
-    /// Whether the client says that it sends nothing more.
+    /// Whether the other end says that it sends nothing more.
     pub fn has_ended(&self) -> bool {
         self.has_ended
     }
@@ -99,14 +96,14 @@ impl Layer {
         Ok(())
     }
 
-    /// Says once that nothing more is sent: without it a client cannot know that it has all.
+    /// Says once that nothing more is sent: without it the other end cannot know that it has all.
     pub fn say_goodbye(&mut self) {
         if !std::mem::replace(&mut self.said_goodbye, true) {
             self.session.send_close_notify();
         }
     }
 
-    /// Whether both ends agree, and the client's certificate is one that is trusted.
+    /// Whether both ends agree, and the certificate of the other one is trusted, if it needs one.
     pub fn is_agreed(&self) -> bool {
         !self.session.is_handshaking()
     }

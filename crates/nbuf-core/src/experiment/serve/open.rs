@@ -1,0 +1,92 @@
+//! Opens the discs of a server, and what their caches held before.
+
+use std::fs::File;
+
+use super::state::{Source, State};
+use super::{BehindSpec, Error, ExportSpec, Spec, TrustSpec};
+use crate::cache::cached::Settings;
+use crate::clock::Stopwatch;
+use crate::disc::Disc as _;
+use crate::experiment::notice::{Notice, ServeNotice};
+use crate::experiment::session::Observer;
+use crate::path::nbd::{self, Behind, Instead, Offer, ServerError, Trust};
+
+/// Requests that another server is taken to serve at once, as nbdkit does by default.
+const NBD_REQUESTS: u32 = 16;
+
+/// Opens all discs, and the file that keeps what their caches held.
+pub(super) fn all(
+    spec: &Spec,
+    clock: Stopwatch,
+    observer: &dyn Observer,
+) -> Result<(Vec<Offer>, Option<State>), Error> {
+    let trust = spec.trust.as_ref().map(TrustSpec::load).transpose()?;
+    let state = spec.state.as_deref();
+    let mut state = state.map(|path| State::open(path, observer)).transpose()?;
+    let (mut offers, mut sources) = (Vec::new(), Vec::new());
+    for export in &spec.exports {
+        let (offer, source) = open(spec, export, trust.as_ref(), clock, observer)?;
+        offers.push(offer);
+        sources.push(source);
+    }
+    if let Some(state) = &mut state {
+        state.fill(&spec.exports, &mut offers, sources, observer);
+    }
+    Ok((offers, state))
+}
+
+fn open(
+    spec: &Spec,
+    export: &ExportSpec,
+    trust: Option<&Trust>,
+    clock: Stopwatch,
+    observer: &dyn Observer,
+) -> Result<(Offer, Source), Error> {
+    let disc_requests = match &export.disc {
+        BehindSpec::File(_) | BehindSpec::Direct(_) => {
+            u32::try_from(spec.threads).unwrap_or(u32::MAX)
+        }
+        BehindSpec::Nbd(_) => NBD_REQUESTS,
+    };
+    // Its times are looked at when all is written. The lock is shared with it.
+    let mut kept = None;
+    let keep = |file: &File| match spec.state {
+        Some(_) => file.try_clone().map(Some).map_err(ServerError::Wait),
+        None => Ok(None),
+    };
+    let disc = match &export.disc {
+        BehindSpec::File(path) => {
+            let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
+            kept = keep(&file)?;
+            Behind::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
+        }
+        BehindSpec::Direct(path) => {
+            let is_read_only = export.is_read_only;
+            let (file, size_bytes) = nbd::open(path, is_read_only)?;
+            kept = keep(&file)?;
+            let opened = Behind::direct(file, size_bytes, spec.threads, is_read_only, clock);
+            let (disc, instead) = opened.map_err(ServerError::Wait)?;
+            let notice = instead.as_ref().map(|instead| match instead {
+                Instead::ThroughCache(error) => ServeNotice::ThroughCache { disc: path, error },
+                Instead::Threads(error) => ServeNotice::NoRing { threads: spec.threads, error },
+            });
+            if let Some(notice) = notice {
+                observer.notice(&Notice::Serve(notice));
+            }
+            disc
+        }
+        BehindSpec::Nbd(remote) => Behind::nbd(remote, trust, clock)
+            .map_err(|error| Error::Behind { address: remote.to_string(), error })?,
+    };
+    let source = Source::of(&export.disc, kept, disc.size_bytes());
+    let offer = Offer {
+        name: export.name.clone(),
+        is_default: export.is_default,
+        is_read_only: export.is_read_only || disc.is_read_only(),
+        policy: export.policy,
+        settings: Settings { disc_requests, ..export.settings()? },
+        disc,
+        pages: Vec::new(),
+    };
+    Ok((offer, source))
+}

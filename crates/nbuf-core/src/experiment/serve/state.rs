@@ -1,0 +1,300 @@
+//! What a server keeps in a file for its next start, so that its caches are warm again: `--state FILE`.
+//!
+//! While a server runs the file says so, and has no pages. At an end in order it is replaced as a whole. So after a kill
+//! there is no list of an older run. A file that nbuf did not write is refused at the start, and kept.
+
+mod list;
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::{BehindSpec, Error, ExportSpec};
+use crate::experiment::notice::{Notice, ServeNotice, StateNotice};
+use crate::experiment::session::Observer;
+use crate::path::nbd::Offer;
+use crate::sys::files::{self, Place};
+use crate::sys::publish::{Readers, Unfinished};
+pub use list::{Held, Identity, List, ListError};
+
+/// No list of pages is longer: four bytes for each of 4 TiB.
+const BYTES_MAX: u64 = 4 << 30;
+
+/// Why a file cannot keep what a server needs for its next start.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct StateError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub why: StateErrorKind,
+}
+
+/// What is wrong with such a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateErrorKind {
+    /// It cannot be read, or its folder is not there.
+    #[error(
+        "cannot be read ({0}): give a regular file, or a new name in a directory where this user may write"
+    )]
+    Read(io::Error),
+    /// Another program wrote it.
+    #[error("no file of nbuf serve, and it is kept: give another path")]
+    Foreign,
+    /// Another server keeps it.
+    #[error("another server keeps its state there: give each its own file")]
+    InUse,
+}
+
+/// What tells a disc from others at the end of a run, as at its start.
+#[derive(Debug)]
+pub(super) enum Source {
+    File(File, u64),
+    Nbd(String, u64),
+}
+
+impl Source {
+    pub(super) fn identity(&self) -> io::Result<Identity> {
+        match self {
+            Self::Nbd(address, size_bytes) => {
+                let (address, size_bytes) = (address.clone(), *size_bytes);
+                Ok(Identity { address, size_bytes, ..Identity::default() })
+            }
+            Self::File(file, size_bytes) => {
+                let (found, size_bytes) = (file.metadata()?, *size_bytes);
+                if found.file_type().is_block_device() {
+                    return Ok(Identity {
+                        size_bytes,
+                        number: found.rdev(),
+                        ..Identity::default()
+                    });
+                }
+                let changed = [found.mtime(), found.mtime_nsec()];
+                let inode_changed = [found.ctime(), found.ctime_nsec()];
+                let [[a, b], [c, d]] = [changed, inode_changed];
+                Ok(Identity {
+                    address: String::new(),
+                    size_bytes,
+                    number: found.ino(),
+                    times: [a, b, c, d],
+                })
+            }
+        }
+    }
+
+    /// What tells this disc from others.
+    pub(super) fn of(disc: &BehindSpec, file: Option<File>, size_bytes: u64) -> Self {
+        match (disc, file) {
+            (BehindSpec::File(_) | BehindSpec::Direct(_), Some(file)) => {
+                Self::File(file, size_bytes)
+            }
+            _ => Self::Nbd(disc.to_string(), size_bytes),
+        }
+    }
+}
+
+/// The file, while a server runs.
+#[derive(Debug)]
+pub(super) struct State {
+    place: Place,
+    /// What the run before left, if it could be read.
+    before: Result<Option<List>, ListError>,
+    /// Keeps the lock. Other servers look for it in the file that has the name.
+    lock: Option<File>,
+    /// The discs.
+    sources: Vec<Source>,
+}
+
+impl State {
+    /// Reads what the run before left, and keeps other servers from the file. Nothing is written yet.
+    pub(super) fn open(path: &Path, observer: &dyn Observer) -> Result<Self, Error> {
+        let (place, before, lock) = look(path)?;
+        // A writer needs no turn: the file is replaced, and never changed.
+        // File systems without locks have no second server either, as far as can be seen.
+        let is_free = |file: &File| {
+            flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
+        };
+        if !lock.as_ref().is_none_or(is_free) {
+            let (path, why) = (path.to_owned(), StateErrorKind::InUse);
+            return Err(Error::State(StateError { path, why }));
+        }
+        let state = Self { place, before, lock, sources: Vec::new() };
+        match &state.before {
+            Ok(Some(list)) if !list.is_clean => state.say("", &StateNotice::Unclean, observer),
+            Err(error) => state.say("", &StateNotice::Damaged(*error), observer),
+            Ok(_) => {}
+        }
+        Ok(state)
+    }
+
+    /// Whether a server could keep its state there.
+    pub(super) fn check(path: &Path) -> Result<(), Error> {
+        look(path).map(drop)
+    }
+
+    /// Gives caches the pages that they held, where their discs are as they were.
+    pub(super) fn fill(
+        &mut self,
+        exports: &[ExportSpec],
+        offers: &mut [Offer],
+        sources: Vec<Source>,
+        observer: &dyn Observer,
+    ) {
+        for ((export, offer), source) in exports.iter().zip(offers).zip(&sources) {
+            let name = if exports.len() > 1 { export.name.as_str() } else { "" };
+            match self.pages(export, exports.len() == 1, source) {
+                None => {}
+                Some(Ok(pages)) => {
+                    let count = pages.len().min(offer.settings.pages as usize);
+                    self.say(name, &StateNotice::Warms(count as u64), observer);
+                    offer.pages = pages;
+                }
+                Some(Err(why)) => self.say(name, &StateNotice::Changed(why), observer),
+            }
+        }
+        self.sources = sources;
+    }
+
+    /// The pages that the cache of a disc held, if anything is known of it, or why they are of no use.
+    fn pages(
+        &mut self,
+        export: &ExportSpec,
+        is_alone: bool,
+        source: &Source,
+    ) -> Option<Result<Vec<u64>, &'static str>> {
+        let list = self.before.as_mut().ok()?.as_mut().filter(|list| list.is_clean)?;
+        // One alone may have another name now.
+        let is_alone = is_alone && list.held.len() == 1;
+        let held = list.held.iter_mut().find(|held| is_alone || held.name == export.name)?;
+        let now = source.identity().unwrap_or_default();
+        Some(if now != held.disc {
+            Err(difference(&held.disc, &now))
+        } else if held.page_bytes != export.page_bytes {
+            Err("its pages had another size")
+        } else {
+            Ok(std::mem::take(&mut held.pages))
+        })
+        .filter(|pages| pages.as_ref().ok().is_none_or(|pages| !pages.is_empty()))
+    }
+
+    /// Notes that a server runs.
+    pub(super) fn begin(&mut self, observer: &dyn Observer) {
+        let before = self.before.as_ref().ok().and_then(Option::as_ref);
+        let generation = before.map_or(0, |list| list.generation).saturating_add(1);
+        let list = List { generation, is_clean: false, held: Vec::new() };
+        if let Err(error) = self.write(&list) {
+            self.say("", &StateNotice::NotBegun(error), observer);
+        }
+        self.before = Ok(Some(list));
+    }
+
+    /// Notes that the server ended in order, and what its caches held; or says that it did not.
+    pub(super) fn end(
+        &mut self,
+        exports: &[ExportSpec],
+        orders: Option<Vec<Vec<u64>>>,
+        observer: &dyn Observer,
+    ) {
+        let Some(orders) = orders else {
+            return self.say("", &StateNotice::NotClean, observer);
+        };
+        let all = exports.iter().zip(&self.sources).zip(orders);
+        let held = all.map(|((export, source), pages)| {
+            let (name, page_bytes) = (export.name.clone(), export.page_bytes);
+            Ok(Held { name, disc: source.identity()?, page_bytes, pages })
+        });
+        let generation = match &self.before {
+            Ok(Some(list)) => list.generation,
+            _ => 0,
+        };
+        let held = held.collect::<io::Result<Vec<Held>>>();
+        let list = held.map(|held| List { generation, is_clean: true, held });
+        if let Err(error) = list.and_then(|list| self.write(&list)) {
+            self.say("", &StateNotice::NotKept(error), observer);
+        }
+    }
+
+    /// Says something of the file.
+    pub(super) fn say(&self, export: &str, what: &StateNotice, observer: &dyn Observer) {
+        let file = self.place.path();
+        observer.notice(&Notice::Serve(ServeNotice::State { file, export, what }));
+    }
+
+    /// Replaces the file as a whole, if nothing else has its name.
+    fn write(&mut self, list: &List) -> io::Result<()> {
+        let bytes = list.to_bytes();
+        let unfinished = Unfinished::create_at(self.place.try_clone()?, Readers::Owner)?;
+        let mut file = unfinished.file();
+        file.write_all(&bytes)?;
+        let kept = file.try_clone()?;
+        let _ = flock(&kept, FlockOperation::NonBlockingLockExclusive);
+        if self.place.is_taken()? {
+            let there = files::regular(self.place.path())?;
+            if read(&there)? == Err(ListError::Foreign) {
+                return Err(io::Error::other("another program has put its own file there"));
+            }
+            unfinished.replace()?;
+        } else {
+            unfinished.publish()?;
+        }
+        self.lock = Some(kept);
+        Ok(())
+    }
+}
+
+/// What is at a path: a file of nbuf, or nothing in a directory.
+#[expect(clippy::type_complexity, reason = "used twice, here")]
+fn look(path: &Path) -> Result<(Place, Result<Option<List>, ListError>, Option<File>), Error> {
+    let wrong = |why| Error::State(StateError { path: path.to_owned(), why });
+    let kernel = |error| wrong(StateErrorKind::Read(error));
+    let place = Place::of(path).map_err(kernel)?;
+    let (before, file) = match files::regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((place, Ok(None), None));
+        }
+        Err(error) => return Err(kernel(error)),
+        Ok(file) => (read(&file).map_err(kernel)?, file),
+    };
+    if before == Err(ListError::Foreign) {
+        return Err(wrong(StateErrorKind::Foreign));
+    }
+    Ok((place, before.map(Some), Some(file)))
+}
+
+/// Reads a file of nbuf; of another one only the beginning.
+fn read(file: &File) -> io::Result<Result<List, ListError>> {
+    let mut bytes = vec![0; list::MAGIC.len()];
+    let mut file = file;
+    match file.read_exact(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Ok(Err(ListError::Foreign));
+        }
+        other => other?,
+    }
+    if bytes != list::MAGIC {
+        return Ok(Err(ListError::Foreign));
+    }
+    let length = file.take(BYTES_MAX).read_to_end(&mut bytes)?;
+    if length as u64 == BYTES_MAX {
+        return Ok(Err(ListError::Damaged));
+    }
+    Ok(List::of_bytes(&bytes))
+}
+
+/// What differs between two discs.
+fn difference(before: &Identity, now: &Identity) -> &'static str {
+    if before.address != now.address {
+        "another server is behind"
+    } else if before.size_bytes != now.size_bytes {
+        "its size is another one"
+    } else if before.number != now.number {
+        "it is another file"
+    } else {
+        "it was changed meanwhile"
+    }
+}

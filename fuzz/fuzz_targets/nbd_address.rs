@@ -1,0 +1,12 @@
+//! Any text as the address of a disc: what is read is written as it is read again, and nothing panics.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nbuf::experiment::serve::BehindSpec;
+
+fuzz_target!(|text: &str| {
+    if let Ok(disc) = text.parse::<BehindSpec>() {
+        assert_eq!(disc.to_string().parse(), Ok(disc));
+    }
+});
