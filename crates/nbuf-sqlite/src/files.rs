@@ -9,11 +9,12 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rustix::fs::{Mode, OFlags, Stat, fstat, stat};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::below::Below;
 use crate::handle::Shared;
 use crate::options::Options;
-use crate::stamp::Status;
+use crate::stamp::{Seen, Status};
 
 /// Device and inode.
 type Number = (u64, u64);
@@ -42,7 +43,7 @@ impl<F: Below> Files<F> {
         if let Some(shared) = files.get(&number).and_then(Weak::upgrade) {
             return shared;
         }
-        let look = move || fstat(&file).ok().and_then(|stat| status(&stat));
+        let look = move || fstat(&file).ok().and_then(|stat| seen(&stat));
         let shared = Arc::new(Shared::new(options, Box::new(look)));
         files.insert(number, Arc::downgrade(&shared));
         shared
@@ -57,9 +58,14 @@ fn identified(path: &CStr, is_there: impl FnOnce() -> bool) -> Option<(OwnedFd, 
     (is_there() && number(stat(path).ok()?) == own).then_some((file, own))
 }
 
-fn status(stat: &Stat) -> Option<Status> {
-    Some(Status {
-        length: u64::try_from(stat.st_size).ok()?,
-        times: [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)],
-    })
+/// The longest tick of a kernel's clock is 10 ms.
+const SETTLED_NS: i128 = 100_000_000;
+
+fn seen(stat: &Stat) -> Option<Seen> {
+    let times = [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)];
+    let status = Status { length: u64::try_from(stat.st_size).ok()?, times };
+    let now = clock_gettime(ClockId::Realtime);
+    let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let changed = times.map(|(seconds, ns)| i128::from(seconds) * 1_000_000_000 + i128::from(ns));
+    Some(Seen { status, is_settled: changed.iter().all(|then| now - then > SETTLED_NS) })
 }

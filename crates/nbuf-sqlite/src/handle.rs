@@ -30,17 +30,20 @@ pub(crate) struct Handle<F> {
     level: i32,
     /// The index of the WAL, while it is mapped.
     index: Option<Index>,
+    /// Whether it has taken a lock to read in WAL mode, and not read yet.
+    begins: bool,
     /// Whether it holds the lock of checkpoints.
     checkpoints: bool,
 }
 
 impl<F: Below> Handle<F> {
     pub(crate) fn new(file: F, shared: Arc<Shared<F>>) -> Self {
-        Self { file, shared, level: 0, index: None, checkpoints: false }
+        Self { file, shared, level: 0, index: None, begins: false, checkpoints: false }
     }
 
-    pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Code> {
-        if let Some(mut state) = self.state() {
+    pub(crate) fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<(), Code> {
+        let shared = Arc::clone(&self.shared);
+        if let Ok(mut state) = shared.0.lock() {
             if self.may_use(&mut state)? {
                 return state.read(&self.file, buffer, offset);
             }
@@ -98,6 +101,11 @@ impl<F: Below> Handle<F> {
     pub(crate) fn unmaps(&mut self) {
         self.checkpoint_ends();
         self.index = None;
+    }
+
+    /// It got a lock to read in WAL mode.
+    pub(crate) fn begins(&mut self) {
+        self.begins = true;
     }
 
     /// It got the lock of checkpoints: until it releases that, all changes of the file come through here.
@@ -159,7 +167,7 @@ impl<F: Below> Handle<F> {
     }
 
     /// Whether the cache is right for a read of this connection now. Drops what is not.
-    fn may_use(&self, state: &mut State<F>) -> Result<bool, Code> {
+    fn may_use(&mut self, state: &mut State<F>) -> Result<bool, Code> {
         if self.level < SHARED || !state.is_checked && !state.check(&self.file)? {
             return Ok(false);
         }
@@ -167,6 +175,9 @@ impl<F: Below> Handle<F> {
             Some(index) => match Key::now(index) {
                 Some(key) => {
                     state.follow(Some(key));
+                    if std::mem::take(&mut self.begins) && key.is_of_empty() {
+                        state.begin_with_empty_wal();
+                    }
                     Ok(true)
                 }
                 None => Ok(false),

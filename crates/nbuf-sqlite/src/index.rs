@@ -22,6 +22,12 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// Whether the WAL was empty when the index was made. Any such index has this key, so it can come again
+    /// with another database.
+    pub(crate) fn is_of_empty(self) -> bool {
+        self.salts == [0, 0]
+    }
+
     /// The present state, or nothing if the index has another layout or changes all the time.
     pub(crate) fn now(index: Index) -> Option<Self> {
         let word = |at: usize| index[at].load(Ordering::SeqCst);

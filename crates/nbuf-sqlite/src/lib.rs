@@ -17,6 +17,9 @@
 //!   pages are right, and drops the pages if they differ. While a connection of this process holds the lock of
 //!   checkpoints, the changes came through this cache, and the pages stay. Without the shared memory nothing is
 //!   served, except under the exclusive lock.
+//! - **With an empty WAL** there are no salts yet, and after a crash another database can look the same. Readers keep
+//!   checkpoints away then, so the file is compared when one begins, by its length and times. If it was written within the
+//!   last tenth of a second, its times may not show the next change, and the pages are dropped.
 //! - **When the file cannot be identified**, after a panic, and with another layout of the shared memory, the cache is bypassed.
 //!
 //! Two caches of one file, such as those of two processes, are therefore right without knowing of each other. Cost: outside WAL two calls

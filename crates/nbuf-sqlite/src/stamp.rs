@@ -36,6 +36,13 @@ pub(crate) struct Status {
     pub times: [(i64, u64); 2],
 }
 
+/// What the kernel says, and whether a later change is sure to change the times: its clock ticks slowly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub status: Status,
+    pub is_settled: bool,
+}
+
 /// Two equal stamps: no transaction of SQLite wrote the file in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {

@@ -12,10 +12,10 @@ use crate::below::{Below, Through};
 use crate::code::Code;
 use crate::index::Key;
 use crate::options::Options;
-use crate::stamp::{HEADER_BYTES, Header, Stamp, Status};
+use crate::stamp::{HEADER_BYTES, Header, Seen, Stamp, Status};
 
 /// Asks the kernel about the file. Nothing if that fails, or if the file is not known to be the one that is open.
-pub(crate) type Look = Box<dyn Fn() -> Option<Status> + Send>;
+pub(crate) type Look = Box<dyn Fn() -> Option<Seen> + Send>;
 
 /// What happened besides hits and misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(crate) struct State<F> {
     stamp: Option<Stamp>,
     /// The state of the WAL for which the pages are right; nothing outside WAL.
     key: Option<Key>,
+    /// The file when the pages of an empty WAL were right, if a later change would show.
+    empty: Option<Status>,
     /// Whether a connection of this process holds the lock of checkpoints, so that no other process writes.
     pub(crate) is_checkpointing: bool,
     pub(crate) figures: Figures,
@@ -69,6 +71,7 @@ impl<F: Below> State<F> {
             wrote: false,
             stamp: None,
             key: None,
+            empty: None,
             is_checkpointing: false,
             figures: Figures::default(),
         }
@@ -77,7 +80,7 @@ impl<F: Below> State<F> {
     /// The first lock was taken, or the file became uncertain: compares it with what the cache has. Gives whether
     /// the file can be cached at all. The caller holds a lock, so outside WAL no other process writes.
     pub(crate) fn check(&mut self, file: &F) -> Result<bool, Code> {
-        let Some(status) = (self.look)() else { return Ok(false) };
+        let Some(status) = self.status() else { return Ok(false) };
         let mut header = [0; HEADER_BYTES];
         match file.read(&mut header, 0) {
             Ok(()) | Err(Code::SHORT_READ) => {}
@@ -112,7 +115,7 @@ impl<F: Below> State<F> {
             return;
         }
         if self.wrote {
-            let status = if self.is_checked { (self.look)() } else { None };
+            let status = if self.is_checked { self.status() } else { None };
             self.stamp = status.map(|status| Stamp { status, header: self.header });
         }
         self.is_checked = false;
@@ -131,11 +134,21 @@ impl<F: Below> State<F> {
         self.key = key;
     }
 
+    /// A connection begins to read with an empty WAL. Until it ends, no checkpoint writes the file. The key does not show
+    /// what was before, so the times of the file do.
+    pub(crate) fn begin_with_empty_wal(&mut self) {
+        let seen = (self.look)();
+        if self.empty.is_none() || self.empty != seen.map(|seen| seen.status) {
+            self.forget();
+        }
+        self.empty = seen.filter(|seen| seen.is_settled).map(|seen| seen.status);
+    }
+
     /// Reads through the cache.
     pub(crate) fn read(&mut self, file: &F, buffer: &mut [u8], offset: u64) -> Result<(), Code> {
         let end = offset.checked_add(buffer.len() as u64).ok_or(Code::READ)?;
         if end > self.length {
-            match (self.look)() {
+            match self.status() {
                 Some(status) => self.length = status.length,
                 None => return file.read(buffer, offset),
             }
@@ -207,7 +220,7 @@ impl<F: Below> State<F> {
         self.is_checked &= length >= HEADER_BYTES as u64;
         self.discard(length, self.reach.saturating_sub(length));
         // The file may have been cut off at another place.
-        self.length = (self.look)().map_or(length, |status| status.length);
+        self.length = self.status().map_or(length, |status| status.length);
         outcome
     }
 
@@ -223,6 +236,10 @@ impl<F: Below> State<F> {
     /// What the cache counted, its pages, and the bytes of each.
     pub(crate) fn counts(&self) -> (Counts, Settings, u64) {
         (self.cache.counts(), self.cache.settings(), self.cache.used_pages())
+    }
+
+    fn status(&self) -> Option<Status> {
+        (self.look)().map(|seen| seen.status)
     }
 
     fn discard(&mut self, offset: u64, length: u64) {

@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::handle::{Handle, Shared};
 use crate::index::{BACKFILL, Index, SALTS, VERSION, WORDS};
 use crate::options::Options;
-use crate::stamp::Status;
+use crate::stamp::{Seen, Status};
 
 /// Bytes of a page of the database; a page of the cache has more.
 const PAGE: usize = 512;
@@ -21,6 +21,7 @@ const PAGES: usize = 24;
 struct Inode {
     bytes: Vec<u8>,
     clock: i64,
+    is_settled: bool,
     fails: bool,
 }
 
@@ -31,7 +32,7 @@ impl Model {
     fn new(is_wal: bool) -> Self {
         let mut bytes = vec![0; PAGE * PAGES];
         bytes[18..20].fill(1 + u8::from(is_wal));
-        Self(Arc::new(Mutex::new(Inode { bytes, clock: 1, fails: false })))
+        Self(Arc::new(Mutex::new(Inode { bytes, clock: 1, is_settled: true, fails: false })))
     }
 
     fn page(&self, page: usize) -> Vec<u8> {
@@ -62,7 +63,8 @@ impl Model {
         let file = Arc::clone(&self.0);
         let look = move || {
             let file = file.lock().unwrap();
-            Some(Status { length: file.bytes.len() as u64, times: [(file.clock, 0); 2] })
+            let status = Status { length: file.bytes.len() as u64, times: [(file.clock, 0); 2] };
+            Some(Seen { status, is_settled: file.is_settled })
         };
         let shared = Arc::new(Shared::new(&Options::read(given).unwrap(), Box::new(look)));
         [(); 2].map(|()| Handle::new(self.clone(), Arc::clone(&shared)))
@@ -104,7 +106,7 @@ impl Below for Model {
     }
 }
 
-fn read(handle: &Handle<Model>, page: usize) -> Vec<u8> {
+fn read(handle: &mut Handle<Model>, page: usize) -> Vec<u8> {
     let mut buffer = vec![0xee; PAGE];
     let outcome = handle.read(&mut buffer, (page * PAGE) as u64);
     assert!(outcome.is_ok() || outcome == Err(Code::SHORT_READ), "{outcome:?}");
@@ -173,7 +175,7 @@ proptest! {
                 }
                 Step::Read(who, page) => {
                     let length = model.0.lock().unwrap().bytes.len();
-                    let bytes = read(&handles[who], page);
+                    let bytes = read(&mut handles[who], page);
                     if (page + 1) * PAGE <= length {
                         prop_assert_eq!(bytes, model.page(page));
                     } else {
@@ -221,7 +223,7 @@ proptest! {
         for (what, who, page, value) in steps {
             match what {
                 0..=3 if !hidden.contains(&page) => {
-                    prop_assert_eq!(read(&handles[who], page), model.page(page));
+                    prop_assert_eq!(read(&mut handles[who], page), model.page(page));
                 }
                 4 if checkpointer.is_none() => {
                     model.other_writes(page, value, false);
@@ -260,6 +262,7 @@ proptest! {
 fn index() -> Index {
     let words = [const { AtomicU32::new(0) }; WORDS];
     words[0].store(VERSION, Ordering::SeqCst);
+    words[SALTS[1]].store(7, Ordering::SeqCst);
     Box::leak(Box::new(words))
 }
 
@@ -268,24 +271,24 @@ fn pages_stay_from_lock_to_lock_until_another_process_writes() {
     let model = Model::new(false);
     let [mut one, mut two] = model.handles("512");
     one.locked(1);
-    let _ = (read(&one, 3), read(&one, 3));
+    let _ = (read(&mut one, 3), read(&mut one, 3));
     assert_eq!((misses(&one), figure(&one, "hits")), (1, 1));
     one.unlocks(0);
     two.locked(1);
-    let _ = read(&two, 3);
+    let _ = read(&mut two, 3);
     two.unlocks(0);
     assert_eq!((misses(&two), figure(&two, "hits")), (1, 2), "the cache is shared, and stays");
     // Even if the clock of the kernel stands still, the counter shows it.
     model.other_writes(3, 7, false);
     model.other_counts();
     two.locked(1);
-    assert_eq!(read(&two, 3), [7; PAGE]);
+    assert_eq!(read(&mut two, 3), [7; PAGE]);
     assert_eq!((misses(&two), figure(&two, "drops")), (2, 1));
     two.locked(4);
     write(&two, 3, 9);
     two.unlocks(0);
     one.locked(1);
-    assert_eq!(read(&one, 3), [9; PAGE]);
+    assert_eq!(read(&mut one, 3), [9; PAGE]);
     assert_eq!((misses(&one), figure(&one, "drops")), (2, 1), "an own write drops nothing");
 }
 
@@ -293,18 +296,18 @@ fn pages_stay_from_lock_to_lock_until_another_process_writes() {
 fn without_a_lock_or_with_an_unknown_index_nothing_is_kept() {
     let model = Model::new(true);
     let [mut one, _two] = model.handles("512");
-    let _ = read(&one, 1);
+    let _ = read(&mut one, 1);
     one.locked(1);
-    let _ = read(&one, 1);
+    let _ = read(&mut one, 1);
     assert_eq!(figure(&one, "bypassed_reads"), 2, "no lock; WAL without its index");
     let other = index();
     other[0].store(VERSION + 1, Ordering::SeqCst);
     one.mapped(other);
-    let _ = read(&one, 1);
+    let _ = read(&mut one, 1);
     assert_eq!((figure(&one, "bypassed_reads"), figure(&one, "used_pages")), (3, 0));
     one.unmaps();
     one.mapped(index());
-    let _ = read(&one, 1);
+    let _ = read(&mut one, 1);
     assert_eq!((figure(&one, "bypassed_reads"), figure(&one, "used_pages")), (3, 1));
 }
 
@@ -314,11 +317,38 @@ fn what_the_file_below_refuses_is_answered_with_its_code_and_not_kept() {
     let [mut one, _two] = model.handles("4KiB");
     one.locked(4);
     write(&one, 8, 5);
-    assert_eq!(read(&one, 8), [5; PAGE]);
+    assert_eq!(read(&mut one, 8), [5; PAGE]);
     model.0.lock().unwrap().fails = true;
     assert_eq!(one.write(&[6; PAGE], 8 * PAGE as u64), Err(Code(13)));
     let mut buffer = [0; PAGE];
     assert_eq!(one.read(&mut buffer, 8 * PAGE as u64), Err(Code(266)));
     model.0.lock().unwrap().fails = false;
-    assert_eq!(read(&one, 8), [5; PAGE], "as the file has it");
+    assert_eq!(read(&mut one, 8), [5; PAGE], "as the file has it");
+}
+
+#[test]
+fn an_empty_wal_looks_like_every_other_one_so_the_times_of_the_file_count() {
+    let model = Model::new(true);
+    let [mut one, mut two] = model.handles("512");
+    let index = index();
+    index[SALTS[1]].store(0, Ordering::SeqCst);
+    for handle in [&mut one, &mut two] {
+        handle.locked(1);
+        handle.mapped(index);
+    }
+    for (value, is_settled, misses_then) in
+        [(0, true, 1), (0, true, 1), (3, false, 2), (4, true, 3)]
+    {
+        // Another process filled a WAL, wrote it back, cut it off and died: all is as it was.
+        let ticks = model.0.lock().unwrap().is_settled && value > 0;
+        model.other_writes(3, value, ticks);
+        model.0.lock().unwrap().is_settled = is_settled;
+        one.begins();
+        assert_eq!(read(&mut one, 3), [value; PAGE]);
+        two.begins();
+        if is_settled {
+            assert_eq!(read(&mut two, 3), [value; PAGE]);
+            assert_eq!(misses(&one), misses_then);
+        }
+    }
 }

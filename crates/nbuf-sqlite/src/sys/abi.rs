@@ -102,6 +102,7 @@ pub(super) const FCNTL_RESET_CACHE: c_int = 42;
 
 pub(super) const SHM_UNLOCK: c_int = 1;
 pub(super) const SHM_LOCK: c_int = 2;
+pub(super) const SHM_SHARED: c_int = 4;
 pub(super) const SHM_EXCLUSIVE: c_int = 8;
 /// The lock of WAL that only one checkpointer of all processes holds.
 pub(super) const WAL_CKPT_LOCK: c_int = 1;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::abi::{RawFile, SHM_EXCLUSIVE, SHM_LOCK, SHM_UNLOCK, WAL_CKPT_LOCK};
+use super::abi::{RawFile, SHM_EXCLUSIVE, SHM_LOCK, SHM_SHARED, SHM_UNLOCK, WAL_CKPT_LOCK};
 use super::methods::{Open, with};
 use crate::code::{Code, OK};
 use crate::index::Index;
@@ -50,6 +50,9 @@ pub(super) unsafe extern "C" fn shm_lock(
         let code = unsafe { method(open.below.raw(), first, count, flags) };
         if is_checkpoint && flags & SHM_LOCK != 0 && code == OK {
             open.handle.checkpoint_begins();
+        }
+        if flags & (SHM_LOCK | SHM_SHARED) == SHM_LOCK | SHM_SHARED && code == OK {
+            open.handle.begins();
         }
         code
     };
