@@ -37,7 +37,7 @@ fn in_turn(journal: &str, parameters: &str, seed: u64) {
         session.ask("PRAGMA cache_size=5; PRAGMA wal_autocheckpoint=40; PRAGMA busy_timeout=5000;");
     }
     let mut dice = Dice(seed);
-    for round in 0..150 {
+    for round in 0..100 {
         let who = usize::try_from(dice.below(3)).unwrap();
         assert_eq!(sessions[who].ask(&change(&mut dice)), "");
         if journal == "wal" && dice.below(4) == 0 {
@@ -166,7 +166,7 @@ fn a_killed_process_leaves_whole_transactions() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let kills = std::env::var("NBUF_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
+    let kills = std::env::var("NBUF_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
     transfers(&folder.path().join("x.db"), "delete", kills);
     transfers(&folder.path().join("y.db"), "wal", kills);
 }
