@@ -12,6 +12,7 @@ pub mod docs;
 pub mod faults;
 mod process;
 pub mod served;
+pub mod sqlite;
 pub mod stores;
 pub mod surface;
 pub mod tidy;

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use xtask::{
-    accuracy, captures, cost, discs, dist, docs, faults, served, stores, surface, tidy, truth,
+    accuracy, captures, cost, discs, dist, docs, faults, served, sqlite, stores, surface, tidy,
+    truth,
 };
 
 const USAGE: &str = "\
@@ -30,6 +31,7 @@ usage: cargo xtask tidy
        cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
        cargo xtask served [ROUNDS]        (nbuf serve next to nbdkit and qemu-nbd, after cargo build --release; 5)
        cargo xtask served curve [ROUNDS]  (rates over sizes of the cache, in docs/serve.md; 1)
+       cargo xtask sqlite FOLDER          (SQLite's own tests over nbuf-sqlite; its sources are in FOLDER)
        cargo xtask captures               (as root, after cargo build --release)
        cargo xtask accuracy [PROGRAM...]  (the same)";
 
@@ -78,6 +80,7 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some("served") => run_served(),
+        Some("sqlite") => run_sqlite(),
         Some("captures") => {
             let path = tidy::repository().join("docs/capture-calls.md");
             let table = captures::table(&tidy::repository().join("target/release/nbuf"))?;
@@ -97,6 +100,16 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_sqlite() -> anyhow::Result<ExitCode> {
+    let folder = env::args_os().nth(2).context("which folder? cargo xtask sqlite FOLDER")?;
+    sqlite::check(Path::new(&folder))?;
+    let table = sqlite::table(&tidy::repository(), Path::new(&folder))?;
+    write!(io::stdout(), "{table}")?;
+    let path = tidy::repository().join("docs/library.md");
+    fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "sqlite", &table)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_served() -> anyhow::Result<ExitCode> {

@@ -84,6 +84,7 @@ const MODULES: &[&str] = &[
     "nbuf-core/src/experiment/shell/",
     "nbuf-core/src/path/",
     "nbuf-python/src/fleet.rs",
+    "nbuf-sqlite/src/files.rs",
     "nbuf/src/command/demo.rs",
     "nbuf/src/command/fleet/draft.rs",
     "nbuf/src/command/run/shell.rs",
