@@ -19,6 +19,7 @@
 //! ```
 
 mod cautions;
+mod fills;
 mod follow;
 mod followed;
 mod probe;
@@ -201,7 +202,9 @@ impl From<memory::Held> for LiveMemory {
 impl Watched {
     /// The curve of the window. The trace is in memory meanwhile.
     fn document(self, spec: &Spec) -> Result<LiveDocument, Error> {
-        let mut document = analyse(spec, &self.log.trace()?, self.memory);
+        let trace = self.log.trace()?;
+        let mut document = analyse(spec, &trace, self.memory);
+        fills::add(&mut document, &trace);
         stall::add(&mut document, spec, self.service);
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;
