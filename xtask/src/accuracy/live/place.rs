@@ -73,25 +73,27 @@ impl Drop for Guard {
 /// A disc of files, mounted.
 #[derive(Debug)]
 pub(super) struct Disc {
-    guard: Guard,
     at: PathBuf,
+    _guard: Guard,
 }
 
 impl Disc {
     pub(super) fn make(folder: &Path) -> Result<Self> {
         let at = folder.join("disc");
         let guard = Guard::start(DISC, &[&folder.join("disc.img"), &at])?;
-        Ok(Self { guard, at })
+        Ok(Self { at, _guard: guard })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.at
     }
 
-    /// Drops what is cached of it: nothing of it may be in use.
-    pub(super) fn drop_cache(&self) -> Result<()> {
-        process::run(Command::new("umount").arg(&self.at))?;
-        process::run(Command::new("mount").arg(&self.guard.line).arg(&self.at))
+    /// Drops what is cached of the files of a folder on it: whoever reads them next has them on his account.
+    pub(super) fn drop_cache(&self, folder: &Path) -> Result<()> {
+        process::run(Command::new("sync").arg("-f").arg(&self.at))?;
+        let mut find = Command::new("find");
+        find.arg(folder).args(["-type", "f", "-exec", "dd", "if={}", "iflag=nocache", "count=0"]);
+        process::run(find.args(["status=none", ";"]))
     }
 }
 

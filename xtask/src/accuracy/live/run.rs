@@ -118,7 +118,7 @@ impl<'a> Stage<'a> {
         let mut shell = Command::new("sh");
         shell.args(["-c", service.data]).envs(folders.clone()).env("PYTHON", python());
         process::run(shell.stdin(Stdio::null()).stdout(Stdio::null()))?;
-        disc.drop_cache()?;
+        disc.drop_cache(&folders[0].1)?;
         let groups = Groups::make(service.name)?;
         let mut server = groups.command(service.serve);
         let server = log(&mut server, &work.join("server.log"))?
@@ -205,7 +205,8 @@ impl<'a> Stage<'a> {
     fn window(&self, seconds: u64) -> Result<Window> {
         let mut looks = self.looks(seconds);
         let looks = looks.stdout(Stdio::piped()).spawn()?;
-        let mut nbuf = Command::new(&self.spec.nbuf);
+        let mut nbuf = Command::new("setpriv");
+        nbuf.args(["--pdeathsig", "KILL"]).arg(&self.spec.nbuf);
         nbuf.args(["--as-root", "size", "-q", "--json", "--overhead", "1%", "--cgroup"]);
         nbuf.arg(&self.groups.memory).arg("--for").arg(format!("{seconds}s"));
         let output = nbuf.stdin(Stdio::null()).output()?;

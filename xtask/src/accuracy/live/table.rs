@@ -45,10 +45,10 @@ fn at(live: &Value, cache_bytes: u64, keys: [&str; 3]) -> Option<Predicted> {
     let part =
         if whole > 0.0 { ((cache / size(before)).ln() / whole).clamp(0.0, 1.0) } else { 1.0 };
     let [low, best, high] = keys.map(|key| {
-        let (from, to) = (before[key].as_f64().unwrap_or(0.0), next[key].as_f64().unwrap_or(0.0));
-        from + (to - from) * part
+        let (from, to) = (before[key].as_f64()?, next[key].as_f64()?);
+        Some(from + (to - from) * part)
     });
-    Some(Predicted { low, best, high })
+    Some(Predicted { low: low?, best: best?, high: high? })
 }
 
 const MISSES: [&str; 3] = ["misses_per_second_low", "misses_per_second", "misses_per_second_high"];
@@ -57,8 +57,8 @@ const FILLS: [&str; 3] = ["fills_per_second_low", "fills_per_second", "fills_per
 impl Measured {
     /// Fills an operation at this size.
     fn predicted(&self, cache_bytes: u64) -> Option<Predicted> {
-        let has_fills = self.live["points"][0][FILLS[1]].is_number();
-        let rate = at(&self.live, cache_bytes, if has_fills { FILLS } else { MISSES })?;
+        let rate =
+            at(&self.live, cache_bytes, FILLS).or_else(|| at(&self.live, cache_bytes, MISSES))?;
         let each = |rate: f64| rate / self.pace.max(1e-9);
         Some(Predicted { low: each(rate.low), best: each(rate.best), high: each(rate.high) })
     }
