@@ -4,10 +4,10 @@
 //! the windows of the discs and on the pages that are cached next to it. So the window is played twice to the model
 //! of the kernel (`cache::kernel`): once to warm it, and once to count. Fills for each miss of an LRU of pages, in
 //! the second, times the misses of the warm program, are the fills. The order of eviction is a band: LRU, and
-//! the kernel's two lists.
+//! the kernel's two lists; the best guess is between them.
 //!
 //! Not for a sample of the pages, of which readahead brings others; nor for many windows with weights. Cost: four
-//! simulations of the window for each of twenty sizes, on all processors.
+//! simulations of the window for each of a dozen sizes, on all processors.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,10 +24,9 @@ const RECORDS_MAX: usize = 8_000_000;
 /// A ratio of fewer misses says little.
 const MISSES_MIN: u64 = 200;
 /// Below this part of what was touched no size is played.
-const PART_MIN: u64 = 32;
-/// Nor below so many windows of readahead: such a cache thrashes, and mapped text, which the kernel spares, first. Nor
-/// below so many times the pages that were touched in the interval of a look, of which the order is not known.
-const WINDOWS_MIN: u64 = 4;
+const PART_MIN: u64 = 8;
+/// Nor below so many times the pages that were touched in the interval of a look, of which the order is not known.
+const LOOKS_MIN: u64 = 4;
 
 /// Adds them to the points of a window. Points that it cannot know are left without. `text` has the files whose text
 /// the programs execute.
@@ -40,8 +39,7 @@ pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<St
     let kept = kept(trace, &text);
     let stream = Stream::of(trace.records.iter(), &trace.files, &trace.facts, &kept);
     let at_once = trace.facts.capture.looks.map_or(0, |looks| looks.pages_max);
-    let at_once = at_once.max(stream.window_pages().into()) * WINDOWS_MIN * PAGE_BYTES;
-    let least = at_once.max(document.touched_bytes.0 / PART_MIN);
+    let least = (at_once * LOOKS_MIN * PAGE_BYTES).max(document.touched_bytes.0 / PART_MIN);
     let points: Vec<&mut LivePoint> =
         document.points.iter_mut().filter(|point| point.cache_bytes.0 >= least).collect();
     let sizes: Vec<u64> = points.iter().map(|point| point.cache_bytes.0 / PAGE_BYTES).collect();
@@ -53,8 +51,8 @@ pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<St
         }
         let lru = second(Replacement::Lru, size) / misses as f64;
         let lists = second(Replacement::TwoLists, size) / misses as f64;
-        let best = if trace.facts.multi_generational { lru } else { lists };
-        point.fills_per_second = Some(point.misses_per_second * best);
+        // The second time, lists have learned what is to come: they miss too little. LRU misses too much for them.
+        point.fills_per_second = Some(point.misses_per_second * f64::midpoint(lru, lists));
         point.fills_per_second_low = Some(point.misses_per_second_low * lru.min(lists));
         point.fills_per_second_high = Some(point.misses_per_second_high * lru.max(lists));
     });
