@@ -252,6 +252,10 @@ impl Rolling {
             // One page of the window was wanted: the fault that follows, or a touch, has it.
             CacheEvent::Map => {}
             CacheEvent::Evict => {
+                // Truncated or deleted: the number may be another file's next.
+                if let Some(end) = self.ends.get_mut(&file) {
+                    *end = (*end).min(record.offset_bytes);
+                }
                 (first..=last).for_each(|page| self.stack.remove((file, page)));
             }
             op if op.is_demand() => {
