@@ -3,7 +3,7 @@
 //!
 //! All of it is made by the harness in a folder: data on a disc with a window of 128 KiB, servers in groups of
 //! their own below ours, and loads outside of these. Nothing of it stays, however the harness ends. Needs root, the
-//! memory controller of version 1 beside a unified hierarchy, and perf. A service takes three minutes with windows of
+//! memory controller of version 1 next to a unified hierarchy, and perf. A service takes three minutes with windows of
 //! 30 s, and 50 further windows of 5 s take five more.
 
 mod fills;
@@ -13,6 +13,7 @@ mod services;
 mod table;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -134,7 +135,7 @@ fn python() -> String {
 }
 
 fn say(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Waits, looking every quarter of a second; whether it came.

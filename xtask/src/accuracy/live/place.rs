@@ -88,7 +88,7 @@ impl Disc {
         &self.at
     }
 
-    /// Drops what is cached of the files of a folder on it: whoever reads them next has them on his account.
+    /// Drops what is cached of the files of a folder on it: the group that reads them next has them on its account.
     pub(super) fn drop_cache(&self, folder: &Path) -> Result<()> {
         process::run(Command::new("sync").arg("-f").arg(&self.at))?;
         let mut find = Command::new("find");
@@ -165,6 +165,6 @@ impl Groups {
 /// The kernel's own number of the device that a path is on.
 pub(super) fn device(path: &Path) -> Result<u64> {
     let device = fs::metadata(path)?.dev();
-    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff_00);
+    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xf_ff00);
     Ok(major << 20 | minor)
 }

@@ -25,7 +25,7 @@ const RECORDS_MAX: usize = 8_000_000;
 const MISSES_MIN: u64 = 200;
 /// Below this part of what was touched no size is played.
 const PART_MIN: u64 = 8;
-/// Nor below so many times the pages that were touched in the interval of a look, of which the order is not known.
+/// Nor below this number of times the pages touched in the interval of a look, of which the order is not known.
 const LOOKS_MIN: u64 = 4;
 
 /// Adds them to the points of a window. Points that it cannot know are left without. `text` has the files whose text

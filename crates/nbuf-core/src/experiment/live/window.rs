@@ -8,7 +8,7 @@ use super::super::result::{LiveDocument, LiveMemory, LivePoint};
 use super::super::warning::Warning;
 use super::super::warnings::{recorded, sizing_themselves};
 use super::Spec;
-use super::cautions::{took, unseen_touches};
+use super::cautions::{exceeded, took, unseen_touches};
 use crate::clock::Random;
 use crate::meter::long_stack::LongStack;
 use crate::meter::warm::{Decayed, MissRatio, Warm};
@@ -298,19 +298,6 @@ fn sizes(distinct: u64) -> Vec<u64> {
     sizes
 }
 
-/// That recording took clearly more of a processor than was allowed, if it did.
-fn exceeded(share: f64, window: &LiveDocument) -> Option<Warning> {
-    let taken = window.reader_seconds / window.seconds.max(1e-9);
-    (taken > 1.5 * share).then(|| {
-        Warning::Text(format!(
-            "reading the events took {:.0} % of a processor, and --overhead allows {:.1} %: a sample keeps at least 64 MiB \
-             of pages, and leaving an access out costs too",
-            taken * 100.0,
-            share * 100.0
-        ))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,7 +356,7 @@ mod tests {
         }
         let live = analyse(&Spec::default(), &trace, LiveMemory::default());
         let smallest = live.points.first().unwrap();
-        // Appends hit in any cache, but for those that begin a page, which are none. The others may miss.
+        // Appends hit in any cache; those that begin a page do not count. The others may miss.
         let others = 4_000.0 / 60.0;
         assert!((smallest.misses_per_second / others - 1.0).abs() < 0.1, "{smallest:?}");
     }
