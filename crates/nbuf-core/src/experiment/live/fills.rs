@@ -80,7 +80,7 @@ fn misses_again(trace: &Trace, sizes_pages: &[u64], text: &[bool]) -> Vec<u64> {
     // By the number of sizes that miss.
     let mut counts = vec![0_u64; sizes_pages.len() + 1];
     for round in 0..2 {
-        for record in trace.records.iter() {
+        for record in &trace.records {
             if record.op == CacheEvent::Evict {
                 pages(&record).for_each(|page| stack.remove((record.file.0.into(), page)));
             } else if record.op.is_demand() && record.op != CacheEvent::Map {
