@@ -33,7 +33,9 @@ usage: cargo xtask tidy
        cargo xtask served curve [ROUNDS]  (rates over sizes of the cache, in docs/serve.md; 1)
        cargo xtask sqlite FOLDER          (SQLite's own tests over nbuf-sqlite; its sources are in FOLDER)
        cargo xtask captures               (as root, after cargo build --release)
-       cargo xtask accuracy [PROGRAM...]  (the same)";
+       cargo xtask accuracy [PROGRAM...]  (the same)
+       cargo xtask accuracy live [SERVICE...] [--in FOLDER] [--for SECONDS] [--windows NUMBER]
+                                          (programs that run already; the same)";
 
 fn main() -> anyhow::Result<ExitCode> {
     match env::args().nth(1).as_deref() {
@@ -87,6 +89,7 @@ fn main() -> anyhow::Result<ExitCode> {
             fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "close", &table)?)?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("accuracy") if env::args().nth(2).as_deref() == Some("live") => run_accuracy_live(),
         Some("accuracy") => {
             let only: Vec<String> = env::args().skip(2).collect();
             run_accuracy(&only)
@@ -213,6 +216,18 @@ fn run_accuracy(only: &[String]) -> anyhow::Result<ExitCode> {
         fs::write(path, document)?;
     } else {
         write!(io::stdout(), "{document}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table of all services goes into the document; of some it is printed alone.
+fn run_accuracy_live() -> anyhow::Result<ExitCode> {
+    let spec = accuracy::live::Spec::parse(released(), env::args().skip(3))?;
+    let table = accuracy::live::markdown(&accuracy::live::measure(&spec)?);
+    write!(io::stdout(), "{table}")?;
+    if spec.only.is_empty() {
+        let path = tidy::repository().join("docs/accuracy.md");
+        fs::write(&path, accuracy::between(&fs::read_to_string(&path)?, "live", &table)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@
 //! and writes the tables of docs/accuracy.md between their marks. Takes three quarters of an
 //! hour, as root.
 
+pub mod live;
 mod programs;
 mod table;
 

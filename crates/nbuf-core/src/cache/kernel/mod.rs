@@ -94,7 +94,17 @@ pub fn simulate(stream: &Stream, replacement: Replacement, capacity: Pages) -> S
     }
 }
 
-/// The same, followed in time on `disc`. Costs up to twice as much.
+/// Runs a workload twice through the same page cache, and gives the fills of the second time: those of a cache that is
+/// warm.
+pub(crate) fn simulate_again(stream: &Stream, replacement: Replacement, capacity: Pages) -> u64 {
+    let capacity = u32::try_from(capacity.0).unwrap_or(u32::MAX);
+    match replacement.lists(capacity) {
+        None => Model::new(stream, Lru::default(), capacity, ()).run_again(),
+        Some(lists) => Model::new(stream, lists, capacity, ()).run_again(),
+    }
+}
+
+/// As [`simulate`], followed in time on `disc`. Costs up to twice as much.
 pub fn simulate_in_time(
     stream: &Stream,
     replacement: Replacement,

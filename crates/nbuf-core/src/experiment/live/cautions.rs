@@ -1,5 +1,7 @@
 //! What spoils the figures of a window, in words.
 
+use super::super::result::LiveDocument;
+use super::super::warning::Warning;
 use crate::trace::Capture;
 use crate::units::{Bytes, PAGE_BYTES};
 
@@ -32,6 +34,19 @@ pub(super) fn unseen_touches(capture: &Capture) -> Option<String> {
             "{unseen} of mapped files are in large pages, whose touches are not seen: more misses than these \
              are likely"
         )
+    })
+}
+
+/// That recording took clearly more of a processor than was allowed, if it did.
+pub(super) fn exceeded(share: f64, window: &LiveDocument) -> Option<Warning> {
+    let taken = window.reader_seconds / window.seconds.max(1e-9);
+    (taken > 1.5 * share).then(|| {
+        Warning::Text(format!(
+            "reading the events took {:.0} % of a processor, and --overhead allows {:.1} %: a sample keeps at least 64 MiB \
+             of pages, and leaving an access out costs too",
+            taken * 100.0,
+            share * 100.0
+        ))
     })
 }
 

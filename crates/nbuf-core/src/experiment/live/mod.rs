@@ -19,6 +19,7 @@
 //! ```
 
 mod cautions;
+mod fills;
 mod follow;
 mod followed;
 mod probe;
@@ -27,6 +28,7 @@ mod stall;
 mod wanted;
 mod window;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +40,7 @@ use super::result::{LiveDocument, LiveMemory, LiveService};
 use super::session::Session;
 use super::warning::Warning;
 use crate::workload::command::Ended;
-use crate::workload::record::running::{Options, Stop, memory, record_until};
+use crate::workload::record::running::{Options, Stop, memory, record_until, text};
 use crate::workload::record::spool::{Spool, SpoolError};
 pub use follow::{Follow, Wanted, follow};
 pub use probe::{Left, Probe, ProbeError, restore};
@@ -155,6 +157,8 @@ struct Watched {
     memory: LiveMemory,
     service: Option<LiveService>,
     processes: u64,
+    /// Files whose text they execute.
+    text: BTreeSet<String>,
 }
 
 /// Records a window, as [`record_until`] does.
@@ -183,7 +187,8 @@ fn watch(
     let processes = running.threads(caller).len() as u64;
     // What has ended has no memory, and needed some.
     let memory = if processes == 0 { before } else { held() };
-    Ok(Watched { ended, log, memory, service, processes })
+    let text = text::files(running, caller);
+    Ok(Watched { ended, log, memory, service, processes, text })
 }
 
 impl From<memory::Held> for LiveMemory {
@@ -201,7 +206,9 @@ impl From<memory::Held> for LiveMemory {
 impl Watched {
     /// The curve of the window. The trace is in memory meanwhile.
     fn document(self, spec: &Spec) -> Result<LiveDocument, Error> {
-        let mut document = analyse(spec, &self.log.trace()?, self.memory);
+        let trace = self.log.trace()?;
+        let mut document = analyse(spec, &trace, self.memory);
+        fills::add(&mut document, &trace, &self.text);
         stall::add(&mut document, spec, self.service);
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;

@@ -111,6 +111,16 @@ pub struct LivePoint {
     pub misses_per_second_low: f64,
     /// The upper edge.
     pub misses_per_second_high: f64,
+    /// Pages a second that the kernel would bring in: for misses, and ahead of them. Absent where that is not known: of a
+    /// sample of the pages, and where the window has few misses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fills_per_second: Option<f64>,
+    /// The lower edge: of the band of misses, and of two orders of eviction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fills_per_second_low: Option<f64>,
+    /// The upper edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fills_per_second_high: Option<f64>,
     /// Misses a second, times what a read takes: tasks that wait for a disc at a time, at most. Readahead serves several
     /// misses by one read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

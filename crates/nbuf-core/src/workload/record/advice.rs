@@ -172,6 +172,12 @@ impl Advised {
         self.processes.get(&task).copied().unwrap_or(task)
     }
 
+    /// A process said something of a file that it has open, before it was followed.
+    pub(super) fn said_before(&mut self, process: u32, key: Key, advice: u64) {
+        let said = Said { advice, reached: HashSet::new() };
+        self.files.entry((key, process, Use::Read)).or_insert(said);
+    }
+
     /// A task said something of a file, or of none that is known of: its descriptor was gone by then.
     pub(super) fn say(&mut self, said: &Advice, file: Option<Key>) {
         let Advice { task, about, advice, .. } = *said;

@@ -16,6 +16,8 @@ pub(super) struct Area<'a> {
     pub inode: u64,
     /// Whether what is written there becomes a copy of the process's own.
     pub is_copied: bool,
+    /// Whether it is the text of a program.
+    pub is_text: bool,
     pub path: &'a str,
 }
 
@@ -28,13 +30,14 @@ impl<'a> Area<'a> {
         let range = hex(start)?..hex(end)?;
         let permissions = words.next()?.as_bytes();
         let is_copied = permissions.get(1) == Some(&b'w') && permissions.get(3) == Some(&b'p');
+        let is_text = permissions.get(2) == Some(&b'x');
         let offset = words.next().and_then(hex)?;
         let (major, minor) = words.next()?.split_once(':')?;
         let number = |text: &str| u32::from_str_radix(text, 16).ok();
         let device = device_number(number(major)?, number(minor)?);
         let inode = words.next()?.parse().ok().filter(|&inode| inode != 0)?;
         let path = words.next()?.trim_start();
-        Some(Self { range, offset, device, inode, is_copied, path })
+        Some(Self { range, offset, device, inode, is_copied, is_text, path })
     }
 }
 
@@ -52,9 +55,12 @@ mod tests {
             device: 254 << 20 | 1,
             inode: 1234,
             is_copied: true,
+            is_text: false,
             path: "/a b (deleted)",
         };
         assert_eq!(Area::parse(line), Some(want));
+        let text = "1000-2000 r-xp 00000000 fe:01 7 /a";
+        assert_eq!(Area::parse(text).map(|area| area.is_text), Some(true));
         let shared = "1000-2000 rw-s 00000000 fe:01 7 /a";
         assert_eq!(Area::parse(shared).map(|area| area.is_copied), Some(false));
         for line in ["7ffc000-7ffd000 rw-p 00000000 00:00 0      [stack]", "", "x-y r 0 0:0 1 /a"] {

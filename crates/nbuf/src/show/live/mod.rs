@@ -111,8 +111,10 @@ fn sheet(live: &LiveDocument) -> Table {
         number("misses/s"),
         number("from").rank(2),
         number("to").rank(2),
+        number("fills/s").rank(1),
         number("waits").rank(1),
     ];
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let rows = rows(live).map(|point| {
         [
             point.cache_bytes.to_string(),
@@ -121,7 +123,8 @@ fn sheet(live: &LiveDocument) -> Table {
             rate(point.misses_per_second),
             rate(point.misses_per_second_low),
             rate(point.misses_per_second_high),
-            point.stall.map_or_else(|| "-".to_owned(), share),
+            or_none(point.fills_per_second.map(rate)),
+            or_none(point.stall.map(share)),
         ]
     });
     Table::new("Misses a second by cache size", columns).with(rows)
@@ -169,9 +172,9 @@ fn notes(live: &LiveDocument) -> Vec<String> {
         live.events, live.lost
     ));
     notes.push(
-        "Misses are pages of an LRU with no readahead; from and to are a 95 % band over parts of the window. \
-         Large folios can raise them by a third. Other memory is measured at the end of the window; a peak may \
-         exceed it."
+        "Misses are pages of an LRU with no readahead; from and to are a band of 95 % for the next window. Fills have \
+         readahead in them. Large folios can raise both by a third. Other memory is measured at the end of the window; a \
+         peak may exceed it."
             .to_owned(),
     );
     notes.extend(live.service.map(service));

@@ -93,9 +93,23 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
 
     /// Runs it to its end. The clock comes back with what it was given.
     pub(super) fn run(mut self) -> (Simulated, C) {
+        self.share();
+        self.play();
+        (self.out, self.clock)
+    }
+
+    /// Runs it twice, and gives the fills of the second time.
+    pub(super) fn run_again(mut self) -> u64 {
+        self.share();
+        self.play();
+        let before = self.out.fills;
+        self.play();
+        self.out.fills - before
+    }
+
+    fn play(&mut self) {
         let stream = self.stream;
         let ns_per_us = 1000.0 * stream.pace().scale;
-        self.share();
         for (at, touch) in stream.touches().enumerate() {
             self.prefetch(at);
             self.clock.begins(&touch, stream.task_of(touch.stream));
@@ -110,7 +124,6 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
                 TouchKind::Ahead => self.fetch_ahead(&touch),
             }
         }
-        (self.out, self.clock)
     }
 
     /// Starts to load what the touches after this one will look at: the entry of one, and the folio

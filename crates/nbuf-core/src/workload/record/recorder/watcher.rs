@@ -106,7 +106,11 @@ impl<W: Write> Recorder<'_, W> {
             self.names.look_at_process(process, Open::All);
             self.names.look_at_mappings(process);
             self.uncached.look_at_process(process, Open::All);
-            self.touched.meet(process.unsigned_abs());
+            let process = process.unsigned_abs();
+            self.touched.meet(process);
+            for (key, advice) in self.touched.advised(process) {
+                self.advised.said_before(process, key, advice);
+            }
         }
         Ok(attached)
     }

@@ -7,6 +7,7 @@ pub(crate) mod memory;
 mod named;
 mod pattern;
 mod target;
+pub(crate) mod text;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 
 use super::super::btf::{Btf, DESCRIPTION};
+use super::opened;
 use super::program::{self, PAGE, PAGES, SHARED_PAGES};
 use super::tables::{LARGE, Memory, PLACE, PRESENT, Space, Table};
 use crate::sys::bpf::{Program, Shared};
@@ -33,8 +34,7 @@ struct Offsets {
 }
 
 impl Offsets {
-    fn of(description: &[u8]) -> Option<Self> {
-        let btf = Btf::parse(description, &["task_struct", "mm_struct"])?;
+    fn of(btf: &Btf<'_>) -> Option<Self> {
         let of_task = |member| btf.offset("task_struct", member);
         let of_space = |member| btf.offset("mm_struct", member);
         Some(Self {
@@ -63,6 +63,8 @@ pub(super) struct KernelMemory {
     copy: Program,
     shared: Shared,
     offsets: Offsets,
+    /// Of open files, where this kernel has them where they are looked for.
+    files: Option<opened::Offsets>,
     /// The first task of this process.
     leader: u64,
     direct_map: u64,
@@ -83,21 +85,26 @@ impl KernelMemory {
         let description = fs::read(DESCRIPTION)?;
         let other =
             || io::Error::new(io::ErrorKind::Unsupported, "this kernel's structures are unknown");
-        let offsets = Offsets::of(&description).ok_or_else(other)?;
+        let structures: Vec<&str> =
+            ["task_struct", "mm_struct"].into_iter().chain(opened::STRUCTURES).collect();
+        let btf = Btf::parse(&description, &structures).ok_or_else(other)?;
+        let offsets = Offsets::of(&btf).ok_or_else(other)?;
+        let files = opened::Offsets::of(&btf);
         let mut shared = Shared::zeroes(SHARED_PAGES)?;
         let copy = Program::load(&program::copy_pages(shared.number()))?;
         Program::load(&program::current_task(shared.number()))?.run(&mut shared)?;
         let task = shared.words().first().copied().unwrap_or(0);
         let levels = if has_five_levels() { 5 } else { 4 };
         let tasks = BTreeMap::new();
-        let mut this = Self { copy, shared, offsets, leader: 0, direct_map: 0, levels, tasks };
+        let (leader, direct_map) = (0, 0);
+        let mut this = Self { copy, shared, offsets, files, leader, direct_map, levels, tasks };
         [this.leader] = this.words([task + offsets.leader])?;
         this.find_direct_map()?;
         Ok(this)
     }
 
     /// The first word at each address.
-    fn words<const N: usize>(&mut self, addresses: [u64; N]) -> io::Result<[u64; N]> {
+    pub(super) fn words<const N: usize>(&mut self, addresses: [u64; N]) -> io::Result<[u64; N]> {
         let mut words = [0; N];
         self.tables(&addresses, &mut |at, table| words[at] = table[0])?;
         Ok(words)
@@ -180,6 +187,21 @@ impl KernelMemory {
         Ok(())
     }
 
+    /// Where members of open files are.
+    pub(super) fn files(&self) -> Option<opened::Offsets> {
+        self.files
+    }
+
+    /// A task of a process, if it runs.
+    pub(super) fn task(&mut self, process: u32) -> io::Result<Option<u64>> {
+        if !self.tasks.contains_key(&process) {
+            self.find(&BTreeSet::from([process]))?;
+        }
+        let Some(&task) = self.tasks.get(&process) else { return Ok(None) };
+        let [seen] = self.words([task + self.offsets.process])?;
+        Ok((half(seen) == process).then_some(task))
+    }
+
     /// Forgets a process that has ended.
     pub(super) fn forget(&mut self, process: u32) {
         self.tasks.remove(&process);
@@ -236,7 +258,7 @@ impl Memory for KernelMemory {
 }
 
 /// The number of four bytes that begins a word.
-fn half(word: u64) -> u32 {
+pub(super) fn half(word: u64) -> u32 {
     let [a, b, c, d, ..] = word.to_ne_bytes();
     u32::from_ne_bytes([a, b, c, d])
 }

@@ -14,6 +14,7 @@
 //! and `CAP_SYS_PTRACE`, and Linux 5.10 with its own description (BTF).
 
 mod memory;
+mod opened;
 mod process;
 mod program;
 mod tables;
@@ -91,6 +92,16 @@ impl Touched {
     /// A process begins.
     pub(super) fn meet(&mut self, process: u32) {
         self.processes.entry(process).or_insert_with(|| Process::met(monotonic_ns()));
+    }
+
+    /// The advice that a process gave of the files that it has open, before it was met. None where it cannot be had.
+    pub(super) fn advised(&mut self, process: u32) -> Vec<(Key, u64)> {
+        if matches!(self.state, State::Closed) {
+            self.state =
+                KernelMemory::open().map_or(State::Refused, |memory| State::Open(Box::new(memory)));
+        }
+        let State::Open(memory) = &mut self.state else { return Vec::new() };
+        opened::advised(memory, process).unwrap_or_default()
     }
 
     /// A process mapped pages.

@@ -1,0 +1,258 @@
+//! One service: made, warmed, watched, limited, and watched again in short windows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use super::fills::Counting;
+use super::place::{Disc, Groups};
+use super::services::Service;
+use super::{Spec, emptied, python, say, until};
+use crate::process;
+
+/// Parts of the resident cache that the limits leave, in percent.
+const PARTS: [u64; 3] = [75, 50, 25];
+/// A cache that grows by less in five seconds is steady: one part in this many.
+const STEADY: u64 = 200;
+/// Room for other memory to grow under a limit, in bytes.
+const SPARE: u64 = 2 << 20;
+
+/// What was found of a service.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub(super) name: &'static str,
+    pub(super) is_mapped: bool,
+    pub(super) reads: bool,
+    pub(super) error: Option<String>,
+    pub(super) resident_bytes: u64,
+    /// Operations a second while it was watched.
+    pub(super) pace: f64,
+    /// What nbuf said.
+    pub(super) live: Value,
+    pub(super) cells: Vec<Cell>,
+    pub(super) windows: Vec<Window>,
+}
+
+/// A limit, and what the kernel did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    /// Part of the resident cache, in percent.
+    pub(super) part: u64,
+    pub(super) cache_bytes: u64,
+    pub(super) operations: u64,
+    pub(super) filled: u64,
+    pub(super) taken: u64,
+}
+
+/// A short window.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub(super) pace: f64,
+    pub(super) live: Value,
+}
+
+impl Measured {
+    pub(super) fn of(service: &Service) -> Self {
+        let Service { name, is_mapped, reads, .. } = *service;
+        Self { name, is_mapped, reads, ..Self::default() }
+    }
+}
+
+/// Measures it. Its groups, and what runs in them, are gone afterwards.
+pub(super) fn service(spec: &Spec, disc: &Disc, service: &Service) -> Result<Measured> {
+    let stage = Stage::set(spec, disc, service)?;
+    stage.steady()?;
+    let mut measured = Measured::of(service);
+    measured.resident_bytes = stage.groups.stat("cache")?;
+    let free = stage.count(spec.seconds.div_ceil(2), 100)?;
+    let window = stage.window(spec.seconds)?;
+    (measured.pace, measured.live) = (window.pace, window.live);
+    measured.cells.push(free);
+    for part in PARTS {
+        measured.cells.push(stage.limited(part, measured.resident_bytes, spec.seconds)?);
+    }
+    stage.groups.limit(None)?;
+    if spec.windows > 0 {
+        stage.steady()?;
+    }
+    for number in 0..spec.windows {
+        measured.windows.push(stage.window(spec.window_seconds)?);
+        if number % 10 == 9 {
+            say(&format!("{}: {} windows", service.name, number + 1));
+        }
+    }
+    Ok(measured)
+}
+
+/// A server that others end.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.wait();
+    }
+}
+
+/// A service with its load, until it is dropped.
+struct Stage<'a> {
+    spec: &'a Spec,
+    disc: &'a Disc,
+    service: &'a Service,
+    folders: [(&'static str, PathBuf); 3],
+    load: Option<Child>,
+    // It ends with its groups.
+    groups: Groups,
+    _server: Server,
+}
+
+impl<'a> Stage<'a> {
+    fn set(spec: &'a Spec, disc: &'a Disc, service: &'a Service) -> Result<Self> {
+        let (data, work) = (disc.path().join(service.name), spec.folder.join(service.name));
+        emptied(&data)?;
+        emptied(&work)?;
+        let folders = [("D", data), ("W", work.clone()), ("H", spec.folder.join("here"))];
+        let mut shell = Command::new("sh");
+        shell.args(["-c", service.data]).envs(folders.clone()).env("PYTHON", python());
+        process::run(shell.stdin(Stdio::null()).stdout(Stdio::null()))?;
+        disc.drop_cache(&folders[0].1)?;
+        let groups = Groups::make(service.name)?;
+        let mut server = groups.command(service.serve);
+        let server = log(&mut server, &work.join("server.log"))?
+            .envs(folders.clone())
+            .env("PYTHON", python())
+            .spawn()?;
+        let mut stage =
+            Self { spec, disc, service, folders, load: None, groups, _server: Server(server) };
+        if service.load != "true" {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", service.load]).envs(stage.folders.clone()).env("PYTHON", python());
+            stage.load = Some(log(&mut shell, &work.join("load.log"))?.spawn()?);
+        }
+        Ok(stage)
+    }
+
+    /// Waits until it is warm, and its cache does not grow any more.
+    fn steady(&self) -> Result<()> {
+        ensure!(until(30, || self.groups.is_alive()), "the service does not begin; see its log");
+        let works = until(240, || !self.groups.is_alive() || self.operations() > 100);
+        ensure!(
+            works && self.groups.is_alive(),
+            "the service or its load has failed; see its logs"
+        );
+        let mut before = 0;
+        for _ in 0..10 {
+            let now = self.groups.stat("cache")?;
+            if now.saturating_sub(before) * STEADY < now {
+                break;
+            }
+            before = now;
+            std::thread::sleep(Duration::from_secs(5));
+        }
+        say(&format!(
+            "{}: steady with {} MiB",
+            self.service.name,
+            self.groups.stat("cache")? >> 20
+        ));
+        Ok(())
+    }
+
+    fn operations(&self) -> u64 {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", self.service.operations]).envs(self.folders.clone());
+        process::output(&mut shell).map_or(0, |text| number(&String::from_utf8_lossy(&text)))
+    }
+
+    /// What the kernel counts in this time.
+    fn count(&self, seconds: u64, part: u64) -> Result<Cell> {
+        let cache = self.groups.stat("cache")?;
+        let begun = Counting::begin(&self.groups, self.disc.path(), &self.looks(seconds))?;
+        let (counted, looks) = begun.end()?;
+        let cache_bytes = u64::midpoint(cache, self.groups.stat("cache")?);
+        let cell = Cell {
+            part,
+            cache_bytes,
+            operations: between(&looks)?,
+            filled: counted.filled,
+            taken: counted.taken,
+        };
+        say(&format!("{}: {cell:?}", self.service.name));
+        Ok(cell)
+    }
+
+    /// Looks at the operations before and after a while.
+    fn looks(&self, seconds: u64) -> Command {
+        let look = self.service.operations;
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!("echo $({look}); sleep {seconds}; echo $({look})")])
+            .envs(self.folders.clone());
+        shell
+    }
+
+    fn limited(&self, part: u64, resident: u64, seconds: u64) -> Result<Cell> {
+        self.groups.limit(Some(self.groups.other()? + SPARE + resident * part / 100))?;
+        std::thread::sleep(Duration::from_secs(seconds / 2));
+        let cell = self.count(seconds.div_ceil(2), part)?;
+        ensure!(self.groups.is_alive(), "the service was killed under a limit of {part} %");
+        Ok(cell)
+    }
+
+    /// Watches it by nbuf.
+    fn window(&self, seconds: u64) -> Result<Window> {
+        let mut looks = self.looks(seconds);
+        let looks = looks.stdout(Stdio::piped()).spawn()?;
+        let mut nbuf = Command::new("setpriv");
+        nbuf.args(["--pdeathsig", "KILL"]).arg(&self.spec.nbuf);
+        nbuf.args(["--as-root", "size", "-q", "--json", "--overhead", "1%", "--cgroup"]);
+        nbuf.arg(&self.groups.memory).arg("--for").arg(format!("{seconds}s"));
+        let output = nbuf.stdin(Stdio::null()).output()?;
+        let looks = looks.wait_with_output()?;
+        let live = serde_json::from_slice(&output.stdout)
+            .with_context(|| String::from_utf8_lossy(&output.stderr).trim().to_owned())?;
+        let done = between(&String::from_utf8_lossy(&looks.stdout))?;
+        Ok(Window { pace: done as f64 / seconds as f64, live })
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        if let Some(load) = &mut self.load {
+            let _ = load.kill();
+            let _ = load.wait();
+        }
+    }
+}
+
+/// Its output goes to a file.
+fn log<'a>(command: &'a mut Command, path: &Path) -> Result<&'a mut Command> {
+    let file = fs::File::create(path)?;
+    Ok(command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file))
+}
+
+fn number(text: &str) -> u64 {
+    text.trim().parse().unwrap_or(0)
+}
+
+/// Operations between two looks, a line each.
+fn between(looks: &str) -> Result<u64> {
+    let numbers: Vec<u64> = looks.split_whitespace().map(number).collect();
+    match numbers[..] {
+        [before, after] if after > before => Ok(after - before),
+        _ => bail!("the load does not go on: {looks:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_stands_is_an_error() {
+        assert_eq!(between("0000000100\n0000000350\n").unwrap(), 250);
+        assert!(between("5\n5\n").is_err() && between("7\n").is_err());
+    }
+}
