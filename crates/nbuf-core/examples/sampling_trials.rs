@@ -67,12 +67,16 @@ fn of_policy(trace: &str, rate: &str, seeds: u64, policy: &str) {
     let spec = Spec { sample: Some(Rate::Fixed(rate.parse().expect("a rate"))), ..spec };
     let samples: Vec<PolicyCurve> = (0..seeds).map(|seed| draw(&spec, seed)).collect();
     println!("{policy}, rate {rate}, {seeds} seeds");
-    println!("{:>10} {:>8} {:>8} {:>8} {:>10} {:>9}", "size", "hits", "judged", "inside", "band (±)", "bias");
+    println!(
+        "{:>10} {:>8} {:>8} {:>8} {:>10} {:>9}",
+        "size", "hits", "judged", "inside", "band (±)", "bias"
+    );
     for point in &exact.points {
         let all = samples.iter().flat_map(|sample| &sample.points);
         let all: Vec<_> = all.filter(|sample| sample.pages == point.pages).collect();
         let range = |sample: &CurvePoint| sample.misses_low..=sample.misses_high;
-        let inside = all.iter().filter(|sample| range(sample).contains(&Some(point.misses))).count();
+        let inside =
+            all.iter().filter(|sample| range(sample).contains(&Some(point.misses))).count();
         let width: f64 = all.iter().map(|sample| sample.half_width()).sum();
         let bias: f64 = all.iter().map(|sample| sample.hit_ratio() - point.hit_ratio()).sum();
         let count = all.len().max(1) as f64;

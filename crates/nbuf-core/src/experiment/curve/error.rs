@@ -189,11 +189,6 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::SplitWithoutLru
-                | Self::CostOfFormat { .. }
-                | Self::PriceAndCost
-        )
+        matches!(self, Self::SplitWithoutLru | Self::CostOfFormat { .. } | Self::PriceAndCost)
     }
 }

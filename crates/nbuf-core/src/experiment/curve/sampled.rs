@@ -35,7 +35,12 @@ pub(super) struct Outcome {
 
 /// The policies that small caches stand for.
 fn others(spec: &Spec) -> Vec<Choice> {
-    spec.policies.first().map_or_else(Vec::new, |_| policies(spec)).into_iter().filter(|choice| !is_lru(choice)).collect()
+    spec.policies
+        .first()
+        .map_or_else(Vec::new, |_| policies(spec))
+        .into_iter()
+        .filter(|choice| !is_lru(choice))
+        .collect()
 }
 
 /// Draws the curves of pages of this size.

@@ -233,7 +233,9 @@ impl Counting {
         let has_stack = self.stack.is_some();
         let cells: Vec<_> = self.cells.iter_mut().filter(is_to_start).collect();
         let threads = threads.div_ceil((cells.len() + usize::from(has_stack)).max(1));
-        cells.into_iter().for_each(|cell| cell.start(sizes, threads, seed));
+        for cell in cells {
+            cell.start(sizes, threads, seed);
+        }
     }
 
     /// How many engines count at the same time, at the most.
@@ -253,7 +255,8 @@ impl Counting {
                 stack.access(accesses, asked);
             }
         };
-        let mut engines: Vec<_> = self.cells.iter_mut().flat_map(|cell| &mut cell.engines).collect();
+        let mut engines: Vec<_> =
+            self.cells.iter_mut().flat_map(|cell| &mut cell.engines).collect();
         // Of a single task, another thread has nothing but the trouble of being woken.
         let tasks = usize::from(has_stack) + engines.len();
         if self.parallel && tasks > 1 {

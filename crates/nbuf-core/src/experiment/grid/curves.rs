@@ -1,7 +1,8 @@
 //! From counts to curves: which sizes are shown, where a curve bends, and what its parts are.
 
 use super::between::of_grid;
-use super::stack::{By, Group, OPS, Part, Stacked};
+use super::part::Part;
+use super::stack::{By, Group, OPS, Stacked};
 use super::target::target;
 use super::{Grid, LRU};
 use crate::cache::engine::Count;

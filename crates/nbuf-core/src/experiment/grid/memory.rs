@@ -106,7 +106,7 @@ impl Grid {
         // Engines that share the sizes of a policy have once each what it costs once.
         let parts = counting.threads().div_ceil(others.clone().count().max(1)) as u64;
         let others: u64 = others
-            .map(|choice| choice.row())
+            .map(Choice::row)
             .map(|row| engine::bytes(row, &vec![1; sizes], 1) + (parts - 1) * row.once_bytes)
             .sum();
         let counts = stack.map_or(0, |stack| DEPTH_BYTES * stack.counts());

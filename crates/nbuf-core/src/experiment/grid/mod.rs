@@ -13,6 +13,7 @@ mod curves;
 mod feed;
 mod memory;
 mod miniature;
+mod part;
 mod sampled;
 mod stack;
 mod target;

@@ -385,7 +385,11 @@ proptest! {
         let mut random = crate::clock::Random::new(seed);
         let requests: Vec<Request> = (0..1000)
             .map(|_| {
-                let op = [Op::Discard, Op::Write, Op::Read, Op::Read][random.below(4) as usize];
+                let op = match random.below(4) {
+                    0 => Op::Discard,
+                    1 => Op::Write,
+                    _ => Op::Read,
+                };
                 let page = random.below(60).min(random.below(90));
                 Request::new(op, page * 4096, 1 + random.below(9000))
             })
