@@ -75,7 +75,7 @@ pub mod path {
     }
 }
 
-#[cfg(feature = "paths")]
+#[cfg(all(feature = "capture", feature = "paths"))]
 pub mod serve {
     pub use crate::experiment::serve::state::{Held, Identity, List};
 }

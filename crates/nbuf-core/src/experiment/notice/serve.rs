@@ -6,7 +6,6 @@ use std::io;
 use std::path::Path;
 
 use super::causes;
-use crate::experiment::serve::ListError;
 use crate::units::count;
 
 /// Something of `serve` that is good to know.
@@ -95,7 +94,7 @@ pub enum StateNotice {
     /// The disc is another one, or the list does not fit it.
     Changed(&'static str),
     /// The list cannot be read.
-    Damaged(ListError),
+    Damaged(Box<dyn Error + Send + Sync>),
     /// The file cannot be written at the start.
     NotBegun(io::Error),
     /// The file cannot be written at the end.

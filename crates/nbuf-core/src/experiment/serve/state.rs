@@ -126,7 +126,7 @@ impl State {
         let state = Self { place, before, lock, sources: Vec::new() };
         match &state.before {
             Ok(Some(list)) if !list.is_clean => state.say("", &StateNotice::Unclean, observer),
-            Err(error) => state.say("", &StateNotice::Damaged(*error), observer),
+            Err(error) => state.say("", &StateNotice::Damaged(Box::new(*error)), observer),
             Ok(_) => {}
         }
         Ok(state)
