@@ -60,6 +60,8 @@ fn identified(path: &CStr, is_there: impl FnOnce() -> bool) -> Option<(OwnedFd, 
 
 /// The longest tick of a kernel's clock is 10 ms.
 const SETTLED_NS: i128 = 100_000_000;
+/// The longest of a file system, and some more.
+const COARSE_NS: i128 = 3_000_000_000;
 
 fn seen(stat: &Stat) -> Option<Seen> {
     let times = [(stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec)];
@@ -67,5 +69,8 @@ fn seen(stat: &Stat) -> Option<Seen> {
     let now = clock_gettime(ClockId::Realtime);
     let now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
     let changed = times.map(|(seconds, ns)| i128::from(seconds) * 1_000_000_000 + i128::from(ns));
-    Some(Seen { status, is_settled: changed.iter().all(|then| now - then > SETTLED_NS) })
+    // Some file systems have times in whole seconds, or in two.
+    let is_coarse = stat.st_mtime_nsec == 0 && stat.st_ctime_nsec == 0;
+    let settled_ns = if is_coarse { COARSE_NS } else { SETTLED_NS };
+    Some(Seen { status, is_settled: changed.iter().all(|then| now - then > settled_ns) })
 }

@@ -113,6 +113,10 @@ impl<F: Below> Handle<F> {
         let Some(key) = self.index.and_then(Key::now) else { return };
         if let Some(mut state) = self.state() {
             state.follow(Some(key));
+            if key.is_of_empty() {
+                // What was before does not show in this key.
+                state.forget();
+            }
             state.is_checkpointing = true;
         }
         self.checkpoints = true;

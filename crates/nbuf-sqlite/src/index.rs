@@ -10,6 +10,8 @@ pub(crate) type Index = &'static [AtomicU32; WORDS];
 /// The version of the index whose layout this is. Other versions are not cached.
 pub(crate) const VERSION: u32 = 3_007_000;
 pub(crate) const SALTS: [usize; 2] = [8, 9];
+/// Frames in the WAL, by the copy of the header that is written first.
+pub(crate) const FRAMES: usize = 16;
 pub(crate) const BACKFILL: usize = 24;
 /// Attempts to read a state that does not change meanwhile.
 const ATTEMPTS: usize = 8;
@@ -38,7 +40,9 @@ impl Key {
         let read = || {
             let before = salts();
             let key = Self { salts: before, backfill: word(BACKFILL) };
-            (salts() == before).then_some(key)
+            // A writer that begins the WAL again makes the header first, and then sets the count to 0. In between the
+            // count is of the WAL before: the same key could come again later.
+            (key.backfill <= word(FRAMES) && salts() == before).then_some(key)
         };
         (0..ATTEMPTS).find_map(|_| read())
     }

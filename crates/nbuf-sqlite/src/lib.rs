@@ -23,7 +23,7 @@
 //! - **When the file cannot be identified**, after a panic, and with another layout of the shared memory, the cache is bypassed.
 //!
 //! Two caches of one file, such as those of two processes, are therefore right without knowing of each other. Cost: outside WAL two calls
-//! of the kernel for the first lock and at most one for the last; in WAL mode five loads a read. A miss holds the file's mutex while the
+//! of the kernel for the first lock and at most one for the last; in WAL mode seven loads a read. A miss holds the file's mutex while the
 //! file below reads.
 
 mod below;

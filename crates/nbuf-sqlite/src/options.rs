@@ -28,6 +28,10 @@ impl Options {
         let pages = pages.ok_or_else(|| {
             format!("nbuf_size is {size} B: give at least a page of {page} B, and fewer than 2^32")
         })?;
+        let whole = usize::try_from(size).unwrap_or(usize::MAX);
+        if Vec::<u8>::new().try_reserve_exact(whole).is_err() {
+            return Err(format!("nbuf_size is {size} B, and there is no such memory: give less"));
+        }
         let policy = given("nbuf_policy").unwrap_or_else(|| "s3-fifo".to_owned());
         let policy: Choice = policy.parse().map_err(|error| format!("nbuf_policy: {error}"))?;
         if policy.row().name == "opt" {
@@ -63,6 +67,7 @@ mod tests {
             ("nbuf_size", "much", "nbuf_size is `much`: give bytes"),
             ("nbuf_size", "10%", "nbuf_size is `10%`: give bytes"),
             ("nbuf_size", "100", "nbuf_size is 100 B: give at least a page of 4096 B"),
+            ("nbuf_size", "4000TiB", "nbuf_size is "),
             ("nbuf_page", "3000", "nbuf_page is 3000 B: give a power of two"),
             ("nbuf_page", "0", "nbuf_page is 0 B: give a power of two"),
             ("nbuf_page", "1MiB", "nbuf_page is 1048576 B: give a power of two"),

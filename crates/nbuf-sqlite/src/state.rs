@@ -174,7 +174,10 @@ impl<F: Below> State<F> {
         }
         let mut data = std::mem::take(&mut self.scratch);
         data.resize(buffer.len(), 0);
-        let data = self.ask(file, request, data, Code::READ)?;
+        let Ok(data) = self.ask(file, request, data, Code::READ) else {
+            // A page of the cache may have more than was asked for, and that may be what cannot be read.
+            return file.read(buffer, offset);
+        };
         buffer.copy_from_slice(&data);
         self.scratch = data;
         Ok(())

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::below::Below;
 use crate::code::Code;
 use crate::handle::{Handle, Shared};
-use crate::index::{BACKFILL, Index, SALTS, VERSION, WORDS};
+use crate::index::{BACKFILL, FRAMES, Index, SALTS, VERSION, WORDS};
 use crate::options::Options;
 use crate::stamp::{Seen, Status};
 
@@ -263,6 +263,7 @@ fn index() -> Index {
     let words = [const { AtomicU32::new(0) }; WORDS];
     words[0].store(VERSION, Ordering::SeqCst);
     words[SALTS[1]].store(7, Ordering::SeqCst);
+    words[FRAMES].store(1 << 20, Ordering::SeqCst);
     Box::leak(Box::new(words))
 }
 

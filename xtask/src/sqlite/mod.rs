@@ -26,7 +26,9 @@ const WAYS: [(&str, &[(&str, &str)]); 3] = [
 pub fn table(repository: &Path, sources: &Path) -> Result<String> {
     let sources = fs::canonicalize(sources).context("cannot find the folder of sources")?;
     run(Command::new("cargo").current_dir(repository).args(["build", "-p", "nbuf-sqlite"]))?;
-    let folder = env::temp_dir().join("nbuf-sqlite-tests");
+    // What it has, root will execute: it is made here and now.
+    let folder = env::temp_dir().join(format!("nbuf-sqlite-tests-{}", std::process::id()));
+    fs::create_dir(&folder).with_context(|| format!("{}", folder.display()))?;
     let program = built(&sources, &folder)?;
     let library = folder.join("libnbuf_sqlite.so");
     fs::copy(repository.join("target/debug/libnbuf_sqlite.so"), &library)?;
@@ -37,7 +39,7 @@ pub fn table(repository: &Path, sources: &Path) -> Result<String> {
     let mut outcomes = Vec::new();
     for (name, (mut child, log)) in children {
         // It fails if a test fails.
-        child.wait().with_context(|| format!("cannot wait for the tests of {name}"))?;
+        child.0.wait().with_context(|| format!("cannot wait for the tests of {name}"))?;
         let text = fs::read(&log).with_context(|| format!("reading {}", log.display()))?;
         outcomes.push((name, outcome(&String::from_utf8_lossy(&text))?));
     }
@@ -46,11 +48,7 @@ pub fn table(repository: &Path, sources: &Path) -> Result<String> {
 
 /// Builds the program of the tests.
 fn built(sources: &Path, folder: &Path) -> Result<PathBuf> {
-    fs::create_dir_all(folder)?;
     let program = folder.join("testfixture");
-    if program.exists() {
-        return Ok(program);
-    }
     let shim = folder.join("shim.o");
     run(Command::new(sources.join("configure"))
         .current_dir(folder)
@@ -69,6 +67,16 @@ fn built(sources: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// A suite at work, which ends with the chore.
+struct Suite(Child);
+
+impl Drop for Suite {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts the suite in a folder of its own.
 fn begun(
     program: &Path,
@@ -77,7 +85,7 @@ fn begun(
     library: &Path,
     name: &str,
     variables: &[(&str, &str)],
-) -> Result<(Child, PathBuf)> {
+) -> Result<(Suite, PathBuf)> {
     let folder = folder.join(name.replace([' ', ','], "-"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
@@ -100,7 +108,7 @@ fn begun(
     if !variables.is_empty() {
         suite.env("NBUF_SQLITE_LIBRARY", library);
     }
-    Ok((suite.spawn().context("cannot run testfixture")?, log))
+    Ok((Suite(suite.spawn().context("cannot run testfixture")?), log))
 }
 
 /// What a run of the suite said at its end.

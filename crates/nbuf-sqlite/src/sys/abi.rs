@@ -14,6 +14,7 @@ type OfFile<T> = Option<unsafe extern "C" fn(*mut RawFile, T) -> c_int>;
 
 /// `sqlite3_io_methods`, version 3.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub(super) struct Methods {
     pub version: c_int,
     pub close: Option<unsafe extern "C" fn(*mut RawFile) -> c_int>,
@@ -97,6 +98,7 @@ pub(super) const NOTFOUND: c_int = 12;
 
 pub(super) const FCNTL_VFSNAME: c_int = 12;
 pub(super) const FCNTL_PRAGMA: c_int = 14;
+pub(super) const FCNTL_MMAP_SIZE: c_int = 18;
 pub(super) const FCNTL_ROLLBACK_ATOMIC_WRITE: c_int = 33;
 pub(super) const FCNTL_RESET_CACHE: c_int = 42;
 

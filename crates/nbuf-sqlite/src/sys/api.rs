@@ -21,7 +21,12 @@ pub(super) struct Api {
 }
 
 /// The oldest SQLite with all of them: 3.8.7 of 2014.
-const VERSION_MIN: c_int = 3_008_007;
+const FUNCTIONS_SINCE: c_int = 3_008_007;
+/// The oldest that keeps a library which asks for it: 3.14 of 2016. Older ones unload the VFS that they use.
+const VERSION_MIN: c_int = 3_014_000;
+
+/// Why the functions cannot be used, and those of the SQLite that asks, if they are known.
+pub(super) type Refused = (Option<Api>, &'static CStr);
 
 static API: OnceLock<Api> = OnceLock::new();
 
@@ -30,10 +35,10 @@ static API: OnceLock<Api> = OnceLock::new();
 /// # Safety
 ///
 /// The pointer is null, or it is the third argument of an extension's entry point.
-pub(super) unsafe fn take(routines: *const Routines) -> Result<Api, &'static CStr> {
-    let missing = c"nbuf needs SQLite 3.8.7 or later: update SQLite";
+pub(super) unsafe fn take(routines: *const Routines) -> Result<Api, Refused> {
+    let missing = c"nbuf needs SQLite 3.14 or later: update SQLite";
     if routines.is_null() {
-        return Err(missing);
+        return Err((None, missing));
     }
     // SAFETY: every version of SQLite has its version's number at this place, of this type.
     let version = unsafe {
@@ -41,17 +46,21 @@ pub(super) unsafe fn take(routines: *const Routines) -> Result<Api, &'static CSt
             std::mem::transmute::<unsafe extern "C" fn(), extern "C" fn() -> c_int>(function)()
         })
     };
-    if version.is_none_or(|version| version < VERSION_MIN) {
-        return Err(missing);
-    }
+    let Some(version) = version.filter(|&version| version >= FUNCTIONS_SINCE) else {
+        return Err((None, missing));
+    };
     // SAFETY: this version of SQLite has functions of these types at these places.
-    let api = unsafe { of(|at| (*routines).places[at]) }.ok_or(missing)?;
+    let api = unsafe { of(|at| (*routines).places[at]) }.ok_or((None, missing))?;
+    if version < VERSION_MIN {
+        return Err((Some(api), missing));
+    }
     let first = API.get_or_init(|| api);
     // The VFS is one object: it cannot be in the lists of two libraries.
     if !ptr::fn_addr_eq(first.vfs_register, api.vfs_register) {
-        return Err(
+        return Err((
+            Some(api),
             c"another SQLite library of this process has loaded nbuf: load it in one of them",
-        );
+        ));
     }
     Ok(api)
 }
@@ -88,7 +97,11 @@ unsafe fn of(at: impl Fn(usize) -> AnyFunction) -> Option<Api> {
 
 /// A copy of a text that SQLite frees; null without memory.
 pub(super) fn text(text: &[u8]) -> *mut c_char {
-    let Some(api) = API.get() else { return ptr::null_mut() };
+    API.get().map_or(ptr::null_mut(), |api| text_of(api, text))
+}
+
+/// The same for a SQLite with these functions: each frees with its own allocator.
+pub(super) fn text_of(api: &Api, text: &[u8]) -> *mut c_char {
     // SAFETY: SQLite's allocator gives null or as many bytes as were asked for, which are written here.
     unsafe {
         let copy = (api.malloc)(text.len() as u64 + 1).cast::<u8>();

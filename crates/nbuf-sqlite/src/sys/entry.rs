@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::abi::{ERROR, OK_LOAD_PERMANENTLY, Routines};
+use super::api::Api;
 use super::{api, guard, vfs};
 
 /// Registers the VFS `nbuf`. SQLite finds this by the name of the library.
@@ -39,16 +40,20 @@ pub unsafe extern "C" fn sqlite3_nbufdefault_init(
 ///
 /// The pointers are those of an extension's entry point.
 unsafe fn begin(error: *mut *mut c_char, routines: *const Routines, is_default: bool) -> c_int {
-    let registered = guard(Err(c"nbuf failed when it was loaded: report this"), || {
+    let failed = Err((None, c"nbuf failed when it was loaded: report this"));
+    let registered = guard(failed, || {
         // SAFETY: the caller promises the functions.
-        unsafe { api::take(routines).and_then(|api| vfs::register(api, is_default)) }
+        unsafe {
+            let api = api::take(routines)?;
+            vfs::register(api, is_default).map_err(|what| (Some(api), what))
+        }
     });
     match registered {
         // The VFS stays registered, so the library must not be unloaded.
         Ok(()) => OK_LOAD_PERMANENTLY,
-        Err(what) => {
+        Err((api, what)) => {
             // SAFETY: SQLite gives room for a text, or null.
-            unsafe { said(error, what) };
+            unsafe { said(error, api, what) };
             ERROR
         }
     }
@@ -57,9 +62,9 @@ unsafe fn begin(error: *mut *mut c_char, routines: *const Routines, is_default: 
 /// # Safety
 ///
 /// The pointer is null or has room for a text.
-unsafe fn said(error: *mut *mut c_char, what: &CStr) {
-    if !error.is_null() {
+unsafe fn said(error: *mut *mut c_char, api: Option<Api>, what: &CStr) {
+    if let Some(api) = api.filter(|_| !error.is_null()) {
         // SAFETY: the caller promises it.
-        unsafe { *error = api::text(what.to_bytes()) }
+        unsafe { *error = api::text_of(&api, what.to_bytes()) }
     }
 }

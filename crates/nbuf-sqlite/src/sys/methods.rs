@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
 
 use super::abi::{
-    FCNTL_PRAGMA, FCNTL_RESET_CACHE, FCNTL_ROLLBACK_ATOMIC_WRITE, FCNTL_VFSNAME, Methods, NOTFOUND,
-    RawFile,
+    FCNTL_MMAP_SIZE, FCNTL_PRAGMA, FCNTL_RESET_CACHE, FCNTL_ROLLBACK_ATOMIC_WRITE, FCNTL_VFSNAME,
+    Methods, NOTFOUND, RawFile,
 };
 use super::real::Real;
 use super::shm::{shm_barrier, shm_lock, shm_map, shm_unmap};
@@ -61,8 +61,13 @@ const SHARING: Methods = Methods {
 ///
 /// The memory has room for a [`File`], and the file below is open behind it, at [`BELOW`].
 pub(super) unsafe fn begin(file: *mut RawFile, handle: Handle<Real>, below: Real) {
-    let methods = below.methods();
-    let has_shm = methods.version >= 2 && methods.shm_map.is_some();
+    let has_shm = below.methods().shm_map.is_some();
+    // The file below would read from a mapping, and only SQLite's own reads know when that is too short.
+    let mut none: i64 = 0;
+    if let Some(method) = below.methods().file_control {
+        // SAFETY: the file below is open, and this control wants room for a number.
+        unsafe { method(below.raw(), FCNTL_MMAP_SIZE, (&raw mut none).cast()) };
+    }
     let open = Box::into_raw(Box::new(Open { handle, below }));
     let methods: &'static Methods = if has_shm { &WITH_SHM } else { &PLAIN };
     // SAFETY: the caller promises the room.
@@ -182,6 +187,11 @@ unsafe extern "C" fn file_control(file: *mut RawFile, what: c_int, argument: *mu
     let control = |open: &mut Open| {
         // SAFETY: SQLite gives this control an array of three texts, of which the first is for the answer.
         if what == FCNTL_PRAGMA && unsafe { answers(open, argument.cast()) } {
+            return OK;
+        }
+        if what == FCNTL_MMAP_SIZE {
+            // SAFETY: SQLite gives this control room for a number. Nothing is mapped.
+            unsafe { argument.cast::<i64>().write(0) };
             return OK;
         }
         let Some(method) = open.below.methods().file_control else { return NOTFOUND };

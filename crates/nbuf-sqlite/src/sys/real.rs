@@ -8,7 +8,7 @@ use crate::code::Code;
 
 /// An open file of another VFS. It is used by one thread at a time, as SQLite promises for each of its files.
 #[derive(Clone, Copy)]
-pub(super) struct Real(*mut RawFile);
+pub(super) struct Real(*mut RawFile, Methods);
 
 // SAFETY: SQLite lets a file be used by another thread than the one that opened it.
 unsafe impl Send for Real {}
@@ -18,21 +18,21 @@ impl Real {
     ///
     /// The file is open, and neither the value nor a copy of it is used after the file was closed.
     pub(super) unsafe fn new(file: *mut RawFile) -> Self {
-        Self(file)
+        // SAFETY: the file is open, so it has methods, which are constants of its VFS.
+        unsafe { Self(file, methods((*file).methods)) }
     }
 
-    pub(super) fn raw(self) -> *mut RawFile {
+    pub(super) fn raw(&self) -> *mut RawFile {
         self.0
     }
 
-    pub(super) fn methods(self) -> &'static Methods {
-        // SAFETY: the file is open, so it has methods, which are constants of its VFS.
-        unsafe { &*(*self.0).methods }
+    pub(super) fn methods(&self) -> &Methods {
+        &self.1
     }
 
     /// Calls a method that has one argument.
     pub(super) fn call<T>(
-        self,
+        &self,
         method: Option<unsafe extern "C" fn(*mut RawFile, T) -> c_int>,
         argument: T,
     ) -> c_int {
@@ -41,9 +41,42 @@ impl Real {
     }
 
     /// Calls a method without arguments.
-    pub(super) fn ask(self, method: Option<unsafe extern "C" fn(*mut RawFile) -> c_int>) -> c_int {
+    pub(super) fn ask(&self, method: Option<unsafe extern "C" fn(*mut RawFile) -> c_int>) -> c_int {
         // SAFETY: the file is open, and the method is its own.
         method.map_or(Code::FAILED.0, |method| unsafe { method(self.0) })
+    }
+}
+
+/// A copy of what a VFS has: of an earlier version the memory ends before the later fields.
+///
+/// # Safety
+///
+/// The methods are those of an open file.
+unsafe fn methods(from: *const Methods) -> Methods {
+    // SAFETY: the caller promises them, and the version says which fields are there. No reference is made.
+    unsafe {
+        let (has_shm, has_pages) = ((*from).version >= 2, (*from).version >= 3);
+        Methods {
+            version: (*from).version,
+            close: (*from).close,
+            read: (*from).read,
+            write: (*from).write,
+            truncate: (*from).truncate,
+            sync: (*from).sync,
+            file_size: (*from).file_size,
+            lock: (*from).lock,
+            unlock: (*from).unlock,
+            check_reserved_lock: (*from).check_reserved_lock,
+            file_control: (*from).file_control,
+            sector_size: (*from).sector_size,
+            device_characteristics: (*from).device_characteristics,
+            shm_map: if has_shm { (*from).shm_map } else { None },
+            shm_lock: if has_shm { (*from).shm_lock } else { None },
+            shm_barrier: if has_shm { (*from).shm_barrier } else { None },
+            shm_unmap: if has_shm { (*from).shm_unmap } else { None },
+            fetch: if has_pages { (*from).fetch } else { None },
+            unfetch: if has_pages { (*from).unfetch } else { None },
+        }
     }
 }
 

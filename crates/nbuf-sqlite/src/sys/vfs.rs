@@ -2,8 +2,9 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
-use super::abi::{AnyFunction, CANTOPEN, OPEN_MAIN_DB, RawFile, Vfs};
+use super::abi::{AnyFunction, CANTOPEN, OPEN_MAIN_DB, Open, RawFile, Vfs};
 use super::api::{self, Api};
 use super::guard;
 use super::methods::{self, BELOW};
@@ -28,6 +29,9 @@ static FILES: Files<Real> = Files::new();
 ///
 /// The functions are those of the SQLite that calls.
 pub(super) unsafe fn register(api: Api, is_default: bool) -> Result<(), &'static CStr> {
+    // Two loads at a time would each find no VFS of ours, and one would find the other's as the one below.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: SQLite finds a VFS by a text, or the default without one; each stays where it is.
     let ours = unsafe { (api.vfs_find)(NAME.as_ptr()) };
     let ours = if ours.is_null() {
@@ -37,6 +41,11 @@ pub(super) unsafe fn register(api: Api, is_default: bool) -> Result<(), &'static
             return Err(c"SQLite has no VFS that nbuf could use: register one first");
         }
         // SAFETY: a registered VFS is one.
+        let is_ours = unsafe { (*below).open.is_some_and(|of| ptr::fn_addr_eq(of, open as Open)) };
+        if is_ours {
+            return Err(c"the default VFS is nbuf already: load it once");
+        }
+        // SAFETY: as above.
         let vfs = unsafe { over(below) };
         Box::into_raw(Box::new(vfs))
     } else if is_default {
@@ -125,7 +134,16 @@ unsafe extern "C" fn open(
             (*other).methods = ptr::null();
             let code = open(vfs, name, other, flags, out_flags);
             if code == OK {
-                begin(name, file, Real::new(other), &options);
+                let begun = guard(false, || {
+                    begin(name, file, Real::new(other), &options);
+                    true
+                });
+                if !begun {
+                    (*file).methods = ptr::null();
+                    let other = Real::new(other);
+                    other.ask(other.methods().close);
+                    return CANTOPEN;
+                }
             } else if !(*other).methods.is_null() {
                 let other = Real::new(other);
                 other.ask(other.methods().close);

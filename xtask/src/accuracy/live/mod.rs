@@ -14,7 +14,7 @@ mod table;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ use services::{SERVICES, Service};
 /// What the harness is asked for.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// Where everything is made.
+    /// Where everything is made. It must not exist: services are emptied and run as root in it.
     pub folder: PathBuf,
     /// The program that is tested.
     pub nbuf: PathBuf,
@@ -51,7 +51,7 @@ impl Spec {
     /// If a word is unknown.
     pub fn parse(nbuf: PathBuf, mut words: impl Iterator<Item = String>) -> Result<Self> {
         let mut spec = Self {
-            folder: std::env::temp_dir().join(format!("nbuf-live-{}", std::process::id())),
+            folder: std::env::temp_dir(),
             nbuf,
             only: Vec::new(),
             seconds: 60,
@@ -76,6 +76,7 @@ impl Spec {
                 }
             }
         }
+        spec.folder.push(format!("nbuf-live-{}", std::process::id()));
         Ok(spec)
     }
 }
@@ -85,9 +86,12 @@ impl Spec {
 /// # Errors
 /// If the disc cannot be made. What happens to a service is in its place.
 pub fn measure(spec: &Spec) -> Result<Vec<Measured>> {
-    fs::create_dir_all(&spec.folder)?;
+    if let Some(parent) = spec.folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::create_dir(&spec.folder).with_context(|| format!("{}", spec.folder.display()))?;
     let here = spec.folder.join("here");
-    fs::create_dir_all(&here)?;
+    fs::create_dir(&here)?;
     fs::write(here.join("serve.py"), include_str!("serve.py"))?;
     fs::write(here.join("load.py"), include_str!("load.py"))?;
     fs::write(here.join("Mapped.java"), include_str!("Mapped.java"))?;
@@ -147,12 +151,4 @@ fn until(seconds: u64, mut is_so: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(250));
     }
     is_so()
-}
-
-/// Makes a folder that is empty.
-fn emptied(path: &Path) -> Result<()> {
-    if path.exists() {
-        fs::remove_dir_all(path)?;
-    }
-    Ok(fs::create_dir(path)?)
 }

@@ -16,7 +16,7 @@ const READAHEAD_KIB: &str = "128";
 
 const DISC: &str = "trap '' INT TERM HUP
 truncate -s 3G \"$1\" && mkfs.ext4 -q \"$1\" && loop=$(losetup --find --show --direct-io=on \"$1\") &&
-    echo $3 >/sys/block/${loop#/dev/}/queue/read_ahead_kb && mkdir \"$2\" && mount $loop \"$2\" && echo $loop
+    echo $3 >/sys/block/${loop#/dev/}/queue/read_ahead_kb && mkdir \"$2\" && mount $loop \"$2\" && echo $loop || echo
 cat >/dev/null
 for i in $(seq 100); do
     mountpoint -q \"$2\" || break
@@ -26,13 +26,13 @@ done
 rmdir \"$2\"; rm -f \"$1\"";
 
 const GROUPS: &str = "trap '' INT TERM HUP
-mkdir \"$1\" \"$2\" && echo made
+mkdir \"$1\" \"$2\" && echo made || echo
 cat >/dev/null
 echo -1 >\"$1/memory.limit_in_bytes\"
 for i in $(seq 100); do
     pids=$(cat \"$1/cgroup.procs\" \"$2/cgroup.procs\" 2>/dev/null | sort -u)
     [ -n \"$pids\" ] || break
-    case $i in 1) signal=TERM;; [2-9] | [1-4]?) signal=0;; *) signal=KILL;; esac
+    case $i in 1) signal=TERM;; 10) signal=INT;; [2-9] | [1-4]?) signal=0;; *) signal=KILL;; esac
     kill -$signal $pids 2>/dev/null
     sleep 0.1
 done

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::fills::Counting;
 use super::place::{Disc, Groups};
 use super::services::Service;
-use super::{Spec, emptied, python, say, until};
+use super::{Spec, python, say, until};
 use crate::process;
 
 /// Parts of the resident cache that the limits leave, in percent.
@@ -112,12 +112,15 @@ struct Stage<'a> {
 impl<'a> Stage<'a> {
     fn set(spec: &'a Spec, disc: &'a Disc, service: &'a Service) -> Result<Self> {
         let (data, work) = (disc.path().join(service.name), spec.folder.join(service.name));
-        emptied(&data)?;
-        emptied(&work)?;
+        fs::create_dir(&data)?;
+        fs::create_dir(&work)?;
         let folders = [("D", data), ("W", work.clone()), ("H", spec.folder.join("here"))];
-        let mut shell = Command::new("sh");
-        shell.args(["-c", service.data]).envs(folders.clone()).env("PYTHON", python());
+        // Servers of the data end with groups of their own, also if a step fails.
+        let data = Groups::make(&format!("{}-data", service.name))?;
+        let mut shell = data.command(service.data);
+        shell.envs(folders.clone()).env("PYTHON", python());
         process::run(shell.stdin(Stdio::null()).stdout(Stdio::null()))?;
+        drop(data);
         disc.drop_cache(&folders[0].1)?;
         let groups = Groups::make(service.name)?;
         let mut server = groups.command(service.serve);
