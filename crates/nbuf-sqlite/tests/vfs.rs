@@ -214,3 +214,19 @@ fn a_full_disc_loses_no_transaction() {
         }
     }
 }
+
+#[test]
+fn a_file_that_another_process_makes_shorter_is_read_on() {
+    if !has_sqlite() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    // Pages of the cache are larger than those of the database, so a read may reach behind the end.
+    let mut session = Session::open(&through(&path, "&nbuf_page=32KiB&nbuf_size=64KiB"));
+    assert_eq!(session.ask("PRAGMA mmap_size=268435456;"), "0", "nothing is mapped");
+    session.ask(ROWS);
+    once(&plain(&path), "DELETE FROM t WHERE id > 20000; VACUUM;");
+    assert_eq!(session.ask("SELECT count(*), max(id) FROM t;"), "20000|20000");
+    assert_eq!(session.ask("PRAGMA integrity_check;"), "ok");
+}

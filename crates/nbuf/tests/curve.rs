@@ -66,7 +66,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
     fs::write(place.path("below.csv"), "key,size,cost\n1,2,-3\n").unwrap();
-    let cases: [(&[&str], i32, &str); 33] = [
+    let cases: [(&[&str], i32, &str); 34] = [
         (
             &["--cost", "cost", "below.csv"],
             125,
@@ -116,6 +116,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
         (&["--page", "1000", "blocks.log"], 2, "write a power of two"),
         (&["--sample", "0", "keys.txt"], 2, "write a share of the keys"),
         (&["--sample", "-1", "keys.txt"], 2, "write a share of the keys"),
+        (&["--sample", "0.1", "--policy", "w-tinylfu", "keys.txt"], 2, "--sample does not draw"),
         (&["--target", "slowdown=1.1", "keys.txt"], 2, "`nbuf size` measures it"),
         (&["--window", "soon", "keys.txt"], 2, "write 1h, 10m"),
         (&["--html", "keys.txt", "keys.txt"], 125, "keys.txt exists"),

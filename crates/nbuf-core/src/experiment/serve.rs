@@ -118,10 +118,6 @@ pub fn run_with(
     };
     let sizes_bytes: Vec<u64> = offers.iter().map(|offer| offer.disc.size_bytes()).collect();
     let mut server = Server::new(offers, setup, clock)?;
-    // Whatever could go wrong before leaves the list alone.
-    if let Some(state) = &mut state {
-        state.begin(session.observer);
-    }
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
     session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
@@ -131,6 +127,10 @@ pub fn run_with(
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
     let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
+    // Whatever could go wrong before leaves the list alone. No request is served before.
+    if let Some(state) = &mut state {
+        state.begin(session.observer);
+    }
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
     if let Some(state) = &mut state {

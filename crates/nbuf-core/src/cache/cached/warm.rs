@@ -185,9 +185,10 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         }
     }
 
-    /// Whether a page lost its place before its bytes came, and no client waits for them.
+    /// Whether a page lost its place before its bytes came, and no client waits for these.
     pub(super) fn is_too_late(&self, flight: &Flight, page: u64) -> bool {
         let frame = self.ids.find(page).map_or(NONE, |id| self.ids.slot(id).frame);
-        flight.is_warm && !flight.is_demand && frame == NONE
+        let is_wanted = || flight.waiters.iter().any(|&(_, wanted)| wanted == page);
+        flight.is_warm && frame == NONE && !is_wanted()
     }
 }

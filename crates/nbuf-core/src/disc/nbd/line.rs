@@ -167,7 +167,12 @@ impl Line {
         sealed.layer.send_to(&mut self.socket)?;
         let count = if plain.is_empty() { 0 } else { sealed.layer.seal(plain) };
         match sealed.layer.send_to(&mut self.socket) {
-            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error),
+            // What is sealed must not be sealed again: it goes with the next call.
+            Err(error)
+                if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Err(error)
+            }
             _ => Ok(count),
         }
     }

@@ -11,6 +11,12 @@ use crate::workload::source::SourceError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A policy that small caches do not stand for.
+    #[error(
+        "--sample does not draw w-tinylfu: its sketch has a power of two of counters, so small caches \
+         do not stand for large ones; leave it or --sample out"
+    )]
+    SampleOfSketch,
     /// Small caches need a further reading.
     #[error(
         "--sample reads the trace several times for other policies than lru, and a pipe can be read \
@@ -189,6 +195,12 @@ pub enum Error {
 impl Error {
     /// Whether the command line alone is wrong, whatever the files are.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::SplitWithoutLru | Self::CostOfFormat { .. } | Self::PriceAndCost)
+        matches!(
+            self,
+            Self::SampleOfSketch
+                | Self::SplitWithoutLru
+                | Self::CostOfFormat { .. }
+                | Self::PriceAndCost
+        )
     }
 }

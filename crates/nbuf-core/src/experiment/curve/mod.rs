@@ -57,6 +57,7 @@ struct Drawn {
 /// Draws the curves of the spec. The session seeds policies that play with chance, and samples. A signal
 /// ends the reading early: what was read by then is in the document.
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Error> {
+    sampled::must_be_possible(spec)?;
     parts::must_be_possible(spec)?;
     if spec.cost.is_some() && matches!(spec.target, Some(Target::Price { .. })) {
         return Err(Error::PriceAndCost);
@@ -154,18 +155,18 @@ fn exact(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, E
 }
 
 fn sample(spec: &Spec, reading: &mut Reading<'_>, rate: Rate, warmup: u64) -> Result<Drawn, Error> {
-    let mut curves = Vec::new();
+    let (mut curves, mut left_out) = (Vec::new(), Vec::new());
     let mut tally = Tally::default();
     for page_bytes in pages(spec, reading) {
         let outcome = sampled::run(spec, reading, page_bytes, (rate, warmup))?;
         warmup::must_leave_some(spec, reading, warmup)?;
         curves.extend(outcome.curves);
+        left_out.extend(outcome.left_out);
         tally = outcome.tally;
         if !reading.again() && spec.page_bytes.len() > 1 {
             return Err(Error::PipeOnce);
         }
     }
-    let mut left_out = Vec::new();
     if spec.target.is_some() {
         left_out.push(Warning::TargetLeftOut);
     }

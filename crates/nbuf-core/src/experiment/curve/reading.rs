@@ -103,6 +103,11 @@ impl<'a> Reading<'a> {
         (!self.is_over()).then_some((self.requests, self.requests_last))
     }
 
+    /// Whether the last reading was whole, and as long as the first.
+    pub(super) fn is_as_before(&self) -> bool {
+        !self.is_over() && self.requests == self.requests_last
+    }
+
     /// The warnings of what was read.
     pub(super) fn cautions(&self) -> Vec<Warning> {
         let texts = self.source.cautions().iter().cloned().chain(self.source.left_out());

@@ -12,56 +12,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-use rayon::prelude::*;
-
-use super::LRU;
-use super::stack::{Asked, Stack};
-use crate::cache::engine::{Accesses, Count, Engine};
-use crate::cache::policy::Choice;
+use super::counting::{Cell, Counting};
+use super::stack::Asked;
+use crate::cache::engine::Accesses;
 
 /// Accesses from which on a job is worth handing over. Tests have short traces.
 const JOB_ACCESSES: usize = if cfg!(test) { 100 } else { 1 << 16 };
 /// Accesses that wait at most, in multiples of a job: the grid waits for the counts then.
 const JOBS_WAITING: usize = 4;
 
-/// A policy, and the engines that count it: several where several processors share its sizes.
-pub(super) struct Cell {
-    pub(super) choice: Choice,
-    pub(super) engines: Vec<Box<dyn Engine>>,
-    pub(super) counts: Vec<Count>,
-}
-
-impl Cell {
-    /// Starts an engine, or several where `threads` can share its sizes.
-    fn start(&mut self, sizes: &[u64], threads: usize, seed: u64) {
-        let whole = self.choice.engine(sizes, seed);
-        let parts = threads.min(sizes.len().div_ceil(whole.sizes_at_once()));
-        if parts <= 1 {
-            self.engines = vec![whole];
-            return;
-        }
-        // Dealt in turn, so that each part has small and large sizes.
-        let part = |part| sizes.iter().skip(part).step_by(parts).copied().collect::<Vec<u64>>();
-        self.engines = (0..parts).map(|at| self.choice.engine(&part(at), seed)).collect();
-    }
-
-    /// Gathers the counts in the order of the sizes.
-    pub(super) fn finish(&mut self) {
-        let mut parts: Vec<_> =
-            self.engines.drain(..).map(|engine| engine.finish().into_iter()).collect();
-        let sizes = parts.iter().map(ExactSizeIterator::len).sum();
-        let turns = parts.len().max(1);
-        self.counts.extend((0..sizes).filter_map(|at| parts[at % turns].next()));
-    }
-}
-
-/// The LRU stack and every policy.
-pub(super) struct Counting {
-    pub(super) stack: Option<Stack>,
-    pub(super) cells: Vec<Cell>,
-    /// Whether they may count at the same time.
-    parallel: bool,
-}
+/// What a step costs in memory and time, in accesses.
+const STEP_COSTS: usize = if cfg!(test) { 1 } else { 64 };
 
 /// One step of a trace in numbers: accesses, then pages that leave, then the end of the warm-up.
 #[derive(Default)]
@@ -126,7 +87,7 @@ impl Counter {
         let mut step = self.spare.pop().unwrap_or_default();
         step.pages.extend_from_slice(accesses.pages);
         step.ends.extend_from_slice(accesses.request_ends.unwrap_or_default());
-        self.waiting_accesses += step.pages.len();
+        self.waiting_accesses += step.pages.len() + STEP_COSTS;
         self.waiting.push(step);
         if self.waiting_accesses >= JOB_ACCESSES && self.has_come_back() {
             self.lend();
@@ -138,18 +99,31 @@ impl Counter {
 
     /// These pages leave every cache.
     pub(super) fn remove(&mut self, pages: &[u32]) {
-        match self.waiting.last_mut() {
-            Some(step) => step.gone.extend_from_slice(pages),
+        match self.last() {
+            Some(step) => {
+                step.gone.extend_from_slice(pages);
+                self.waiting_accesses += pages.len();
+            }
             None => self.settle().remove(pages),
         }
     }
 
     /// Forgets the counts so far, and nothing of what the caches hold.
     pub(super) fn start_counting(&mut self) {
-        match self.waiting.last_mut() {
+        match self.last() {
             Some(step) => step.starts_counting = true,
             None => self.settle().start_counting(),
         }
+    }
+
+    /// The step that waits last; an empty one if a job is under way for those before.
+    fn last(&mut self) -> Option<&mut Numbered> {
+        if self.waiting.is_empty() && self.away.is_some() {
+            let step = self.spare.pop().unwrap_or_default();
+            self.waiting_accesses += STEP_COSTS;
+            self.waiting.push(step);
+        }
+        self.waiting.last_mut()
     }
 
     /// Lends the counts, which are here, to a job for all that waits.
@@ -204,91 +178,18 @@ impl Counter {
 fn count(mut counting: Counting, mut steps: Vec<Numbered>) -> (Counting, Vec<Numbered>) {
     for step in &mut steps {
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
-        counting.access(&Accesses { pages: &step.pages, request_ends: ends }, None);
+        if !step.pages.is_empty() {
+            counting.access(&Accesses { pages: &step.pages, request_ends: ends }, None);
+        }
         counting.remove(&step.gone);
         if take(&mut step.starts_counting) {
             counting.start_counting();
         }
-        step.pages.clear();
-        step.ends.clear();
-        step.gone.clear();
+        for room in [&mut step.pages, &mut step.ends, &mut step.gone] {
+            room.clear();
+            // A single request may have had millions.
+            room.shrink_to(JOB_ACCESSES);
+        }
     }
     (counting, steps)
-}
-
-impl Counting {
-    /// Whether a policy is to be counted on the second reading.
-    pub(super) fn waits(&self) -> bool {
-        let counted = |cell: &Cell| self.stack.is_some() && cell.choice.row().name == LRU;
-        self.cells.iter().any(|cell| cell.engines.is_empty() && !counted(cell))
-    }
-
-    /// Gives engines to every policy that the stack does not count, or has counted.
-    pub(super) fn start(&mut self, sizes: &[u64], stacked: bool, seed: u64) {
-        let stacked = stacked || self.stack.is_some();
-        let is_to_start = |cell: &&mut Cell| {
-            cell.engines.is_empty() && !(stacked && cell.choice.row().name == LRU)
-        };
-        let threads = self.threads();
-        let has_stack = self.stack.is_some();
-        let cells: Vec<_> = self.cells.iter_mut().filter(is_to_start).collect();
-        let threads = threads.div_ceil((cells.len() + usize::from(has_stack)).max(1));
-        for cell in cells {
-            cell.start(sizes, threads, seed);
-        }
-    }
-
-    /// How many engines count at the same time, at the most.
-    pub(super) fn threads(&self) -> usize {
-        if self.parallel { rayon::current_num_threads() } else { 1 }
-    }
-
-    fn engines(&mut self) -> impl Iterator<Item = &mut Box<dyn Engine>> {
-        self.cells.iter_mut().flat_map(|cell| &mut cell.engines)
-    }
-
-    fn access(&mut self, accesses: &Accesses, asked: Option<Asked>) {
-        let mut stack = self.stack.as_mut();
-        let has_stack = stack.is_some();
-        let mut run_stack = || {
-            if let Some(stack) = &mut stack {
-                stack.access(accesses, asked);
-            }
-        };
-        let mut engines: Vec<_> =
-            self.cells.iter_mut().flat_map(|cell| &mut cell.engines).collect();
-        // Of a single task, another thread has nothing but the trouble of being woken.
-        let tasks = usize::from(has_stack) + engines.len();
-        if self.parallel && tasks > 1 {
-            rayon::join(run_stack, || {
-                engines.par_iter_mut().for_each(|engine| engine.access(accesses));
-            });
-        } else {
-            run_stack();
-            for engine in engines {
-                engine.access(accesses);
-            }
-        }
-    }
-
-    fn remove(&mut self, pages: &[u32]) {
-        if pages.is_empty() {
-            return;
-        }
-        if let Some(stack) = &mut self.stack {
-            stack.remove(pages);
-        }
-        for engine in self.engines() {
-            engine.remove(pages);
-        }
-    }
-
-    fn start_counting(&mut self) {
-        if let Some(stack) = &mut self.stack {
-            stack.start_counting();
-        }
-        for engine in self.engines() {
-            engine.start_counting();
-        }
-    }
 }

@@ -118,6 +118,13 @@ impl Miniature {
         self.groups.iter().map(|group| u64::from(group.interner.pages())).sum()
     }
 
+    /// What small caches of these policies take before anything comes.
+    pub(in crate::experiment) fn least_bytes(policies: &[Choice], sizes: usize, rate: f64) -> u64 {
+        let groups = if rate < 1.0 { GROUPS } else { 1 };
+        let each: u64 = policies.iter().map(Choice::least_bytes).fold(0, u64::saturating_add);
+        each.saturating_mul((groups * sizes) as u64)
+    }
+
     /// Memory in use after this many more keys.
     pub(in crate::experiment) fn bytes(&self, keys: u64) -> u64 {
         let followed = self.rate * keys as f64;
@@ -125,7 +132,8 @@ impl Miniature {
         let sizes = vec![1; self.sizes_pages.len()];
         let caches: u64 =
             self.policies.iter().map(|policy| engine::bytes(policy.row(), &sizes, 1)).sum();
-        (NUMBER_BYTES + caches).saturating_mul(self.followed() + more)
+        let least = Self::least_bytes(&self.policies, sizes.len(), self.rate);
+        (NUMBER_BYTES + caches).saturating_mul(self.followed() + more).saturating_add(least)
     }
 
     /// The curves, in the order of the policies, at the sizes that can be judged. `lru` is the sampled

@@ -9,6 +9,7 @@
 
 mod between;
 mod counter;
+mod counting;
 mod curves;
 mod feed;
 mod memory;
@@ -23,7 +24,8 @@ use crate::cache::policy::Choice;
 use crate::trace::request::Unit;
 use crate::units::{PAGE_BYTES, SizeList, SizeListError};
 use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
-use counter::{Cell, Counter};
+use counter::Counter;
+use counting::Cell;
 
 pub use curves::Names;
 pub(in crate::experiment) use curves::{corners_of_steps, counted, even_sizes};

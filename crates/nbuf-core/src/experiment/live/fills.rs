@@ -19,8 +19,9 @@ use crate::meter::long_stack::LongStack;
 use crate::trace::{CacheEvent, Record, Trace};
 use crate::units::{PAGE_BYTES, Pages};
 
-/// More records are not played: it would take a minute.
+/// More records are not played, nor more pages of them: it would take a minute.
 const RECORDS_MAX: usize = 8_000_000;
+const PAGES_MAX: u64 = 50_000_000;
 /// A ratio of fewer misses says little.
 const MISSES_MIN: u64 = 200;
 /// Below this part of what was touched no size is played.
@@ -32,7 +33,8 @@ const LOOKS_MIN: u64 = 4;
 /// the programs execute.
 pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<String>) {
     let is_whole = document.sampled_share >= 1.0 && trace.records.len() <= RECORDS_MAX;
-    if !is_whole || document.points.is_empty() {
+    let touched = || trace.records.iter().map(|record| pages(&record).count() as u64).sum::<u64>();
+    if !is_whole || document.points.is_empty() || touched() > PAGES_MAX {
         return;
     }
     let text: Vec<bool> = trace.files.iter().map(|name| text.contains(name)).collect();

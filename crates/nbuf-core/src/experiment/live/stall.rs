@@ -59,7 +59,9 @@ pub(super) fn add(document: &mut LiveDocument, spec: &Spec, service: Option<Live
         document.answer = document.points.iter().find(meets).copied();
     } else if let Some(answer) = &mut document.answer {
         let same = document.points.iter().find(|point| point.cache_bytes == answer.cache_bytes);
-        answer.stall = same.and_then(|point| point.stall);
+        if let Some(same) = same {
+            *answer = *same;
+        }
     }
 }
 

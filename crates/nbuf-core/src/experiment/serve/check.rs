@@ -1,5 +1,6 @@
 //! Whether a server could start, without starting it.
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
@@ -27,10 +28,24 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
 }
 
 /// What is behind an export: a file, a device or a socket by its numbers, or a host.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Identity {
     File(u64, u64),
-    Host(String, u16),
+    /// By all its addresses; by its name if it has none now.
+    Host(Vec<SocketAddr>, String, u16),
+}
+
+impl Identity {
+    /// Whether both may be the same. A host has many names.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(..), Self::Host(..)) | (Self::Host(..), Self::File(..)) => false,
+            (Self::File(device, number), Self::File(of, other)) => (device, number) == (of, other),
+            (Self::Host(one, name, port), Self::Host(two, other, of)) => {
+                (name, port) == (other, of) || one.iter().any(|address| two.contains(address))
+            }
+        }
+    }
 }
 
 /// Refuses a disc under two names that one of them writes to: each cache would keep what the other has changed.
@@ -48,7 +63,9 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
         BehindSpec::Nbd(remote) => match &remote.place {
             RemotePlace::Unix(path) => of_path(path),
             RemotePlace::Tcp { host, port } => {
-                Some(Identity::Host(host.to_ascii_lowercase(), *port))
+                let found = (host.as_str(), *port).to_socket_addrs();
+                let addresses = found.map(Iterator::collect).unwrap_or_default();
+                Some(Identity::Host(addresses, host.to_ascii_lowercase(), *port))
             }
         },
     };
@@ -59,7 +76,8 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
     let mut seen: Vec<(&ExportSpec, Identity)> = Vec::new();
     for export in exports {
         let Some(id) = identity(export) else { continue };
-        let same = seen.iter().filter(|(other, other_id)| *other_id == id && may_be(other, export));
+        let same =
+            seen.iter().filter(|(other, other_id)| other_id.is(&id) && may_be(other, export));
         let both_read = |other: &ExportSpec| other.is_read_only && export.is_read_only;
         if let Some(other) = same.map(|(other, _)| other).find(|other| !both_read(other)) {
             return Err(Error::SameDisc(other.name.clone(), export.name.clone()));
