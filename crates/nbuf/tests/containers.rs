@@ -55,6 +55,9 @@ impl Store {
             skip(&format!("podman run: {}", String::from_utf8_lossy(&tried.stderr)));
             return None;
         }
+        // What is not written yet cannot be dropped from the cache before a run.
+        let synced = Command::new("sync").arg("-f").arg(at("root")).status();
+        assert!(synced.unwrap().success());
         Some(store)
     }
 

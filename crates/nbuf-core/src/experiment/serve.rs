@@ -120,17 +120,20 @@ pub fn run_with(
     let mut server = Server::new(offers, setup, clock)?;
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
-    session.observer.interim(Interim::Serving(&serving)).map_err(Error::Observer)?;
+    // What could go wrong before leaves the list alone, and what goes wrong now puts it back.
+    let replaced = state.as_mut().and_then(|state| state.begin(session.observer));
+    if let Err(error) = session.observer.interim(Interim::Serving(&serving)) {
+        if let Some(state) = &mut state {
+            state.put_back(replaced);
+        }
+        return Err(Error::Observer(error));
+    }
     if spec.takes_sockets {
         ready::notify();
     }
     let signals = session.cancellation.listen().map_err(Error::Signals)?;
     let wake = std::os::fd::AsFd::as_fd(signals.descriptor());
     let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
-    // Whatever could go wrong before leaves the list alone. No request is served before.
-    if let Some(state) = &mut state {
-        state.begin(session.observer);
-    }
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
     if let Some(state) = &mut state {

@@ -203,6 +203,13 @@ fn a_run_that_was_killed_leaves_no_list() {
     let output = place.nbuf(failing).arg(&state).output().unwrap();
     assert_eq!(output.status.code(), Some(125), "{output:?}");
     assert!(fs::read(&state).unwrap() == before);
+    // One that fails after the file was replaced puts it back.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let metrics = taken.local_addr().unwrap().to_string();
+    let failing = ["serve", "--disc", &disc, "--size", "1MiB", "--socket", "socket", "--metrics"];
+    let output = place.nbuf(failing).args([&metrics, "--state"]).arg(&state).output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(fs::read(&state).unwrap() == before);
 }
 
 /// That a server does not start, says why in one line, and leaves the file as it is.

@@ -4,22 +4,24 @@
 //! there is no list of an older run. A file that nbuf did not write is refused at the start, and kept.
 
 mod list;
+mod source;
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{BehindSpec, Error, ExportSpec};
+use super::{Error, ExportSpec};
 use crate::experiment::notice::{Notice, ServeNotice, StateNotice};
 use crate::experiment::session::Observer;
 use crate::path::nbd::Offer;
 use crate::sys::files::{self, Place};
 use crate::sys::publish::{Readers, Unfinished};
 pub use list::{Held, Identity, List, ListError};
+pub(super) use source::Source;
+use source::difference;
 
 /// No list of pages is longer: four bytes for each of 4 TiB.
 const BYTES_MAX: u64 = 4 << 30;
@@ -49,53 +51,6 @@ pub enum StateErrorKind {
     /// Another server keeps it.
     #[error("another server keeps its state there: give each its own file")]
     InUse,
-}
-
-/// What tells a disc from others at the end of a run, as at its start.
-#[derive(Debug)]
-pub(super) enum Source {
-    File(File, u64),
-    Nbd(String, u64),
-}
-
-impl Source {
-    pub(super) fn identity(&self) -> io::Result<Identity> {
-        match self {
-            Self::Nbd(address, size_bytes) => {
-                let (address, size_bytes) = (address.clone(), *size_bytes);
-                Ok(Identity { address, size_bytes, ..Identity::default() })
-            }
-            Self::File(file, size_bytes) => {
-                let (found, size_bytes) = (file.metadata()?, *size_bytes);
-                if found.file_type().is_block_device() {
-                    return Ok(Identity {
-                        size_bytes,
-                        number: found.rdev(),
-                        ..Identity::default()
-                    });
-                }
-                let changed = [found.mtime(), found.mtime_nsec()];
-                let inode_changed = [found.ctime(), found.ctime_nsec()];
-                let [[a, b], [c, d]] = [changed, inode_changed];
-                Ok(Identity {
-                    address: String::new(),
-                    size_bytes,
-                    number: found.ino(),
-                    times: [a, b, c, d],
-                })
-            }
-        }
-    }
-
-    /// What tells this disc from others.
-    pub(super) fn of(disc: &BehindSpec, file: Option<File>, size_bytes: u64) -> Self {
-        match (disc, file) {
-            (BehindSpec::File(_) | BehindSpec::Direct(_), Some(file)) => {
-                Self::File(file, size_bytes)
-            }
-            _ => Self::Nbd(disc.to_string(), size_bytes),
-        }
-    }
 }
 
 /// The file, while a server runs.
@@ -182,8 +137,9 @@ impl State {
         .filter(|pages| pages.as_ref().ok().is_none_or(|pages| !pages.is_empty()))
     }
 
-    /// Notes that a server runs.
-    pub(super) fn begin(&mut self, observer: &dyn Observer) {
+    /// Notes that a server runs. The list of the run before, as it was.
+    pub(super) fn begin(&mut self, observer: &dyn Observer) -> Option<List> {
+        let replaced = files::regular(self.place.path()).and_then(|file| read(&file));
         let before = self.before.as_ref().ok().and_then(Option::as_ref);
         let generation = before.map_or(0, |list| list.generation).saturating_add(1);
         let list = List { generation, is_clean: false, held: Vec::new() };
@@ -191,6 +147,15 @@ impl State {
             self.say("", &StateNotice::NotBegun(error), observer);
         }
         self.before = Ok(Some(list));
+        replaced.ok()?.ok()
+    }
+
+    /// Writes the list again that a failed start has replaced.
+    pub(super) fn put_back(&mut self, replaced: Option<List>) {
+        if let Some(list) = replaced {
+            // The start has failed already, and says why. Without the list the next one is cold.
+            let _ = self.write(&list);
+        }
     }
 
     /// Notes that the server ended in order, and what its caches held; or says that it did not.
@@ -284,17 +249,4 @@ fn read(file: &File) -> io::Result<Result<List, ListError>> {
         return Ok(Err(ListError::Damaged));
     }
     Ok(List::of_bytes(&bytes))
-}
-
-/// What differs between two discs.
-fn difference(before: &Identity, now: &Identity) -> &'static str {
-    if before.address != now.address {
-        "another server is behind"
-    } else if before.size_bytes != now.size_bytes {
-        "its size is another one"
-    } else if before.number != now.number {
-        "it is another file"
-    } else {
-        "it was changed meanwhile"
-    }
 }

@@ -1,0 +1,72 @@
+//! What tells a disc from others.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+
+use super::Identity;
+use crate::experiment::serve::BehindSpec;
+
+/// What tells a disc from others at the end of a run, as at its start.
+#[derive(Debug)]
+pub(in crate::experiment::serve) enum Source {
+    File(File, u64),
+    Nbd(String, u64),
+}
+
+impl Source {
+    pub(in crate::experiment::serve) fn identity(&self) -> io::Result<Identity> {
+        match self {
+            Self::Nbd(address, size_bytes) => {
+                let (address, size_bytes) = (address.clone(), *size_bytes);
+                Ok(Identity { address, size_bytes, ..Identity::default() })
+            }
+            Self::File(file, size_bytes) => {
+                let (found, size_bytes) = (file.metadata()?, *size_bytes);
+                if found.file_type().is_block_device() {
+                    return Ok(Identity {
+                        size_bytes,
+                        number: found.rdev(),
+                        ..Identity::default()
+                    });
+                }
+                let changed = [found.mtime(), found.mtime_nsec()];
+                let inode_changed = [found.ctime(), found.ctime_nsec()];
+                let [[a, b], [c, d]] = [changed, inode_changed];
+                Ok(Identity {
+                    address: String::new(),
+                    size_bytes,
+                    number: found.ino(),
+                    times: [a, b, c, d],
+                })
+            }
+        }
+    }
+
+    /// What tells this disc from others.
+    pub(in crate::experiment::serve) fn of(
+        disc: &BehindSpec,
+        file: Option<File>,
+        size_bytes: u64,
+    ) -> Self {
+        match (disc, file) {
+            (BehindSpec::File(_) | BehindSpec::Direct(_), Some(file)) => {
+                Self::File(file, size_bytes)
+            }
+            _ => Self::Nbd(disc.to_string(), size_bytes),
+        }
+    }
+}
+
+/// What differs between two discs.
+pub(super) fn difference(before: &Identity, now: &Identity) -> &'static str {
+    if before.address != now.address {
+        "another server is behind"
+    } else if before.size_bytes != now.size_bytes {
+        "its size is another one"
+    } else if before.number != now.number {
+        "it is another file"
+    } else {
+        "it was changed meanwhile"
+    }
+}
