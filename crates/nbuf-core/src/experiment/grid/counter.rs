@@ -4,8 +4,8 @@
 //! pool with all that waits for them, and come back with it. So one job is under way at most, and the
 //! order of the accesses is kept.
 //!
-//! Invariant: the counts are those of one thread. Cost: 4 bytes an access that waits, and the time of
-//! handing over, about 20 us for [`JOB_ACCESSES`].
+//! Invariant: the counts are those of one thread. Cost: 4 bytes an access that waits, and handing over once for
+//! [`JOB_ACCESSES`].
 
 use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
