@@ -225,6 +225,9 @@ pub struct Facts {
     pub devices: Vec<Device>,
     /// Files that are not on the first device: name, index into `devices`.
     pub file_devices: Vec<(String, u32)>,
+    /// Text of programs in files that were mapped, of which the kernel keeps what is used longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text: Vec<Text>,
     /// Files that were used without the page cache of files.
     #[serde(default)]
     pub uncached: Vec<Uncached>,
@@ -236,6 +239,17 @@ pub struct Facts {
     pub timed: Option<Timed>,
     /// Cautions for the readers of all later reports: losses, a broken recording, unknown files.
     pub cautions: Vec<String>,
+}
+
+/// The text of a file: pages that programs execute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    /// The file's name in the trace.
+    pub file: String,
+    /// Its first page of text.
+    pub first: u32,
+    /// How many there are.
+    pub pages: u32,
 }
 
 /// What a run took that was not recorded, with the files in memory that the recorded run left there.

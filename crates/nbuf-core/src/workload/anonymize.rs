@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::trace::{Facts, Peer, Trace, Uncached};
+use crate::trace::{Facts, Peer, Text, Trace, Uncached};
 use crate::units::Bytes;
 
 /// What the facts say of themselves afterwards.
@@ -75,6 +75,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         memory: old.memory,
         devices: old.devices.clone(),
         file_devices: Vec::new(),
+        text: Vec::new(),
         uncached: Vec::new(),
         peers: peers(&old.peers),
         timed: old.timed,
@@ -90,6 +91,11 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
     for (name, device) in &old.file_devices {
         if let Some(name) = renamed.get(name.as_str()) {
             facts.file_devices.push(((*name).to_owned(), *device));
+        }
+    }
+    for text in &old.text {
+        if let Some(name) = renamed.get(text.file.as_str()) {
+            facts.text.push(Text { file: (*name).to_owned(), ..*text });
         }
     }
     let tells = |caution: &&String| named.iter().any(|part| has_word(caution, part));

@@ -9,31 +9,33 @@ pub(super) type Slot = u32;
 /// Folio flags, as in `include/linux/page-flags.h`.
 pub(super) mod flag {
     /// Touched once since it was inserted or activated.
-    pub(in super::super) const REFERENCED: u8 = 1;
+    pub(in super::super) const REFERENCED: u16 = 1;
     /// On the active list.
-    pub(in super::super) const ACTIVE: u8 = 2;
+    pub(in super::super) const ACTIVE: u16 = 2;
     /// A read that reaches it starts the next asynchronous readahead.
-    pub(in super::super) const READAHEAD: u8 = 4;
+    pub(in super::super) const READAHEAD: u16 = 4;
     /// Touched through a mapping since reclaim last looked.
-    pub(in super::super) const YOUNG: u8 = 8;
+    pub(in super::super) const YOUNG: u16 = 8;
     /// Charged elsewhere: always there, on no list, no part of this cache.
-    pub(in super::super) const SHARED: u8 = 16;
+    pub(in super::super) const SHARED: u16 = 16;
     /// On a list at all.
-    pub(in super::super) const LISTED: u8 = 32;
+    pub(in super::super) const LISTED: u16 = 32;
     /// In the page tables of a process.
-    pub(in super::super) const MAPPED: u8 = 64;
+    pub(in super::super) const MAPPED: u16 = 64;
     /// Several pages of it were touched through mappings since reclaim last looked.
-    pub(in super::super) const YOUNGER: u8 = 128;
+    pub(in super::super) const YOUNGER: u16 = 128;
+    /// It was active once, perhaps before it was evicted and came back soon.
+    pub(in super::super) const WORKINGSET: u16 = 256;
+    /// It is text of a program.
+    pub(in super::super) const TEXT: u16 = 512;
 }
 
 /// What a hit asks of a folio, two bytes of it, so that those of a large cache stay close to the
-/// processor.
+/// processor: flags, and its pages as a power of two in the highest four bits.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    flags: u8,
-    /// Pages, as a power of two.
-    order: u8,
-}
+struct Mark(u16);
+
+const ORDER_SHIFT: u32 = 12;
 
 /// Its neighbours on its list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +64,7 @@ impl Default for Arena {
 impl Arena {
     /// A folio of `1 << order` pages, of which the first is at `base` in the table of all pages.
     pub(super) fn insert(&mut self, base: usize, order: u32) -> Slot {
-        let mark = Mark { flags: 0, order: u8::try_from(order).unwrap_or(0) };
+        let mark = Mark(u16::try_from(order).unwrap_or(0) << ORDER_SHIFT);
         if let Some(slot) = self.free.pop() {
             self.marks[slot as usize] = mark;
             self.bases[slot as usize] = base;
@@ -84,23 +86,23 @@ impl Arena {
     }
 
     pub(super) fn order(&self, slot: Slot) -> u32 {
-        u32::from(self.marks[slot as usize].order)
+        u32::from(self.marks[slot as usize].0) >> ORDER_SHIFT
     }
 
     pub(super) fn pages(&self, slot: Slot) -> u32 {
         1 << self.order(slot)
     }
 
-    pub(super) fn has(&self, slot: Slot, flag: u8) -> bool {
-        self.marks[slot as usize].flags & flag != 0
+    pub(super) fn has(&self, slot: Slot, flag: u16) -> bool {
+        self.marks[slot as usize].0 & flag != 0
     }
 
-    pub(super) fn set(&mut self, slot: Slot, flag: u8) {
-        self.marks[slot as usize].flags |= flag;
+    pub(super) fn set(&mut self, slot: Slot, flag: u16) {
+        self.marks[slot as usize].0 |= flag;
     }
 
-    pub(super) fn clear(&mut self, slot: Slot, flag: u8) {
-        self.marks[slot as usize].flags &= !flag;
+    pub(super) fn clear(&mut self, slot: Slot, flag: u16) {
+        self.marks[slot as usize].0 &= !flag;
     }
 
     /// Starts to load what a touch will look at.

@@ -11,8 +11,8 @@ use super::folio::{Arena, List, Slot, flag};
 use super::model::Order;
 use super::statistics::{Figures, Statistics, Updates};
 
-/// Stamps are this wide.
-const AGE_MASK: u32 = u32::MAX >> 1;
+/// A stamp has the age in 30 bits, above one that says whether the folio was part of the working set.
+const AGE_MASK: u32 = u32::MAX >> 2;
 
 #[derive(Debug)]
 pub(super) struct TwoLists {
@@ -105,17 +105,23 @@ impl TwoLists {
         }
     }
 
-    /// `shrink_active_list`: the tail goes back to the inactive list, read or not. A large folio
+    /// `shrink_active_list`: the tail goes back to the inactive list, read or not; text that is used stays. A large folio
     /// goes whole, however few pages were to be looked at.
     fn deactivate(&mut self, arena: &mut Arena, pages: u32) {
         let mut looked_at = 0;
         while looked_at < pages && self.active.last() != 0 {
             let slot = self.active.last();
             looked_at += arena.pages(slot);
+            // `folio_referenced` takes the marks away.
+            let is_used = arena.has(slot, flag::YOUNG);
+            arena.clear(slot, flag::YOUNG | flag::YOUNGER);
+            if is_used && arena.has(slot, flag::TEXT) {
+                self.active.move_to_front(arena, slot);
+                continue;
+            }
             self.active.unlink(arena, slot);
             arena.clear(slot, flag::ACTIVE);
-            // `folio_referenced` takes the marks away.
-            arena.clear(slot, flag::YOUNG | flag::YOUNGER);
+            arena.set(slot, flag::WORKINGSET);
             self.inactive.push_front(arena, slot);
         }
     }
@@ -166,10 +172,10 @@ impl TwoLists {
         }
         let is_younger = arena.has(slot, flag::YOUNGER);
         arena.clear(slot, flag::YOUNG | flag::YOUNGER);
-        if referenced || is_younger {
+        arena.set(slot, flag::REFERENCED);
+        if referenced || is_younger || arena.has(slot, flag::TEXT) {
             self.activate(arena, slot);
         } else {
-            arena.set(slot, flag::REFERENCED);
             self.inactive.move_to_front(arena, slot);
         }
         true
@@ -180,9 +186,12 @@ impl Order for TwoLists {
     fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>) {
         let pages = arena.pages(slot);
         // `workingset_refault`
-        let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp) & AGE_MASK);
+        let distance = evicted_at.map(|stamp| self.age.wrapping_sub(stamp >> 1) & AGE_MASK);
         if distance.is_some_and(|distance| distance <= self.known().active) {
             arena.set(slot, flag::ACTIVE);
+            if evicted_at.is_some_and(|stamp| stamp & 1 != 0) {
+                arena.set(slot, flag::WORKINGSET);
+            }
             self.active.push_front(arena, slot);
             self.age = self.age.wrapping_add(pages);
             self.came_back = self.came_back.wrapping_add(pages);
@@ -250,9 +259,10 @@ impl Order for TwoLists {
             if !self.spared(arena, slot) {
                 self.reclaim.found += pages;
                 self.reclaim.found_now += pages;
-                let evicted_at = self.age & AGE_MASK;
+                let stamp =
+                    (self.age & AGE_MASK) << 1 | u32::from(arena.has(slot, flag::WORKINGSET));
                 self.age = self.age.wrapping_add(pages);
-                return Some((slot, evicted_at));
+                return Some((slot, stamp));
             }
         }
         None
@@ -315,7 +325,7 @@ mod tests {
         lists.passes(20_000_000);
         lists.known();
         let slot = arena.insert(4096, 0);
-        lists.inserted(&mut arena, slot, Some(lists.age));
+        lists.inserted(&mut arena, slot, Some(lists.age << 1));
         reclaim(&mut lists, &mut arena, 1024);
         assert_eq!(lists.active.pages, 65, "not known yet");
         lists.passes(20_000_000);
@@ -324,6 +334,61 @@ mod tests {
         assert!(left < 65, "{left}");
         reclaim(&mut lists, &mut arena, 32);
         assert_eq!(lists.active.pages, left);
+    }
+
+    #[test]
+    fn text_is_active_once_it_is_used_and_stays_so_while_it_is() {
+        for (is_text, is_used) in [(true, true), (true, false), (false, true), (false, false)] {
+            let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+            let slot = arena.insert(0, 0);
+            lists.inserted(&mut arena, slot, None);
+            if is_text {
+                arena.set(slot, flag::TEXT);
+            }
+            if is_used {
+                lists.mapped(&mut arena, slot);
+            }
+            assert_eq!(lists.spared(&mut arena, slot), is_used);
+            assert_eq!(arena.has(slot, flag::ACTIVE), is_text && is_used);
+            if !arena.has(slot, flag::ACTIVE) {
+                lists.activate(&mut arena, slot);
+            }
+            if is_used {
+                lists.touched_again(&mut arena, slot);
+            }
+            lists.deactivate(&mut arena, 1);
+            assert_eq!(arena.has(slot, flag::ACTIVE), is_text && is_used);
+            // The mark was taken away: it is not used since.
+            lists.deactivate(&mut arena, 1);
+            assert!(!arena.has(slot, flag::ACTIVE));
+        }
+    }
+
+    #[test]
+    fn what_was_active_comes_back_as_part_of_the_working_set() {
+        for was_active in [true, false] {
+            let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+            let slot = arena.insert(0, 0);
+            lists.inserted(&mut arena, slot, None);
+            if was_active {
+                lists.activate(&mut arena, slot);
+            }
+            for page in 1..64 {
+                let other = arena.insert(page, 0);
+                lists.inserted(&mut arena, other, None);
+                lists.activate(&mut arena, other);
+            }
+            lists.deactivate(&mut arena, u32::from(was_active));
+            lists.reclaim_begins(1);
+            let (victim, stamp) = lists.victim(&mut arena).unwrap();
+            assert_eq!(victim, slot);
+            lists.removed(&mut arena, victim);
+            arena.remove(victim);
+            let back = arena.insert(0, 0);
+            lists.inserted(&mut arena, back, Some(stamp));
+            assert!(arena.has(back, flag::ACTIVE));
+            assert_eq!(arena.has(back, flag::WORKINGSET), was_active);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::trace::Trace;
 use crate::workload::anonymize::anonymize;
 use crate::workload::command;
 use crate::workload::record::spool::Spool;
-use crate::workload::record::{self, recorder};
+use crate::workload::record::{self, recorder, text};
 
 /// The place of the trace.
 pub(super) struct Target<'a> {
@@ -96,6 +96,7 @@ impl<'a> Target<'a> {
 
     fn made(&self, log: Log, is_nameless: bool) -> Result<Trace, LogToTrace> {
         let (mut trace, file) = log.trace()?;
+        text::note(&mut trace);
         if is_nameless {
             anonymize(&mut trace);
         }

@@ -32,6 +32,7 @@ mod roots;
 pub mod running;
 mod sizes;
 pub mod spool;
+pub(crate) mod text;
 mod touched;
 pub(crate) mod traced;
 mod uncached;

@@ -141,6 +141,9 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         if marked {
             self.arena.set(slot, flag::READAHEAD);
         }
+        if self.stream.files[touch.file as usize].is_text(page) {
+            self.arena.set(slot, flag::TEXT);
+        }
         self.order.inserted(&mut self.arena, slot, shadow.map(|entry| entry & !SHADOW));
         self.used += count;
         self.out.fills += u64::from(count);

@@ -10,11 +10,14 @@ use super::{Model, Order};
 const FAULT_AROUND_PAGES: u32 = 16;
 
 impl<O: Order, C: Clock> Model<'_, O, C> {
-    pub(super) fn fault(&mut self, touch: &Touch, page: u32) {
+    /// A fault on a page that is not mapped. Whether the page was missing: then the kernel waits for it without the
+    /// lock of the mappings, and takes the fault again from its beginning.
+    pub(super) fn fault(&mut self, touch: &Touch, page: u32) -> bool {
         let mut slot = self.cached(touch, page);
+        let is_missing = slot == 0;
         let advice = self.stream.mapped_advice(touch);
         let is_random = advice == Advice::Random;
-        if slot == 0 {
+        if is_missing {
             let window = self.stream.window(touch);
             let state = &mut self.readahead[touch.stream as usize];
             match advice {
@@ -41,6 +44,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         }
         self.clock.reaches(touch, page, page + 1);
         self.mark_mapped(slot, advice);
+        is_missing
     }
 
     /// Marks of mappings that are read at random or in sequence do not count (`vma_has_recency`).
@@ -68,15 +72,18 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             }
             return;
         }
-        self.map_around(touch, if counts { flag::MAPPED | flag::YOUNG } else { flag::MAPPED });
+        let marks = if counts { flag::MAPPED | flag::YOUNG } else { flag::MAPPED };
+        self.map_around(touch, marks);
         let slot = self.cached(touch, touch.first);
-        if slot == 0 || !self.arena.has(slot, flag::MAPPED) {
-            self.fault(touch, touch.first);
+        let is_mapped = slot != 0 && self.arena.has(slot, flag::MAPPED);
+        if !is_mapped && self.fault(touch, touch.first) {
+            self.map_around(touch, marks);
         }
     }
 
-    /// Before a page is asked for, those around it are mapped that are there; x86 marks them as accessed.
-    fn map_around(&mut self, touch: &Touch, marks: u8) {
+    /// Before a page is asked for, those around it are mapped that are there; x86 marks them as accessed. Each counts
+    /// as a hit of the file, but those of the working set (`filemap_map_order0_folio`).
+    fn map_around(&mut self, touch: &Touch, marks: u16) {
         let first = touch.first / FAULT_AROUND_PAGES * FAULT_AROUND_PAGES;
         let end = (first + FAULT_AROUND_PAGES).min(touch.file_pages);
         let mut there = 0;
@@ -85,7 +92,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
             if slot == 0 || self.arena.has(slot, flag::SHARED | flag::READAHEAD) {
                 continue;
             }
-            there += 1;
+            there += u32::from(!self.arena.has(slot, flag::WORKINGSET));
             if !self.arena.has(slot, flag::MAPPED) {
                 self.arena.set(slot, marks);
             }
@@ -112,8 +119,10 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
                 } else if slot != before {
                     self.mark_mapped(slot, advice);
                 }
-                let state = &mut self.readahead[touch.stream as usize];
-                state.mapped_misses = state.mapped_misses.saturating_sub(1);
+                if !self.arena.has(slot, flag::WORKINGSET) {
+                    let state = &mut self.readahead[touch.stream as usize];
+                    state.mapped_misses = state.mapped_misses.saturating_sub(1);
+                }
             }
             before = slot;
         }

@@ -117,7 +117,9 @@ impl<'a, O: Order, C: Clock> Model<'a, O, C> {
             match touch.kind {
                 TouchKind::Read | TouchKind::Splice => self.read(&touch),
                 TouchKind::Write => self.write(&touch),
-                TouchKind::Fault => self.fault(&touch, touch.first),
+                TouchKind::Fault => {
+                    self.fault(&touch, touch.first);
+                }
                 TouchKind::Map => self.map(&touch),
                 TouchKind::Drop => self.drop_range(&touch),
                 TouchKind::Again => self.touch_again(&touch),

@@ -167,6 +167,11 @@ fn pages(offset: u64, length: u32) -> Option<(u32, u32)> {
 fn shapes(files: &[String], facts: &Facts) -> Vec<FileShape> {
     let elsewhere: HashMap<&str, u32> =
         facts.file_devices.iter().map(|(name, device)| (name.as_str(), *device)).collect();
+    let text: HashMap<&str, (u32, u32)> = facts
+        .text
+        .iter()
+        .map(|text| (text.file.as_str(), (text.first, text.first.saturating_add(text.pages))))
+        .collect();
     let shape = |name: &String| {
         let device = elsewhere.get(name.as_str()).copied().unwrap_or(0) as usize;
         let device = facts.devices.get(device);
@@ -177,7 +182,8 @@ fn shapes(files: &[String], facts: &Facts) -> Vec<FileShape> {
             io_pages: device.map_or(0, |d| pages(d.io_bytes)),
         };
         let order_max = device.map_or(0, |d| u32::from(d.folio_order_max.min(9)));
-        FileShape { window, order_max, ..FileShape::default() }
+        let text = text.get(name.as_str()).copied().unwrap_or_default();
+        FileShape { window, order_max, text, ..FileShape::default() }
     };
     files.iter().map(shape).collect()
 }

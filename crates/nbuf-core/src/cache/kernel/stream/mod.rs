@@ -32,6 +32,15 @@ pub(super) struct FileShape {
     reached: u32,
     /// Pages from `base` on that are its own in the table: all that may be touched or read ahead.
     placed: u32,
+    /// Its text: the first page, and the end.
+    text: (u32, u32),
+}
+
+impl FileShape {
+    /// Whether a page is text of a program.
+    pub(super) fn is_text(&self, page: u32) -> bool {
+        (self.text.0..self.text.1).contains(&page)
+    }
 }
 
 /// No device reads ahead further than 4 GiB.

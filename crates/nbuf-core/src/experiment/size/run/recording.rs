@@ -15,7 +15,7 @@ use crate::workload::command::engine::{followed, group_for};
 use crate::workload::format::native;
 use crate::workload::record::perf::Perf;
 use crate::workload::record::spool::Spool;
-use crate::workload::record::{Backend, Options, record};
+use crate::workload::record::{Backend, Options, record, text};
 
 /// Statuses by which `docker run`, `env`, `sudo` and shells say that the work did not begin.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
@@ -69,6 +69,7 @@ impl Subject<'_> {
         self.used_terminal = ended.used_terminal;
         self.recording_interrupted = ended.interrupted.is_some();
         let mut trace = log.trace()?;
+        text::note(&mut trace);
         let (records, files) = (trace.records.len(), trace.files.len());
         self.notice(&Notice::Recorded { records, files });
         let end = self.judge(&ended);
