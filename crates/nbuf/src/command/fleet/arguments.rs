@@ -4,13 +4,17 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use nbuf::experiment::curve::Parameters;
+use nbuf::experiment::curve::{Choice, Parameters, all_policies};
 use nbuf::experiment::fleet::{Ask, RUNNERS, Rows, Runner, Spec, Split};
 use nbuf::experiment::result::FleetBy;
-use nbuf::units::{Bytes, Size};
+use nbuf::units::{Bytes, CacheSize, Nanos, Size, SizeList};
 
 use crate::command::memory::allowed;
+use crate::command::policy::{Asked, PolicyParser};
 use crate::fail::UsageError;
+
+/// Every policy, and `all` of them.
+const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
 
 /// How much cache do thousands of volumes need?
 ///
@@ -23,6 +27,9 @@ use crate::fail::UsageError;
   nbuf fleet traces/*.csv.zst --out fleet --budget 64GiB
   nbuf fleet 'traces/*/*.parquet' --by directory --out fleet --hit-ratio 95%
   nbuf fleet hours/ --by volume --out fleet --html fleet.html
+  nbuf fleet 'traces/host=*/*.parquet' --by host --out fleet
+  nbuf fleet traces/ --out fleet --policies lru,s3-fifo,sieve --policy-size 5%
+  nbuf fleet hours/ --by volume --out fleet --until 24h --budget 64GiB
   nbuf fleet plan traces/ --out fleet       # then, on many machines:
   nbuf fleet work --tasks fleet/tasks.jsonl --share-from SLURM_ARRAY_TASK_ID --shares 100
   nbuf fleet reduce --out fleet --budget 64GiB
@@ -93,6 +100,18 @@ pub(super) struct PlanArgs {
     /// Memory of all workers: 2GiB, or a share of what is available [default: 50%]
     #[arg(long, value_name = "SIZE", value_parser = allowed)]
     memory: Option<Size>,
+
+    /// Compare these policies on each volume, such as lru,s3-fifo,sieve [default: none]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = POLICY)]
+    policies: Vec<Asked>,
+
+    /// Compare policies at this size: 1000p, 64MiB, or a share of the pages of each volume
+    #[arg(long, value_name = "SIZE", default_value = "10%", value_parser = cache_size)]
+    policy_size: CacheSize,
+
+    /// Compare, from this time after the first request on, the split by what came before [default: none]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(super) until: Option<Nanos>,
 }
 
 impl PlanArgs {
@@ -111,7 +130,29 @@ impl PlanArgs {
             split: self.split,
             workers: self.workers(),
             memory: self.memory,
+            policies: self.policies(),
+            policy_size: self.policy_size,
+            until: self.until,
         }
+    }
+}
+
+impl PlanArgs {
+    /// The policies, each once, in the order in which they are first named.
+    fn policies(&self) -> Vec<Choice> {
+        let is_all = self.policies.iter().any(|asked| matches!(asked, Asked::Word(_)));
+        let mut asked = if is_all { all_policies() } else { Vec::new() };
+        asked.extend(self.policies.iter().filter_map(|asked| match asked {
+            Asked::Word(_) => None,
+            Asked::Policy(choice) => Some(*choice),
+        }));
+        let mut distinct: Vec<Choice> = Vec::new();
+        for choice in asked {
+            if distinct.iter().all(|known| known.to_string() != choice.to_string()) {
+                distinct.push(choice);
+            }
+        }
+        distinct
     }
 }
 
@@ -124,6 +165,8 @@ enum By {
     Directory,
     /// Each volume that the inputs name; inputs follow each other in time
     Volume,
+    /// Each host, by folders such as host=web-1; its inputs are merged by time
+    Host,
 }
 
 impl From<By> for FleetBy {
@@ -132,6 +175,7 @@ impl From<By> for FleetBy {
             By::File => Self::File,
             By::Directory => Self::Directory,
             By::Volume => Self::Volume,
+            By::Host => Self::Host,
         }
     }
 }
@@ -222,6 +266,11 @@ pub(super) struct AskArgs {
 }
 
 impl AskArgs {
+    /// Whether there is memory to split.
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     pub(super) fn ask(&self) -> Ask {
         let Self { hit_ratio, budget, miss_ms, miss_price, gib_price, .. } = *self;
         Ask { hit_ratio, budget, miss_ms, miss_price, gib_price }
@@ -263,6 +312,17 @@ fn bytes(text: &str) -> Result<Bytes, String> {
         Ok(Size::Absolute(bytes)) if bytes.0 > 0 => Ok(bytes),
         _ => Err("write an amount such as 64GiB".into()),
     }
+}
+
+fn cache_size(text: &str) -> Result<CacheSize, String> {
+    let is_one = text.parse::<SizeList>().is_ok() && !text.contains("..");
+    let size = text.parse().ok().filter(|_| is_one);
+    size.ok_or_else(|| "write 1000p (pages), 64MiB, or a share such as 10%".into())
+}
+
+fn time(text: &str) -> Result<Nanos, String> {
+    let time = text.parse::<Nanos>().ok().filter(|time| *time > Nanos::ZERO);
+    time.ok_or_else(|| "write a time such as 24h, 30m or 1.5s".into())
 }
 
 fn share(text: &str) -> Result<f64, String> {
