@@ -241,12 +241,12 @@ fn a_split_of_before_is_judged_by_what_comes_after() {
     assert_eq!(rules["equal"], misses(50));
     assert!(rules["best"] <= rules["before"] && rules["best"] <= rules["equal"], "{last:?}");
     assert!(rules["before"] > rules["best"] && last.moved_pages > 0, "{last:?}");
-    // All splits of 15 units of ten pages: none is better than the best one, but for the rest of a unit.
+    // All splits of 15 units of ten pages: none is better than the best one.
     let curves: Vec<Vec<u64>> =
         (0..3).map(|at| (0..=15).map(|units| naive(&pages(at), units * 10)).collect()).collect();
     let splits = (0..=15_usize).flat_map(|a| (0..=15 - a).map(move |b| (a, b, 15 - a - b)));
-    let least = splits.map(|(a, b, c)| curves[0][a] + curves[1][b] + curves[2][c]).min().unwrap();
-    assert!(rules["best"] <= least, "{rules:?} {least}");
+    let fewest = splits.map(|(a, b, c)| curves[0][a] + curves[1][b] + curves[2][c]).min().unwrap();
+    assert!(rules["best"] <= fewest, "{rules:?} {fewest}");
 
     for (at, split) in ["time:4", "none"].into_iter().enumerate() {
         let other = fleet(&place, &format!("{asked} --out s{at} --split {split} --workers 2"));

@@ -1,7 +1,7 @@
 //! Which policy wins on which volume, and what one policy for all costs.
 //!
 //! The regret of a policy on a volume is its misses without those of the best policy there. Invariant: no regret is
-//! negative, and on each volume that of some policy is 0.
+//! negative, and on each volume the regret of some policy is 0.
 
 use std::collections::BTreeMap;
 

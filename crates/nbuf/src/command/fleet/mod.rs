@@ -2,6 +2,7 @@
 
 mod arguments;
 mod draft;
+mod values;
 
 use std::path::{Path, PathBuf};
 
