@@ -191,7 +191,7 @@ fn policies_are_those_of_curve_wherever_the_work_is_done() {
     assert_eq!((rows.checksum, &rows.policies), (one.checksum, &one.policies));
     let (_, table, _) = run(&place, "-q fleet reduce --out rows");
     let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("One policy for 3 volumes, with 200 pages for each volume"), "{table}");
+    assert!(flat.contains("One policy for 3 volumes, with 200 pages each"), "{table}");
     assert!(flat.contains("best policy") && flat.contains("all equal"), "{table}");
 }
 

@@ -17,14 +17,14 @@ pub(super) fn answers(document: &FleetDocument) -> Vec<String> {
 }
 
 fn one_for_all(policies: &FleetPolicies) -> Option<String> {
-    let best = policies.policies.first()?;
-    Some(format!(
-        "with {}, {} misses least as the one policy for all: {:.1} % more than the best policy of each \
-         volume",
-        size(policies),
-        best.policy,
-        best.regret * 100.0
-    ))
+    // The optimum is a bound, which no cache can be.
+    let best = policies.policies.iter().find(|policy| policy.policy != "opt")?;
+    let more = match best.regret_misses {
+        0 => "no volume has a better one".to_owned(),
+        _ => format!("{:.1} % more than the best policy of each volume", best.regret * 100.0),
+    };
+    let (size, name) = (size(policies), &best.policy);
+    Some(format!("with {size}, {name} misses least as the one policy for all: {more}"))
 }
 
 fn lasts(last: &FleetLast) -> String {
@@ -44,13 +44,13 @@ fn lasts(last: &FleetLast) -> String {
 fn size(policies: &FleetPolicies) -> String {
     let text = &*policies.size;
     if let Some(share) = text.strip_suffix('%') {
-        format!("{share} % of the pages of each volume")
+        format!("{share} % of each volume")
     } else if let Some(pages) = text.strip_suffix('p') {
-        format!("{pages} pages for each volume")
+        format!("{pages} pages each")
     } else {
         let bytes = text.strip_suffix('B').and_then(|bytes| bytes.parse().ok());
         let bytes = bytes.map_or_else(|| text.to_owned(), |bytes| Bytes(bytes).to_string());
-        format!("{bytes} for each volume")
+        format!("{bytes} each")
     }
 }
 
