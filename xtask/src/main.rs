@@ -74,12 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         Some("truth") => run_truth(),
         Some("faults") => run_faults(),
-        Some("giant") => {
-            let accesses = env::args().nth(2).map_or(Ok(100_000_000), |accesses| accesses.parse());
-            let accesses = accesses.context("how many accesses? cargo xtask giant 100000000")?;
-            write!(io::stdout(), "{}", giant::check(&released(), accesses)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some("giant") => run_giant(),
         Some("stores") => {
             let traces: Vec<PathBuf> = env::args_os().skip(2).map(PathBuf::from).collect();
             let table = stores::table(&released(), &traces)?;
@@ -110,6 +105,13 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_giant() -> anyhow::Result<ExitCode> {
+    let accesses = env::args().nth(2).map_or(Ok(100_000_000), |accesses| accesses.parse());
+    let accesses = accesses.context("how many accesses? cargo xtask giant 100000000")?;
+    write!(io::stdout(), "{}", giant::check(&released(), accesses)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_sqlite() -> anyhow::Result<ExitCode> {

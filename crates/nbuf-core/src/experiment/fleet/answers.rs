@@ -67,13 +67,7 @@ pub(super) fn answer(
         );
     }
     caution(&estimates, "by hash parts: estimates, with a band");
-    if until_us.is_some() && last.is_none() {
-        let text = match budget {
-            None => "--until needs a --budget to say whether a split lasts",
-            Some(_) => "no request is later than --until: give a shorter time",
-        };
-        cautions.push(Warning::Text(text.to_owned()));
-    }
+    cautions.extend((until_us.is_some() && last.is_none()).then(|| no_later(budget)));
     if problems > 0 {
         let records = count(problems, "record", "records");
         cautions.push(Warning::Text(format!("{records} could not be read and left out")));
@@ -94,6 +88,15 @@ pub(super) fn answer(
         last,
         cautions,
     }
+}
+
+/// Why nothing is said of a split that lasts.
+fn no_later(budget: Option<u64>) -> Warning {
+    let text = match budget {
+        None => "--until needs a --budget to say whether a split lasts",
+        Some(_) => "no request is later than --until: give a shorter time",
+    };
+    Warning::Text(text.to_owned())
 }
 
 fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {

@@ -60,8 +60,7 @@ pub struct Options {
     pub problems_max: u64,
     /// Several inputs are merged by time, whatever their format.
     pub merge: bool,
-    /// How much later than the first each input begins, where they are merged by time; none for inputs of one
-    /// clock.
+    /// How much later than the first each of the merged inputs begins; none where they share a clock.
     pub later_ns: Vec<i64>,
     /// Rows that are the trace, instead of the files.
     pub given: Option<Given>,
