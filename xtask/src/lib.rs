@@ -10,6 +10,7 @@ pub mod discs;
 pub mod dist;
 pub mod docs;
 pub mod faults;
+pub mod giant;
 mod process;
 pub mod served;
 pub mod sqlite;

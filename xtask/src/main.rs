@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use xtask::{
-    accuracy, captures, cost, discs, dist, docs, faults, served, sqlite, stores, surface, tidy,
-    truth,
+    accuracy, captures, cost, discs, dist, docs, faults, giant, served, sqlite, stores, surface,
+    tidy, truth,
 };
 
 const USAGE: &str = "\
@@ -28,6 +28,7 @@ usage: cargo xtask tidy
        cargo xtask truth in FOLDER        (the same, and keeps the documents there)
        cargo xtask truth advice SEED      (the same)
        cargo xtask faults [TIMES [SEED]]  (power cuts and errors, TIMES as many as the tests have; 100)
+       cargo xtask giant [ACCESSES]       (one volume split by time and by hash, after cargo build --release; 100000000)
        cargo xtask stores TRACE...        (Redis and memcached, after cargo build --release)
        cargo xtask served [ROUNDS]        (nbuf serve next to nbdkit and qemu-nbd, after cargo build --release; 5)
        cargo xtask served curve [ROUNDS]  (rates over sizes of the cache, in docs/serve.md; 1)
@@ -73,6 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         Some("truth") => run_truth(),
         Some("faults") => run_faults(),
+        Some("giant") => run_giant(),
         Some("stores") => {
             let traces: Vec<PathBuf> = env::args_os().skip(2).map(PathBuf::from).collect();
             let table = stores::table(&released(), &traces)?;
@@ -103,6 +105,13 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn run_giant() -> anyhow::Result<ExitCode> {
+    let accesses = env::args().nth(2).map_or(Ok(100_000_000), |accesses| accesses.parse());
+    let accesses = accesses.context("how many accesses? cargo xtask giant 100000000")?;
+    write!(io::stdout(), "{}", giant::check(&released(), accesses)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_sqlite() -> anyhow::Result<ExitCode> {

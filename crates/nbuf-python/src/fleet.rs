@@ -4,6 +4,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nbuf::experiment::curve::Choice;
 use nbuf::experiment::document;
 use nbuf::experiment::fleet::{self, Ask, Spec, TASKS};
 use nbuf::experiment::result::FleetBy;
@@ -25,6 +26,10 @@ struct Plan {
     split: String,
     workers: u16,
     memory: Option<String>,
+    #[serde(default)]
+    policies: Vec<String>,
+    policy_size: Option<String>,
+    until: Option<String>,
 }
 
 impl Plan {
@@ -38,8 +43,19 @@ impl Plan {
             split: self.split.parse()?,
             workers: self.workers,
             memory: self.memory.map(|memory| memory.parse()).transpose()?,
+            policies: policies(&self.policies)?,
+            policy_size: match self.policy_size {
+                Some(size) => size.parse()?,
+                None => Spec::default().policy_size,
+            },
+            until: self.until.map(|until| until.parse()).transpose()?,
         })
     }
+}
+
+fn policies(names: &[String]) -> Result<Vec<Choice>, Failure> {
+    let choice = |name: &String| Ok(name.parse::<Choice>()?);
+    names.iter().map(choice).collect()
 }
 
 /// Makes the plan. How many tasks it has, and files that are not in it: of no known format, and by another name.

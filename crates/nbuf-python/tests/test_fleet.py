@@ -154,6 +154,29 @@ def test_a_runner_gives_the_same_when_workers_die(runner, command, place):
     assert document["checksum"] == both
 
 
+def test_policies_hosts_and_time_are_asked_for(place):
+    plain = nbuf.fleet("v", workers=1)
+    fleet = nbuf.fleet("v", workers=1, policies=["lru", "sieve"], policy_size=90)
+    assert (fleet.checksum, plain.regrets, plain.later) == (plain.checksum, {}, {})
+    each = [{one["policy"]: one["misses"] for one in volume["policies"]} for volume in fleet.to_dict()["volumes"]]
+    for policy, regret in fleet.regrets.items():
+        assert regret == sum(misses[policy] - min(misses.values()) for misses in each)
+    for volume in fleet.to_dict()["volumes"]:
+        lru = nbuf.curve(volume["name"], policy="lru", sizes=["90p"]).to_dict()["curves"][0]["points"][0]
+        assert lru["misses"] == volume["policies"][0]["misses"]
+    with pytest.raises(nbuf.Error, match="nonsense"):
+        nbuf.fleet("v", policies=["nonsense"])
+    with pytest.raises(nbuf.Error, match="no host is known"):
+        nbuf.fleet("v", by="host")
+    for host, text in [("a", "0,R,0,4096,0\n0,R,0,4096,9000000\n"), ("b", "0,R,4096,4096,5\n")]:
+        (place / f"h/host={host}").mkdir(parents=True)
+        (place / f"h/host={host}/x.csv").write_text(text)
+    hosts = nbuf.fleet("h", by="host", format="alibaba", until="2s", budget=4, workers=1)
+    assert sorted(hosts.shares) == ["a", "b"]
+    # Nothing is hit before, so the split of before gives no memory to the one page that is asked for again.
+    assert hosts.later == {"best": 0, "before": 1, "equal": 0}
+
+
 def test_a_runner_continues_what_was_interrupted(runner, command, place):
     want = nbuf.fleet("v", workers=1).checksum
     pipe = place / "waits.bin"

@@ -21,6 +21,7 @@ mod doctor;
 mod figures;
 mod files;
 mod fleet;
+mod fleet_choice;
 mod fleet_split;
 mod live;
 mod live_follow;
@@ -80,8 +81,9 @@ pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use fleet::{
-    FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetPiece, FleetPoint,
-    FleetRow, FleetRule, FleetShare, FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole,
+    FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetLast, FleetPiece,
+    FleetPoint, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetRow, FleetRule, FleetShare,
+    FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole, FleetWorst,
 };
 pub use live::{LiveDocument, LiveMemory, LivePoint, LiveService};
 pub use live_follow::LiveFollow;

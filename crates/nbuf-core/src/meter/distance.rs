@@ -148,6 +148,11 @@ impl Distances {
         all.into_iter().map(|(_, page)| page).collect()
     }
 
+    /// The misses so far at every size.
+    pub(crate) fn so_far(&self) -> Misses {
+        self.depths.clone().finish(self.peak.into())
+    }
+
     /// The misses at every size.
     pub fn finish(self) -> Misses {
         self.depths.finish(self.peak.into())

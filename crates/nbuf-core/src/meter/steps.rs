@@ -56,6 +56,17 @@ impl Hits {
         self.0 = all;
     }
 
+    /// What is left without some of them, depth by depth.
+    pub(crate) fn without(&self, some: &Self) -> Self {
+        let mut some = some.0.iter().copied().peekable();
+        let left = self.0.iter().filter_map(|&(depth, hits)| {
+            while some.next_if(|pair| pair.0 < depth).is_some() {}
+            let gone = some.next_if(|pair| pair.0 == depth).map_or(0, |pair| pair.1);
+            (hits > gone).then_some((depth, hits - gone))
+        });
+        Self(left.collect())
+    }
+
     /// Forgets hits below this depth.
     pub(crate) fn truncate(&mut self, deepest: u64) {
         self.0.truncate(self.0.partition_point(|pair| pair.0 <= deepest));

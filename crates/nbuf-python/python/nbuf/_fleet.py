@@ -64,6 +64,18 @@ class Fleet(Result):
         """Pages of each volume in the best split of the budget."""
         return {one["name"]: one["share"]["pages"] for one in self._document["volumes"] if one["share"]}
 
+    @property
+    def regrets(self) -> dict[str, int]:
+        """Misses of each policy, used for all volumes, more than with the best of each; empty without policies."""
+        found = self._document.get("policies") or {"policies": []}
+        return {one["policy"]: one["regret_misses"] for one in found["policies"]}
+
+    @property
+    def later(self) -> dict[str, int]:
+        """Misses after `until` by split: best, before and equal; empty where it was not asked for."""
+        last = self._document.get("last") or {"rules": []}
+        return {rule["rule"]: rule["misses"] for rule in last["rules"]}
+
     def _columns(self) -> Sequence[Column]:
         volumes = self._document["volumes"]
         names = ["accesses", "distinct_pages", "cold_misses", "knee_pages", "hit_pages"]
@@ -195,6 +207,9 @@ def fleet(
     miss_ms: float | None = None,
     miss_price: float | None = None,
     gib_price: float | None = None,
+    policies: Sequence[str] = (),
+    policy_size: Size = "10%",
+    until: str | None = None,
     progress: Progress = None,
 ) -> Fleet:
     """Exact LRU curves of many volumes, and the split of a budget, as `nbuf fleet` counts them.
@@ -202,6 +217,10 @@ def fleet(
     `traces` are files, directories or patterns. `engine` is `local`, `dask`, `ray`, or an executor, such as
     `client.get_executor()`; its workers see the same files. With `out=`, the same call continues what was
     interrupted.
+
+    `by` is `file`, `directory`, `volume` or `host`. `policies` are compared on each volume at `policy_size`, a number
+    of pages, an amount or a share of its pages. `until`, such as `24h`, asks how the split by what came before that
+    time after the first request does later.
     """
     many = [traces] if isinstance(traces, (str, os.PathLike)) else list(traces)
     page_bytes = _nbuf.size(_text(page))
@@ -219,6 +238,9 @@ def fleet(
             "split": split,
             "workers": count,
             "memory": None if memory is None else _text(memory),
+            "policies": [policies] if isinstance(policies, str) else list(policies),
+            "policy_size": policy_size if isinstance(policy_size, str) else f"{int(policy_size)}p",
+            "until": until,
         }
         _nbuf.fleet_plan(json.dumps(spec))
         tasks = _nbuf.fleet_tasks(out)

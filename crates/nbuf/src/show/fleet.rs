@@ -1,5 +1,6 @@
 //! A fleet, for people: what it needs, how a budget is split, and its volumes.
 
+mod choice;
 mod page;
 
 use std::fmt::Write as _;
@@ -62,6 +63,7 @@ fn answers(document: &FleetDocument) -> Vec<String> {
             percent(equal.hit_ratio)
         ));
     }
+    answers.extend(choice::answers(document));
     answers
 }
 
@@ -144,15 +146,19 @@ fn volumes(document: &FleetDocument, most: usize) -> Table {
     let has_split = document.split.is_some();
     let mut columns = vec![
         text("volume"),
-        number("accesses").rank(1),
-        number("pages").rank(2),
+        number("accesses").rank(2),
+        number("pages").rank(3),
         number("knee"),
         number(format!("{} %", document.hit_ratio * 100.0)),
     ];
     if has_split {
-        let more = [number("best"), number("hits, %").rank(1), number("equal, %").rank(2)];
+        let more = [number("best"), number("hits, %").rank(2), number("equal, %").rank(3)];
         columns.extend(more);
         columns.push(text("verdict").rank(1));
+    }
+    let has_policies = document.policies.is_some();
+    if has_policies {
+        columns.push(text("best policy").rank(1));
     }
     let none = || "-".to_owned();
     let row = |volume: &FleetVolume| {
@@ -169,6 +175,9 @@ fn volumes(document: &FleetDocument, most: usize) -> Table {
             row.push(percent(hits(volume.accesses, share.misses)));
             row.push(percent(hits(volume.accesses, share.equal_misses)));
             row.push(verdict(share.verdict).to_owned());
+        }
+        if has_policies {
+            row.push(choice::winners(volume));
         }
         row
     };
@@ -206,6 +215,7 @@ fn notes(document: &FleetDocument) -> Vec<String> {
         let count = count(uncacheable as u64, "volume is", "volumes are");
         notes.push(format!("{count} uncacheable: everything in memory would hit less than 5 %"));
     }
+    notes.extend(choice::notes(document));
     notes.extend(document.cautions.iter().map(ToString::to_string));
     if document.tasks_missing > 0 {
         notes.push(format!(
@@ -239,6 +249,12 @@ pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
     if let Some(split) = &document.split {
         add(rules(document, split));
         add(changes(document, split));
+    }
+    if let Some(last) = &document.last {
+        add(choice::last(document, last));
+    }
+    if let Some(policies) = &document.policies {
+        add(choice::policies(policies));
     }
     add(volumes(document, VOLUMES_SHOWN));
     let others = document.volumes.len().saturating_sub(VOLUMES_SHOWN);

@@ -2,9 +2,11 @@
 
 use super::Ask;
 use super::allocation::{Hull, budget_for, by_hulls};
+use super::curve::Curve;
 use super::folder::VERSION;
-use super::reduce::{Curve, Reduced};
-use super::split;
+use super::last::Halves;
+use super::reduce::Reduced;
+use super::{regret, split};
 use crate::experiment::hull::MissCurve;
 use crate::experiment::result::{
     FleetDocument, FleetPoint, FleetTask, FleetVolume, FleetWhole, Warning,
@@ -27,10 +29,18 @@ pub(super) fn answer(
     ask: &Ask,
 ) -> FleetDocument {
     let Reduced { curves, failures, missing, unfinished, failed, empty, .. } = reduced;
-    let Reduced { overlaps, problems, checksum, .. } = reduced;
+    let Reduced { overlaps, problems, checksum, policies, .. } = reduced;
     let mut volumes: Vec<FleetVolume> = curves.iter().map(|curve| volume(curve, ask)).collect();
     let all = all(&curves, &volumes, ask);
     let split = split::split(&curves, &mut volumes, page_bytes, ask);
+    for volume in &mut volumes {
+        volume.policies = policies.get(&volume.name).map(|of| of.1.clone()).unwrap_or_default();
+    }
+    let size = tasks.iter().find_map(|task| task.policy_size.as_deref());
+    let until_us = tasks.iter().find_map(|task| task.until_us);
+    let halves = Halves::of(&curves);
+    let budget = ask.budget.map(|budget| budget.0 / page_bytes.max(1));
+    let last = until_us.zip(budget).and_then(|(until, budget)| halves.last(until, budget));
     volumes.sort_by(|a, b| b.accesses.cmp(&a.accesses).then_with(|| a.name.cmp(&b.name)));
     let mut cautions = Vec::new();
     let mut caution = |names: &[String], what: &str| {
@@ -50,7 +60,14 @@ pub(super) fn answer(
         .filter(|curve| curve.parts.is_some())
         .map(|curve| curve.name.clone())
         .collect();
+    if until_us.is_some() {
+        caution(
+            &halves.without,
+            "not in the comparison in time: curves by hash, or files that overlap",
+        );
+    }
     caution(&estimates, "by hash parts: estimates, with a band");
+    cautions.extend((until_us.is_some() && last.is_none()).then(|| no_later(budget)));
     if problems > 0 {
         let records = count(problems, "record", "records");
         cautions.push(Warning::Text(format!("{records} could not be read and left out")));
@@ -67,8 +84,19 @@ pub(super) fn answer(
         whole: all,
         volumes,
         split,
+        policies: size.and_then(|size| regret::policies(size, &policies)),
+        last,
         cautions,
     }
+}
+
+/// Why nothing is said of a split that lasts.
+fn no_later(budget: Option<u64>) -> Warning {
+    let text = match budget {
+        None => "--until needs a --budget to say whether a split lasts",
+        Some(_) => "no request is later than --until: give a shorter time",
+    };
+    Warning::Text(text.to_owned())
 }
 
 fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {
@@ -87,6 +115,7 @@ fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {
         is_uncacheable: hits_all < UNCACHEABLE * accesses as f64,
         points: points(curve, &steps),
         share: None,
+        policies: Vec::new(),
     }
 }
 

@@ -57,6 +57,13 @@ pub enum Error {
     /// An input has a name that a table of text cannot hold.
     #[error("{} is not UTF-8: rename it", .0.display())]
     Name(PathBuf),
+    /// An input is of no host.
+    #[error(
+        "no host is known of {}: --by host needs a folder such as host=web-1 above each input; move the file into \
+         one, or give --by directory",
+        .0.display()
+    )]
+    NoHost(PathBuf),
     /// Parts by hash are not to be had of several files with objects of their own.
     #[error(
         "--split hash cannot take the files of a directory together: give --by file or --by volume, or --split \
@@ -93,6 +100,19 @@ pub enum Error {
         /// The version that planned.
         found: String,
         /// This version.
+        own: &'static str,
+    },
+    /// Another version made the plan, with rows of another shape.
+    #[error(
+        "{} is a plan of another nbuf ({found}, not {own}): use that nbuf, or plan again",
+        path.display()
+    )]
+    Shape {
+        /// The plan.
+        path: PathBuf,
+        /// The schema of its rows.
+        found: String,
+        /// The schema of rows of this version.
         own: &'static str,
     },
     /// Rows that are not there.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::experiment::document;
+use crate::experiment::document::{self, DocumentError};
 use crate::experiment::result::{FleetRow, FleetTask};
 use crate::sys::publish::{Readers, Unfinished};
 
@@ -19,8 +19,11 @@ pub const TASKS: &str = "tasks.jsonl";
 /// The folders of results.
 const RESULTS: [&str; 2] = ["summaries", "rows"];
 
-/// A line of a plan has a name and two paths.
-const LINE_BYTES_MAX: u64 = 1 << 20;
+/// A line of a plan has a name, and the paths of all inputs of a host.
+const LINE_BYTES_MAX: u64 = 1 << 24;
+
+/// What the schema of a plan begins with, of whatever version.
+const SCHEMAS: &str = "nbuf.fleet-tasks/";
 
 /// The version of nbuf, which plans and workers share.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -139,6 +142,11 @@ impl Folder {
 pub(super) fn read_task(path: &Path, line: usize, text: &[u8]) -> Result<FleetTask, Error> {
     let path = || path.to_owned();
     let task = document::read::<FleetTask>(text);
+    if let Err(DocumentError::Schema { found, .. }) = &task
+        && found.starts_with(SCHEMAS)
+    {
+        return Err(Error::Shape { path: path(), found: found.clone(), own: FleetTask::SCHEMA });
+    }
     let task = task.map_err(|source| Error::Plan { path: path(), line, source })?;
     if task.version != VERSION {
         return Err(Error::Version { path: path(), found: task.version, own: VERSION });
@@ -177,5 +185,6 @@ pub(super) fn first_line_is_ours(path: &Path) -> bool {
         return false;
     }
     let value: Option<serde_json::Value> = serde_json::from_slice(&line).ok();
-    value.is_some_and(|value| value["schema"] == FleetTask::SCHEMA)
+    let schema = value.as_ref().and_then(|value| value["schema"].as_str());
+    schema.is_some_and(|schema| schema.starts_with(SCHEMAS))
 }

@@ -11,7 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use super::folder::{TASKS, first_line_is_ours};
 use super::{Error, Spec};
 use crate::experiment::result::FleetInput;
-use crate::workload::source;
+use crate::units::Nanos;
+use crate::workload::format::Batch;
+use crate::workload::source::{self, Options, Source};
 
 /// A file that is an input.
 pub(super) struct Found {
@@ -128,6 +130,26 @@ fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A moment on the clock of the inputs: this time after the earliest of their first requests. A native trace
+/// begins at 0, and so does what cannot be read: its task says why.
+pub(super) fn until_us(files: &[Found], spec: &Spec, until: Nanos) -> i64 {
+    let is_native = |path: &Path| path.extension().is_some_and(|end| end == "parquet");
+    let first_ns = |file: &Found| {
+        if is_native(&file.named) {
+            return Some(0);
+        }
+        let format = spec.format.clone();
+        let options = Options { format, problems_max: u64::MAX, ..Options::default() };
+        let mut source = Source::open(std::slice::from_ref(&file.named), &options).ok()?;
+        let mut batch = Batch::default();
+        source.next(&mut batch).ok()?;
+        batch.requests.first().map(|request| request.time_ns)
+    };
+    let start = files.iter().filter_map(first_ns).min().unwrap_or_default();
+    let until = i64::try_from(until.0).unwrap_or(i64::MAX);
+    start.saturating_add(until) / 1000
 }
 
 /// An input as it is now.

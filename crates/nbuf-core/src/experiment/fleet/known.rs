@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::answers;
-use super::reduce::{Curve, Reduced};
+use super::curve::Curve;
+use super::reduce::Reduced;
 use super::{Ask, Error};
 use crate::experiment::result::{
     CurveDocument, CurvePoint, FleetDocument, PolicyCurve, TraceSummary,

@@ -17,14 +17,20 @@
 
 mod allocation;
 mod answers;
+mod curve;
 mod engine;
 mod error;
 mod folder;
+mod hosts;
 mod inputs;
 mod known;
+mod last;
 mod local;
+mod pieces;
 pub(super) mod plan;
+mod policies;
 mod reduce;
+mod regret;
 mod spec;
 mod split;
 mod summary;

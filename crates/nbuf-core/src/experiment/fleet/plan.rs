@@ -4,12 +4,14 @@
 //! exact, or by the hash of its pages where its pages may not fit into memory. Invariant: the plan follows from
 //! the inputs and the spec alone; the hash of a task names all that changes its result.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Folder, VERSION};
 use super::inputs::{self, Found, Inputs};
-use super::{Error, Spec, Split};
+use super::{Error, Spec, Split, hosts};
 use crate::experiment::memory::bound;
 use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
 use crate::meter::hashed::first_size;
@@ -40,28 +42,35 @@ pub struct Planned {
     pub doubles: Vec<PathBuf>,
 }
 
-/// An input with its estimate.
-struct Candidate {
-    input: FleetInput,
-    group: String,
-    accesses: u64,
+/// Inputs that are read together, with an estimate.
+#[derive(Clone)]
+pub(super) struct Candidate {
+    pub(super) input: FleetInput,
+    /// Further inputs, of a host.
+    pub(super) others: Vec<FleetInput>,
+    pub(super) later_seconds: Vec<u64>,
+    pub(super) group: String,
+    pub(super) accesses: u64,
 }
 
 /// Makes the plan, and writes it into the folder of the spec.
 pub fn plan(spec: &Spec) -> Result<Planned, Error> {
     let Inputs { files, unknown, doubles } = inputs::find(spec)?;
-    let mut directories = BTreeMap::new();
-    let mut candidates = Vec::with_capacity(files.len());
-    for file in files {
-        candidates.push(candidate(file, spec, &mut directories)?);
-    }
+    let until_us = spec.until.map(|until| inputs::until_us(&files, spec, until));
+    let candidates = if spec.by == FleetBy::Host {
+        hosts::candidates(files)?
+    } else {
+        let mut directories = BTreeMap::new();
+        let one = |file| candidate(file, spec, &mut directories);
+        files.into_iter().map(one).collect::<Result<Vec<Candidate>, Error>>()?
+    };
     // Objects of a directory are numbered by each of its files: the hash of a page would not be the same.
     let groups: BTreeSet<&str> = candidates.iter().map(|candidate| &*candidate.group).collect();
     let has_many = groups.len() < candidates.len();
     if matches!(spec.split, Split::Hash(_)) && spec.by == FleetBy::Directory && has_many {
         return Err(Error::HashOfDirectory);
     }
-    let tasks = tasks(&candidates, spec);
+    let tasks = tasks(&candidates, spec, until_us);
     Folder::make(&spec.out)?.write_tasks(&tasks)?;
     Ok(Planned { tasks, unknown, doubles })
 }
@@ -73,11 +82,9 @@ fn candidate(
     directories: &mut BTreeMap<PathBuf, String>,
 ) -> Result<Candidate, Error> {
     let Found { named, input } = file;
-    let text =
-        |path: &Path| path.to_str().map(str::to_owned).ok_or_else(|| Error::Name(path.into()));
     let name = text(&named)?;
     let group = match spec.by {
-        FleetBy::File => name.clone(),
+        FleetBy::File | FleetBy::Host => name,
         FleetBy::Directory => {
             let own = named.parent().filter(|parent| !parent.as_os_str().is_empty());
             let own = text(own.unwrap_or(Path::new(".")))?;
@@ -86,22 +93,34 @@ fn candidate(
         }
         FleetBy::Volume => "all".to_owned(),
     };
-    let accesses = rows(&named).unwrap_or_else(|| {
-        let packed = [".gz", ".xz", ".zst", ".zstd", ".parquet"];
-        let is_packed = packed.iter().any(|end| name.ends_with(end));
-        input.bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
-    });
-    Ok(Candidate { input, group, accesses })
+    let accesses = accesses(&named, input.bytes);
+    Ok(Candidate { input, others: Vec::new(), later_seconds: Vec::new(), group, accesses })
 }
 
-/// Rows by the footer of a native trace.
-fn rows(path: &Path) -> Option<u64> {
+fn text(path: &Path) -> Result<String, Error> {
+    path.to_str().map(str::to_owned).ok_or_else(|| Error::Name(path.into()))
+}
+
+/// Accesses of an input, by its footer or its length.
+pub(super) fn accesses(path: &Path, bytes: u64) -> u64 {
+    native_of(path, native::rows).unwrap_or_else(|| {
+        let packed = ["gz", "xz", "zst", "zstd", "parquet"];
+        let is_packed = path.extension().is_some_and(|end| packed.iter().any(|one| end == *one));
+        bytes / if is_packed { PACKED_RECORD_BYTES } else { RECORD_BYTES }
+    })
+}
+
+/// What the footer of a native trace says.
+pub(super) fn native_of(
+    path: &Path,
+    read: fn(&File) -> Result<u64, native::ReadError>,
+) -> Option<u64> {
     let is_native = path.extension().is_some_and(|end| end == "parquet");
-    is_native.then(|| native::rows(&input::open(path).ok()?).ok()).flatten()
+    is_native.then(|| read(&input::open(path).ok()?).ok()).flatten()
 }
 
 /// The tasks, the largest first.
-fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
+fn tasks(candidates: &[Candidate], spec: &Spec, until_us: Option<i64>) -> Vec<FleetTask> {
     let all: u64 = candidates.iter().map(|candidate| candidate.accesses).sum();
     let workers = u64::from(spec.workers.max(1));
     let share = (all / (TASKS_PER_WORKER * workers)).max(1);
@@ -117,31 +136,78 @@ fn tasks(candidates: &[Candidate], spec: &Spec) -> Vec<FleetTask> {
         let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(1 << 10);
         let pieces = pieces(candidate, share, memory, spec, in_group);
         for (sequence, &(piece, part)) in (first..).zip(&pieces) {
-            let accesses = candidate.accesses / part.max(1);
-            let bytes = candidate.accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES / part.max(1);
-            let mut task = FleetTask {
-                schema: FleetTask::SCHEMA.to_owned(),
-                version: VERSION.to_owned(),
-                task: String::new(),
-                volume: candidate.group.clone(),
-                by: spec.by,
-                input: candidate.input.clone(),
-                format: spec.format.as_ref().map(ToString::to_string),
-                page_bytes: spec.page_bytes,
-                piece,
-                sequence,
-                is_alone: in_group == 1
-                    && (pieces.len() == 1 || matches!(piece, FleetPiece::Hash { .. })),
-                estimated_accesses: accesses,
-                estimated_bytes: bytes,
-                memory_bytes: memory,
-            };
-            task.task = hash(&task);
+            let mut task = task(candidate, (piece, part), memory, spec);
+            task.sequence = sequence;
+            task.is_alone =
+                in_group == 1 && (pieces.len() == 1 || matches!(piece, FleetPiece::Hash { .. }));
+            task.until_us = until_us;
             tasks.push(task);
         }
     }
+    if !spec.policies.is_empty() {
+        tasks.extend(together(candidates).iter().map(|group| of_policies(group, memory, spec)));
+    }
+    for task in &mut tasks {
+        task.task = hash(task);
+    }
     tasks.sort_by_key(|task| std::cmp::Reverse(task.estimated_accesses));
     tasks
+}
+
+/// A task without its name and its place.
+fn task(
+    candidate: &Candidate,
+    (piece, part): (FleetPiece, u64),
+    memory: u64,
+    spec: &Spec,
+) -> FleetTask {
+    FleetTask {
+        schema: FleetTask::SCHEMA.to_owned(),
+        version: VERSION.to_owned(),
+        task: String::new(),
+        volume: candidate.group.clone(),
+        by: spec.by,
+        input: candidate.input.clone(),
+        others: candidate.others.clone(),
+        later_seconds: candidate.later_seconds.clone(),
+        format: spec.format.as_ref().map(ToString::to_string),
+        page_bytes: spec.page_bytes,
+        piece,
+        policies: Vec::new(),
+        policy_size: None,
+        until_us: None,
+        sequence: 0,
+        is_alone: true,
+        estimated_accesses: candidate.accesses / part.max(1),
+        estimated_bytes: candidate.accesses / ACCESSES_PER_PAGE * PAGE_MEMORY_BYTES / part.max(1),
+        memory_bytes: memory,
+    }
+}
+
+/// All inputs of each group: policies do not merge.
+fn together(candidates: &[Candidate]) -> Vec<Candidate> {
+    let mut groups: BTreeMap<&str, Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        match groups.entry(&candidate.group) {
+            Entry::Vacant(place) => {
+                place.insert(candidate.clone());
+            }
+            Entry::Occupied(mut place) => {
+                let group = place.get_mut();
+                group.others.push(candidate.input.clone());
+                group.accesses += candidate.accesses;
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// The task that simulates policies on a group.
+fn of_policies(group: &Candidate, memory: u64, spec: &Spec) -> FleetTask {
+    let mut task = task(group, (FleetPiece::Policies, 1), memory, spec);
+    task.policies = spec.policies.iter().map(ToString::to_string).collect();
+    task.policy_size = Some(spec.policy_size.to_string());
+    task
 }
 
 /// The pieces of an input, each with the part of its accesses that it counts.
@@ -206,8 +272,10 @@ pub(in crate::experiment) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 /// The name of a task: a hash of all that changes what it leaves.
 pub(super) fn hash(task: &FleetTask) -> String {
     let FleetTask { version, volume, by, input, format, page_bytes, piece, is_alone, .. } = task;
+    let FleetTask { others, later_seconds, policies, policy_size, until_us, .. } = task;
     let text = format!(
-        "{version}\n{volume}\n{by:?}\n{input:?}\n{format:?}\n{page_bytes}\n{piece:?}\n{is_alone}"
+        "{version}\n{volume}\n{by:?}\n{input:?}\n{format:?}\n{page_bytes}\n{piece:?}\n{is_alone}\n{others:?}\n\
+         {later_seconds:?}\n{policies:?}\n{policy_size:?}\n{until_us:?}"
     );
     format!("{:016x}", fnv(FNV, text.as_bytes()))
 }
@@ -220,7 +288,8 @@ mod tests {
         let (modified_seconds, modified_nanoseconds) = (2, 3);
         let path = path.to_owned();
         let input = FleetInput { path, bytes: 1, modified_seconds, modified_nanoseconds };
-        Candidate { input, group: group.to_owned(), accesses }
+        let (others, later_seconds) = (Vec::new(), Vec::new());
+        Candidate { input, others, later_seconds, group: group.to_owned(), accesses }
     }
 
     fn spec(split: Split) -> Spec {
@@ -232,7 +301,7 @@ mod tests {
         let (large, small) = (80_000_000, 900_000);
         let fleet =
             [candidate("a", "a", 10), candidate("b", "b", large), candidate("c", "c", small)];
-        let tasks = tasks(&fleet, &spec(Split::Auto));
+        let tasks = tasks(&fleet, &spec(Split::Auto), None);
         let pieces: Vec<_> =
             tasks.iter().map(|task| (&*task.volume, task.estimated_accesses)).collect();
         assert_eq!(pieces.iter().filter(|piece| **piece == ("b", large / 8)).count(), 8);
@@ -255,7 +324,7 @@ mod tests {
 
     #[test]
     fn what_may_not_fit_is_split_by_hash_with_an_exact_head() {
-        let tasks = tasks(&[candidate("b", "b", 500_000_000)], &spec(Split::Auto));
+        let tasks = tasks(&[candidate("b", "b", 500_000_000)], &spec(Split::Auto), None);
         assert_eq!(tasks[0].piece, FleetPiece::Head { pages: 80, parts: 4 });
         assert_eq!(tasks.len(), 5);
         assert!(!tasks[0].is_alone && tasks[1..].iter().all(|task| task.is_alone));
@@ -264,7 +333,7 @@ mod tests {
     #[test]
     fn inputs_of_one_volume_are_not_split_into_different_parts() {
         let inputs = [candidate("all", "1", 500_000_000), candidate("all", "2", 10)];
-        let tasks = tasks(&inputs, &Spec { by: FleetBy::Volume, ..spec(Split::Auto) });
+        let tasks = tasks(&inputs, &Spec { by: FleetBy::Volume, ..spec(Split::Auto) }, None);
         let is_exact =
             |task: &FleetTask| matches!(task.piece, FleetPiece::Time { .. } | FleetPiece::Whole);
         assert!(tasks.iter().all(is_exact), "{tasks:?}");
@@ -272,8 +341,9 @@ mod tests {
 
     #[test]
     fn a_name_changes_with_the_input_and_not_with_the_memory() {
-        let name =
-            |input: &str, spec: &Spec| tasks(&[candidate("v", input, 5)], spec)[0].task.clone();
+        let name = |input: &str, spec: &Spec| {
+            tasks(&[candidate("v", input, 5)], spec, None)[0].task.clone()
+        };
         let (none, more) = (spec(Split::None), Spec { workers: 9, ..spec(Split::None) });
         assert_eq!(name("a", &none), name("a", &more));
         assert_ne!(name("a", &none), name("b", &none));

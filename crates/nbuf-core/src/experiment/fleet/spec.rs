@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::Error;
+use crate::cache::policy::Choice;
 use crate::experiment::result::FleetBy;
-use crate::units::{Bytes, PAGE_BYTES, Size};
+use crate::units::{Bytes, CacheSize, Nanos, PAGE_BYTES, Size};
 use crate::workload::format::Parameters;
+
+/// The size at which policies are compared.
+const POLICY_SIZE: CacheSize = CacheSize::Percent(10.0);
 
 /// What is planned. The default has no inputs.
 #[derive(Clone, Debug)]
@@ -27,6 +31,12 @@ pub struct Spec {
     pub workers: u16,
     /// Memory of all workers, by default half of what is available.
     pub memory: Option<Size>,
+    /// Policies that are simulated on each volume; none by default.
+    pub policies: Vec<Choice>,
+    /// The size of the cache of each volume, for policies.
+    pub policy_size: CacheSize,
+    /// A time since the first request: whether a split by what came before lasts.
+    pub until: Option<Nanos>,
 }
 
 impl Default for Spec {
@@ -40,6 +50,9 @@ impl Default for Spec {
             split: Split::Auto,
             workers: 1,
             memory: None,
+            policies: Vec::new(),
+            policy_size: POLICY_SIZE,
+            until: None,
         }
     }
 }

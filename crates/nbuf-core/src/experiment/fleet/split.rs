@@ -2,7 +2,7 @@
 
 use super::Ask;
 use super::allocation::{Hull, by_hulls, by_numbers, programme};
-use super::reduce::Curve;
+use super::curve::Curve;
 use crate::experiment::result::{
     FleetChange, FleetRule, FleetShare, FleetSplit, FleetVerdict, FleetVolume,
 };
@@ -19,21 +19,29 @@ const MEBIBYTE: f64 = (1_u64 << 20) as f64;
 const PRICED_MISSES: f64 = 1e6;
 
 /// What a rule divides a budget by.
-type Number = fn(&Curve) -> u64;
+pub(super) type Number = fn(&Curve) -> u64;
 
 /// Rules that need no curves.
 const SIMPLE: [(&str, Number); 3] =
     [("equal", |_| 1), ("rate", |curve| curve.accesses), ("footprint", |curve| curve.distinct)];
 
 /// Curves in the form that a split asks.
-struct Fleet<'a> {
+pub(super) struct Fleet<'a> {
     curves: &'a [Curve],
     hulls: Vec<Hull>,
     /// Steps of all, where there are few volumes; else they are unpacked when asked.
     steps: Vec<Steps>,
 }
 
-impl Fleet<'_> {
+impl<'a> Fleet<'a> {
+    /// Curves that are asked.
+    pub(super) fn of(curves: &'a [Curve]) -> Self {
+        let is_small = curves.len() < PROGRAMME_VOLUMES;
+        let steps = if is_small { curves.iter().map(Curve::steps).collect() } else { Vec::new() };
+        let hulls = curves.iter().map(|curve| curve.hull.clone()).collect();
+        Self { curves, hulls, steps }
+    }
+
     fn at(&self, volume: usize, pages: u64) -> u64 {
         match self.steps.get(volume) {
             Some(steps) => steps.at(pages),
@@ -41,12 +49,13 @@ impl Fleet<'_> {
         }
     }
 
-    fn misses(&self, pages: &[u64]) -> u64 {
+    /// Misses of all volumes, each with these pages.
+    pub(super) fn misses(&self, pages: &[u64]) -> u64 {
         pages.iter().enumerate().map(|(volume, &pages)| self.at(volume, pages)).sum()
     }
 
     /// The best split that is known: of all rules here.
-    fn best(&self, budget: u64) -> (Vec<u64>, u64, &'static str) {
+    pub(super) fn best(&self, budget: u64) -> (Vec<u64>, u64, &'static str) {
         let simple = SIMPLE.map(|(name, number)| {
             let pages = self.by(number, budget);
             let misses = self.misses(&pages);
@@ -57,7 +66,7 @@ impl Fleet<'_> {
     }
 
     /// Each volume gets a share by this number of it.
-    fn by(&self, number: Number, budget: u64) -> Vec<u64> {
+    pub(super) fn by(&self, number: Number, budget: u64) -> Vec<u64> {
         by_numbers(&self.curves.iter().map(number).collect::<Vec<u64>>(), budget)
     }
 
@@ -85,18 +94,12 @@ pub(super) fn split(
     ask: &Ask,
 ) -> Option<FleetSplit> {
     let budget = ask.budget?.0 / page_bytes.max(1);
-    let is_small = curves.len() < PROGRAMME_VOLUMES;
-    let steps = if is_small { curves.iter().map(Curve::steps).collect() } else { Vec::new() };
-    let hulls = curves.iter().map(|curve| curve.hull.clone()).collect();
-    let fleet = Fleet { curves, hulls, steps };
+    let fleet = Fleet::of(curves);
     let (pages, misses, method) = fleet.best(budget);
     let by_hull = by_hulls(&fleet.hulls, budget);
     let equal = fleet.by(|_| 1, budget);
     let accesses: u64 = curves.iter().map(|curve| curve.accesses).sum();
-    let rule = |rule: &str, misses: u64| {
-        let hits = accesses.saturating_sub(misses) as f64;
-        FleetRule { rule: rule.to_owned(), misses, hit_ratio: hits / accesses.max(1) as f64 }
-    };
+    let rule = |name: &str, misses: u64| rule(name, accesses, misses);
     let simple = SIMPLE.map(|(name, number)| rule(name, fleet.misses(&fleet.by(number, budget))));
     let rules = std::iter::once(rule("best", misses)).chain(simple).collect();
     for (at, volume) in volumes.iter_mut().enumerate() {
@@ -120,6 +123,12 @@ pub(super) fn split(
         misses_per_mebibyte: price(&changes[1], budget, page_bytes),
         changes: changes.to_vec(),
     })
+}
+
+/// A rule with its misses.
+pub(super) fn rule(name: &str, accesses: u64, misses: u64) -> FleetRule {
+    let hits = accesses.saturating_sub(misses) as f64;
+    FleetRule { rule: name.to_owned(), misses, hit_ratio: hits / accesses.max(1) as f64 }
 }
 
 /// Misses that each MiB of a larger budget saves.

@@ -4,11 +4,12 @@
 //! with a checksum. Invariant: what is written is read again, and no other bytes are read without an error.
 //! Cost: 2 to 5 bytes a page or depth.
 
+use crate::experiment::result::FleetPolicyMisses;
 use crate::meter::segment::Segment;
 use crate::meter::steps::Hits;
 
 /// What a file of this version begins with.
-const MAGIC: &[u8] = b"nbuf.fleet-summary/1\n";
+const MAGIC: &[u8] = b"nbuf.fleet-summary/2\n";
 /// Bytes of the checksum.
 const SUM_BYTES: usize = 4;
 
@@ -25,6 +26,10 @@ pub(super) struct Entry {
     pub(super) times_ns: (i64, i64),
     /// Its accesses, hits and pages.
     pub(super) segment: Segment,
+    /// What came before a time that was asked for: before `segment`, or a part of its hits where nothing is merged.
+    pub(super) early: Option<Segment>,
+    /// Misses by policy.
+    pub(super) policies: Vec<FleetPolicyMisses>,
     /// Names of the objects that its pages belong to, by their numbers in this input; none where pages are the
     /// same in every input.
     pub(super) objects: Vec<String>,
@@ -34,17 +39,24 @@ pub(super) struct Entry {
 pub(super) fn write(entries: &[Entry]) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     number(&mut out, entries.len() as u64);
-    for Entry { name, distinct, has_holes, times_ns, segment, objects } in entries {
+    for Entry { name, distinct, has_holes, times_ns, segment, early, policies, objects } in entries
+    {
         text(&mut out, name);
         number(&mut out, *distinct);
         number(&mut out, (*has_holes).into());
         number(&mut out, zigzag(times_ns.0));
         number(&mut out, zigzag(times_ns.1));
-        number(&mut out, segment.accesses);
-        number(&mut out, segment.limit.into());
-        hits(&mut out, &segment.hits);
-        pages(&mut out, &segment.first);
-        pages(&mut out, &segment.last);
+        write_segment(&mut out, segment);
+        number(&mut out, early.is_some().into());
+        if let Some(early) = early {
+            write_segment(&mut out, early);
+        }
+        number(&mut out, policies.len() as u64);
+        for FleetPolicyMisses { policy, pages, misses } in policies {
+            text(&mut out, policy);
+            number(&mut out, *pages);
+            number(&mut out, *misses);
+        }
         number(&mut out, objects.len() as u64);
         for object in objects {
             text(&mut out, object);
@@ -71,10 +83,11 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
             distinct: take(from)?,
             has_holes: take(from)? != 0,
             times_ns: (unzigzag(take(from)?), unzigzag(take(from)?)),
-            segment: {
-                let (accesses, limit) = (take(from)?, u32::try_from(take(from)?).ok()?);
-                let hits = take_hits(from)?;
-                Segment { accesses, hits, first: take_pages(from)?, last: take_pages(from)?, limit }
+            segment: take_segment(from)?,
+            early: if take(from)? == 0 { None } else { Some(take_segment(from)?) },
+            policies: {
+                let count = take(from)?;
+                (0..count).map(|_| take_policy(from)).collect::<Option<_>>()?
             },
             objects: {
                 let count = take(from)?;
@@ -83,6 +96,25 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Entry>> {
         });
     }
     from.is_empty().then_some(entries)
+}
+
+fn write_segment(out: &mut Vec<u8>, segment: &Segment) {
+    number(out, segment.accesses);
+    number(out, segment.limit.into());
+    hits(out, &segment.hits);
+    pages(out, &segment.first);
+    pages(out, &segment.last);
+}
+
+fn take_segment(from: &mut &[u8]) -> Option<Segment> {
+    let (accesses, limit) = (take(from)?, u32::try_from(take(from)?).ok()?);
+    let hits = take_hits(from)?;
+    Some(Segment { accesses, hits, first: take_pages(from)?, last: take_pages(from)?, limit })
+}
+
+fn take_policy(from: &mut &[u8]) -> Option<FleetPolicyMisses> {
+    let policy = take_text(from)?;
+    Some(FleetPolicyMisses { policy, pages: take(from)?, misses: take(from)? })
 }
 
 /// Hits in few bytes.
@@ -191,8 +223,11 @@ mod tests {
             let hits = Hits::from_depths(depths);
             let segment = Segment { accesses: u64::MAX, hits, first, last, limit };
             let objects = vec![name.clone(), String::new()];
+            let (early, policy) = ((limit % 2 == 0).then(|| segment.clone()), name.clone());
+            let policies = vec![FleetPolicyMisses { policy, pages: 1 << 50, misses: 7 }];
+            let (distinct, has_holes) = (1 << 40, true);
             let entry =
-                Entry { name, distinct: 1 << 40, has_holes: true, times_ns, segment, objects };
+                Entry { name, distinct, has_holes, times_ns, segment, early, policies, objects };
             let mut bytes = write(&[entry.clone(), entry.clone()]);
             prop_assert_eq!(read(&bytes), Some(vec![entry.clone(), entry]));
             let at = at.index(bytes.len());

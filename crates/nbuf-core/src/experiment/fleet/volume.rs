@@ -4,10 +4,11 @@
 //! [`Interner`], about 30 bytes a page.
 
 use crate::cache::interner::Interner;
-use crate::experiment::result::FleetPiece;
+use crate::experiment::result::{FleetPiece, FleetTask};
 use crate::meter::distance::Distances;
 use crate::meter::hashed::part_of;
 use crate::meter::segment::{NO_LIMIT, Segment};
+use crate::meter::steps::Hits;
 use crate::trace::request::{Request, Unit};
 use crate::workload::pages::{Pages, Step, Whole, Writes};
 
@@ -27,6 +28,12 @@ pub(super) struct Volume {
     /// What was cut off before, of a head.
     head: Segment,
     since_cut: u64,
+    /// Requests from this time on belong to the second part; nothing when that has begun, or there is none.
+    until_ns: Option<i64>,
+    /// Whether nothing is merged with it.
+    is_alone: bool,
+    /// The first part, when it is over: without its pages where nothing is merged.
+    early: Option<Segment>,
     /// Whether pages left the caches, which no segment can say.
     pub(super) has_holes: bool,
     /// Times of its first and last request.
@@ -35,9 +42,12 @@ pub(super) struct Volume {
 
 impl Volume {
     /// A volume without accesses.
-    pub(super) fn new(unit: Unit, page_bytes: u64, piece: FleetPiece) -> Self {
+    pub(super) fn new(unit: Unit, task: &FleetTask) -> Self {
+        let piece = task.piece;
+        // Parts by hash are estimates, which say too little of a part of the time.
+        let is_exact = matches!(piece, FleetPiece::Whole | FleetPiece::Time { .. });
         Self {
-            pages: Pages::new(unit, page_bytes, Writes::Allocate, Whole::No),
+            pages: Pages::new(unit, task.page_bytes, Writes::Allocate, Whole::No),
             step: Step::default(),
             ids: Vec::new(),
             interner: Interner::new(),
@@ -45,13 +55,48 @@ impl Volume {
             piece,
             head: Segment::empty(limit(piece)),
             since_cut: 0,
+            until_ns: task.until_us.filter(|_| is_exact).map(|until| until.saturating_mul(1000)),
+            is_alone: task.is_alone,
+            early: None,
             has_holes: false,
             times_ns: None,
         }
     }
 
     /// Takes the next requests.
-    pub(super) fn take(&mut self, mut requests: &[Request]) {
+    pub(super) fn take(&mut self, requests: &[Request]) {
+        let mut rest = requests;
+        if let Some(until) = self.until_ns
+            && let Some(at) = requests.iter().position(|request| request.time_ns >= until)
+        {
+            let (before, after) = requests.split_at(at);
+            self.add(before);
+            self.end_first_part();
+            rest = after;
+        }
+        self.add(rest);
+    }
+
+    /// Keeps what the first part of the time gives.
+    fn end_first_part(&mut self) {
+        self.until_ns = None;
+        self.early = Some(if self.is_alone {
+            let misses = self.distances.so_far();
+            let (accesses, hits) = (misses.accesses, Hits::of(&misses));
+            Segment { accesses, hits, ..Segment::empty(NO_LIMIT) }
+        } else {
+            self.segment()
+        });
+    }
+
+    /// What came since the last segment; the next one begins here.
+    fn segment(&mut self) -> Segment {
+        let distances = std::mem::take(&mut self.distances);
+        let keys = std::mem::take(&mut self.interner).into_keys();
+        Segment::of(distances, keys, limit(self.piece))
+    }
+
+    fn add(&mut self, mut requests: &[Request]) {
         if let [first, .., last] | [first @ last] = requests {
             let since = self.times_ns.map_or(first.time_ns, |times| times.0);
             self.times_ns = Some((since, last.time_ns));
@@ -80,7 +125,9 @@ impl Volume {
 
     /// Memory in use.
     pub(super) fn bytes(&self) -> u64 {
-        self.interner.bytes() as u64 + STACK_BYTES * u64::from(self.interner.pages())
+        let kept = self.early.as_ref().map_or(0, |early| early.first.len() + early.last.len());
+        let kept = (kept * size_of::<u64>()) as u64;
+        self.interner.bytes() as u64 + STACK_BYTES * u64::from(self.interner.pages()) + kept
     }
 
     /// Distinct pages: of a head those since it was cut.
@@ -90,21 +137,23 @@ impl Volume {
 
     /// Merges what came since the last cut into the head.
     fn cut(&mut self) {
-        let distances = std::mem::take(&mut self.distances);
-        let keys = std::mem::take(&mut self.interner).into_keys();
-        let later = Segment::of(distances, keys, limit(self.piece));
+        let later = self.segment();
         self.head = Segment::merge(&self.head, &later);
         self.since_cut = 0;
     }
 
-    /// What is left to be merged. Where pages left, or nothing is to be merged, only the hits of it are right.
-    pub(super) fn finish(mut self) -> Segment {
+    /// What is left to be merged, and the first part of the time before it. Where pages left, or nothing is to be
+    /// merged, only the hits of it are right.
+    pub(super) fn finish(mut self) -> (Segment, Option<Segment>) {
         if matches!(self.piece, FleetPiece::Head { .. }) {
             self.cut();
-            return self.head;
+            return (self.head, None);
         }
-        let keys = std::mem::take(&mut self.interner).into_keys();
-        Segment::of(self.distances, keys, NO_LIMIT)
+        // All of it came before the time.
+        if self.until_ns.is_some() {
+            self.end_first_part();
+        }
+        (self.segment(), self.early)
     }
 }
 

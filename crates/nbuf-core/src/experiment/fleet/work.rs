@@ -10,13 +10,15 @@ use std::path::PathBuf;
 use super::Error;
 use super::folder::Folder;
 use super::inputs;
+use super::policies;
 use super::summary::{self, Entry};
 use super::volume::Volume;
+use crate::cache::policy::ChoiceError;
 use crate::clock::Stopwatch;
 use crate::experiment::notice::causes;
 use crate::experiment::result::{FleetBy, FleetPiece, FleetRow, FleetTask};
 use crate::trace::request::{Request, Unit};
-use crate::units::{Bound, Bytes, TooLarge};
+use crate::units::{Bound, Bytes, SizeListError, TooLarge};
 use crate::workload::format::{Batch, ParameterError, Parameters};
 use crate::workload::source::{Options, Source, SourceError};
 
@@ -28,7 +30,7 @@ const PROBLEMS_MAX: u64 = 1000;
 
 /// Why a task has no result.
 #[derive(Debug, thiserror::Error)]
-enum Failed {
+pub(super) enum Failed {
     #[error(transparent)]
     Source(#[from] SourceError),
     #[error(transparent)]
@@ -41,6 +43,12 @@ enum Failed {
     Changed(String),
     #[error("{0} has no requests: nothing to measure")]
     Empty(String),
+    #[error("inputs of host {0} have no times, so they cannot be merged: give --by directory")]
+    NoTimes(String),
+    #[error(transparent)]
+    Policy(#[from] ChoiceError),
+    #[error(transparent)]
+    Size(#[from] SizeListError),
 }
 
 /// Does a task, unless it is done. What it leaves is in the folder when this returns; nothing where it was over
@@ -82,73 +90,161 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, String> {
     }
 }
 
-/// Reads the input, and counts what the task asks for.
+/// Reads the inputs, and counts what the task asks for.
 fn count(
     task: &FleetTask,
     row: &mut FleetRow,
     is_over: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<Entry>>, Failed> {
-    if !inputs::is_unchanged(&task.input)? {
-        return Err(Failed::Changed(task.input.path.clone()));
+    for input in std::iter::once(&task.input).chain(&task.others) {
+        if !inputs::is_unchanged(input)? {
+            return Err(Failed::Changed(input.path.clone()));
+        }
     }
-    let path = PathBuf::from(&task.input.path);
-    let bound = Bound { allowed: Bytes(task.memory_bytes), remedy: LESS };
-    let format = task.format.as_deref().map(str::parse::<Parameters>).transpose()?;
-    let options =
-        Options { memory: bound, format, problems_max: PROBLEMS_MAX, ..Options::default() };
-    let mut source = match Source::open(&[path], &options) {
-        // An hour without requests is a part of a volume.
-        Err(SourceError::Empty { .. }) if task.by != FleetBy::File => return Ok(Some(Vec::new())),
-        opened => opened?,
+    let entries = if task.piece == FleetPiece::Policies {
+        policies::count(task, row, is_over)?
+    } else {
+        let Some(mut reader) = Reader::open(task)? else { return Ok(Some(Vec::new())) };
+        curves(&mut reader, row, is_over)?
     };
-    let unit = source.detected().unit;
+    let Some(entries) = entries else { return Ok(None) };
+    row.volumes = entries.len() as u64;
+    let accesses = |entry: &Entry| {
+        let early = entry.early.as_ref().filter(|_| !task.is_alone);
+        entry.segment.accesses + early.map_or(0, |early| early.accesses)
+    };
+    row.accesses = entries.iter().map(accesses).sum();
+    row.distinct_pages = entries.iter().map(|entry| entry.distinct).sum();
+    Ok(Some(entries))
+}
+
+/// The hits of all sizes.
+fn curves(
+    reader: &mut Reader<'_>,
+    row: &mut FleetRow,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Entry>>, Failed> {
+    let (task, unit) = (reader.task, reader.source.detected().unit);
     let (from, to) = match task.piece {
         FleetPiece::Time { from, to } => (from, to),
         _ => (0, None),
     };
-    let to = to.unwrap_or(u64::MAX);
     let mut volumes: BTreeMap<u32, Volume> = BTreeMap::new();
-    let (mut batch, mut sorted) = (Batch::default(), BTreeMap::<u32, Vec<Request>>::new());
-    let mut seen = 0_u64;
-    while seen < to && source.next(&mut batch)? {
-        if is_over() {
-            return Ok(None);
-        }
-        let wanted = clip(&batch.requests, from.saturating_sub(seen), to - seen);
-        seen += batch.requests.len() as u64;
-        row.requests += wanted.len() as u64;
-        let fresh = || Volume::new(unit, task.page_bytes, task.piece);
-        if task.by == FleetBy::Volume {
-            for request in wanted {
-                // Another input numbers the same volume otherwise: a volume's pages have none of it.
-                sorted.entry(request.object).or_default().push(Request { object: 0, ..*request });
-            }
-            for (&object, requests) in sorted.iter_mut().filter(|(_, own)| !own.is_empty()) {
-                volumes.entry(object).or_insert_with(fresh).take(requests);
-                requests.clear();
-            }
-        } else if !wanted.is_empty() {
-            volumes.entry(0).or_insert_with(fresh).take(wanted);
-        }
-        let bytes = volumes.values().map(Volume::bytes).sum();
-        bound.without(source.bytes()).allow("the distinct pages of this task", bytes)?;
+    let mut bytes = 0;
+    let mut take = |object: u32, requests: &[Request], bound: Bound| {
+        let before = volumes.get(&object).map_or(0, Volume::bytes);
+        let volume = volumes.entry(object).or_insert_with(|| Volume::new(unit, task));
+        volume.take(requests);
+        bytes = bytes - before + volume.bytes();
+        bound.allow("the distinct pages of this task", bytes)
+    };
+    let read = reader.read((from, to.unwrap_or(u64::MAX)), is_over, &mut take)?;
+    let Some(requests) = read else { return Ok(None) };
+    row.requests = requests;
+    row.problems = reader.source.problems().count;
+    let names = reader.source.objects().to_vec();
+    if !task.others.is_empty() && volumes.values().all(|volume| volume.times_ns == Some((0, 0))) {
+        return Err(Failed::NoTimes(task.volume.clone()));
     }
-    row.problems = source.problems().count;
-    if seen == 0 && task.by == FleetBy::File {
-        return Err(Failed::Empty(task.input.path.clone()));
-    }
-    let names = source.objects().to_vec();
     let has_objects = task.by == FleetBy::Directory && unit == Unit::Bytes;
     let objects = if has_objects { names.clone() } else { Vec::new() };
     let entries = volumes.into_iter().map(|(object, volume)| Entry {
         objects: objects.clone(),
         ..entry(task, &names, object, volume)
     });
-    let entries: Vec<Entry> = entries.collect();
-    row.volumes = entries.len() as u64;
-    row.accesses = entries.iter().map(|entry| entry.segment.accesses).sum();
-    row.distinct_pages = entries.iter().map(|entry| entry.distinct).sum();
-    Ok(Some(entries))
+    Ok(Some(entries.collect()))
+}
+
+/// What takes requests: those of a volume, with the memory that is left.
+type Take<'a, E> = dyn FnMut(u32, &[Request], Bound) -> Result<(), E> + 'a;
+
+/// The inputs of a task while they are read.
+pub(super) struct Reader<'a> {
+    task: &'a FleetTask,
+    pub(super) source: Source,
+    bound: Bound,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens the inputs; nothing where the only one has no requests and may have none.
+    pub(super) fn open(task: &'a FleetTask) -> Result<Option<Self>, Failed> {
+        let mut paths = vec![PathBuf::from(&task.input.path)];
+        let full = task.others.iter().filter(|input| input.bytes > 0);
+        paths.extend(full.map(|input| PathBuf::from(&input.path)));
+        if paths.len() > 1 && task.input.bytes == 0 {
+            paths.remove(0);
+        }
+        let bound = Bound { allowed: Bytes(task.memory_bytes), remedy: LESS };
+        let options = Options {
+            memory: bound,
+            format: task.format.as_deref().map(str::parse::<Parameters>).transpose()?,
+            problems_max: PROBLEMS_MAX,
+            merge: task.by == FleetBy::Host,
+            later_ns: task.later_seconds.iter().map(|&seconds| nanoseconds(seconds)).collect(),
+            ..Options::default()
+        };
+        match Source::open(&paths, &options) {
+            // An hour without requests is a part of a volume.
+            Err(SourceError::Empty { .. }) if task.by != FleetBy::File => Ok(None),
+            opened => Ok(Some(Self { task, source: opened?, bound })),
+        }
+    }
+
+    /// Hands over the requests between two places, sorted by volume, with the memory that is left. How many there
+    /// were; nothing where it was over before.
+    pub(super) fn read<E>(
+        &mut self,
+        (from, to): (u64, u64),
+        is_over: &dyn Fn() -> bool,
+        take: &mut Take<'_, E>,
+    ) -> Result<Option<u64>, Failed>
+    where
+        Failed: From<E>,
+    {
+        let (mut batch, mut sorted) = (Batch::default(), BTreeMap::<u32, Vec<Request>>::new());
+        let (mut seen, mut wanted) = (0_u64, 0);
+        while seen < to && self.source.next(&mut batch)? {
+            if is_over() {
+                return Ok(None);
+            }
+            let requests = clip(&batch.requests, from.saturating_sub(seen), to - seen);
+            seen += batch.requests.len() as u64;
+            wanted += requests.len() as u64;
+            let bound = self.bound.without(self.source.bytes());
+            if self.task.by != FleetBy::Volume {
+                if !requests.is_empty() {
+                    take(0, requests, bound)?;
+                }
+                continue;
+            }
+            for request in requests {
+                // Another input numbers the same volume otherwise: a volume's pages have none of it.
+                sorted.entry(request.object).or_default().push(Request { object: 0, ..*request });
+            }
+            for (&object, requests) in sorted.iter_mut().filter(|(_, own)| !own.is_empty()) {
+                take(object, requests, bound)?;
+                requests.clear();
+            }
+        }
+        if seen == 0 && self.task.by == FleetBy::File {
+            return Err(Failed::Empty(self.task.input.path.clone()));
+        }
+        Ok(Some(wanted))
+    }
+}
+
+fn nanoseconds(seconds: u64) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
+}
+
+/// The name of a volume.
+pub(super) fn name(task: &FleetTask, names: &[String], object: u32) -> String {
+    match task.by {
+        FleetBy::Volume => {
+            names.get(object as usize).cloned().unwrap_or_else(|| format!("volume {object}"))
+        }
+        FleetBy::File | FleetBy::Directory | FleetBy::Host => task.volume.clone(),
+    }
 }
 
 /// Those of some requests between two places.
@@ -158,20 +254,18 @@ fn clip(requests: &[Request], from: u64, to: u64) -> &[Request] {
 }
 
 fn entry(task: &FleetTask, names: &[String], object: u32, volume: Volume) -> Entry {
-    let name = match task.by {
-        FleetBy::Volume => {
-            names.get(object as usize).cloned().unwrap_or_else(|| format!("volume {object}"))
-        }
-        FleetBy::File | FleetBy::Directory => task.volume.clone(),
-    };
-    let (distinct, has_holes) = (volume.distinct(), volume.has_holes);
+    let name = name(task, names, object);
+    let (mut distinct, has_holes) = (volume.distinct(), volume.has_holes);
     let times_ns = volume.times_ns.unwrap_or_default();
-    let mut segment = volume.finish();
+    let (mut segment, early) = volume.finish();
     if task.is_alone {
         // Nothing is merged with it by time: its hits are all.
         (segment.first, segment.last) = (Vec::new(), Vec::new());
+    } else if let Some(early) = &early {
+        distinct += early.first.len() as u64;
     }
-    Entry { name, distinct, has_holes, times_ns, segment, objects: Vec::new() }
+    let policies = Vec::new();
+    Entry { name, distinct, has_holes, times_ns, segment, early, policies, objects: Vec::new() }
 }
 
 #[cfg(test)]

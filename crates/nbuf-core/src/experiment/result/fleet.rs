@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::warning::Warning;
+pub use super::fleet_choice::{
+    FleetLast, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetWorst,
+};
 pub use super::fleet_split::{FleetChange, FleetRule, FleetShare, FleetSplit, FleetVerdict};
 
 /// A row of the plan: a line of `tasks.jsonl`. It has all that the task needs.
@@ -21,12 +24,22 @@ pub struct FleetTask {
     pub by: FleetBy,
     /// The input.
     pub input: FleetInput,
+    /// Further inputs: of a host, merged by time; else read one after the other.
+    pub others: Vec<FleetInput>,
+    /// How much later than the first each input begins, in seconds, where recordings say when they began.
+    pub later_seconds: Vec<u64>,
     /// The format of the input, instead of what it looks like.
     pub format: Option<String>,
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Which accesses are counted.
     pub piece: FleetPiece,
+    /// Policies that are simulated; none unless the piece is `policies`.
+    pub policies: Vec<String>,
+    /// The size of the cache of each volume, for policies.
+    pub policy_size: Option<String>,
+    /// Microseconds on the clock of the inputs: accesses before are kept apart too.
+    pub until_us: Option<i64>,
     /// The place among the pieces of the volume in time.
     pub sequence: u32,
     /// Whether the volume has no other task, so that its curve is all that is kept.
@@ -41,7 +54,7 @@ pub struct FleetTask {
 
 impl FleetTask {
     /// The schema this version writes.
-    pub const SCHEMA: &'static str = "nbuf.fleet-tasks/1";
+    pub const SCHEMA: &'static str = "nbuf.fleet-tasks/2";
 }
 
 /// What a volume is.
@@ -56,6 +69,8 @@ pub enum FleetBy {
     Directory,
     /// Each volume or file that the inputs name; the inputs follow each other in time.
     Volume,
+    /// Each host, by a folder such as `host=web-1`: its inputs are merged by time and share one cache.
+    Host,
 }
 
 /// An input as it was when the plan was made.
@@ -100,6 +115,8 @@ pub enum FleetPiece {
         /// How many hash parts this stands before.
         parts: u32,
     },
+    /// All, by several policies at one size.
+    Policies,
 }
 
 /// The result of a task: the file `rows/TASK.json` in the folder of the fleet.
@@ -159,6 +176,12 @@ pub struct FleetDocument {
     pub volumes: Vec<FleetVolume>,
     /// How a budget is split; nothing where none was given.
     pub split: Option<FleetSplit>,
+    /// Which policy misses least where; nothing where no policies were asked for.
+    #[serde(default)]
+    pub policies: Option<FleetPolicies>,
+    /// Whether the split of a first part of the time lasts; nothing where it was not asked for.
+    #[serde(default)]
+    pub last: Option<FleetLast>,
     /// What a reader must know of these figures.
     pub cautions: Vec<Warning>,
 }
@@ -227,6 +250,9 @@ pub struct FleetVolume {
     pub points: Vec<FleetPoint>,
     /// What it gets of the budget; nothing where none was given.
     pub share: Option<FleetShare>,
+    /// Misses by policy, in the order in which they were asked for; none where none were.
+    #[serde(default)]
+    pub policies: Vec<FleetPolicyMisses>,
 }
 
 /// Misses at a size.

@@ -43,7 +43,7 @@ impl Inputs {
         let memory = bound(self.memory, "allow more with --memory");
         let (format, problems_max, merge) = (self.format.clone(), self.problems_max, self.merge);
         let given = session.given.clone();
-        let options = Options { format, problems_max, merge, given, memory };
+        let options = Options { format, problems_max, merge, given, memory, ..Options::default() };
         let source = Source::open(&self.paths, &options)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &self.name(), detected });

@@ -30,9 +30,9 @@ mod thrift;
 mod write;
 
 pub use error::ReadError;
-#[cfg(feature = "capture")]
-pub(crate) use read::rows;
 pub use read::{read, read_within};
+#[cfg(feature = "capture")]
+pub(crate) use read::{rows, started};
 pub use write::{WriteError, write};
 
 /// The key of the metadata under which the facts stand.

@@ -60,6 +60,8 @@ pub struct Options {
     pub problems_max: u64,
     /// Several inputs are merged by time, whatever their format.
     pub merge: bool,
+    /// How much later than the first each of the merged inputs begins; none where they share a clock.
+    pub later_ns: Vec<i64>,
     /// Rows that are the trace, instead of the files.
     pub given: Option<Given>,
     /// What the trace may take in memory: native traces, which are read at once, and all names.
@@ -68,7 +70,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { format: None, problems_max: 1000, merge: false, given: None, memory: Bound::NONE }
+        Self {
+            format: None,
+            problems_max: 1000,
+            merge: false,
+            later_ns: Vec::new(),
+            given: None,
+            memory: Bound::NONE,
+        }
     }
 }
 
@@ -169,7 +178,9 @@ impl Source {
         let parser_pool = if is_shared { parser_pool::ParserPool::size() } else { 0 };
         let is_merged = waiting.len() > 1 && (options.merge || detected.format.is_merged);
         if is_merged {
-            let sides = waiting.drain(..).map(Side::new).collect();
+            let later = options.later_ns.iter().copied().chain(std::iter::repeat(0));
+            let sides = waiting.drain(..).zip(later).map(|(one, later)| Side::new(one, later));
+            let sides = sides.collect();
             waiting.push_back(Stream::Merged(sides));
         }
         Ok(Self {

@@ -39,13 +39,16 @@ pub(super) struct Side {
     /// The next request of the batch.
     at: usize,
     has_more: bool,
+    /// What is added to its times.
+    later_ns: i64,
     /// What its objects are numbered in the merged trace, once they have appeared there.
     numbers: Vec<Option<u32>>,
 }
 
 impl Side {
-    pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, batch: Batch::default(), at: 0, has_more: true, numbers: Vec::new() }
+    pub(super) fn new(stream: Stream, later_ns: i64) -> Self {
+        let (batch, numbers) = (Batch::default(), Vec::new());
+        Self { stream, batch, at: 0, has_more: true, later_ns, numbers }
     }
 
     /// The next request, if there is one.
@@ -60,7 +63,11 @@ impl Side {
             out.problems.append(&mut self.batch.problems);
             self.has_more = more?;
         }
-        Ok(self.batch.requests.get(self.at).copied())
+        let later = |request: &Request| {
+            let time_ns = request.time_ns.saturating_add(self.later_ns);
+            Request { time_ns, ..*request }
+        };
+        Ok(self.batch.requests.get(self.at).map(later))
     }
 
     /// Hands over a request, with its object numbered as objects appear in the merged trace.

@@ -1,16 +1,19 @@
 //! What can be asked of `nbuf fleet`.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use nbuf::experiment::curve::Parameters;
-use nbuf::experiment::fleet::{Ask, RUNNERS, Rows, Runner, Spec, Split};
+use nbuf::experiment::curve::{Choice, Parameters, all_policies};
+use nbuf::experiment::fleet::{Ask, Rows, Runner, Spec, Split};
 use nbuf::experiment::result::FleetBy;
-use nbuf::units::{Bytes, Size};
+use nbuf::units::{Bytes, CacheSize, Nanos, Size};
 
+use super::values::{Runners, amount, bytes, cache_size, page, rows, share, time};
 use crate::command::memory::allowed;
+use crate::command::policy::{Asked, PolicyParser};
 use crate::fail::UsageError;
+
+/// Every policy, and `all` of them.
+const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
 
 /// How much cache do thousands of volumes need?
 ///
@@ -23,6 +26,9 @@ use crate::fail::UsageError;
   nbuf fleet traces/*.csv.zst --out fleet --budget 64GiB
   nbuf fleet 'traces/*/*.parquet' --by directory --out fleet --hit-ratio 95%
   nbuf fleet hours/ --by volume --out fleet --html fleet.html
+  nbuf fleet 'traces/host=*/*.parquet' --by host --out fleet
+  nbuf fleet traces/ --out fleet --policies lru,s3-fifo,sieve --policy-size 5%
+  nbuf fleet hours/ --by volume --out fleet --until 24h --budget 64GiB
   nbuf fleet plan traces/ --out fleet       # then, on many machines:
   nbuf fleet work --tasks fleet/tasks.jsonl --share-from SLURM_ARRAY_TASK_ID --shares 100
   nbuf fleet reduce --out fleet --budget 64GiB
@@ -93,6 +99,18 @@ pub(super) struct PlanArgs {
     /// Memory of all workers: 2GiB, or a share of what is available [default: 50%]
     #[arg(long, value_name = "SIZE", value_parser = allowed)]
     memory: Option<Size>,
+
+    /// Compare these policies on each volume, such as lru,s3-fifo,sieve [default: none]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = POLICY)]
+    policies: Vec<Asked>,
+
+    /// Compare policies at this size: 1000p, 64MiB, or a share of the pages of each volume
+    #[arg(long, value_name = "SIZE", default_value = "10%", value_parser = cache_size)]
+    policy_size: CacheSize,
+
+    /// Compare, from this time after the first request on, the split by what came before [default: none]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(super) until: Option<Nanos>,
 }
 
 impl PlanArgs {
@@ -111,7 +129,29 @@ impl PlanArgs {
             split: self.split,
             workers: self.workers(),
             memory: self.memory,
+            policies: self.policies(),
+            policy_size: self.policy_size,
+            until: self.until,
         }
+    }
+}
+
+impl PlanArgs {
+    /// The policies, each once, in the order in which they are first named.
+    fn policies(&self) -> Vec<Choice> {
+        let is_all = self.policies.iter().any(|asked| matches!(asked, Asked::Word(_)));
+        let mut asked = if is_all { all_policies() } else { Vec::new() };
+        asked.extend(self.policies.iter().filter_map(|asked| match asked {
+            Asked::Word(_) => None,
+            Asked::Policy(choice) => Some(*choice),
+        }));
+        let mut distinct: Vec<Choice> = Vec::new();
+        for choice in asked {
+            if distinct.iter().all(|known| known.to_string() != choice.to_string()) {
+                distinct.push(choice);
+            }
+        }
+        distinct
     }
 }
 
@@ -124,6 +164,8 @@ enum By {
     Directory,
     /// Each volume that the inputs name; inputs follow each other in time
     Volume,
+    /// Each host, by folders such as host=web-1; its inputs are merged by time
+    Host,
 }
 
 impl From<By> for FleetBy {
@@ -132,6 +174,7 @@ impl From<By> for FleetBy {
             By::File => Self::File,
             By::Directory => Self::Directory,
             By::Volume => Self::Volume,
+            By::Host => Self::Host,
         }
     }
 }
@@ -222,64 +265,15 @@ pub(super) struct AskArgs {
 }
 
 impl AskArgs {
+    /// Whether there is memory to split.
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     pub(super) fn ask(&self) -> Ask {
         let Self { hit_ratio, budget, miss_ms, miss_price, gib_price, .. } = *self;
         Ask { hit_ratio, budget, miss_ms, miss_price, gib_price }
     }
-}
-
-/// The names of runners.
-#[derive(Clone, Copy, Debug)]
-struct Runners;
-
-impl TypedValueParser for Runners {
-    type Value = Runner;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<Runner, clap::Error> {
-        let names = PossibleValuesParser::new(RUNNERS.map(|runner| runner.name));
-        let name = names.parse_ref(command, argument, value)?;
-        Ok(RUNNERS.into_iter().find(|runner| runner.name == name).unwrap_or(RUNNERS[0]))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |runner: &Runner| PossibleValue::new(runner.name).help(runner.summary);
-        Some(Box::new(RUNNERS.iter().map(value)))
-    }
-}
-
-/// A page: a power of two from a byte to a gibibyte.
-fn page(text: &str) -> Result<u64, String> {
-    let page = bytes(text).ok().filter(|page| page.0.is_power_of_two() && page.0 <= 1 << 30);
-    page.map(|page| page.0).ok_or_else(|| "write a power of two up to 1GiB, such as 4KiB".into())
-}
-
-fn bytes(text: &str) -> Result<Bytes, String> {
-    match text.parse::<Size>() {
-        Ok(Size::Absolute(bytes)) if bytes.0 > 0 => Ok(bytes),
-        _ => Err("write an amount such as 64GiB".into()),
-    }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let percent = text.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
-    let share = percent.map(|percent| percent / 100.0).or_else(|| text.parse().ok());
-    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
-    share.ok_or_else(|| "write a share below 1, such as 90% or 0.9".into())
-}
-
-fn amount(text: &str) -> Result<f64, String> {
-    let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-    amount.ok_or_else(|| "write a number that is not negative, such as 0.4".into())
-}
-
-fn rows(text: &str) -> Result<(usize, usize), String> {
-    let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    ends.ok_or_else(|| "write 1..20 for the first twenty rows".into())
 }
 
 /// The arguments of a worker.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod draft;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,10 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
 fn whole(args: &Args) -> Result<u8> {
     if let Some(path) = &args.ask.html {
         draft::must_be_possible(path)?;
+    }
+    if args.plan.until.is_some() && !args.ask.has_budget() {
+        let what = "--until asks whether a split lasts: give what to split with --budget";
+        return Err(UsageError(what.to_owned()).into());
     }
     write_plan(&args.plan)?;
     let out = args.plan.out.clone().unwrap_or_default();

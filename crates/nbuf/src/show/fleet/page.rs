@@ -6,19 +6,21 @@ use super::super::chart::{Chart, Line, Look};
 use super::super::page::{Answer, Mood, Page, Part, sentence};
 use super::super::scale::Axis;
 use super::super::table::{Table, number};
-use super::{answers, changes, hits, memory, notes, percent, rules, size, volumes};
+use super::{answers, changes, choice, hits, memory, notes, percent, rules, size, volumes};
 
 /// Steps of the axis of hits.
 const STEPS: usize = 5;
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 9] = [
     ("best", "the share of the budget with which all volumes together miss least"),
     ("equal share", "the budget divided by the number of volumes"),
     ("starves", "the best share is more than twice the equal share"),
     ("wastes", "the best share is less than half the equal share"),
     ("uncacheable", "everything in memory would hit less than 5 % of the accesses"),
     ("knee", "the size from which more memory saves little"),
+    ("regret", "misses more than with the best policy of each volume"),
+    ("best before", "the split that is best for the accesses before --until"),
     ("checksum", "a hash of all curves: equal wherever the tasks ran"),
 ];
 
@@ -36,6 +38,14 @@ pub(crate) fn page(document: &FleetDocument) -> String {
         let tables = [rules(document, split), changes(document, split)];
         let parts = tables.into_iter().filter_map(Part::table).collect();
         sections.push(("The budget".to_owned(), parts));
+    }
+    if let Some(last) = &document.last {
+        let parts = Part::table(choice::last(document, last)).into_iter().collect();
+        sections.push(("Does the split last?".to_owned(), parts));
+    }
+    if let Some(policies) = &document.policies {
+        let parts = Part::table(choice::policies(policies)).into_iter().collect();
+        sections.push(("Policies".to_owned(), parts));
     }
     let all = Part::table(volumes(document, usize::MAX)).into_iter().collect();
     sections.push(("Volumes".to_owned(), all));

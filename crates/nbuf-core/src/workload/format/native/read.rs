@@ -37,12 +37,24 @@ pub fn read_within<R: ChunkReader + 'static>(source: R, bound: Bound) -> Result<
     })
 }
 
+/// The footer of a trace, whatever its bytes.
+#[cfg(feature = "capture")]
+fn footer<R: ChunkReader>(source: &R) -> Result<ParquetMetaData, ReadError> {
+    let metadata = catch_unwind(AssertUnwindSafe(|| guard::footer(source)));
+    let gave_up = |_| ParquetError::General("its decoder gave up".to_owned());
+    metadata.map_err(gave_up)?
+}
+
+/// Seconds since 1970 when the recording began, by the footer alone; 0 where it is no recording.
+#[cfg(feature = "capture")]
+pub(crate) fn started<R: ChunkReader>(source: &R) -> Result<u64, ReadError> {
+    Ok(facts(&footer(source)?, Bound::NONE)?.started_unix_seconds)
+}
+
 /// Records of a trace, by its footer alone.
 #[cfg(feature = "capture")]
 pub(crate) fn rows<R: ChunkReader>(source: &R) -> Result<u64, ReadError> {
-    let metadata = catch_unwind(AssertUnwindSafe(|| guard::footer(source)));
-    let gave_up = |_| ParquetError::General("its decoder gave up".to_owned());
-    let metadata = metadata.map_err(gave_up)??;
+    let metadata = footer(source)?;
     let rows = metadata.row_groups().iter().map(|group| group.num_rows().unsigned_abs());
     Ok(rows.fold(0, u64::saturating_add))
 }

@@ -1,0 +1,89 @@
+//! The curve of a volume, packed: 2 to 5 bytes a step.
+
+use super::allocation::{Hull, hull};
+use super::summary;
+use crate::meter::hashed::{first_size, misses_band};
+use crate::meter::steps::{Hits, Steps};
+
+/// The curve of a volume.
+pub(super) struct Curve {
+    pub(super) name: String,
+    pub(super) accesses: u64,
+    pub(super) distinct: u64,
+    pub(super) hull: Hull,
+    /// Hash parts that it was made of.
+    pub(super) parts: Option<u32>,
+    /// Whether its misses are an estimate.
+    pub(super) is_estimate: bool,
+    /// Its hits; and with hash parts those of the head.
+    pub(super) packed: Vec<u8>,
+    /// Accesses before a time that was asked for, and their hits.
+    early: Option<(u64, Vec<u8>)>,
+}
+
+impl Curve {
+    pub(super) fn new(
+        name: String,
+        accesses: u64,
+        distinct: u64,
+        hits: &Hits,
+        parts: Option<(u32, Hits)>,
+    ) -> Self {
+        let mut packed = Vec::new();
+        summary::hits(&mut packed, hits);
+        let mut of_parts = None;
+        if let Some((parts, head)) = parts {
+            summary::hits(&mut packed, &head);
+            of_parts = Some(parts);
+        }
+        let parts = of_parts;
+        let is_estimate = parts.is_some();
+        let mut curve = Self {
+            name,
+            accesses,
+            distinct,
+            hull: Hull::new(),
+            parts,
+            is_estimate,
+            packed,
+            early: None,
+        };
+        curve.hull = hull(&curve.steps());
+        curve
+    }
+
+    /// Its misses by size.
+    pub(super) fn steps(&self) -> Steps {
+        let mut rest = &self.packed[..];
+        let mut next = || summary::take_hits(&mut rest).unwrap_or_default().steps(self.accesses);
+        let all = next();
+        let Some(parts) = self.parts else { return all };
+        let head = next();
+        all.scaled(parts.into()).with_head(&head, first_size(parts))
+    }
+
+    /// Keeps the accesses before a time that was asked for, and their hits.
+    pub(super) fn keep_early(&mut self, accesses: u64, hits: &Hits) {
+        let mut packed = Vec::new();
+        summary::hits(&mut packed, hits);
+        self.early = Some((accesses, packed));
+    }
+
+    /// The curves of the accesses before and after a time that was asked for, the later ones in warm caches.
+    pub(super) fn halves(&self) -> Option<[Self; 2]> {
+        let (accesses, packed) = self.early.as_ref()?;
+        let hits = |mut packed: &[u8]| summary::take_hits(&mut packed).unwrap_or_default();
+        let (early, late) = (hits(packed), hits(&self.packed).without(&hits(packed)));
+        let curve =
+            |accesses, hits| Self::new(self.name.clone(), accesses, self.distinct, hits, None);
+        Some([curve(*accesses, &early), curve(self.accesses - accesses, &late)])
+    }
+
+    /// The band of its misses at a size; nothing where they are exact.
+    pub(super) fn band(&self, pages: u64) -> Option<(u64, u64)> {
+        let parts = self.parts.filter(|&parts| pages >= first_size(parts))?;
+        let mut rest = &self.packed[..];
+        let all = summary::take_hits(&mut rest).unwrap_or_default().steps(self.accesses);
+        Some(misses_band(&all.scaled(parts.into()), pages, parts))
+    }
+}
