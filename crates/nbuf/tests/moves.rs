@@ -7,7 +7,6 @@ mod support;
 
 use std::fs;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nbuf::trace::CacheEvent;
 use support::{Need, Place, requires};
@@ -99,52 +98,38 @@ fn sized(place: &Place, capture: &str, arguments: &[&str]) -> Vec<(f64, f64, f64
         .collect()
 }
 
-/// As many calls are tried at a time, each in a place of its own.
-const LANES: usize = 2;
-
 #[test]
 fn fills_of_every_call_are_predicted() {
     let Some(_lock) = requires(&[&NEEDS[..], &[Need::Loop]].concat()) else { return };
-    let places = [(); LANES].map(|()| place(32 << 20));
-    let mut calls = Vec::new();
+    let place = place(32 << 20);
+    let has_rings = has_rings(&place);
+    let check = |capture: &str, way: &str, step: &str, order: &[&str]| {
+        let arguments = [&[way, "file", "out", step, "2"], order].concat();
+        // A band of 10 % is more than most runs need, and less than any was off by without the rules for these
+        // calls. When dirty pages are written depends on the machine: one of three tries must hold.
+        let mut tried = Vec::new();
+        for _ in 0..3 {
+            let found = sized(&place, capture, &arguments);
+            let is_near = |&(low, high, fills): &(f64, f64, f64)| {
+                fills >= low * 0.9 - 64.0 && fills <= high * 1.1 + 64.0
+            };
+            if found.iter().all(is_near) {
+                return;
+            }
+            tried.push(found);
+        }
+        panic!("{capture} {arguments:?}: {tried:?}");
+    };
     for capture in ["perf", "calls"] {
         for way in ["splice", "sendfile", "readahead"] {
-            calls.push((capture, way, "4096", &["random"][..]));
+            check(capture, way, "4096", &["random"]);
         }
         // The file that is read stays, the one that is written does not: 25 % fewer fills than in order.
-        calls.push((capture, "copy", "131072", &[]));
+        check(capture, "copy", "131072", &[]);
     }
-    if has_rings(&places[0]) {
-        let rings = ["ring", "ring-poll", "ring-async"];
-        calls.extend(rings.map(|way| ("perf", way, "4096", &["random"][..])));
+    if has_rings {
+        check("perf", "ring", "4096", &["random"]);
+        check("perf", "ring-poll", "4096", &["random"]);
+        check("perf", "ring-async", "4096", &["random"]);
     }
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for place in &places {
-            let (calls, next) = (&calls, &next);
-            scope.spawn(move || {
-                while let Some(call) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    is_predicted(place, *call);
-                }
-            });
-        }
-    });
-}
-
-fn is_predicted(place: &Place, (capture, way, step, order): (&str, &str, &str, &[&str])) {
-    let arguments = [&[way, "file", "out", step, "2"], order].concat();
-    // A band of 10 % is more than most runs need, and less than any was off by without the rules for these
-    // calls. When dirty pages are written depends on the machine: one of three tries must hold.
-    let mut tried = Vec::new();
-    for _ in 0..3 {
-        let found = sized(place, capture, &arguments);
-        let is_near = |&(low, high, fills): &(f64, f64, f64)| {
-            fills >= low * 0.9 - 64.0 && fills <= high * 1.1 + 64.0
-        };
-        if found.iter().all(is_near) {
-            return;
-        }
-        tried.push(found);
-    }
-    panic!("{capture} {arguments:?}: {tried:?}");
 }

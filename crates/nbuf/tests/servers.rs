@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 
 use nbuf::trace::CacheEvent;
-use support::{Need, Place, bytes, is_alive, requires_shared, skip, with_word};
+use support::{Need, Place, bytes, is_alive, requires, skip, with_word};
 
 const PAGE: u64 = 4096;
 
@@ -47,7 +47,7 @@ fn serve(buffers: &str, load: &str) -> String {
 #[test]
 fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Program("setpriv")];
-    let Some(_lock) = requires_shared(&needs) else { return };
+    let Some(_lock) = requires(&needs) else { return };
     let Some(path) = path_to_postgres() else { return skip("no PostgreSQL server with pgbench") };
     let Some(place) = Place::open_to_all() else { return skip("no disc under /var/tmp") };
     let size = |script: &str, options: &[&str]| {
@@ -99,9 +99,7 @@ fn a_database_server_is_seen_with_its_writes_and_its_shared_buffers() {
 
 #[test]
 fn daemons_pipelines_and_jobs_are_seen_to_their_end() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("setsid")]) else {
-        return;
-    };
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("setsid")]) else { return };
     let place = Place::new();
     let names = ["daemon", "first", "last", "job", "late"];
     let files = names.map(|name| place.file(name, 40 * 4096));
@@ -132,7 +130,7 @@ fn daemons_pipelines_and_jobs_are_seen_to_their_end() {
 
 #[test]
 fn files_that_change_while_they_are_used_are_told_apart() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let total = |trace: &nbuf::trace::Trace, name: &str, op| {
         let start = place.path(name).to_str().unwrap().to_owned();

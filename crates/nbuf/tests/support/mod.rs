@@ -50,7 +50,9 @@ pub(crate) fn requires_shared(needs: &[Need]) -> Option<Lock> {
 
 fn are_met(needs: &[Need]) -> bool {
     let reason = needs.iter().find_map(|need| missing(*need));
-    reason.iter().for_each(|reason| skip(reason));
+    if let Some(reason) = &reason {
+        skip(reason);
+    }
     reason.is_none()
 }
 

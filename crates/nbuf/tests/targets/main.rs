@@ -19,8 +19,8 @@ use support::{Need, requires, skip};
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("cc")];
 
-/// As many rows run at a time, each on a stage of its own: most of the time they wait.
-const STAGES: u32 = 4;
+/// Rows run two at a time, each on a stage of its own: most of the time they wait.
+const STAGES: u32 = 2;
 
 fn compare(rows: &[Row]) {
     let Some(_lock) = requires(&NEEDS) else { return };
