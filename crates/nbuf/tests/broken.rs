@@ -9,12 +9,16 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use nbuf::internal::sys::process::signal;
 use nbuf::internal::workload::record::salvage;
 use nbuf::trace::{CacheEvent, Trace};
-use support::{Need, Place, Recorded, bytes, groups_of, is_alive, requires, until, with_word};
+use support::apart::Apart;
+use support::{
+    Need, Place, Recorded, bytes, groups_of, is_alive, requires, requires_shared, until, with_word,
+};
 
 /// A script that reads `known`, says who it is and stays.
 const STAYS: &str = "cat known >/dev/null; echo $$ > pid; exec sleep 1000";
@@ -64,51 +68,70 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
     assert_eq!(recovered.trace().facts.exit_status, None);
 }
 
+/// Rounds run at once, in groups apart: most of the time they wait.
+const LANES: usize = 4;
+
 #[test]
 fn whichever_of_us_is_killed_whenever_nothing_is_left() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
-    let place = Place::new();
-    place.file("known", 4 << 20);
-    for round in 0..100_u64 {
-        for name in ["t.parquet", "t.parquet.log"] {
-            let _ = fs::remove_file(place.path(name));
+    let lanes = Apart::lanes(LANES);
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for apart in &lanes {
+            let next = &next;
+            scope.spawn(move || {
+                let place = Place::new();
+                place.file("known", 4 << 20);
+                let rounds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                let rounds = rounds.take_while(|&round| round < 100);
+                rounds.for_each(|round| kill_one(round, &place, apart));
+            });
         }
-        // No other process sleeps for this long. A recording stays; of a sizing, the recording and
-        // the limited runs behind it all take a while.
-        let sizes = round % 2 == 1;
-        let whole = if sizes { 0 } else { 86_400 };
-        let word = format!("{whole}.2{:07}{round:03}", std::process::id());
-        let script = format!("(setsid sleep {word} &); cat known >/dev/null; sleep {word}");
-        let mut arguments = vec!["record", "-o", "t.parquet", "--", "sh", "-c", &script];
-        if sizes {
-            arguments.splice(..3, ["size", "-y", "--force", "--verify-at", "50%,25%"]);
-        }
-        let mut child = place.nbuf(arguments).stdout(null()).stderr(null()).spawn().unwrap();
-        // Scattered over the time that it takes to start, and some more.
-        let step = if sizes { 10_000 } else { 1500 };
-        std::thread::sleep(Duration::from_micros(round * 37 % 100 * step));
-        let nbuf = i32::try_from(child.id()).unwrap();
-        let ours = fs::read_to_string(format!("/proc/{nbuf}/task/{nbuf}/children"));
-        let ours = ours.unwrap_or_default();
-        let mut ours = ours.split_whitespace().map(|pid| pid.parse::<i32>().unwrap());
-        let victim = match round / 2 % 4 {
-            0 => ours.next(),
-            1 => ours.next_back(),
-            _ => None,
-        };
-        // A helper may have ended meanwhile.
-        let _ = signal(victim.unwrap_or(nbuf), 9);
-        // The others notice by themselves, but one whose watchdog is gone has no reason to end.
-        let _ = signal(nbuf, 15);
-        child.wait().unwrap();
-        until("no process is left", || with_word(&word).is_empty());
-        until("no group is left", || groups_of(child.id()).is_empty());
+    });
+}
+
+fn kill_one(round: u64, place: &Place, apart: &Apart) {
+    for name in ["t.parquet", "t.parquet.log"] {
+        let _ = fs::remove_file(place.path(name));
     }
+    // No other process sleeps for this long. A recording stays; of a sizing, the recording and
+    // the limited runs behind it all take a while.
+    let sizes = round % 2 == 1;
+    let whole = if sizes { 0 } else { 86_400 };
+    let word = format!("{whole}.2{:07}{round:03}", std::process::id());
+    let script = format!("(setsid sleep {word} &); cat known >/dev/null; sleep {word}");
+    let mut arguments = vec!["record", "-o", "t.parquet", "--", "sh", "-c", &script];
+    if sizes {
+        arguments.splice(..3, ["size", "-y", "--force", "--verify-at", "50%,25%"]);
+    }
+    let mut nbuf = apart.within(&place.nbuf(arguments));
+    let mut child = nbuf.stdout(null()).stderr(null()).spawn().unwrap();
+    // Scattered over the time that it takes to start, and some more.
+    let step = if sizes { 10_000 } else { 1500 };
+    std::thread::sleep(Duration::from_micros(round * 37 % 100 * step));
+    let nbuf = i32::try_from(child.id()).unwrap();
+    let ours = fs::read_to_string(format!("/proc/{nbuf}/task/{nbuf}/children"));
+    let ours = ours.unwrap_or_default();
+    let mut ours = ours.split_whitespace().map(|pid| pid.parse::<i32>().unwrap());
+    let victim = match round / 2 % 4 {
+        0 => ours.next(),
+        1 => ours.next_back(),
+        _ => None,
+    };
+    // A helper may have ended meanwhile.
+    let _ = signal(victim.unwrap_or(nbuf), 9);
+    // The others notice by themselves, but one whose watchdog is gone has no reason to end.
+    let _ = signal(nbuf, 15);
+    child.wait().unwrap();
+    until("no process is left", || with_word(&word).is_empty());
+    until("no group is left", || apart.groups_of(child.id()).is_empty());
 }
 
 #[test]
 fn an_interrupted_recording_is_a_trace() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("script")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("script")]) else {
+        return;
+    };
     for by_terminal in [false, true] {
         let place = Place::new();
         let known = place.file("known", 20 * 4096);
@@ -153,7 +176,9 @@ fn an_interrupted_recording_is_a_trace() {
 
 #[test]
 fn a_full_disc_stops_the_log_and_not_the_command() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("known", 4096);
     fs::create_dir(place.path("small")).unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use nbuf::internal::clock::Stopwatch;
 use nbuf::internal::sys::process::signal;
 use support::pids::Pids;
-use support::{NBUF, Need, Place, groups_of, requires, skip, until};
+use support::{NBUF, Need, Place, groups_of, requires, requires_shared, skip, until};
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("python3")];
 const PROCESSES: u32 = 400;
@@ -108,7 +108,7 @@ fn compare(place: &Place, setup: &str, command: &[&str]) {
 
 #[test]
 fn a_command_is_started_as_nbuf_was() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     let signals = ["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"];
     for setup in [
@@ -147,7 +147,7 @@ fn is_graceful(output: &Output) -> bool {
 
 #[test]
 fn small_limits_are_borne_or_named() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let Some(place) = Place::open_to_all() else { return };
     let program = place.program();
     let program = program.to_str().unwrap();
@@ -191,7 +191,7 @@ fn small_limits_are_borne_or_named() {
 
 #[test]
 fn what_stays_stopped_and_what_asks_to_be_traced_holds_nobody_up() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     let stopped = "sh -c 'kill -STOP $$' & echo on";
     let traced = "import ctypes, os, sys; ctypes.CDLL(None).ptrace(0, 0, 0, 0); \

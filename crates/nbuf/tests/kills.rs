@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use nbuf::internal::clock::{Random, Stopwatch};
 use nbuf::internal::sys::process::signal;
+use support::apart::Apart;
 use support::pids::Pids;
-use support::{Need, Place, groups_of, requires, skip};
+use support::{Need, Place, requires, skip};
 
 const NEEDS: [Need; 5] = [
     Need::Tracepoints,
@@ -24,15 +25,16 @@ const NEEDS: [Need; 5] = [
     Need::Program("python3"),
 ];
 const KILLS: u64 = 500;
-/// Two at a time, as many as there are processors in the least of machines.
-const WORKERS: usize = 2;
+/// As many at a time, in groups apart: a kill waits for its moment most of the time.
+const WORKERS: usize = 4;
 const PROMISED: Duration = Duration::from_secs(2);
 /// Ten times what is promised: a busy machine is no defect.
 const DEADLINE: Duration = Duration::from_secs(20);
 const DELAY_MS_MAX: u64 = 700;
 
-/// What runs when it is killed. `BOMB` in it becomes a fork bomb of 300 processes.
+/// What runs when it is killed; the two bombs are not neighbours. `BOMB` in it becomes a fork bomb of 300 processes.
 const TARGETS: [&str; 16] = [
+    "record -o his/N.parquet --capture calls -- BOMB",
     "record -o his/N.parquet --capture perf -- sh -c 'cat /usr/bin/*sh* >/dev/null; sleep 9 & sleep 9'",
     "record -o his/N.parquet --capture calls -- sh -c 'cat /usr/bin/*sh* >/dev/null; sleep 9 & sleep 9'",
     "record -o his/N.parquet --capture perf -- sh -c '(setsid sleep 9 &) ; (setsid sleep 9 &); sleep 9'",
@@ -41,7 +43,6 @@ const TARGETS: [&str; 16] = [
     "size -y --html his/N.html --loop 32MiB --data data -- cat data/file",
     "size -y --prepare 'sleep 0.1' --verify-at 50% -- cat data/file",
     "record -o his/N.parquet --capture perf -- BOMB",
-    "record -o his/N.parquet --capture calls -- BOMB",
     "sweep --param n=1,2,3 -- sh -c 'sleep 0.{n}'",
     "trace generate zipf -n 3000000 --keys 100000 -o his/N.bin",
     "curve --policy all --size 10%,20% zipf.bin",
@@ -59,7 +60,7 @@ fn remains(place: &Place) -> Vec<String> {
 }
 
 /// Runs one target, kills it, and waits until nothing is left. How long that took.
-fn kill_one(place: &Place, number: u64, random: u64) -> Duration {
+fn kill_one(place: &Place, apart: &Apart, number: u64, random: u64) -> Duration {
     let target = TARGETS[usize::try_from(number).unwrap() % TARGETS.len()];
     let bomb = "python3 -c 'import os, time\nwhile True:\n try: os.fork()\n except OSError: time.sleep(0.01)'";
     let target = target.replace('N', &number.to_string()).replace("BOMB", bomb);
@@ -74,7 +75,7 @@ fn kill_one(place: &Place, number: u64, random: u64) -> Duration {
     if as_sudo {
         shell.env("SUDO_UID", "65534").env("SUDO_GID", "65534");
     }
-    let mut command = pids.within(&shell);
+    let mut command = apart.within(&pids.within(&shell));
     let standard = || Stdio::null();
     let child = command.stdin(standard()).stdout(standard()).stderr(standard()).spawn();
     let mut child = child.unwrap();
@@ -84,14 +85,14 @@ fn kill_one(place: &Place, number: u64, random: u64) -> Duration {
     let began = Stopwatch::start();
     child.wait().unwrap();
     let is_left = || {
-        let groups = groups_of(child.id());
+        let groups = apart.groups_of(child.id());
         !pids.processes().is_empty() || !groups.is_empty()
     };
     while is_left() && began.elapsed() < DEADLINE {
         std::thread::sleep(Duration::from_millis(2));
     }
     let took = began.elapsed();
-    let (left, groups) = (pids.processes(), groups_of(child.id()));
+    let (left, groups) = (pids.processes(), apart.groups_of(child.id()));
     assert!(left.is_empty() && groups.is_empty(), "{target}: {left:?} {groups:?}");
     took
 }
@@ -111,6 +112,7 @@ fn nothing_is_left_of_five_hundred_killed() {
         skip("no pids controller of cgroup v1");
         return;
     }
+    let lanes = Apart::lanes(WORKERS);
     place.program();
     for name in ["his", "data"] {
         fs::create_dir(place.path(name)).unwrap();
@@ -123,7 +125,7 @@ fn nothing_is_left_of_five_hundred_killed() {
     let (count, late) = (AtomicU64::new(0), AtomicU64::new(0));
     let slowest = Mutex::new(Duration::ZERO);
     std::thread::scope(|scope| {
-        for worker in 0..WORKERS as u64 {
+        for (worker, apart) in (0..).zip(&lanes) {
             let (place, count, late, slowest) = (&place, &count, &late, &slowest);
             scope.spawn(move || {
                 let mut random = Random::new(worker);
@@ -132,7 +134,7 @@ fn nothing_is_left_of_five_hundred_killed() {
                     if number >= KILLS {
                         break;
                     }
-                    let took = kill_one(place, number, random.next());
+                    let took = kill_one(place, apart, number, random.next());
                     late.fetch_add(u64::from(took > PROMISED), Ordering::Relaxed);
                     let mut most = slowest.lock().unwrap();
                     *most = took.max(*most);

@@ -24,7 +24,7 @@ use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::trace::CacheEvent;
 use service::{Group, Service};
-use support::{NBUF, Need, Place, is_alive, requires, skip, until, with_word};
+use support::{NBUF, Need, Place, is_alive, requires_shared, skip, until, with_word};
 
 const PAGES: usize = 3000;
 
@@ -47,50 +47,57 @@ fn check_page(place: &Place, name: &str, live: &LiveDocument) {
 
 #[test]
 fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| check_pattern("read", PAGES));
+        // Fewer pages than a large page has, which has one mark for all.
+        scope.spawn(|| check_pattern("mapped", 400));
+    });
+}
+
+fn check_pattern(how: &str, pages: usize) {
     let place = Place::new();
-    // Fewer pages than a large page has, which has one mark for all.
-    for (how, pages) in [("read", PAGES), ("mapped", 400)] {
-        let path = place.file(how, pages * 4096);
-        let service = Service::start(&path, how, "now");
-        let page = format!("{how}.html");
-        let options = ["--for", "12s", "--target", "hit=0.8", "--html", &page];
-        let live = sized(&place, &service, &options);
-        if how == "mapped" && live.mapped_share < 0.5 {
-            skip("page tables cannot be read here; `nbuf doctor` says why");
-            continue;
-        }
-        assert_eq!((live.lost, live.is_steady, live.processes), (0, true, 1), "{how}: {live:?}");
-        assert!(live.accesses_per_second > 100.0, "{how}: {live:?}");
-        assert!((live.mapped_share > 0.9) == (how == "mapped"), "{how}: {live:?}");
-        // The interpreter's own pages are hot, and hit at each size. Touches of an interval are in no order:
-        // sizes near one are blurred.
-        let hot_bytes = live.touched_bytes.0 as f64 - (pages * 4096) as f64;
-        let smallest = if how == "mapped" { 0.3 } else { 0.1 };
-        let share =
-            |point: &LivePoint| (point.cache_bytes.0 as f64 - hot_bytes) / (pages * 4096) as f64;
-        let judged = live.points.iter().filter(|point| (smallest..=0.9).contains(&share(point)));
-        let judged: Vec<&LivePoint> = judged.collect();
-        assert!(judged.len() >= 2, "{how}: {live:?}");
-        let (first, rest) = judged.split_first().unwrap();
-        for point in rest {
-            let want = (1.0 - share(point)) / (1.0 - share(first));
-            let got = point.misses_per_second / first.misses_per_second;
-            assert!((got - want).abs() < 0.08, "{how}: {got}, not {want}: {point:?}");
-        }
-        if how == "read" {
-            let reads = live.accesses_per_second * (1.0 - live.mapped_share);
-            let got = first.misses_per_second / reads;
-            assert!((got - (1.0 - share(first))).abs() < 0.08, "{got}: {first:?}");
-        }
-        let answer = live.answer.expect("the size is known");
-        assert_eq!(live.points.iter().find(|point| point.hit_ratio >= 0.8), Some(&answer));
-        assert!(live.memory.anonymous_bytes.0 > 1 << 20, "{how}: {live:?}");
-        assert_eq!(answer.limit_bytes.0, answer.cache_bytes.0 + live.memory.other_bytes().0);
-        check_page(&place, &page, &live);
-        if how == "read" {
-            check_stall(&place, &service, &live);
-        }
+    let path = place.file(how, pages * 4096);
+    let service = Service::start(&path, how, "now");
+    let page = format!("{how}.html");
+    let options = ["--for", "12s", "--target", "hit=0.8", "--html", &page];
+    let live = sized(&place, &service, &options);
+    if how == "mapped" && live.mapped_share < 0.5 {
+        skip("page tables cannot be read here; `nbuf doctor` says why");
+        return;
+    }
+    assert_eq!((live.lost, live.is_steady, live.processes), (0, true, 1), "{how}: {live:?}");
+    assert!(live.accesses_per_second > 100.0, "{how}: {live:?}");
+    assert!((live.mapped_share > 0.9) == (how == "mapped"), "{how}: {live:?}");
+    // The interpreter's own pages are hot, and hit at each size. Touches of an interval are in no order:
+    // sizes near one are blurred.
+    let hot_bytes = live.touched_bytes.0 as f64 - (pages * 4096) as f64;
+    let smallest = if how == "mapped" { 0.3 } else { 0.1 };
+    let share =
+        |point: &LivePoint| (point.cache_bytes.0 as f64 - hot_bytes) / (pages * 4096) as f64;
+    let judged = live.points.iter().filter(|point| (smallest..=0.9).contains(&share(point)));
+    let judged: Vec<&LivePoint> = judged.collect();
+    assert!(judged.len() >= 2, "{how}: {live:?}");
+    let (first, rest) = judged.split_first().unwrap();
+    for point in rest {
+        let want = (1.0 - share(point)) / (1.0 - share(first));
+        let got = point.misses_per_second / first.misses_per_second;
+        assert!((got - want).abs() < 0.08, "{how}: {got}, not {want}: {point:?}");
+    }
+    if how == "read" {
+        let reads = live.accesses_per_second * (1.0 - live.mapped_share);
+        let got = first.misses_per_second / reads;
+        assert!((got - (1.0 - share(first))).abs() < 0.08, "{got}: {first:?}");
+    }
+    let answer = live.answer.expect("the size is known");
+    assert_eq!(live.points.iter().find(|point| point.hit_ratio >= 0.8), Some(&answer));
+    assert!(live.memory.anonymous_bytes.0 > 1 << 20, "{how}: {live:?}");
+    assert_eq!(answer.limit_bytes.0, answer.cache_bytes.0 + live.memory.other_bytes().0);
+    check_page(&place, &page, &live);
+    if how == "read" {
+        check_stall(&place, &service, &live);
     }
 }
 
@@ -125,7 +132,9 @@ fn misses_at(live: &LiveDocument, bytes: f64) -> f64 {
 
 #[test]
 fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to limit a group of our own");
     };
@@ -160,7 +169,9 @@ fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
 
 #[test]
 fn threads_and_processes_that_begin_later_are_recorded() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", PAGES * 4096);
     let service = Service::start(&path, "read", "late");
@@ -185,7 +196,9 @@ fn threads_and_processes_that_begin_later_are_recorded() {
 
 #[test]
 fn a_service_survives_nbuf() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", PAGES * 4096);
     let service = Service::start(&path, "read", "now");
@@ -220,7 +233,8 @@ fn a_service_survives_nbuf() {
 
 #[test]
 fn what_cannot_be_attached_to_is_said() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("setpriv"), Need::Nobody]) else {
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("setpriv"), Need::Nobody])
+    else {
         return;
     };
     let place = Place::open_to_all();

@@ -88,7 +88,7 @@ fn closed_users_of_one_server_are_machine_repairmen() {
 }
 
 #[test]
-fn open_arrivals_at_one_server_wait_as_in_m_d_1_and_the_service_hides_it() {
+fn arrivals_at_one_server_wait_as_in_m_d_1_and_the_service_hides_it() {
     let place = Place::new();
     let script = "
         [[class]]

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use nbuf::internal::sys::process;
 use nbuf::internal::workload::record::traced;
-use support::{NBUF, Need, Place, Recorded, groups_of, requires, skip};
+use support::{NBUF, Need, Place, Recorded, groups_of, requires_shared, skip};
 
 /// Runs a shell script here, `nbuf` being `$0`.
 fn shell(place: &Place, script: &str) -> Recorded {
@@ -27,7 +27,7 @@ fn left(place: &Place, known: &[&str]) -> Vec<String> {
 
 #[test]
 fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     fs::write(place.path("there.parquet"), "").unwrap();
     let cases: [(&[&str], i32, &str); 24] = [
@@ -75,7 +75,7 @@ fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
 
 #[test]
 fn output_that_nobody_takes_costs_nothing_else() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let cases = [
         // No process reads on: nbuf ends without a message, as `cat` would.
         (
@@ -110,7 +110,9 @@ fn output_that_nobody_takes_costs_nothing_else() {
 
 #[test]
 fn a_trace_that_finds_no_room_costs_itself_alone() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("file", 4096);
     // The mount is private to `unshare` and goes with it.
@@ -132,7 +134,9 @@ fn a_trace_that_finds_no_room_costs_itself_alone() {
 
 #[test]
 fn a_recording_that_finds_no_room_is_sent_to_another_place() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("file", 4096);
     // Where the log took all there was, the trace has no room either.
@@ -150,7 +154,9 @@ fn a_recording_that_finds_no_room_is_sent_to_another_place() {
 
 #[test]
 fn a_log_that_finds_no_room_says_where_it_is_looked_for() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("unshare")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("unshare")]) else {
+        return;
+    };
     let place = Place::new();
     place.file("file", 4096);
     let script = "mkdir state && mount -t tmpfs -o size=1m none state || exit 99
@@ -172,7 +178,7 @@ fn a_log_that_finds_no_room_says_where_it_is_looked_for() {
 
 #[test]
 fn a_run_that_thrashes_is_ended_and_said_to_be() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 1 << 20);
     // Under a limit, and only there, it never ends.
@@ -195,7 +201,7 @@ fn a_run_that_thrashes_is_ended_and_said_to_be() {
 
 #[test]
 fn a_narrow_terminal_gets_narrow_lines() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     for columns in [40, 60] {
@@ -213,7 +219,7 @@ fn a_narrow_terminal_gets_narrow_lines() {
 
 #[test]
 fn what_ends_at_once_and_what_fails_is_passed_on() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     for (script, recorded, sized) in
         [("exit 0", 0, 0), ("exit 9", 9, 0), ("kill -SEGV $$", 139, 139), ("exit 255", 255, 0)]
     {
@@ -230,7 +236,7 @@ fn what_ends_at_once_and_what_fails_is_passed_on() {
 #[test]
 fn a_limit_on_processes_is_named() {
     let needs = [Need::Nobody, Need::Program("prlimit"), Need::Program("setpriv")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     if !process::is_root() || traced::probe().is_err() {
         return skip("a limit on processes: neither root nor permitted to trace");
     }

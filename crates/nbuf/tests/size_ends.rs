@@ -8,11 +8,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
 use nbuf::internal::sys::process::signal;
-use support::{Need, Place, Recorded, groups_of, is_alive, requires, until, with_word};
+use support::{
+    Need, Place, Recorded, groups_of, is_alive, requires, requires_shared, until, with_word,
+};
 
 #[test]
 fn the_exit_status_tells_who_failed() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let cases = [
         (&["no-such-command-anywhere"][..], 127, "command not found; check the spelling and PATH"),
@@ -33,7 +35,7 @@ fn the_exit_status_tells_who_failed() {
 
 #[test]
 fn a_preparation_that_fails_is_told_and_nothing_is_run() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let sized = place.size(&["--prepare", "exit 7"], &["touch", "ran"]);
     assert_eq!(sized.status, 125);
@@ -50,7 +52,7 @@ fn a_preparation_that_fails_is_told_and_nothing_is_run() {
 
 #[test]
 fn time_that_is_up_and_commands_that_leave_daemons() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 1 << 20);
     let sized = place.size(&["--max-time", "1s"], &["sh", "-c", "cat file; exec sleep 1000"]);
@@ -141,7 +143,7 @@ fn killed_under_a_limit_it_leaves_nothing() {
 
 #[test]
 fn interrupted_it_prints_what_it_has() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let staying = Staying::at(0, "3");
     staying.pid();
     signal(-i32::try_from(staying.child.id()).unwrap(), 2).unwrap();
@@ -163,7 +165,7 @@ fn interrupted_it_prints_what_it_has() {
 
 #[test]
 fn what_is_written_to_a_file_is_written_again_by_every_run() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     let out = fs::File::create(place.path("out")).unwrap();

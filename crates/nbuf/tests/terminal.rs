@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use support::truth::truth;
-use support::{NBUF, Need, Place, Recorded, requires, until, with_word};
+use support::{NBUF, Need, Place, Recorded, requires, requires_shared, until, with_word};
 
 /// A command line at a terminal of its own.
 struct Terminal {
@@ -82,45 +82,52 @@ const NBUF_LINE: &str = "exec env --default-signal=INT,QUIT,TSTP \"$NBUF\" ";
 
 #[test]
 fn a_shell_has_its_keys_and_its_jobs() {
-    let Some(_lock) = requires(&NEEDS) else { return };
-    for capture in ["perf", "calls"] {
-        let place = Place::new();
-        place.file("known", 20 * 4096);
-        let line = format!(
-            "{NBUF_LINE} record -q --capture {capture} -o t.parquet -- bash --rcfile rc --noediting -i"
-        );
-        let mut terminal = Terminal::start(&place, &line);
-        terminal.wait_for("ready> ");
-        // Each would have ended a command that does not use the terminal.
-        for _ in 0..2 {
-            terminal.press("\x03");
-            terminal.wait_for("ready> ");
-            std::thread::sleep(std::time::Duration::from_millis(1100));
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
+    std::thread::scope(|scope| {
+        for capture in ["perf", "calls"] {
+            scope.spawn(move || has_its_keys(capture));
         }
-        let word = format!("86400.6{}", std::process::id());
-        terminal.press(&format!("cat known >/dev/null; sleep {word}\n"));
-        until("the job runs", || !with_word(&word).is_empty());
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        terminal.press("\x1a");
-        terminal.wait_for("Stopped");
+    });
+}
+
+fn has_its_keys(capture: &str) {
+    let place = Place::new();
+    place.file("known", 20 * 4096);
+    let line = format!(
+        "{NBUF_LINE} record -q --capture {capture} -o t.parquet -- bash --rcfile rc --noediting -i"
+    );
+    let mut terminal = Terminal::start(&place, &line);
+    terminal.wait_for("ready> ");
+    // Each would have ended a command that does not use the terminal.
+    for _ in 0..2 {
+        terminal.press("\x03");
         terminal.wait_for("ready> ");
-        terminal.press("kill -9 %1; /bin/sleep 0.3\n");
-        terminal.wait_for("Killed");
-        terminal.press("exit 7\n");
-        let (status, screen) = terminal.end();
-        assert_eq!(status, Some(7), "{screen}");
-        let trace = File::open(place.path("t.parquet")).unwrap();
-        let trace = nbuf::workload::format::native::read(trace).unwrap();
-        let known = place.path("known");
-        assert!(trace.files.iter().any(|file| known.ends_with(file)), "{:?}", trace.files);
-        let cautions = &trace.facts.cautions;
-        assert!(!cautions.iter().any(|text| text.contains("interrupted")), "{cautions:?}");
+        std::thread::sleep(std::time::Duration::from_millis(1100));
     }
+    // A time of each, for which no other process sleeps.
+    let word = format!("86400.{}{}", capture.len(), std::process::id());
+    terminal.press(&format!("cat known >/dev/null; sleep {word}\n"));
+    until("the job runs", || !with_word(&word).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.press("\x1a");
+    terminal.wait_for("Stopped");
+    terminal.wait_for("ready> ");
+    terminal.press("kill -9 %1; /bin/sleep 0.3\n");
+    terminal.wait_for("Killed");
+    terminal.press("exit 7\n");
+    let (status, screen) = terminal.end();
+    assert_eq!(status, Some(7), "{screen}");
+    let trace = File::open(place.path("t.parquet")).unwrap();
+    let trace = nbuf::workload::format::native::read(trace).unwrap();
+    let known = place.path("known");
+    assert!(trace.files.iter().any(|file| known.ends_with(file)), "{:?}", trace.files);
+    let cautions = &trace.facts.cautions;
+    assert!(!cautions.iter().any(|text| text.contains("interrupted")), "{cautions:?}");
 }
 
 #[test]
 fn a_job_that_is_stopped_goes_on() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     let mut terminal = Terminal::start(&place, "exec bash --rcfile rc --noediting -i");
     terminal.wait_for("ready> ");
@@ -140,7 +147,7 @@ fn a_job_that_is_stopped_goes_on() {
 
 #[test]
 fn three_keys_end_what_will_not_end() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     let deaf = "trap '' INT; stty -icanon -echo; echo began; while :; do sleep 0.1; done";
     fs::write(place.path("deaf"), deaf).unwrap();
@@ -168,7 +175,7 @@ fn three_keys_end_what_will_not_end() {
 
 #[test]
 fn what_used_the_terminal_is_not_run_again_unasked() {
-    let Some(_lock) = requires(&NEEDS) else { return };
+    let Some(_lock) = requires_shared(&NEEDS) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     fs::write(place.path("asks"), "echo name?; read name; cat file >/dev/null; echo +$name >>ran")
@@ -198,7 +205,7 @@ fn what_used_the_terminal_is_not_run_again_unasked() {
 
 #[test]
 fn every_run_is_given_the_same_file_to_read() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     fs::write(place.path("names"), "skipped\nfile\nfile\n").unwrap();

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nbuf::experiment::result::LiveDocument;
@@ -12,7 +13,7 @@ use nbuf::internal::sys::bpf::ids;
 use nbuf::trace::CacheEvent;
 
 use super::service::Service;
-use super::support::{Need, Place, Recorded, requires, skip, until};
+use super::support::{Need, Place, Recorded, requires, requires_shared, skip, until};
 
 const PAGES: u64 = 64;
 const READS: u64 = 2000;
@@ -65,7 +66,9 @@ fn recorded(place: &Place, file: &Path, capture: &str) -> (String, Vec<Vec<u64>>
 
 #[test]
 fn both_backends_record_each_access_in_order() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let file = place.file("data", (PAGES * 4096).try_into().unwrap());
     let known: Vec<u64> = (0..READS).map(|at| at * 7 % PAGES).collect();
@@ -79,35 +82,48 @@ fn both_backends_record_each_access_in_order() {
     }
 }
 
-/// A hundred kills at random moments from before the attachment until after the first events.
+/// A hundred kills at random moments from before the attachment until after the first events. Alone: what BPF has
+/// loaded is counted on the whole machine.
 #[test]
 fn sigkill_leaves_no_program_map_or_link() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
     let Ok(before) = ids() else { return skip("no permission to list what the kernel has") };
     let place = Place::new();
     let path = place.file("data", 400 * 4096);
-    let service = Service::start(&path, "read", "now");
-    let mut random = Random::new(22);
-    let mut most = 0;
-    for cycle in 0..100 {
-        let pid = service.pid();
-        let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
-        let mut nbuf = nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let most_ms = if cycle % 20 == 0 { 1500 } else { 400 };
-        std::thread::sleep(Duration::from_millis(random.below(most_ms)));
-        most = most.max(ids().unwrap()[2].len().saturating_sub(before[2].len()));
-        nbuf.kill().unwrap();
-        nbuf.wait().unwrap();
-    }
+    let services = [(); 2].map(|()| Service::start(&path, "read", "now"));
+    let most = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (place, before, most) = (&place, &before, &most);
+        for (lane, service) in (0..).zip(&services) {
+            scope.spawn(move || {
+                let mut random = Random::new(22 + lane);
+                for cycle in 0..50 {
+                    let pid = service.pid();
+                    let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s"]);
+                    let mut nbuf =
+                        nbuf.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                    let most_ms = if cycle % 20 == 0 { 1500 } else { 400 };
+                    std::thread::sleep(Duration::from_millis(random.below(most_ms)));
+                    let links = ids().unwrap()[2].len().saturating_sub(before[2].len());
+                    most.fetch_max(links, Ordering::Relaxed);
+                    nbuf.kill().unwrap();
+                    nbuf.wait().unwrap();
+                }
+            });
+        }
+    });
+    let most = most.into_inner();
     assert!(most > 4 || !fs::exists("/sys/kernel/btf/vmlinux").unwrap(), "{most} links at most");
     until("what was loaded is gone", || {
         let after = ids().unwrap();
         after.iter().zip(&before).all(|(after, before)| after.iter().all(|it| before.contains(it)))
     });
-    // The service still reads.
-    let reads = || fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
-    let then = reads();
-    until("the service reads on", || reads() != then);
+    // The services still read.
+    for service in &services {
+        let reads = || fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
+        let then = reads();
+        until("the service reads on", || reads() != then);
+    }
 }
 
 /// Reads pages of a file with no data, some of them much more often than others.
@@ -129,7 +145,9 @@ while True:
 
 #[test]
 fn a_sample_misses_as_often_as_all_pages() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", 0);
     fs::File::options().write(true).open(&path).unwrap().set_len(65536 * 4096).unwrap();
@@ -172,7 +190,9 @@ fn a_sample_misses_as_often_as_all_pages() {
 
 #[test]
 fn a_report_names_the_backend() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", 400 * 4096);
     let service = Service::start(&path, "read", "now");

@@ -11,7 +11,7 @@ use nbuf::experiment::result::{LiveDocument, LiveFollow, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 
 use super::service::{Group, Service};
-use super::support::{Need, Place, is_alive, requires, skip, until, with_word};
+use super::support::{Need, Place, is_alive, requires_shared, skip, until, with_word};
 
 const PAGES: usize = 1500;
 
@@ -121,7 +121,9 @@ fn check_curve(live: &LiveDocument, hot_bytes: f64) {
 
 #[test]
 fn a_service_is_followed_through_its_restarts() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to make groups of our own");
     };
@@ -180,7 +182,9 @@ fn a_service_is_followed_through_its_restarts() {
 
 #[test]
 fn every_way_out_leaves_the_service_and_nothing_of_nbuf() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", PAGES * 4096);
     let service = Service::start(&path, "read", "now");
@@ -222,7 +226,7 @@ fn every_way_out_leaves_the_service_and_nothing_of_nbuf() {
 
 #[test]
 fn what_cannot_be_followed_is_refused() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();

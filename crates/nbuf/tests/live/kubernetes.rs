@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::support::{Need, Place, requires, skip};
+use super::support::{Need, Place, requires_shared, skip};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/kubernetes");
 
@@ -14,7 +14,7 @@ const AS_JSON: &str =
 
 #[test]
 fn the_manifest_grants_five_capabilities_and_nothing_of_the_node_to_write() {
-    let Some(_lock) = requires(&[Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Program("python3")]) else { return };
     let manifest = format!("{FOLDER}/daemonset.yaml");
     let output = Command::new("python3").args(["-c", AS_JSON, &manifest]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);

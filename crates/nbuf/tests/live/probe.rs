@@ -11,11 +11,12 @@ use nbuf::internal::sys::cgroup::Hierarchies;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::service::{Group, Service, children};
-use super::support::{Lock, NBUF, Need, Place, is_alive, requires, skip, until, with_word};
+use super::support::{Lock, NBUF, Need, Place, is_alive, requires_shared, skip, until, with_word};
 
 const PAGES: usize = 4000;
-/// Moments at which nbuf is killed.
+/// Moments at which nbuf is killed, by stages that run at once: each waits most of the time.
 const KILLS: u64 = 24;
+const STAGES: u64 = 4;
 
 /// A service in groups of its own, its limit, and a place for what nbuf leaves.
 struct Stage {
@@ -25,17 +26,30 @@ struct Stage {
     _unified: Option<Group>,
     before: String,
     place: Place,
-    _lock: Lock,
+    _lock: Option<Lock>,
+}
+
+/// Leaves out a test that cannot run here. Each probe limits a group of its own.
+fn lock() -> Option<Lock> {
+    let lock = requires_shared(&[Need::Tracepoints, Need::Program("python3")])?;
+    if Hierarchies::of_this_process().memory_v1.is_none() {
+        skip("no memory controller of version 1 to limit a group of our own");
+        return None;
+    }
+    Some(lock)
 }
 
 impl Stage {
+    /// The only one of its test.
     fn new(name: &str, how: &str) -> Option<Self> {
-        let lock = requires(&[Need::Tracepoints, Need::Program("python3")])?;
-        let Hierarchies { memory_v1: Some(parent), unified, .. } = Hierarchies::of_this_process()
-        else {
-            skip("no memory controller of version 1 to limit a group of our own");
-            return None;
-        };
+        let lock = lock()?;
+        Some(Self { _lock: Some(lock), ..Self::below(name, how) })
+    }
+
+    /// One of several, whose test has the lock.
+    fn below(name: &str, how: &str) -> Self {
+        let Hierarchies { memory_v1, unified, .. } = Hierarchies::of_this_process();
+        let parent = memory_v1.unwrap();
         let name = format!("probe-{name}");
         let group = Group::make(&parent, &name);
         let place = Place::new();
@@ -50,7 +64,7 @@ impl Stage {
             fs::write(unified.0.join("cgroup.procs"), service.pid()).unwrap();
         }
         let before = limit(&group.0);
-        Some(Self { service, group, _unified: unified, before, place, _lock: lock })
+        Self { service, group, _unified: unified, before, place, _lock: None }
     }
 
     fn nbuf(&self, options: &[&str]) -> Command {
@@ -153,10 +167,20 @@ fn pressure_ends_a_probe_and_the_report_says_so() {
 
 #[test]
 fn sigkill_at_any_moment_leaves_the_limit_as_it_was() {
-    let Some(stage) = Stage::new("kills", "skewed") else { return };
-    let mut random = Random::new(22);
+    let Some(_lock) = lock() else { return };
+    let under: u32 = std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..STAGES).map(|lane| scope.spawn(move || kills(lane))).collect();
+        lanes.into_iter().map(|lane| lane.join().unwrap()).sum()
+    });
+    assert!(under >= 3, "{under} kills met a limit that was lowered");
+}
+
+/// The share of a lane in the kills. How many met a limit that was lowered.
+fn kills(lane: u64) -> u32 {
+    let stage = Stage::below(&format!("kills-{lane}"), "skewed");
+    let mut random = Random::new(22 + lane);
     let mut under = 0;
-    for number in 0..KILLS {
+    for number in lane * KILLS / STAGES..(lane + 1) * KILLS / STAGES {
         let mut nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "0.5s"]);
         // Two of three while a limit holds, or shortly after.
         if number % 3 > 0 {
@@ -170,85 +194,108 @@ fn sigkill_at_any_moment_leaves_the_limit_as_it_was() {
         nbuf.wait().unwrap();
         stage.is_as_before(&format!("kill {number}"));
     }
-    assert!(under >= 3, "{under} kills met a limit that was lowered");
+    under
 }
 
 #[test]
 fn signals_and_a_stop_bring_the_limit_back() {
-    let Some(stage) = Stage::new("signals", "skewed") else { return };
-    for number in [Signal::INT, Signal::TERM] {
-        let nbuf = stage.spawn(&["--max-pressure", "100%"]);
-        stage.lowered();
-        signal(nbuf.id(), number);
-        let output = nbuf.wait_with_output().unwrap();
-        let probe = document(&output).probe.unwrap();
-        assert_eq!((probe.end, probe.is_restored), (LiveProbeEnd::Interrupted, true), "{probe:?}");
-        stage.is_as_before("a signal came");
-    }
-    // Stopped, it gives no sign of life.
-    let mut nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "1m"]);
-    stage.lowered();
-    signal(nbuf.id(), Signal::STOP);
-    until("the guard lifts the limit", || stage.limit() == stage.before);
-    nbuf.kill().unwrap();
-    nbuf.wait().unwrap();
-    stage.is_as_before("nbuf was stopped and killed");
+    let Some(_lock) = lock() else { return };
+    std::thread::scope(|scope| {
+        for (name, number) in [("int", Signal::INT), ("term", Signal::TERM)] {
+            scope.spawn(move || {
+                let stage = Stage::below(name, "skewed");
+                let nbuf = stage.spawn(&["--max-pressure", "100%"]);
+                stage.lowered();
+                signal(nbuf.id(), number);
+                let output = nbuf.wait_with_output().unwrap();
+                let probe = document(&output).probe.unwrap();
+                let ended = (probe.end, probe.is_restored);
+                assert_eq!(ended, (LiveProbeEnd::Interrupted, true), "{probe:?}");
+                stage.is_as_before("a signal came");
+            });
+        }
+        scope.spawn(|| {
+            let stage = Stage::below("stop", "skewed");
+            // Stopped, it gives no sign of life.
+            let mut nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "1m"]);
+            stage.lowered();
+            signal(nbuf.id(), Signal::STOP);
+            until("the guard lifts the limit", || stage.limit() == stage.before);
+            nbuf.kill().unwrap();
+            nbuf.wait().unwrap();
+            stage.is_as_before("nbuf was stopped and killed");
+        });
+    });
 }
 
 #[test]
 fn a_limit_that_another_program_sets_is_left_alone() {
-    let Some(stage) = Stage::new("other", "skewed") else { return };
+    let Some(_lock) = lock() else { return };
+    std::thread::scope(|scope| {
+        for is_killed in [false, true] {
+            scope.spawn(move || is_left_alone(is_killed));
+        }
+    });
+}
+
+fn is_left_alone(is_killed: bool) {
+    let stage = Stage::below(&format!("other-{is_killed}"), "skewed");
     let other = (300 << 20).to_string();
-    for is_killed in [false, true] {
-        let mut nbuf = stage.spawn(&["--max-pressure", "100%"]);
-        stage.lowered();
-        fs::write(stage.group.0.join("memory.limit_in_bytes"), &other).unwrap();
-        if is_killed {
-            nbuf.kill().unwrap();
-        }
-        let output = nbuf.wait_with_output().unwrap();
-        if !is_killed {
-            let probe = document(&output).probe.unwrap();
-            assert_eq!((probe.end, probe.is_restored), (LiveProbeEnd::Changed, false), "{probe:?}");
-            assert_eq!(output.status.code(), Some(1));
-        }
-        let word = stage.group.0.to_str().unwrap();
-        until("no process of nbuf is left", || with_word(word).is_empty());
-        assert_eq!(stage.limit().trim(), other);
-        assert!(stage.states().is_empty(), "{:?}", stage.states());
-        fs::write(stage.group.0.join("memory.limit_in_bytes"), "-1").unwrap();
+    let mut nbuf = stage.spawn(&["--max-pressure", "100%"]);
+    stage.lowered();
+    fs::write(stage.group.0.join("memory.limit_in_bytes"), &other).unwrap();
+    if is_killed {
+        nbuf.kill().unwrap();
     }
+    let output = nbuf.wait_with_output().unwrap();
+    if !is_killed {
+        let probe = document(&output).probe.unwrap();
+        assert_eq!((probe.end, probe.is_restored), (LiveProbeEnd::Changed, false), "{probe:?}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+    let word = stage.group.0.to_str().unwrap();
+    until("no process of nbuf is left", || with_word(word).is_empty());
+    assert_eq!(stage.limit().trim(), other);
+    assert!(stage.states().is_empty(), "{:?}", stage.states());
+    fs::write(stage.group.0.join("memory.limit_in_bytes"), "-1").unwrap();
     stage.is_as_before("the test has lifted it");
 }
 
 #[test]
 fn a_later_run_restores_what_was_left_when_both_died() {
-    let Some(stage) = Stage::new("both", "skewed") else { return };
-    for by_command in [true, false] {
-        let mut nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "1m"]);
-        stage.lowered();
-        // The guard first: nothing else is left that could lift the limit.
-        let guards = children(nbuf.id());
-        assert_eq!(guards.len(), 1, "{guards:?}");
-        signal(guards[0].cast_unsigned(), Signal::KILL);
-        nbuf.kill().unwrap();
-        nbuf.wait().unwrap();
-        std::thread::sleep(Duration::from_millis(300));
-        assert!(stage.limit() != stage.before && stage.states().len() == 1);
-        let output = if by_command {
-            let output = stage.nbuf(&["--restore-limits"]).output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{output:?}");
-            output
-        } else {
-            let group = stage.group.0.to_str().unwrap();
-            let output = stage.nbuf(&["--cgroup", group, "--probe"]).output().unwrap();
-            assert_eq!(output.status.code(), Some(125), "{output:?}");
-            output
-        };
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains("restored no limit"), "{text}");
-        stage.is_as_before("a later run came");
-    }
+    let Some(_lock) = lock() else { return };
+    std::thread::scope(|scope| {
+        for by_command in [true, false] {
+            scope.spawn(move || is_restored_later(by_command));
+        }
+    });
+}
+
+fn is_restored_later(by_command: bool) {
+    let stage = Stage::below(&format!("both-{by_command}"), "skewed");
+    let mut nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "1m"]);
+    stage.lowered();
+    // The guard first: nothing else is left that could lift the limit.
+    let guards = children(nbuf.id());
+    assert_eq!(guards.len(), 1, "{guards:?}");
+    signal(guards[0].cast_unsigned(), Signal::KILL);
+    nbuf.kill().unwrap();
+    nbuf.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(stage.limit() != stage.before && stage.states().len() == 1);
+    let output = if by_command {
+        let output = stage.nbuf(&["--restore-limits"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        output
+    } else {
+        let group = stage.group.0.to_str().unwrap();
+        let output = stage.nbuf(&["--cgroup", group, "--probe"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{output:?}");
+        output
+    };
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("restored no limit"), "{text}");
+    stage.is_as_before("a later run came");
     let output = stage.nbuf(&["--restore-limits"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("no probe has left a limit"));
 }

@@ -8,7 +8,7 @@ use nbuf::experiment::result::{LiveDocument, LiveMachine};
 use nbuf::internal::sys::cgroup::Hierarchies;
 
 use super::service::{Group, Service};
-use super::support::{Need, Place, requires, skip};
+use super::support::{Need, Place, requires_shared, skip};
 
 const PAGES: usize = 1500;
 /// What the first group holds besides what its service reads.
@@ -43,7 +43,9 @@ fn live<'a>(machine: &'a LiveMachine, end: &str) -> &'a LiveDocument {
 
 #[test]
 fn each_group_of_a_pattern_has_its_own_answer() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to make groups of our own");
     };
@@ -97,7 +99,7 @@ fn each_group_of_a_pattern_has_its_own_answer() {
 
 #[test]
 fn a_pattern_without_a_match_names_what_is_near() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to make groups of our own");
     };

@@ -1,5 +1,7 @@
 //! What several tests of the program need: a place, a lock, a run, and skipping aloud.
 
+pub(crate) mod apart;
+pub(crate) mod lock;
 pub(crate) mod pids;
 pub(crate) mod truth;
 
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+pub(crate) use lock::Lock;
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process;
 use nbuf::internal::workload::record::mounted::Mounted;
@@ -34,25 +37,23 @@ pub(crate) enum Need {
     Loop,
 }
 
-/// Holds off all other tests of this machine that trace or make cgroups.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
+/// Takes the machine for a test alone if all that is needed is there; says aloud what is not.
+pub(crate) fn requires(needs: &[Need]) -> Option<Lock> {
+    are_met(needs).then(Lock::alone)
 }
 
-/// Takes the machine's lock if all that is needed is there; says aloud what is not.
-pub(crate) fn requires(needs: &[Need]) -> Option<Lock> {
-    for need in needs {
-        if let Some(reason) = missing(*need) {
-            skip(&reason);
-            return None;
-        }
+/// The same for a test that others may run next to: it kills no nbuf that has groups, counts nothing of the whole
+/// machine, and judges no time.
+pub(crate) fn requires_shared(needs: &[Need]) -> Option<Lock> {
+    are_met(needs).then(Lock::shared)
+}
+
+fn are_met(needs: &[Need]) -> bool {
+    let reason = needs.iter().find_map(|need| missing(*need));
+    if let Some(reason) = &reason {
+        skip(reason);
     }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let file = options.open("/tmp/nbuf-tests.lock").unwrap();
-    file.lock().unwrap();
-    Some(Lock { _file: file })
+    reason.is_none()
 }
 
 /// Why a need is not met.
@@ -232,13 +233,16 @@ pub(crate) fn is_alive(pid: &str) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// Groups of the nbuf with this process number.
+/// Groups of the nbuf with this process number, which runs where we do.
 pub(crate) fn groups_of(nbuf: u32) -> Vec<String> {
     let Hierarchies { memory_v1, unified, blkio_v1 } = Hierarchies::of_this_process();
-    let entries =
-        [memory_v1, unified, blkio_v1].into_iter().flatten().filter_map(|p| fs::read_dir(p).ok());
-    let names =
-        entries.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    groups_below([memory_v1, unified, blkio_v1].into_iter().flatten(), nbuf)
+}
+
+/// The same directly below these groups.
+pub(crate) fn groups_below(parents: impl Iterator<Item = PathBuf>, nbuf: u32) -> Vec<String> {
+    let entries = parents.filter_map(|parent| fs::read_dir(parent).ok()).flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let owner = format!("-{nbuf}-");
     names.filter(|name| name.starts_with("nbuf-") && name.contains(&owner)).collect()
 }

@@ -35,20 +35,7 @@ impl Pids {
 
     /// The same command, started in the group, with the process number that it has anyway.
     pub(crate) fn within(&self, command: &Command) -> Command {
-        let mut shell = Command::new("sh");
-        let list = self.directory.join("cgroup.procs");
-        shell.args(["-c", "echo $$ >\"$0\" && exec \"$@\""]).arg(list);
-        shell.arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => shell.env(name, value),
-                None => shell.env_remove(name),
-            };
-        }
-        if let Some(directory) = command.get_current_dir() {
-            shell.current_dir(directory);
-        }
-        shell
+        joined(std::iter::once(self.directory.join("cgroup.procs")), command)
     }
 
     /// What runs in it; zombies do not.
@@ -68,4 +55,23 @@ impl Drop for Pids {
         });
         until("the group is gone", || fs::remove_dir(&self.directory).is_ok());
     }
+}
+
+/// The same command, which puts itself on these lists of processes first. Its process number is as without.
+pub(crate) fn joined(lists: impl Iterator<Item = PathBuf>, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    let script =
+        "while [ \"$1\" != -- ]; do echo $$ >\"$1\" || exit 99; shift; done; shift; exec \"$@\"";
+    shell.args(["-c", script, "sh"]).args(lists).arg("--");
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        shell.current_dir(directory);
+    }
+    shell
 }
