@@ -23,8 +23,10 @@ pub fn check(nbuf: &Path, accesses: u64) -> Result<String> {
     let folder = std::env::temp_dir().join(format!("nbuf-giant-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let checked = check_in(nbuf, accesses, &folder);
-    fs::remove_dir_all(&folder)?;
-    checked
+    let removed = fs::remove_dir_all(&folder);
+    let checked = checked?;
+    removed?;
+    Ok(checked)
 }
 
 fn check_in(nbuf: &Path, accesses: u64, folder: &Path) -> Result<String> {

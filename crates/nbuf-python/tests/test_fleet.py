@@ -173,8 +173,10 @@ def test_policies_hosts_and_time_are_asked_for(place):
         (place / f"h/host={host}/x.csv").write_text(text)
     hosts = nbuf.fleet("h", by="host", format="alibaba", until="2s", budget=4, workers=1)
     assert sorted(hosts.shares) == ["a", "b"]
-    # Nothing is hit before, so the split of before gives no memory to the one page that is asked for again.
-    assert hosts.later == {"best": 0, "before": 1, "equal": 0}
+    # Nothing is hit before, so the split of before shares all of the memory out.
+    assert hosts.later == {"best": 0, "before": 0, "equal": 0}
+    with pytest.raises(nbuf.Error, match="budget"):
+        nbuf.fleet("v", until="2s")
 
 
 def test_a_runner_continues_what_was_interrupted(runner, command, place):

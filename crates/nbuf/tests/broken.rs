@@ -16,6 +16,7 @@ use nbuf::internal::sys::process::signal;
 use nbuf::internal::workload::record::salvage;
 use nbuf::trace::{CacheEvent, Trace};
 use support::apart::Apart;
+use support::pids::NOT_JOINED;
 use support::{
     Need, Place, Recorded, bytes, groups_of, is_alive, requires, requires_shared, until, with_word,
 };
@@ -122,9 +123,12 @@ fn kill_one(round: u64, place: &Place, apart: &Apart) {
     let _ = signal(victim.unwrap_or(nbuf), 9);
     // The others notice by themselves, but one whose watchdog is gone has no reason to end.
     let _ = signal(nbuf, 15);
-    child.wait().unwrap();
+    let status = child.wait().unwrap();
+    assert_ne!(status.code(), Some(NOT_JOINED), "round {round}");
     until("no process is left", || with_word(&word).is_empty());
     until("no group is left", || apart.groups_of(child.id()).is_empty());
+    // Nor where it would have made them without a group of its own.
+    assert_eq!(groups_of(child.id()), [""; 0], "round {round}");
 }
 
 #[test]

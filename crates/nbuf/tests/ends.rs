@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use nbuf::internal::clock::Stopwatch;
 use nbuf::internal::sys::process::signal;
-use support::pids::Pids;
+use support::pids::{NOT_JOINED, Pids};
 use support::{NBUF, Need, Place, groups_of, requires, requires_shared, skip, until};
 
 const NEEDS: [Need; 3] = [Need::Tracepoints, Need::Nobody, Need::Program("python3")];
@@ -83,7 +83,8 @@ fn fork_bombs_end_with_nbuf_and_when_they_are_told_to() {
         until("the bomb is gone", || pids.processes().iter().all(|&pid| pid == us));
         let took = began.elapsed();
         assert!(took < DEADLINE, "{end:?} {capture} {user:?}: {took:?}");
-        child.wait().unwrap();
+        let status = child.wait().unwrap();
+        assert_ne!(status.code(), Some(NOT_JOINED), "{end:?} {capture} {user:?}");
         until("no group is left", || groups_of(child.id()).is_empty());
         let _ = fs::remove_file(place.path("his/t.parquet"));
         let _ = fs::remove_file(place.path("his/t.parquet.log"));

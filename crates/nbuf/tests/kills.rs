@@ -14,8 +14,8 @@ use std::time::Duration;
 use nbuf::internal::clock::{Random, Stopwatch};
 use nbuf::internal::sys::process::signal;
 use support::apart::Apart;
-use support::pids::Pids;
-use support::{Need, Place, requires, skip};
+use support::pids::{NOT_JOINED, Pids};
+use support::{Need, Place, groups_of, requires, skip};
 
 const NEEDS: [Need; 5] = [
     Need::Tracepoints,
@@ -83,7 +83,8 @@ fn kill_one(place: &Place, apart: &Apart, number: u64, random: u64) -> Duration 
     std::thread::sleep(Duration::from_millis(delay));
     signal(i32::try_from(child.id()).unwrap(), 9).unwrap();
     let began = Stopwatch::start();
-    child.wait().unwrap();
+    let status = child.wait().unwrap();
+    assert_ne!(status.code(), Some(NOT_JOINED), "{target}");
     let is_left = || {
         let groups = apart.groups_of(child.id());
         !pids.processes().is_empty() || !groups.is_empty()
@@ -94,6 +95,8 @@ fn kill_one(place: &Place, apart: &Apart, number: u64, random: u64) -> Duration 
     let took = began.elapsed();
     let (left, groups) = (pids.processes(), apart.groups_of(child.id()));
     assert!(left.is_empty() && groups.is_empty(), "{target}: {left:?} {groups:?}");
+    // Nor where it would have made them without a group of its own.
+    assert_eq!(groups_of(child.id()), [""; 0], "{target}");
     took
 }
 

@@ -24,7 +24,9 @@ use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::trace::CacheEvent;
 use service::{Group, Service};
-use support::{NBUF, Need, Place, is_alive, requires_shared, skip, until, with_word};
+use support::{
+    NBUF, Need, Place, is_alive, listens, requires, requires_shared, skip, until, with_word,
+};
 
 const PAGES: usize = 3000;
 
@@ -47,14 +49,10 @@ fn check_page(place: &Place, name: &str, live: &LiveDocument) {
 
 #[test]
 fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
-        return;
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(|| check_pattern("read", PAGES));
-        // Fewer pages than a large page has, which has one mark for all.
-        scope.spawn(|| check_pattern("mapped", 400));
-    });
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    check_pattern("read", PAGES);
+    // Fewer pages than a large page has, which has one mark for all.
+    check_pattern("mapped", 400);
 }
 
 fn check_pattern(how: &str, pages: usize) {
@@ -132,9 +130,7 @@ fn misses_at(live: &LiveDocument, bytes: f64) -> f64 {
 
 #[test]
 fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
-        return;
-    };
+    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to limit a group of our own");
     };
@@ -214,6 +210,7 @@ fn a_service_survives_nbuf() {
     // It can be attached to again, and Ctrl-C gives a report.
     let mut nbuf = place.nbuf(["size", "--pid", &pid, "--for", "60s", "--json"]);
     let nbuf = nbuf.stdout(Stdio::piped()).spawn().unwrap();
+    until("nbuf listens", || listens(nbuf.id()));
     std::thread::sleep(Duration::from_secs(4));
     let number = rustix::process::Pid::from_raw(nbuf.id().cast_signed()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::INT).unwrap();

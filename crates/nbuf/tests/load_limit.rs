@@ -50,7 +50,7 @@ fn run(place: &Place, script: &str, words: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn a_file_that_does_not_fit_is_read_again_by_each_command() {
-    let Some(_lock) = requires_shared(&[]) else { return };
+    let Some(_lock) = requires(&[]) else { return };
     let Some(place) = place() else { return };
     let reads: [(&[&str], bool); 2] = [(&["cat", "data"], false), (&["python3", "-c", MAPS], true)];
     for (command, maps) in reads {
@@ -113,7 +113,7 @@ while True:
 
 #[test]
 fn a_server_is_below_the_limit_with_its_clients() {
-    let Some(_lock) = requires_shared(&[Need::Program("python3")]) else { return };
+    let Some(_lock) = requires(&[Need::Program("python3")]) else { return };
     let Some(place) = place() else { return };
     let with = |run: &[&str], ready: &str| {
         let client = script(&["sh", "-c", "echo go >in; cat out"]);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use nbuf::internal::sys::process;
 use nbuf::internal::workload::record::traced;
-use support::{NBUF, Need, Place, Recorded, groups_of, requires_shared, skip};
+use support::{NBUF, Need, Place, Recorded, groups_of, requires, requires_shared, skip};
 
 /// Runs a shell script here, `nbuf` being `$0`.
 fn shell(place: &Place, script: &str) -> Recorded {
@@ -236,7 +236,7 @@ fn what_ends_at_once_and_what_fails_is_passed_on() {
 #[test]
 fn a_limit_on_processes_is_named() {
     let needs = [Need::Nobody, Need::Program("prlimit"), Need::Program("setpriv")];
-    let Some(_lock) = requires_shared(&needs) else { return };
+    let Some(_lock) = requires(&needs) else { return };
     if !process::is_root() || traced::probe().is_err() {
         return skip("a limit on processes: neither root nor permitted to trace");
     }

@@ -165,7 +165,7 @@ fn interrupted_it_prints_what_it_has() {
 
 #[test]
 fn what_is_written_to_a_file_is_written_again_by_every_run() {
-    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 8 << 20);
     let out = fs::File::create(place.path("out")).unwrap();

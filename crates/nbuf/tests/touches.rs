@@ -70,26 +70,20 @@ fn recorded(place: &Place, arguments: &[&str], path: &Path) -> Option<(Trace, Lo
 #[test]
 fn what_is_touched_again_is_seen_and_what_is_not_is_not() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
-    std::thread::scope(|scope| {
-        for case in ["here", "child", "born"] {
-            scope.spawn(move || is_seen(case));
-        }
-    });
-}
-
-fn is_seen(case: &str) {
     let place = Place::new();
     let path = place.file("file", PAGES * 4096);
-    let Some((trace, looks)) = recorded(&place, &[case], &path) else { return };
-    let touches = touches(&trace, &path);
-    // Two seconds have nine looks; on a busy machine fewer.
-    let hot = (0..32).filter_map(|page| touches.get(&page)).filter(|&&times| times >= 3);
-    assert_eq!(hot.count(), 32, "{case}: {looks:?} {touches:?}");
-    // The last loop is in one interval with what touches all, in the worst case.
-    let cold = touches.iter().filter(|&(&page, &times)| page >= 32 && times > 1);
-    assert_eq!(cold.count(), 0, "{case}: {touches:?}");
-    assert!(looks.rounds >= 3 && looks.pages_max >= 32, "{case}: {looks:?}");
-    assert!(looks.seen_pages >= PAGES as u64, "{case}: {looks:?}");
+    for case in ["here", "child", "born"] {
+        let Some((trace, looks)) = recorded(&place, &[case], &path) else { return };
+        let touches = touches(&trace, &path);
+        // Two seconds have nine looks; on a busy machine fewer.
+        let hot = (0..32).filter_map(|page| touches.get(&page)).filter(|&&times| times >= 3);
+        assert_eq!(hot.count(), 32, "{case}: {looks:?} {touches:?}");
+        // The last loop is in one interval with what touches all, in the worst case.
+        let cold = touches.iter().filter(|&(&page, &times)| page >= 32 && times > 1);
+        assert_eq!(cold.count(), 0, "{case}: {touches:?}");
+        assert!(looks.rounds >= 3 && looks.pages_max >= 32, "{case}: {looks:?}");
+        assert!(looks.seen_pages >= PAGES as u64, "{case}: {looks:?}");
+    }
 }
 
 #[test]
@@ -157,41 +151,35 @@ fn drop_from_cache(path: &Path) {
 #[test]
 fn fills_of_a_program_that_maps_its_file_are_predicted() {
     let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("cc")]) else { return };
-    std::thread::scope(|scope| {
-        for is_cold in [true, false] {
-            scope.spawn(move || fills_are_predicted(is_cold));
-        }
-    });
-}
-
-fn fills_are_predicted(is_cold: bool) {
     let place = Place::new();
     fs::write(place.path("program.c"), AT_RANDOM).unwrap();
     let mut cc = Command::new("cc");
     let cc = cc.args(["-O1", "program.c", "-o", "program"]).current_dir(place.path("."));
     assert!(cc.status().unwrap().success());
     let options = ["--json", "--verify-at", "80%,60%", "--trace-out", "t.parquet"];
-    let path = place.file("mapped", 16 << 20);
-    if is_cold {
-        drop_from_cache(&path);
-    }
-    let sized = place.size(&options, &["./program"]);
-    let report = sized.json();
-    assert_eq!(report["exit_status"], 0, "{sized:?}");
-    let trace = native::read(File::open(place.path("t.parquet")).unwrap()).unwrap();
-    fs::remove_file(place.path("t.parquet")).unwrap();
-    if trace.facts.capture.looks.is_none() {
-        return support::skip("page tables cannot be read here; `nbuf doctor` says why");
-    }
-    // A file that was just written may be mapped by large pages, and is measured then.
-    let is_bound = report["capture"]["is_mapped"] == true;
-    assert!(!is_bound || !is_cold, "{}", report["capture"]);
-    for run in report["verify"].as_array().unwrap() {
-        let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run:#}"));
-        let fills = number("measured_fills");
-        // On a busy machine looks are seldom.
-        let low = number("predicted_fills_low") * 0.75;
-        let high = number("predicted_fills_high") * 1.25;
-        assert!(fills >= low && (fills <= high || is_bound), "{is_cold}: {run:#}");
+    for is_cold in [true, false] {
+        let path = place.file("mapped", 16 << 20);
+        if is_cold {
+            drop_from_cache(&path);
+        }
+        let sized = place.size(&options, &["./program"]);
+        let report = sized.json();
+        assert_eq!(report["exit_status"], 0, "{sized:?}");
+        let trace = native::read(File::open(place.path("t.parquet")).unwrap()).unwrap();
+        fs::remove_file(place.path("t.parquet")).unwrap();
+        if trace.facts.capture.looks.is_none() {
+            return support::skip("page tables cannot be read here; `nbuf doctor` says why");
+        }
+        // A file that was just written may be mapped by large pages, and is measured then.
+        let is_bound = report["capture"]["is_mapped"] == true;
+        assert!(!is_bound || !is_cold, "{}", report["capture"]);
+        for run in report["verify"].as_array().unwrap() {
+            let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run:#}"));
+            let fills = number("measured_fills");
+            // On a busy machine looks are seldom.
+            let low = number("predicted_fills_low") * 0.75;
+            let high = number("predicted_fills_high") * 1.25;
+            assert!(fills >= low && (fills <= high || is_bound), "{is_cold}: {run:#}");
+        }
     }
 }

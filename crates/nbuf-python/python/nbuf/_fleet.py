@@ -226,6 +226,10 @@ def fleet(
     page_bytes = _nbuf.size(_text(page))
     ask = _ask(hit_ratio, budget, page_bytes, miss_ms, miss_price, gib_price)
     count = int(workers or os.cpu_count() or 1)
+    if until is not None and budget is None:
+        raise Error("until asks whether a split lasts: give what to split with budget=")
+    if not isinstance(policy_size, str) and int(policy_size) < 1:
+        raise Error(f"{policy_size} pages hold nothing: write 1 or more, or a share such as '10%'")
     with ExitStack() as stack:
         if out is None:
             out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nbuf-fleet-"))) / "fleet"

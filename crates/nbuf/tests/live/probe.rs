@@ -11,12 +11,17 @@ use nbuf::internal::sys::cgroup::Hierarchies;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::service::{Group, Service, children};
-use super::support::{Lock, NBUF, Need, Place, is_alive, requires_shared, skip, until, with_word};
+use super::support::{
+    Lock, NBUF, Need, Place, is_alive, requires, requires_shared, skip, until, with_word,
+};
 
 const PAGES: usize = 4000;
 /// Moments at which nbuf is killed, by stages that run at once: each waits most of the time.
 const KILLS: u64 = 24;
 const STAGES: u64 = 4;
+
+/// [`requires`] or [`requires_shared`].
+type Takes = fn(&[Need]) -> Option<Lock>;
 
 /// A service in groups of its own, its limit, and a place for what nbuf leaves.
 struct Stage {
@@ -29,9 +34,10 @@ struct Stage {
     _lock: Option<Lock>,
 }
 
-/// Leaves out a test that cannot run here. Each probe limits a group of its own.
-fn lock() -> Option<Lock> {
-    let lock = requires_shared(&[Need::Tracepoints, Need::Program("python3")])?;
+/// Leaves out a test that cannot run here. `takes` says whether others run next to it: each probe limits a group of
+/// its own, but how soon a limit is lifted again is a matter of time.
+fn lock(takes: Takes) -> Option<Lock> {
+    let lock = takes(&[Need::Tracepoints, Need::Program("python3")])?;
     if Hierarchies::of_this_process().memory_v1.is_none() {
         skip("no memory controller of version 1 to limit a group of our own");
         return None;
@@ -41,8 +47,8 @@ fn lock() -> Option<Lock> {
 
 impl Stage {
     /// The only one of its test.
-    fn new(name: &str, how: &str) -> Option<Self> {
-        let lock = lock()?;
+    fn new(takes: Takes, name: &str, how: &str) -> Option<Self> {
+        let lock = lock(takes)?;
         Some(Self { _lock: Some(lock), ..Self::below(name, how) })
     }
 
@@ -125,7 +131,7 @@ fn signal(process: u32, signal: Signal) {
 
 #[test]
 fn each_step_has_what_was_predicted_and_what_was_measured() {
-    let Some(stage) = Stage::new("steps", "skewed") else { return };
+    let Some(stage) = Stage::new(requires_shared, "steps", "skewed") else { return };
     let output = stage.probe(&["--max-pressure", "100%", "--probe-hold", "3s"]).output().unwrap();
     let live = document(&output);
     let text = String::from_utf8_lossy(&output.stderr);
@@ -152,7 +158,7 @@ fn each_step_has_what_was_predicted_and_what_was_measured() {
 
 #[test]
 fn pressure_ends_a_probe_and_the_report_says_so() {
-    let Some(stage) = Stage::new("pressure", "skewed") else { return };
+    let Some(stage) = Stage::new(requires_shared, "pressure", "skewed") else { return };
     let group = stage.group.0.to_str().unwrap();
     let words = ["--cgroup", group, "--probe", "--may-kill", "--target", "hit=0.6", "--for", "3s"];
     let mut nbuf = stage.nbuf(&words);
@@ -167,7 +173,7 @@ fn pressure_ends_a_probe_and_the_report_says_so() {
 
 #[test]
 fn sigkill_at_any_moment_leaves_the_limit_as_it_was() {
-    let Some(_lock) = lock() else { return };
+    let Some(_lock) = lock(requires) else { return };
     let under: u32 = std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..STAGES).map(|lane| scope.spawn(move || kills(lane))).collect();
         lanes.into_iter().map(|lane| lane.join().unwrap()).sum()
@@ -199,7 +205,7 @@ fn kills(lane: u64) -> u32 {
 
 #[test]
 fn signals_and_a_stop_bring_the_limit_back() {
-    let Some(_lock) = lock() else { return };
+    let Some(_lock) = lock(requires) else { return };
     std::thread::scope(|scope| {
         for (name, number) in [("int", Signal::INT), ("term", Signal::TERM)] {
             scope.spawn(move || {
@@ -230,7 +236,7 @@ fn signals_and_a_stop_bring_the_limit_back() {
 
 #[test]
 fn a_limit_that_another_program_sets_is_left_alone() {
-    let Some(_lock) = lock() else { return };
+    let Some(_lock) = lock(requires_shared) else { return };
     std::thread::scope(|scope| {
         for is_killed in [false, true] {
             scope.spawn(move || is_left_alone(is_killed));
@@ -263,7 +269,7 @@ fn is_left_alone(is_killed: bool) {
 
 #[test]
 fn a_later_run_restores_what_was_left_when_both_died() {
-    let Some(_lock) = lock() else { return };
+    let Some(_lock) = lock(requires_shared) else { return };
     std::thread::scope(|scope| {
         for by_command in [true, false] {
             scope.spawn(move || is_restored_later(by_command));
@@ -302,7 +308,7 @@ fn is_restored_later(by_command: bool) {
 
 #[test]
 fn memory_that_grows_under_the_hard_limit_lifts_it() {
-    let Some(stage) = Stage::new("grows", "grows") else { return };
+    let Some(stage) = Stage::new(requires, "grows", "grows") else { return };
     let nbuf = stage.spawn(&["--max-pressure", "100%", "--probe-hold", "20s"]);
     // The service grows when it is asked to.
     stage.lowered();
@@ -315,7 +321,7 @@ fn memory_that_grows_under_the_hard_limit_lifts_it() {
 
 #[test]
 fn what_may_not_be_probed_is_refused() {
-    let Some(stage) = Stage::new("refused", "skewed") else { return };
+    let Some(stage) = Stage::new(requires_shared, "refused", "skewed") else { return };
     let group = stage.group.0.to_str().unwrap().to_owned();
     let check = |words: &[&str], status: i32, want: &str| {
         let output = stage.nbuf(words).output().unwrap();
@@ -342,7 +348,7 @@ fn what_may_not_be_probed_is_refused() {
 
 #[test]
 fn a_caller_without_the_right_to_write_the_limit_is_refused() {
-    let Some(stage) = Stage::new("rights", "skewed") else { return };
+    let Some(stage) = Stage::new(requires_shared, "rights", "skewed") else { return };
     let needs = [Need::Program("setpriv"), Need::Nobody];
     if let Some(reason) = needs.iter().find_map(|need| super::support::missing(*need)) {
         return skip(&reason);

@@ -2,7 +2,8 @@
 //! in groups apart, none tidies up what another one should have removed itself.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +12,7 @@ use nbuf::internal::sys::process::signal;
 
 use super::{groups_below, groups_of, pids, until};
 
-/// A group in each hierarchy in which nbuf makes groups. Dropping it kills what is in it and removes it.
+/// A group in each hierarchy in which nbuf makes groups. Dropping it kills what is in it and below it, and removes all.
 #[derive(Debug)]
 pub(crate) struct Apart {
     /// None where no groups can be made: then it is our own group that counts.
@@ -35,8 +36,14 @@ impl Apart {
         let mut this = Self { groups: Vec::new() };
         for parent in parents.into_iter().flatten() {
             let group = parent.join(&name);
-            fs::create_dir(&group).ok()?;
-            this.groups.push(group);
+            match fs::create_dir(&group) {
+                Ok(()) => this.groups.push(group),
+                // Of an earlier process with our number, most likely.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    panic!("{} is there already; remove it", group.display())
+                }
+                Err(_) => return None,
+            }
         }
         Some(this)
     }
@@ -53,22 +60,25 @@ impl Apart {
         }
         groups_below(self.groups.iter().cloned(), nbuf)
     }
-
-    fn processes(&self) -> Vec<i32> {
-        let lists = self.groups.iter().map(|group| group.join("cgroup.procs"));
-        let texts = lists.map(|list| fs::read_to_string(list).unwrap_or_default());
-        texts
-            .flat_map(|text| text.lines().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
-            .collect()
-    }
 }
 
 impl Drop for Apart {
     fn drop(&mut self) {
         until("the groups are gone", || {
-            self.processes().into_iter().for_each(|pid| drop(signal(pid, 9)));
-            self.groups.retain(|group| fs::remove_dir(group).is_err());
-            self.groups.is_empty()
+            self.groups.iter().for_each(|group| end(group));
+            self.groups.iter().all(|group| !group.exists())
         });
     }
+}
+
+/// Kills what is in a group and below it, and removes what is empty, the deepest first.
+fn end(group: &Path) {
+    let entries = fs::read_dir(group).into_iter().flatten().flatten();
+    let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    below.for_each(|entry| end(&entry.path()));
+    let list = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    // Zero stands for a process that we cannot see, and would be all of our own.
+    let processes = list.lines().filter_map(|pid| pid.parse().ok()).filter(|&pid: &i32| pid > 0);
+    processes.for_each(|pid| drop(signal(pid, 9)));
+    let _ = fs::remove_dir(group);
 }

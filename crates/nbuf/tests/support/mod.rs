@@ -207,7 +207,8 @@ pub(crate) fn bytes(trace: &Trace, path: &Path, op: CacheEvent) -> Option<u64> {
     Some(here.map(|record| u64::from(record.length_bytes)).sum())
 }
 
-/// Waits until something is so; a deadline far off turns a hang into a failure.
+/// Waits until something is so; a deadline far off turns a hang into a failure, unless there is one already: a second
+/// panic, while what a test made is dropped, would end all tests of the program.
 #[track_caller]
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..3000 {
@@ -216,7 +217,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("waited in vain: {what}");
+    assert!(std::thread::panicking(), "waited in vain: {what}");
 }
 
 /// Whether a process has blocked `SIGINT`, which our program then receives by other means.

@@ -57,12 +57,17 @@ impl Drop for Pids {
     }
 }
 
+/// Status of a command that could not be put into a group; nbuf has no such status of its own.
+pub(crate) const NOT_JOINED: i32 = 99;
+
 /// The same command, which puts itself on these lists of processes first. Its process number is as without.
+/// Where it cannot, it ends as [`NOT_JOINED`] says, which a caller checks.
 pub(crate) fn joined(lists: impl Iterator<Item = PathBuf>, command: &Command) -> Command {
     let mut shell = Command::new("sh");
-    let script =
-        "while [ \"$1\" != -- ]; do echo $$ >\"$1\" || exit 99; shift; done; shift; exec \"$@\"";
-    shell.args(["-c", script, "sh"]).args(lists).arg("--");
+    let script = format!(
+        "while [ \"$1\" != -- ]; do echo $$ >\"$1\" || exit {NOT_JOINED}; shift; done; shift; exec \"$@\""
+    );
+    shell.args(["-c", &script, "sh"]).args(lists).arg("--");
     shell.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {

@@ -94,7 +94,7 @@ pub(super) fn answer(
 fn no_later(budget: Option<u64>) -> Warning {
     let text = match budget {
         None => "--until needs a --budget to say whether a split lasts",
-        Some(_) => "no request is later than --until: give a shorter time",
+        Some(_) => "--until compares nothing: no exact volume has requests before and after it",
     };
     Warning::Text(text.to_owned())
 }

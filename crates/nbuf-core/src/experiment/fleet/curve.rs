@@ -75,8 +75,11 @@ impl Curve {
         let hits = |mut packed: &[u8]| summary::take_hits(&mut packed).unwrap_or_default();
         let (early, late) = (hits(packed), hits(&self.packed).without(&hits(packed)));
         let curve =
-            |accesses, hits| Self::new(self.name.clone(), accesses, self.distinct, hits, None);
-        Some([curve(*accesses, &early), curve(self.accesses - accesses, &late)])
+            |accesses, distinct, hits| Self::new(self.name.clone(), accesses, distinct, hits, None);
+        // What is distinct before that time missed at every size. What is after it has all pages to keep.
+        let (_, cold) = early.steps(*accesses).ends();
+        let late = curve(self.accesses - accesses, self.distinct, &late);
+        Some([curve(*accesses, cold, &early), late])
     }
 
     /// The band of its misses at a size; nothing where they are exact.

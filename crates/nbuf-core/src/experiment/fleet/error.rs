@@ -64,6 +64,18 @@ pub enum Error {
         .0.display()
     )]
     NoHost(PathBuf),
+    /// Inputs of a host are of different clocks.
+    #[error(
+        "{} does not say when it began, and other inputs of host {host} do, so they cannot be merged by time: record it \
+         again without --anonymize, or leave it out",
+        .path.display()
+    )]
+    NoStart {
+        /// The host.
+        host: String,
+        /// The first such input.
+        path: PathBuf,
+    },
     /// Parts by hash are not to be had of several files with objects of their own.
     #[error(
         "--split hash cannot take the files of a directory together: give --by file or --by volume, or --split \

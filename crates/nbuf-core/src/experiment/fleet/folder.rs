@@ -5,7 +5,7 @@
 //! is left alone.
 
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -19,8 +19,8 @@ pub const TASKS: &str = "tasks.jsonl";
 /// The folders of results.
 const RESULTS: [&str; 2] = ["summaries", "rows"];
 
-/// A line of a plan has a name, and the paths of all inputs of a host.
-const LINE_BYTES_MAX: u64 = 1 << 24;
+/// More than the beginning of a plan is not read to know it.
+const HEAD_BYTES: u64 = 64;
 
 /// What the schema of a plan begins with, of whatever version.
 const SCHEMAS: &str = "nbuf.fleet-tasks/";
@@ -180,11 +180,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Whether a file begins with a task of any version.
 pub(super) fn first_line_is_ours(path: &Path) -> bool {
     let Ok(file) = fs::File::open(path) else { return false };
-    let mut line = Vec::new();
-    if BufReader::new(file.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line).is_err() {
-        return false;
-    }
-    let value: Option<serde_json::Value> = serde_json::from_slice(&line).ok();
-    let schema = value.as_ref().and_then(|value| value["schema"].as_str());
-    schema.is_some_and(|schema| schema.starts_with(SCHEMAS))
+    let mut head = Vec::new();
+    // The schema is written first; a line may have many inputs.
+    let is_read = file.take(HEAD_BYTES).read_to_end(&mut head).is_ok();
+    is_read && head.starts_with(format!("{{\"schema\":\"{SCHEMAS}").as_bytes())
 }

@@ -31,17 +31,25 @@ pub(super) fn candidates(files: Vec<Found>) -> Result<Vec<Candidate>, Error> {
             hosts.insert(group, (host, vec![started]));
         }
     }
-    let with_starts = |(mut host, starts): (Candidate, Vec<Option<u64>>)| {
-        // Recordings count time from their own beginning; other traces of a host share a clock.
-        if let Some(starts) = starts.into_iter().collect::<Option<Vec<u64>>>()
-            && let Some(&first) = starts.iter().min()
-            && starts.iter().any(|&start| start > first)
-        {
-            host.later_seconds = starts.iter().map(|start| start - first).collect();
-        }
-        host
-    };
-    Ok(hosts.into_values().map(with_starts).collect())
+    hosts.into_values().map(with_starts).collect()
+}
+
+/// Recordings count time from their own beginning; other traces of a host share a clock.
+fn with_starts((mut host, starts): (Candidate, Vec<Option<u64>>)) -> Result<Candidate, Error> {
+    if starts.iter().all(Option::is_none) {
+        return Ok(host);
+    }
+    let mut inputs = std::iter::once(&host.input).chain(&host.others).zip(&starts);
+    // An empty file has nothing to merge.
+    if let Some((input, _)) = inputs.find(|(input, start)| start.is_none() && input.bytes > 0) {
+        return Err(Error::NoStart { host: host.group.clone(), path: (&input.path).into() });
+    }
+    let first = starts.iter().flatten().min().copied().unwrap_or_default();
+    if starts.iter().flatten().any(|&start| start > first) {
+        let later = starts.iter().map(|start| start.unwrap_or(first) - first);
+        host.later_seconds = later.collect();
+    }
+    Ok(host)
 }
 
 /// The host of an input, by its path from the root.

@@ -140,6 +140,10 @@ pub(super) fn until_us(files: &[Found], spec: &Spec, until: Nanos) -> i64 {
         if is_native(&file.named) {
             return Some(0);
         }
+        // An empty file has none, and what is read of a pipe is gone.
+        if file.input.bytes == 0 {
+            return None;
+        }
         let format = spec.format.clone();
         let options = Options { format, problems_max: u64::MAX, ..Options::default() };
         let mut source = Source::open(std::slice::from_ref(&file.named), &options).ok()?;

@@ -38,7 +38,12 @@ impl Halves {
             return None;
         }
         let (past, rest) = (Fleet::of(&self.early), Fleet::of(&self.late));
-        let (old, _, _) = past.best(budget);
+        let (mut old, _, _) = past.best(budget);
+        // What no volume needed yet is shared out: it changes no misses of the past, and would not lie idle.
+        let idle = budget.saturating_sub(old.iter().sum());
+        for (pages, more) in old.iter_mut().zip(past.by(|_| 1, idle)) {
+            *pages += more;
+        }
         let (new, best, _) = rest.best(budget);
         let kept = rest.misses(&old);
         // The search for the best split is not exhaustive, and the old split is one more candidate.

@@ -28,6 +28,8 @@ pub(super) struct Pieces {
     pub(super) accesses: u64,
     pub(super) distinct: u64,
     pub(super) has_holes: bool,
+    /// Pieces in time, however they were cut.
+    pub(super) count: usize,
     pub(super) overlaps: bool,
     pub(super) last_ns: Option<i64>,
 }
@@ -59,7 +61,10 @@ impl Pieces {
                 self.early_alone = early;
                 self.segments.push(segment);
             }
-            FleetPiece::Whole | FleetPiece::Time { .. } => self.push(early, segment),
+            FleetPiece::Whole | FleetPiece::Time { .. } => {
+                self.count += 1;
+                self.push(early, segment);
+            }
             FleetPiece::Policies => {}
         }
         self.overlaps |= self.last_ns.is_some_and(|before| before > first) && last > 0;

@@ -14,7 +14,7 @@ use crate::experiment::grid::{Grid, Names, Plan};
 use crate::experiment::result::{FleetPolicyMisses, FleetRow, FleetTask, PolicyCurve};
 use crate::meter::segment::{NO_LIMIT, Segment};
 use crate::trace::request::Request;
-use crate::units::Bound;
+use crate::units::{Bound, SizeListError};
 use crate::workload::within::{Growing as _, take_within};
 
 /// What grows with a task.
@@ -40,14 +40,29 @@ pub(super) fn count(
     let Some(requests) = feed(&mut reader, &plan, &mut grids, is_over)? else { return Ok(None) };
     let names = reader.source.objects().to_vec();
     (row.requests, row.problems) = (requests, reader.source.problems().count);
+    reader.must_have_times()?;
+    // Volumes that discard only have no pages.
+    grids.retain(|_, grid| grid.distinct_pages() > 0);
     let mut again = false;
     for grid in grids.values_mut() {
-        again |= grid.again()?;
+        again |= match grid.again() {
+            // A share of few pages is one page.
+            Err(SizeListError::Zero) => {
+                let sizes = Some("1p".parse()?);
+                *grid = Grid::new(Plan { sizes, ..plan.clone() })?;
+                true
+            }
+            other => other?,
+        };
     }
     if again {
         let Some(mut reader) = Reader::open(task)? else { return Ok(Some(Vec::new())) };
         if feed(&mut reader, &plan, &mut grids, is_over)?.is_none() {
             return Ok(None);
+        }
+        grids.retain(|_, grid| grid.distinct_pages() > 0);
+        for grid in grids.values_mut() {
+            grid.again()?;
         }
     }
     let mut entries = Vec::new();

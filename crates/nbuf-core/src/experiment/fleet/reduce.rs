@@ -159,15 +159,18 @@ impl Reduced {
     fn add(&mut self, name: String, mut pieces: Pieces, (task, row): (&FleetTask, u64)) {
         let is_merged = pieces.segments.len() > 1 || pieces.parts.is_some();
         let early = pieces.early();
-        let Pieces { segments, parts, head, accesses, distinct, has_holes, .. } = pieces;
+        let Pieces { segments, parts, head, accesses, distinct, has_holes, count, .. } = pieces;
         if pieces.overlaps {
             self.overlaps.push(name.clone());
         }
         if has_holes && is_merged {
-            let error = format!(
-                "{name} discards pages, so its pieces cannot be merged: plan with --split none, and one file a \
-                 volume"
-            );
+            let remedy = if count == 1 {
+                "without --until"
+            } else {
+                "with --split none, and one file a volume"
+            };
+            let error =
+                format!("{name} discards pages, so its pieces cannot be merged: plan {remedy}");
             self.failures.push(FleetFailure { row, input: task.input.path.clone(), error });
             self.failed.push(name);
             return;

@@ -19,16 +19,22 @@ pub(super) fn policies(
         names.map(|policy| FleetPolicy { policy, ..FleetPolicy::default() }).collect();
     let mut all = FleetPolicies { size: size.to_owned(), ..FleetPolicies::default() };
     for (volume, (accesses, misses)) in volumes {
-        let Some(best) = misses.iter().map(|of| of.misses).min() else { continue };
+        // The optimum is a bound, which no cache can be. It is the best only where it is alone.
+        let real = || misses.iter().filter(|of| !is_bound(&of.policy));
+        let least = real().map(|of| of.misses).min();
+        let Some(best) = least.or_else(|| misses.iter().map(|of| of.misses).min()) else {
+            continue;
+        };
         all.volumes += 1;
         all.accesses += accesses;
         all.best_misses += best;
-        let winners = misses.iter().filter(|of| of.misses == best).count();
+        let winners = real().filter(|of| of.misses == best).count();
         for (policy, of) in policies.iter_mut().zip(misses) {
             policy.misses += of.misses;
-            policy.wins += u64::from(of.misses == best);
-            policy.wins_alone += u64::from(of.misses == best && winners == 1);
-            let misses_more = of.misses - best;
+            let wins = of.misses == best && !is_bound(&of.policy);
+            policy.wins += u64::from(wins);
+            policy.wins_alone += u64::from(wins && winners == 1);
+            let misses_more = of.misses.saturating_sub(best);
             policy.regret_misses += misses_more;
             if misses_more > policy.worst.as_ref().map_or(0, |worst| worst.misses_more) {
                 let accesses_share = misses_more as f64 / (*accesses).max(1) as f64;
@@ -44,6 +50,10 @@ pub(super) fn policies(
     policies.sort_by_key(|policy| policy.misses);
     all.policies = policies;
     Some(all)
+}
+
+fn is_bound(policy: &str) -> bool {
+    policy == "opt" || policy.starts_with("opt:")
 }
 
 #[cfg(test)]

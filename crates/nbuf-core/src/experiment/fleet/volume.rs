@@ -30,6 +30,9 @@ pub(super) struct Volume {
     since_cut: u64,
     /// Requests from this time on belong to the second part; nothing when that has begun, or there is none.
     until_ns: Option<i64>,
+    /// The time at which the first part ended, and whether an earlier request came later.
+    cut_ns: Option<i64>,
+    is_disordered: bool,
     /// Whether nothing is merged with it.
     is_alone: bool,
     /// The first part, when it is over: without its pages where nothing is merged.
@@ -56,6 +59,8 @@ impl Volume {
             head: Segment::empty(limit(piece)),
             since_cut: 0,
             until_ns: task.until_us.filter(|_| is_exact).map(|until| until.saturating_mul(1000)),
+            cut_ns: None,
+            is_disordered: false,
             is_alone: task.is_alone,
             early: None,
             has_holes: false,
@@ -72,7 +77,11 @@ impl Volume {
             let (before, after) = requests.split_at(at);
             self.add(before);
             self.end_first_part();
+            self.cut_ns = Some(until);
             rest = after;
+        }
+        if let Some(cut) = self.cut_ns {
+            self.is_disordered |= rest.iter().any(|request| request.time_ns < cut);
         }
         self.add(rest);
     }
@@ -123,6 +132,11 @@ impl Volume {
         }
     }
 
+    /// Whether the first part of the time is over.
+    pub(super) fn is_cut(&self) -> bool {
+        self.early.is_some()
+    }
+
     /// Memory in use.
     pub(super) fn bytes(&self) -> u64 {
         let kept = self.early.as_ref().map_or(0, |early| early.first.len() + early.last.len());
@@ -153,7 +167,9 @@ impl Volume {
         if self.until_ns.is_some() {
             self.end_first_part();
         }
-        (self.segment(), self.early)
+        // What is alone can go without its first part; what is merged shows its disorder in its pieces.
+        let early = self.early.take().filter(|_| !(self.is_alone && self.is_disordered));
+        (self.segment(), early)
     }
 }
 

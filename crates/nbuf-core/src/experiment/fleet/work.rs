@@ -3,7 +3,7 @@
 //! Invariant: the same row and input leave the same summary, wherever and however often. A bad input, too little
 //! memory or a defect of ours is an error in the row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -143,9 +143,7 @@ fn curves(
     row.requests = requests;
     row.problems = reader.source.problems().count;
     let names = reader.source.objects().to_vec();
-    if !task.others.is_empty() && volumes.values().all(|volume| volume.times_ns == Some((0, 0))) {
-        return Err(Failed::NoTimes(task.volume.clone()));
-    }
+    reader.must_have_times()?;
     let has_objects = task.by == FleetBy::Directory && unit == Unit::Bytes;
     let objects = if has_objects { names.clone() } else { Vec::new() };
     let entries = volumes.into_iter().map(|(object, volume)| Entry {
@@ -163,31 +161,48 @@ pub(super) struct Reader<'a> {
     task: &'a FleetTask,
     pub(super) source: Source,
     bound: Bound,
+    /// Whether a request that was read has a time.
+    has_times: bool,
 }
 
 impl<'a> Reader<'a> {
     /// Opens the inputs; nothing where the only one has no requests and may have none.
     pub(super) fn open(task: &'a FleetTask) -> Result<Option<Self>, Failed> {
-        let mut paths = vec![PathBuf::from(&task.input.path)];
-        let full = task.others.iter().filter(|input| input.bytes > 0);
-        paths.extend(full.map(|input| PathBuf::from(&input.path)));
-        if paths.len() > 1 && task.input.bytes == 0 {
-            paths.remove(0);
-        }
+        let inputs = std::iter::once(&task.input).chain(&task.others);
+        let mut paths: Vec<PathBuf> = inputs.map(|input| PathBuf::from(&input.path)).collect();
+        let later = task.later_seconds.iter().map(|&seconds| nanoseconds(seconds));
         let bound = Bound { allowed: Bytes(task.memory_bytes), remedy: LESS };
-        let options = Options {
+        let mut options = Options {
             memory: bound,
             format: task.format.as_deref().map(str::parse::<Parameters>).transpose()?,
             problems_max: PROBLEMS_MAX,
             merge: task.by == FleetBy::Host,
-            later_ns: task.later_seconds.iter().map(|&seconds| nanoseconds(seconds)).collect(),
+            later_ns: later.collect(),
             ..Options::default()
         };
-        match Source::open(&paths, &options) {
-            // An hour without requests is a part of a volume.
-            Err(SourceError::Empty { .. }) if task.by != FleetBy::File => Ok(None),
-            opened => Ok(Some(Self { task, source: opened?, bound })),
+        while !paths.is_empty() {
+            match Source::open(&paths, &options) {
+                // An hour without requests is a part of a volume. A packed one has a few bytes.
+                Err(SourceError::Empty { path }) if task.by != FleetBy::File => {
+                    let Some(at) = paths.iter().position(|one| *one == path) else { break };
+                    paths.remove(at);
+                    if at < options.later_ns.len() {
+                        options.later_ns.remove(at);
+                    }
+                }
+                opened => return Ok(Some(Self { task, source: opened?, bound, has_times: false })),
+            }
         }
+        Ok(None)
+    }
+
+    /// An error where inputs that were read to their end are merged by time and have none.
+    pub(super) fn must_have_times(&self) -> Result<(), Failed> {
+        let reads_all = !matches!(self.task.piece, FleetPiece::Time { to: Some(_), .. });
+        if self.task.others.is_empty() || self.has_times || !reads_all {
+            return Ok(());
+        }
+        Err(Failed::NoTimes(self.task.volume.clone()))
     }
 
     /// Hands over the requests between two places, sorted by volume, with the memory that is left. How many there
@@ -209,6 +224,8 @@ impl<'a> Reader<'a> {
             }
             let requests = clip(&batch.requests, from.saturating_sub(seen), to - seen);
             seen += batch.requests.len() as u64;
+            self.has_times =
+                self.has_times || batch.requests.iter().any(|request| request.time_ns != 0);
             wanted += requests.len() as u64;
             let bound = self.bound.without(self.source.bytes());
             if self.task.by != FleetBy::Volume {
@@ -256,13 +273,16 @@ fn clip(requests: &[Request], from: u64, to: u64) -> &[Request] {
 fn entry(task: &FleetTask, names: &[String], object: u32, volume: Volume) -> Entry {
     let name = name(task, names, object);
     let (mut distinct, has_holes) = (volume.distinct(), volume.has_holes);
+    let is_cut = volume.is_cut();
     let times_ns = volume.times_ns.unwrap_or_default();
     let (mut segment, early) = volume.finish();
     if task.is_alone {
         // Nothing is merged with it by time: its hits are all.
         (segment.first, segment.last) = (Vec::new(), Vec::new());
-    } else if let Some(early) = &early {
-        distinct += early.first.len() as u64;
+    } else if is_cut && let Some(early) = &early {
+        // Some pages are in both parts.
+        let pages: BTreeSet<&u64> = early.first.iter().chain(&segment.first).collect();
+        distinct = pages.len() as u64;
     }
     let policies = Vec::new();
     Entry { name, distinct, has_holes, times_ns, segment, early, policies, objects: Vec::new() }

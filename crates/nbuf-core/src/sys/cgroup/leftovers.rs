@@ -1,14 +1,21 @@
 //! Groups that bear our name and whose owner is dead: all of us were killed at once.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::Hierarchies;
 use super::container::Nest;
-use super::removal::{end_processes, remove};
+use super::removal::end_processes;
 use crate::sys::process;
 
-/// Ends what runs in such groups, removes them, and gives back their paths.
+/// As long as for other groups: nothing holds out longer but what the kernel itself cannot end.
+const GIVE_UP: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Ends what runs in such groups, removes them, and gives back their paths. What another process removed meanwhile,
+/// such as the watchdog of its owner, is not among them.
 ///
 /// Only groups directly below our own are looked at, and only names from our own pid namespace:
 /// elsewhere a process number says nothing about an owner.
@@ -29,6 +36,7 @@ pub fn sweep(hierarchies: &Hierarchies) -> Vec<PathBuf> {
     removed
 }
 
+/// Whether it was us who removed it.
 fn remove_orphan(path: &Path) -> bool {
     // The group of a container has groups of its engine below it, and others of its name elsewhere.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -36,9 +44,25 @@ fn remove_orphan(path: &Path) -> bool {
     nest.iter().for_each(Nest::end);
     end_processes(path);
     let _ = fs::write(path.join("memory.force_empty"), "0");
-    remove(path);
+    let is_removed = removes(path);
     nest.iter().for_each(Nest::remove);
-    !path.exists()
+    is_removed
+}
+
+/// Removes an empty group; the kernel may need a moment after the last process. Nothing is removed where it is gone.
+fn removes(path: &Path) -> bool {
+    let started_ns = process::monotonic_ns();
+    loop {
+        match fs::remove_dir(path) {
+            Ok(()) => return true,
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {}
+            Err(_) => return false,
+        }
+        if u128::from(process::monotonic_ns() - started_ns) >= GIVE_UP.as_nanos() {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Whether the owner in a group's name is dead: no process of that number, or one that started at
@@ -60,6 +84,16 @@ fn is_orphan(name: &str, namespace: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_we_removed_ourselves_counts() {
+        let directory = tempfile::tempdir().unwrap();
+        let group = directory.path().join("group");
+        fs::create_dir(&group).unwrap();
+        assert!(removes(&group) && !group.exists());
+        // Another process was first.
+        assert!(!removes(&group));
+    }
 
     #[test]
     fn only_our_dead_are_orphans() {

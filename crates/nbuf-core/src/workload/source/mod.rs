@@ -159,7 +159,7 @@ impl Source {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
             let input = Input::open(path, memory, &mut counter)?;
-            let opened: Opened = open(input, &options, paths.len() == 1)?;
+            let opened: Opened = open(input, &options, paths.len())?;
             held += opened.bytes;
             if opened.bytes > 0 {
                 counter.forget();

@@ -25,8 +25,11 @@ pub(super) struct Opened {
     pub(super) bytes: u64,
 }
 
-/// Finds out what an input is and how it is read.
-pub(super) fn open(input: Input, options: &Options, is_alone: bool) -> Result<Opened, SourceError> {
+/// Inputs that are merged are read at once: each has threads of its own up to this number of them.
+const THREADED_INPUTS_MAX: usize = 8;
+
+/// Finds out what an input is and how it is read, as one of several inputs.
+pub(super) fn open(input: Input, options: &Options, inputs: usize) -> Result<Opened, SourceError> {
     if input.head.is_empty() {
         return Err(SourceError::Empty { path: input.path });
     }
@@ -61,8 +64,10 @@ pub(super) fn open(input: Input, options: &Options, is_alone: bool) -> Result<Op
     let wrong = |source| SourceError::Parameter { path, source };
     let first = make(parameters, head).map_err(wrong)?;
     (detected.unit, detected.has_sizes) = (first.unit, first.has_sizes);
-    let goes_on = first.parser.goes_on().is_some() && !is_alone;
-    let stream = stream(input, first.parser, is_lines, parameters, make, goes_on);
+    // A parser that reads the next input too cannot be with another thread.
+    let goes_on = first.parser.goes_on().is_some() && inputs > 1;
+    let is_one_of_many = options.merge && inputs > THREADED_INPUTS_MAX;
+    let stream = stream(input, first.parser, is_lines, parameters, make, goes_on || is_one_of_many);
     Ok(Opened {
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,
         detected,
@@ -79,11 +84,10 @@ fn stream(
     is_lines: bool,
     parameters: &Parameters,
     make: Make,
-    goes_on: bool,
+    is_read_here: bool,
 ) -> Result<Stream, (std::path::PathBuf, ParameterError)> {
     let path = input.path.clone();
-    // A parser that reads the next input too cannot be with another thread.
-    if input.is_whole || goes_on {
+    if input.is_whole || is_read_here {
         return Ok(Stream::Feed(Box::new(Feed::new(input, parser))));
     }
     if is_lines {

@@ -141,7 +141,7 @@ impl<O: Order, C: Clock> Model<'_, O, C> {
         if marked {
             self.arena.set(slot, flag::READAHEAD);
         }
-        if self.stream.files[touch.file as usize].is_text(page) {
+        if self.stream.files[touch.file as usize].has_text(page, count) {
             self.arena.set(slot, flag::TEXT);
         }
         self.order.inserted(&mut self.arena, slot, shadow.map(|entry| entry & !SHADOW));

@@ -37,9 +37,9 @@ pub(super) struct FileShape {
 }
 
 impl FileShape {
-    /// Whether a page is text of a program.
-    pub(super) fn is_text(&self, page: u32) -> bool {
-        (self.text.0..self.text.1).contains(&page)
+    /// Whether some of these pages are text of a program.
+    pub(super) fn has_text(&self, first: u32, count: u32) -> bool {
+        first < self.text.1 && self.text.0 < first + count
     }
 }
 
