@@ -93,12 +93,7 @@ impl Leavers {
             let is_home = is_inside(&self.home, &group);
             self.entered |= is_home;
             let is_waiting = !self.entered && group == self.ours;
-            // One that ends gives up its memory, then its group, which is the root's from then on.
-            if is_home
-                || is_waiting
-                || self.known.contains(&pid)
-                || !has_memory(pid)
-                || !has_run(pid)
+            if is_home || is_waiting || self.known.contains(&pid) || is_ending(pid) || !has_run(pid)
             {
                 continue;
             }
@@ -124,9 +119,14 @@ impl Leavers {
     }
 }
 
-fn has_memory(pid: i32) -> bool {
-    let sizes = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-    sizes.split_whitespace().next().is_some_and(|pages| pages != "0")
+/// Whether it is about to end, or has ended. From then on the kernel writes the root for its group of version 1, while it
+/// may have its memory for long (`PF_EXITING`, `proc_cgroup_show`).
+fn is_ending(pid: i32) -> bool {
+    const EXITING: u64 = 4;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name: state, four numbers of processes and terminals, the group in front, and the flags.
+    let flags = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(6));
+    flags.and_then(|flags| flags.parse::<u64>().ok()).is_none_or(|flags| flags & EXITING != 0)
 }
 
 /// Whether it has had a processor, as far as this kernel counts that: it is the third number.
@@ -157,6 +157,23 @@ mod tests {
     fn who_runs_has_run() {
         assert!(has_run(i32::try_from(std::process::id()).unwrap()));
         assert!(has_run(0), "without the counts all have");
+    }
+
+    #[test]
+    fn who_has_ended_is_ending_and_who_runs_is_not() {
+        assert!(!is_ending(i32::try_from(std::process::id()).unwrap()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        // It stays until it is waited for.
+        for _ in 0..1000 {
+            if is_ending(pid) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(is_ending(pid));
+        child.wait().unwrap();
+        assert!(is_ending(pid), "there is none of this number");
     }
 
     #[test]
