@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -44,6 +45,7 @@ struct Display {
     /// The far side, which keeps its settings.
     terminal: OwnedFd,
     written: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
     /// Rows and columns.
     size: (u16, u16),
 }
@@ -55,13 +57,14 @@ impl Display {
         let written = Arc::new(Mutex::new(Vec::new()));
         let mut reader = File::from(near.try_clone().unwrap());
         let into = Arc::clone(&written);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
                 into.lock().unwrap().extend(&bytes[..count]);
             }
         });
-        Self { child, keys: near.into(), terminal: far.into(), written, size: (rows, columns) }
+        let size = (rows, columns);
+        Self { child, keys: near.into(), terminal: far.into(), written, reader, size }
     }
 
     fn text(&self) -> String {
@@ -92,7 +95,11 @@ impl Display {
         until("the cursor is back", || self.text().contains("\x1b[?25h"));
         let modes = tcgetattr(&self.terminal).unwrap().local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO), "{modes:?}");
-        self.text()
+        // With the last one gone that can write to it, all that was written is read.
+        let Self { terminal, reader, written, .. } = self;
+        drop(terminal);
+        reader.join().unwrap();
+        String::from_utf8_lossy(&written.lock().unwrap()).into_owned()
     }
 }
 
