@@ -64,7 +64,9 @@ impl Nest {
 
     /// Removes ours, where an engine made it, and what it made above.
     pub(super) fn remove(&self) {
-        self.directories.iter().for_each(|directory| removal::remove(directory));
+        for directory in &self.directories {
+            removal::remove(directory);
+        }
         for above in &self.made_above {
             let _ = fs::remove_dir(above);
         }

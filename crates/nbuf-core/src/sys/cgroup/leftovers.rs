@@ -1,18 +1,12 @@
 //! Groups that bear our name and whose owner is dead: all of us were killed at once.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::Hierarchies;
 use super::container::Nest;
-use super::removal::end_processes;
+use super::removal::{end_processes, remove};
 use crate::sys::process;
-
-/// As long as for other groups: nothing holds out longer but what the kernel itself cannot end.
-const GIVE_UP: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(2);
 
 /// Ends what runs in such groups, removes them, and gives back their paths. What another process removed meanwhile,
 /// such as the watchdog of its owner, is not among them.
@@ -44,25 +38,9 @@ fn remove_orphan(path: &Path) -> bool {
     nest.iter().for_each(Nest::end);
     end_processes(path);
     let _ = fs::write(path.join("memory.force_empty"), "0");
-    let is_removed = removes(path);
+    let is_removed = remove(path);
     nest.iter().for_each(Nest::remove);
     is_removed
-}
-
-/// Removes an empty group; the kernel may need a moment after the last process. Nothing is removed where it is gone.
-fn removes(path: &Path) -> bool {
-    let started_ns = process::monotonic_ns();
-    loop {
-        match fs::remove_dir(path) {
-            Ok(()) => return true,
-            Err(error) if error.kind() == ErrorKind::ResourceBusy => {}
-            Err(_) => return false,
-        }
-        if u128::from(process::monotonic_ns() - started_ns) >= GIVE_UP.as_nanos() {
-            return false;
-        }
-        std::thread::sleep(LOOK);
-    }
 }
 
 /// Whether the owner in a group's name is dead: no process of that number, or one that started at
@@ -90,9 +68,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let group = directory.path().join("group");
         fs::create_dir(&group).unwrap();
-        assert!(removes(&group) && !group.exists());
+        assert!(remove(&group) && !group.exists());
         // Another process was first.
-        assert!(!removes(&group));
+        assert!(!remove(&group));
     }
 
     #[test]

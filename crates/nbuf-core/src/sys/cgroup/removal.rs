@@ -33,15 +33,16 @@ pub(super) fn end_processes(directory: &Path) {
     }
 }
 
-/// Removes an empty group; the kernel may need a moment after the last process.
-pub(super) fn remove(directory: &Path) {
+/// Removes an empty group; the kernel may need a moment after the last process. Whether it was us who removed it.
+pub(super) fn remove(directory: &Path) -> bool {
     let started_ns = process::monotonic_ns();
     while u128::from(process::monotonic_ns() - started_ns) < GIVE_UP.as_nanos() {
         match fs::remove_dir(directory) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
                 let _ = poll(&mut [], Some(&LOOK));
             }
-            _ => return,
+            removed => return removed.is_ok(),
         }
     }
+    false
 }
