@@ -3,6 +3,7 @@
 pub(crate) mod apart;
 pub(crate) mod lock;
 pub(crate) mod pids;
+pub(crate) mod tracepoints;
 pub(crate) mod truth;
 
 use std::ffi::OsStr;
@@ -17,7 +18,7 @@ pub(crate) use lock::Lock;
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::internal::sys::process;
 use nbuf::internal::workload::record::mounted::Mounted;
-use nbuf::internal::workload::record::{events, names, perf};
+use nbuf::internal::workload::record::names;
 use nbuf::trace::{CacheEvent, Trace};
 use nbuf::workload::format::native;
 
@@ -60,10 +61,7 @@ fn are_met(needs: &[Need]) -> bool {
 pub(crate) fn missing(need: Need) -> Option<String> {
     match need {
         Need::Tracepoints if !process::is_root() => Some("recording needs root".into()),
-        Need::Tracepoints => {
-            let prepared = perf::Perf::prepare(&events::SOURCES);
-            prepared.err().map(|error| format!("recording: {error}"))
-        }
+        Need::Tracepoints => tracepoints::missing(),
         Need::Loop => {
             let free = Command::new("losetup").arg("-f").output();
             let has = free.is_ok_and(|output| output.status.success());
