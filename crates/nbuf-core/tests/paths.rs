@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nbuf::internal::path::data::Data;
 use nbuf::internal::path::{
@@ -27,6 +28,9 @@ const ORDERS: [Order; 5] = [
 const MEMORY: &str = "/dev/shm";
 /// A disc: `/tmp` may be memory.
 const DISC: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// As many rows are tried at a time: most of them wait for the disc.
+const LANES: usize = 4;
 
 /// A place, and its file.
 struct Place {
@@ -77,6 +81,21 @@ fn patterns(direction: Direction, most: u64) -> impl Iterator<Item = Pattern> {
         })
     });
     all.filter(move |pattern| pattern.operations() <= most)
+}
+
+/// Tries each row that goes this way.
+fn each_row(direction: Direction, check: impl Fn(&Row) + Sync) {
+    let rows = PATHS.iter().filter(|row| row.directions.contains(&direction));
+    let (rows, next): (Vec<&Row>, _) = (rows.collect(), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(row);
+                }
+            });
+        }
+    });
 }
 
 fn check_reading(row: &Row, pattern: Pattern, place: &Place, bytes: &[u8]) {
@@ -141,12 +160,12 @@ fn every_row_reads_what_the_standard_library_reads() {
     for size in SIZES {
         let bytes = data.at(12_288, usize::try_from(size).unwrap());
         let place = Place::new(DISC, bytes);
-        for row in PATHS.iter().filter(|row| row.directions.contains(&Direction::Read)) {
+        each_row(Direction::Read, |row| {
             let most = if row.name.contains("direct") { 130 } else { 13_000 };
             patterns(Direction::Read, most)
                 .filter(|pattern| pattern.size_bytes == size)
                 .for_each(|pattern| check_reading(row, pattern, &place, bytes));
-        }
+        });
     }
 }
 
@@ -158,13 +177,13 @@ fn every_row_leaves_the_same_file() {
             support::skip(&format!("there is no {directory}"));
             continue;
         }
-        for row in PATHS.iter().filter(|row| row.directions.contains(&Direction::Write)) {
+        each_row(Direction::Write, |row| {
             let patterns = patterns(Direction::Write, most);
             for pattern in patterns.filter(|pattern| sizes.contains(&pattern.size_bytes)) {
                 check_writing(row, pattern, false, directory);
                 check_writing(row, pattern, true, directory);
             }
-        }
+        });
     }
 }
 
