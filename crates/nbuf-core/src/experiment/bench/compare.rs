@@ -13,10 +13,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Error;
-use super::comparisons::waits_for_device;
+use super::bound::Bound;
 use crate::experiment::document;
 use crate::experiment::result::{BenchDocument, BenchReference, BenchRow, Trust};
-use crate::experiment::statistics::{Ranks, Spread, holm};
+use crate::experiment::statistics::{Ranks, holm, percentile};
 
 /// A test that both documents have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,10 +37,8 @@ pub struct Compared {
 
 /// How often one comparison may have any false verdict.
 const LEVEL: f64 = 0.05;
-/// By how much two runs of one program may differ, in memory and where a device waits. From the runs in
-/// `docs/performance.md`.
-const RUNS: f64 = 0.04;
-const RUNS_DEVICE: f64 = 0.12;
+/// The percentile of reference jobs that a processor of their own gives, as samples that count have one.
+const ALONE: f64 = 0.9;
 
 /// Reads two documents from files. Rates through different C libraries are not compared: their calls and
 /// buffers differ.
@@ -70,7 +68,9 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
     let is_same = |a: &BenchRow, b: &BenchRow| b.test == a.test && b.size_bytes == a.size_bytes;
     let pairs: Vec<(&BenchRow, &BenchRow)> =
         a.rows.iter().filter_map(|a| Some((a, b.rows.iter().find(|b| is_same(a, b))?))).collect();
-    judge(&pairs, Runs::Two { moved: moved(&a.reference, &b.reference).processor })
+    let moved = moved(&a.reference, &b.reference).processor;
+    let copy_rate = a.machine.copy_bytes_per_second.max(b.machine.copy_bytes_per_second);
+    judge(&pairs, Runs::Two { moved, copy_rate })
 }
 
 /// By how much the machine itself differed between two runs.
@@ -86,12 +86,11 @@ pub struct Moved {
 
 /// Compares the reference jobs of two runs. Documents that are older than these jobs give 0.
 pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
-    let change = |a: &[f64], b: &[f64]| {
-        let median = |rates: &[f64]| Spread::of(rates.iter().copied()).map(|spread| spread.median);
-        median(a).zip(median(b)).map_or(0.0, |(a, b)| (b / a).ln().abs())
+    let change = |a: &[f64], b: &[f64], part: f64| {
+        percentile(a, part).zip(percentile(b, part)).map_or(0.0, |(a, b)| (b / a).ln().abs())
     };
-    let processor = change(&a.calls, &b.calls).max(change(&a.loops, &b.loops));
-    Moved { processor, copies: change(&a.copies, &b.copies) }
+    let processor = change(&a.calls, &b.calls, ALONE).max(change(&a.loops, &b.loops, ALONE));
+    Moved { processor, copies: change(&a.copies, &b.copies, 0.5) }
 }
 
 /// Where the two rows of a pair come from.
@@ -103,6 +102,8 @@ pub(super) enum Runs {
     Two {
         /// What the processor did faster or slower in one of them.
         moved: f64,
+        /// What it copies in its caches, in bytes a second.
+        copy_rate: f64,
     },
 }
 
@@ -117,7 +118,11 @@ pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)], runs: Runs) -> Vec<Compare
     rows.map(|((&(a, b), chance), is_of_other_ranks)| {
         let is_apart = match runs {
             Runs::One => are_outside(a, b),
-            Runs::Two { moved } => differ_beyond_runs(a, b, moved, &mut ranks),
+            Runs::Two { moved, copy_rate } => {
+                let bound =
+                    Bound::of(a.state, a.bytes_per_second.max(b.bytes_per_second), copy_rate);
+                differ_beyond_runs(a, b, (bound, moved), &mut ranks)
+            }
         };
         Compared {
             test: a.test.clone(),
@@ -137,12 +142,17 @@ fn are_outside(a: &BenchRow, b: &BenchRow) -> bool {
     is_outside(a.bytes_per_second, b) && is_outside(b.bytes_per_second, a)
 }
 
-fn differ_beyond_runs(a: &BenchRow, b: &BenchRow, moved: f64, ranks: &mut Ranks) -> bool {
+fn differ_beyond_runs(
+    a: &BenchRow,
+    b: &BenchRow,
+    (bound, moved): (Bound, f64),
+    ranks: &mut Ranks,
+) -> bool {
     let logarithms = |row: &BenchRow| -> Vec<f64> {
         row.process_rates.iter().map(|rate| rate.max(f64::MIN_POSITIVE).ln()).collect()
     };
     let difference = ranks.difference(&logarithms(a), &logarithms(b));
-    let most = if waits_for_device(a.state) { RUNS_DEVICE.ln_1p() } else { RUNS.ln_1p() + moved };
+    let most = bound.limit().ln_1p() + if bound == Bound::Device { 0.0 } else { moved };
     *difference.start() > most || *difference.end() < -most
 }
 
@@ -191,6 +201,14 @@ mod tests {
         // The ranks differ, but runs of one program are known to differ as much.
         check(1.06, State::Hot, "unsure");
         check(1.12, State::Synced, "unsure");
+        // What neighbours share with it differs as much.
+        let of = |factor| {
+            let mut document = document(vec![row("r", times(factor), 0.03)]);
+            document.machine.copy_bytes_per_second = 150.0;
+            document
+        };
+        assert_eq!(compare(&of(1.0), &of(1.12))[0].verdict, "unsure");
+        assert_eq!(compare(&of(1.0), &of(1.25))[0].verdict, "faster");
     }
 
     #[test]
@@ -198,7 +216,10 @@ mod tests {
         let rates = [97.0, 98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
         let (a, b) = (row("r", rates, 0.03), row("r", rates.map(|rate| rate * 1.06), 0.03));
         assert_eq!(judge(&[(&a, &b)], Runs::One)[0].verdict, "faster");
-        assert_eq!(judge(&[(&a, &b)], Runs::Two { moved: 0.0 })[0].verdict, "unsure");
+        assert_eq!(
+            judge(&[(&a, &b)], Runs::Two { moved: 0.0, copy_rate: 0.0 })[0].verdict,
+            "unsure"
+        );
         let wide = BenchRow { high: 110.0, ..a };
         assert_eq!(judge(&[(&wide, &b)], Runs::One)[0].verdict, "unsure");
     }

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod advise;
+mod bound;
 mod check;
 mod child;
 mod clean;

@@ -1,10 +1,11 @@
 //! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their proof
 //! held against their labels.
 
+use super::bound::Bound;
 use super::child::pattern;
 use super::measure::{Bench, Effort};
 use super::table::Test;
-use super::{Error, comparisons, label_check};
+use super::{Error, label_check};
 use crate::clock::Random;
 use crate::experiment::result::{BenchRow, BenchSample, BenchTask, Refused, Trust};
 use crate::experiment::statistics::{Spread, rerun_interval};
@@ -19,12 +20,11 @@ pub(super) const PROCESSES_MIN: u64 = 7;
 const CEILING: f64 = 2.0;
 /// A median of fewer clean samples of a process is not taken.
 const CLEAN_MIN: usize = 2;
-/// What runs differ by beyond what processes of one run do: as a factor of what those differ by, since a
-/// noisy machine is noisier still an hour later; and as parts of a rate, in memory and where a device
-/// waits. From the runs in `docs/performance.md`.
-const RUNS_FACTOR: f64 = 1.15;
-const RUNS: f64 = 0.015;
-const RUNS_DEVICE: f64 = 0.12;
+/// Where at least this many processes have clean samples, only these count.
+const PROCESSES_ALONE_MIN: usize = 11;
+/// How many times as much as their processes runs differ: a noisy machine is noisier still an hour later.
+/// From the runs in `docs/performance.md`.
+const RUNS_FACTOR: f64 = 1.5;
 /// For the order of tests: any number would do, the same in every run.
 const SEED: u64 = 0x6e62_7566;
 
@@ -127,9 +127,9 @@ impl Bench<'_> {
         }
         let nothing = || refused(test, "no sample was taken".to_owned(), false);
         let (process_rates, trust) = rates(groups);
-        let between = if comparisons::is_device(test) { RUNS_DEVICE } else { RUNS };
         let interval = rerun_interval(&process_rates).ok_or_else(nothing)?;
-        let interval = interval.stretched(RUNS_FACTOR).widened(between);
+        let bound = Bound::of(test.state, interval.median, self.copy_rate);
+        let interval = interval.stretched(RUNS_FACTOR).widened(bound.range());
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(
                 "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \
@@ -181,9 +181,12 @@ fn is_due(round: u64, all: u64, processes: u64) -> bool {
 }
 
 /// What each process gives: the median rate of what may be counted. And how far they are to be trusted.
+///
+/// Processes without clean samples do not count where there are enough others: the median would go by how
+/// many of them had company, which another run has more or less of.
 pub(super) fn rates(groups: &[Vec<BenchSample>]) -> (Vec<f64>, Trust) {
     let (mut all, mut clean) = (0, 0);
-    let mut rates = Vec::with_capacity(groups.len());
+    let (mut alone, mut rates) = (Vec::new(), Vec::with_capacity(groups.len()));
     for group in groups {
         let of = |only_clean: bool| {
             let kept = group.iter().filter(|sample| sample.is_clean || !only_clean);
@@ -192,11 +195,17 @@ pub(super) fn rates(groups: &[Vec<BenchSample>]) -> (Vec<f64>, Trust) {
         let (whole, kept) = (of(false), of(true));
         all += whole.map_or(0, |spread| spread.count);
         clean += kept.map_or(0, |spread| spread.count);
-        rates.extend(kept.filter(|kept| kept.count >= CLEAN_MIN).or(whole).map(|s| s.median));
+        let kept = kept.filter(|kept| kept.count >= CLEAN_MIN);
+        alone.extend(kept.map(|spread| spread.median));
+        rates.extend(kept.or(whole).map(|spread| spread.median));
+    }
+    let are_enough_alone = alone.len() >= PROCESSES_ALONE_MIN;
+    if are_enough_alone {
+        rates = alone;
     }
     let trust = match clean {
         clean if clean * 3 >= all => Trust::Clean,
-        clean if clean >= CLEAN_MIN * groups.len() => Trust::Few,
+        clean if are_enough_alone || clean >= CLEAN_MIN * groups.len() => Trust::Few,
         _ => Trust::Contended,
     };
     (rates, trust)
@@ -237,5 +246,21 @@ mod tests {
         check(1, 20, (1e9 / 9.0, Trust::Contended));
         check(0, 3, (1e9 / 9.0, Trust::Contended));
         assert_eq!(rates(&[]), (Vec::new(), Trust::Clean));
+    }
+
+    #[test]
+    fn processes_that_were_never_alone_do_not_count_next_to_enough_that_were() {
+        let check = |alone: usize, disturbed: usize, want: usize| {
+            let mut groups = vec![vec![sample(1000, true); 6]; alone];
+            groups.extend(vec![vec![sample(1300, false); 6]; disturbed]);
+            let (rates, trust) = rates(&groups);
+            assert_eq!(rates.len(), want, "{alone} {disturbed}");
+            let is_fast = rates.iter().all(|rate| (rate / 1e9 - 1.0).abs() < 1e-9);
+            assert_eq!(is_fast, want == alone, "{alone} {disturbed}");
+            trust
+        };
+        assert_eq!(check(20, 40, 20), Trust::Clean);
+        assert_eq!(check(11, 49, 11), Trust::Few);
+        assert_eq!(check(10, 50, 60), Trust::Contended);
     }
 }

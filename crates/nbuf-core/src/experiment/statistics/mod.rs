@@ -13,7 +13,7 @@ mod signed;
 mod spread;
 
 pub(super) use bootstrap::{Interval, interval_of_median};
-pub(super) use floor::Floor;
+pub(super) use floor::{Floor, percentile};
 pub(super) use line::fit_line;
 pub(super) use pairs::{Finding, Ratio, Turn, Verdict, abba};
 pub(super) use ranks::{Ranks, holm};

@@ -34,8 +34,9 @@ pub(crate) fn loop_ns() -> u64 {
 
 /// Whether a loop of this time had the core for itself, where the shortest took `best_ns`.
 pub(crate) fn is_alone(loop_ns: u64, best_ns: u64) -> bool {
-    /// Clocks differ by as much in percent.
-    const SLACK_PERCENT: u64 = 15;
+    /// What loops alone differ by, in percent: 0.4 on the EPYC above. One that another thread interrupts for
+    /// a part of its time takes 6 to 15 % longer, and samples next to it are a fifth slower.
+    const SLACK_PERCENT: u64 = 3;
     loop_ns.saturating_mul(100) <= best_ns.saturating_mul(100 + SLACK_PERCENT)
 }
 
@@ -47,7 +48,7 @@ mod tests {
     fn the_loop_takes_time_and_a_half_more_is_another_thread() {
         let shortest = (0..100).map(|_| loop_ns()).min().unwrap();
         assert!(shortest > 100, "{shortest}");
-        assert!(is_alone(shortest, shortest) && is_alone(1100, 1000));
-        assert!(!is_alone(1500, 1000) && is_alone(0, 0));
+        assert!(is_alone(shortest, shortest) && is_alone(1030, 1000));
+        assert!(!is_alone(1060, 1000) && !is_alone(1500, 1000) && is_alone(0, 0));
     }
 }
