@@ -32,7 +32,6 @@ fn the_exit_status_is_the_commands() {
 #[test]
 fn interrupted_it_ends_as_the_signal_has_it() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
-    tracepoints::keep();
     let place = Place::new();
     // What takes the signal and ends by itself has its own status.
     for (number, (trap, want)) in [("", 130), ("trap 'exit 3' INT TERM;", 3)].iter().enumerate() {

@@ -23,6 +23,7 @@ use crate::sys::process::die_with;
 use crate::units::whole;
 
 use super::clean::{is_clean, slow_down};
+use super::measure::first_slice;
 use super::pages::{Pages, is_in_memory};
 use super::table::is_whole;
 
@@ -33,10 +34,6 @@ const SEED: u64 = 61;
 const PASS_SAMPLES: u64 = 4;
 /// How long to wait for a moment in which nothing shares the core.
 const QUIET_WAIT: Duration = Duration::from_millis(2);
-/// What cold samples begin with: as much as readahead brings at a time.
-const COLD_BYTES: u64 = 8 << 20;
-const COLD_OPERATIONS: u64 = 4096;
-const COLD_OPERATIONS_RANDOM: u64 = 8;
 
 /// The pattern of a task.
 pub(super) fn pattern(task: &BenchTask) -> Pattern {
@@ -233,7 +230,8 @@ impl<'a> Bench<'a> {
         // Nothing but the first look at them is between the two.
         let traffic = self.counters.read()?.since(traffic_before, 1);
         let after = self.contention.read()?.since(before);
-        let loop_after_ns = sibling::loop_ns();
+        // The first runs with what the sample left in the caches of instructions and branches.
+        let loop_after_ns = sibling::loop_ns().min(sibling::loop_ns());
         self.loop_best_ns = self.loop_best_ns.min(loop_after_ns);
         let rung = self.path.rung().zip(rung_before);
         let mut sample = BenchSample {
@@ -256,7 +254,7 @@ impl<'a> Bench<'a> {
             file_pages: self.pages.all(),
             completions: rung.map(|(after, before)| after.saturating_sub(before)),
         };
-        sample.is_clean = is_clean(&sample) && sibling::is_alone(sample.loop_ns, self.loop_best_ns);
+        sample.is_clean = is_clean(&sample) && self.is_alone(sample.loop_ns);
         Ok(sample)
     }
 
@@ -266,10 +264,14 @@ impl<'a> Bench<'a> {
         loop {
             let loop_ns = sibling::loop_ns();
             self.loop_best_ns = self.loop_best_ns.min(loop_ns);
-            if sibling::is_alone(loop_ns, self.loop_best_ns) || clock.elapsed() > QUIET_WAIT {
+            if self.is_alone(loop_ns) || clock.elapsed() > QUIET_WAIT {
                 return loop_ns;
             }
         }
+    }
+
+    fn is_alone(&self, loop_ns: u64) -> bool {
+        sibling::is_alone(loop_ns, self.loop_best_ns, self.task.loop_slack_percent)
     }
 
     /// Makes the file cold.
@@ -281,15 +283,6 @@ impl<'a> Bench<'a> {
                  all; give a directory on a disc with --dir)"
             ))),
         }
-    }
-}
-
-/// Operations to begin with. What begins cold has to get past what its first operation brings.
-fn first_slice(task: &BenchTask) -> u64 {
-    match (task.state, task.is_random) {
-        (State::Cold, true) => COLD_OPERATIONS_RANDOM,
-        (State::Cold, false) => (COLD_BYTES / task.block_bytes.max(1)).clamp(1, COLD_OPERATIONS),
-        _ => 1,
     }
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Error;
 use super::bound::Bound;
 use crate::experiment::document;
-use crate::experiment::result::{BenchDocument, BenchReference, BenchRow, Trust};
+use crate::experiment::result::{BenchDocument, BenchMachine, BenchReference, BenchRow, Trust};
 use crate::experiment::statistics::{Ranks, holm, percentile};
 
 /// A test that both documents have.
@@ -69,8 +69,8 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
     let pairs: Vec<(&BenchRow, &BenchRow)> =
         a.rows.iter().filter_map(|a| Some((a, b.rows.iter().find(|b| is_same(a, b))?))).collect();
     let moved = moved(&a.reference, &b.reference).processor;
-    let copy_rate = a.machine.copy_bytes_per_second.max(b.machine.copy_bytes_per_second);
-    judge(&pairs, Runs::Two { moved, copy_rate })
+    let of = |machine: &BenchMachine| (machine.copy_bytes_per_second, machine.cache_bytes);
+    judge(&pairs, Runs::Two { moved, machines: [of(&a.machine), of(&b.machine)] })
 }
 
 /// By how much the machine itself differed between two runs.
@@ -102,8 +102,8 @@ pub(super) enum Runs {
     Two {
         /// What the processor did faster or slower in one of them.
         moved: f64,
-        /// What it copies in its caches, in bytes a second.
-        copy_rate: f64,
+        /// What each machine copies in its caches, in bytes a second, and the bytes of the last of them.
+        machines: [(f64, u64); 2],
     },
 }
 
@@ -118,10 +118,12 @@ pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)], runs: Runs) -> Vec<Compare
     rows.map(|((&(a, b), chance), is_of_other_ranks)| {
         let is_apart = match runs {
             Runs::One => are_outside(a, b),
-            Runs::Two { moved, copy_rate } => {
-                let bound =
-                    Bound::of(a.state, a.bytes_per_second.max(b.bytes_per_second), copy_rate);
-                differ_beyond_runs(a, b, (bound, moved), &mut ranks)
+            Runs::Two { moved, machines } => {
+                let bounds = [(a, machines[0]), (b, machines[1])].map(|(row, machine)| {
+                    let rate = (row.bytes_per_second, row.size_bytes);
+                    Bound::of((&row.path, row.state), rate, machine)
+                });
+                differ_beyond_runs(a, b, (bounds, moved), &mut ranks)
             }
         };
         Compared {
@@ -145,14 +147,15 @@ fn are_outside(a: &BenchRow, b: &BenchRow) -> bool {
 fn differ_beyond_runs(
     a: &BenchRow,
     b: &BenchRow,
-    (bound, moved): (Bound, f64),
+    (bounds, moved): ([Bound; 2], f64),
     ranks: &mut Ranks,
 ) -> bool {
     let logarithms = |row: &BenchRow| -> Vec<f64> {
         row.process_rates.iter().map(|rate| rate.max(f64::MIN_POSITIVE).ln()).collect()
     };
     let difference = ranks.difference(&logarithms(a), &logarithms(b));
-    let most = bound.limit().ln_1p() + if bound == Bound::Device { 0.0 } else { moved };
+    let most = bounds.map(Bound::limit).into_iter().fold(0.0, f64::max).ln_1p();
+    let most = most + if bounds.contains(&Bound::Device) { 0.0 } else { moved };
     *difference.start() > most || *difference.end() < -most
 }
 
@@ -217,7 +220,7 @@ mod tests {
         let (a, b) = (row("r", rates, 0.03), row("r", rates.map(|rate| rate * 1.06), 0.03));
         assert_eq!(judge(&[(&a, &b)], Runs::One)[0].verdict, "faster");
         assert_eq!(
-            judge(&[(&a, &b)], Runs::Two { moved: 0.0, copy_rate: 0.0 })[0].verdict,
+            judge(&[(&a, &b)], Runs::Two { moved: 0.0, machines: [(0.0, 0); 2] })[0].verdict,
             "unsure"
         );
         let wide = BenchRow { high: 110.0, ..a };
@@ -245,6 +248,16 @@ mod tests {
         check(State::Hot, reference(1.0, 1.2), "unsure");
         check(State::Synced, reference(1.0, 0.85), "slower");
         check(State::Hot, BenchReference::default(), "slower");
+    }
+
+    #[test]
+    fn a_machine_that_was_disturbed_for_most_of_a_run_did_not_move() {
+        let reference = |quiet: usize, disturbed: usize| BenchReference {
+            calls: [vec![8.0; quiet], vec![6.0; disturbed]].concat(),
+            ..BenchReference::default()
+        };
+        assert!(moved(&reference(60, 0), &reference(12, 48)).processor.abs() < 1e-9);
+        assert!(moved(&reference(60, 0), &reference(0, 60)).processor > 0.2);
     }
 
     #[test]

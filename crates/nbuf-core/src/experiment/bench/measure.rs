@@ -9,7 +9,7 @@ use super::table::{Layout, Test};
 use super::test_files::Prepared;
 use super::{Error, comparisons};
 use crate::clock::Stopwatch;
-use crate::experiment::result::{BenchReference, State};
+use crate::experiment::result::{BenchReference, BenchTask, State};
 use crate::experiment::session::Session;
 
 /// How much is done for a row and for a comparison.
@@ -73,6 +73,8 @@ pub(super) struct Bench<'a> {
     pub directory: PathBuf,
     /// What the processor copies in its caches, in bytes a second.
     pub copy_rate: f64,
+    /// The processor's last cache; 0 where it is not known.
+    pub cache_bytes: u64,
     /// What the machine itself gave, round by round.
     pub reference: BenchReference,
     /// A slowdown that is planted in every sample, in percent.
@@ -87,6 +89,8 @@ pub(super) struct Bench<'a> {
     held_bytes: u64,
     /// The shortest loop of all samples, by which is known what shared its core; 0 before the first.
     pub(super) loop_best_ns: u64,
+    /// The loops of all samples.
+    pub(super) loops_ns: Vec<u64>,
     /// How often files were made again: the place of memory goes by it.
     pub(super) renewals: u64,
     /// Processes so far.
@@ -140,6 +144,7 @@ impl<'a> Bench<'a> {
             session,
             directory,
             copy_rate,
+            cache_bytes: 0,
             reference: BenchReference::default(),
             slowdown_percent: 0.0,
             deadline,
@@ -148,6 +153,7 @@ impl<'a> Bench<'a> {
             held: VecDeque::new(),
             held_bytes: 0,
             loop_best_ns: 0,
+            loops_ns: Vec::new(),
             processes: 0,
             renewals: 0,
         }
@@ -210,6 +216,20 @@ pub(super) fn lengths(test: &Test) -> u64 {
         State::Cold if test.layout != Layout::Sequential => 10,
         State::Cold => 40,
         _ if comparisons::is_device(test) => 3,
+        _ => 1,
+    }
+}
+
+/// What cold samples begin with: as much as readahead brings at a time.
+const COLD_BYTES: u64 = 8 << 20;
+const COLD_OPERATIONS: u64 = 4096;
+const COLD_OPERATIONS_RANDOM: u64 = 8;
+
+/// Operations to begin with. What begins cold has to get past what its first operation brings.
+pub(super) fn first_slice(task: &BenchTask) -> u64 {
+    match (task.state, task.is_random) {
+        (State::Cold, true) => COLD_OPERATIONS_RANDOM,
+        (State::Cold, false) => (COLD_BYTES / task.block_bytes.max(1)).clamp(1, COLD_OPERATIONS),
         _ => 1,
     }
 }

@@ -11,6 +11,7 @@ use super::{CHILD, Error};
 use crate::experiment::child::{self, Ending, Limits};
 use crate::experiment::result::{BenchSample, BenchSampleLine, BenchTask};
 use crate::experiment::session::{Interim, Session};
+use crate::meter::probe::sibling;
 use crate::sys::process::ending_signal;
 
 /// What a process is given beyond its time: to start, to prepare, for one last operation.
@@ -40,6 +41,7 @@ impl Bench<'_> {
             None => GRACE,
         };
         let (slowdown_percent, loop_best_ns) = (self.slowdown_percent, self.loop_best_ns);
+        let loop_slack_percent = sibling::slack_percent(&self.loops_ns, loop_best_ns);
         // Half of the rounds, and half of every second or fourth of them (Thue and Morse).
         let in_huge_pages = self.renewals.count_ones() % 2 == 1;
         let file = self.file(test)?;
@@ -54,6 +56,7 @@ impl Bench<'_> {
             time_ns_max: effort.time_ns_max,
             slowdown_percent,
             loop_best_ns,
+            loop_slack_percent,
             is_whole_pass: effort.is_whole_pass,
             in_huge_pages,
             ..test.task()
@@ -69,6 +72,7 @@ impl Bench<'_> {
             (0, shortest) => shortest.unwrap_or(0),
             (best, shortest) => best.min(shortest.unwrap_or(best)),
         };
+        self.loops_ns.extend(sampled.samples.iter().map(|sample| sample.loop_ns));
         for &sample in &sampled.samples {
             let line = BenchSampleLine { test: test.name.clone(), process, sample };
             let sample = Interim::BenchSample(&line);

@@ -3,6 +3,7 @@
 
 use super::bound::Bound;
 use super::child::pattern;
+use super::clean::is_clean;
 use super::measure::{Bench, Effort};
 use super::table::Test;
 use super::{Error, label_check};
@@ -20,9 +21,10 @@ pub(super) const PROCESSES_MIN: u64 = 7;
 const CEILING: f64 = 2.0;
 /// A median of fewer clean samples of a process is not taken.
 const CLEAN_MIN: usize = 2;
-/// Where at least this many processes have clean samples, only these count.
+/// Where at least this many processes have clean samples, only these count. `--quick` and rows that wait for a
+/// device have hardly more.
 const PROCESSES_ALONE_MIN: usize = 11;
-/// How many times as much as their processes runs differ: a noisy machine is noisier still an hour later.
+/// How many times as much runs differ as their processes do: a noisy machine is noisier still an hour later.
 /// From the runs in `docs/performance.md`.
 const RUNS_FACTOR: f64 = 1.5;
 /// For the order of tests: any number would do, the same in every run.
@@ -108,8 +110,10 @@ impl Bench<'_> {
 
     /// What the first processes took for a core of their own is held against the whole run.
     fn seen_alone(&self, mut groups: Vec<Vec<BenchSample>>) -> Vec<Vec<BenchSample>> {
+        let slack_percent = sibling::slack_percent(&self.loops_ns, self.loop_best_ns);
         for sample in groups.iter_mut().flatten() {
-            sample.is_clean &= sibling::is_alone(sample.loop_ns, self.loop_best_ns);
+            let is_alone = sibling::is_alone(sample.loop_ns, self.loop_best_ns, slack_percent);
+            sample.is_clean = is_clean(sample) && is_alone;
         }
         groups
     }
@@ -128,7 +132,8 @@ impl Bench<'_> {
         let nothing = || refused(test, "no sample was taken".to_owned(), false);
         let (process_rates, trust) = rates(groups);
         let interval = rerun_interval(&process_rates).ok_or_else(nothing)?;
-        let bound = Bound::of(test.state, interval.median, self.copy_rate);
+        let machine = (self.copy_rate, self.cache_bytes);
+        let bound = Bound::of((test.path, test.state), (interval.median, test.size_bytes), machine);
         let interval = interval.stretched(RUNS_FACTOR).widened(bound.range());
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(

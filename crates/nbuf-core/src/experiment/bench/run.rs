@@ -66,6 +66,7 @@ fn measure(
     };
     let copy_rate = document.machine.copy_bytes_per_second;
     let mut bench = Bench::new(session, plan.directory.clone(), copy_rate);
+    bench.cache_bytes = document.machine.cache_bytes;
     bench.lent = lent;
     bench.slowdown_percent = plan.slowdown_percent;
     bench.deadline = plan.time_max.map(|most| Deadline { clock, most });
@@ -138,14 +139,14 @@ fn rows(
 }
 
 /// A rate whose range spans more than this many times is none.
-const UNSTEADY: f64 = 2.0;
+const UNSTEADY: f64 = 2.4;
 
 fn unsteady(row: &BenchRow) -> Refused {
     let least = row.process_rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = row.process_rates.iter().copied().fold(0.0, f64::max);
     let reason = format!(
         "too unsteady for a number: {} processes measured {least:.1e} to {most:.1e} bytes/s",
-        row.processes
+        row.process_rates.len()
     );
     Refused { test: row.test.clone(), reason, is_contradiction: false }
 }

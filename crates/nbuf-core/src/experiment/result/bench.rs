@@ -87,7 +87,7 @@ pub struct BenchMachine {
 pub struct BenchReference {
     /// Copies of 16 MiB of memory into a buffer of 16 KiB, in bytes a second.
     pub copies: Vec<f64>,
-    /// `getppid`, in calls a second: the best of 5 samples of 400.
+    /// `getppid`, in calls a second.
     pub calls: Vec<f64>,
     /// A loop of 4,000 steps in registers, in loops a second: the best of 20.
     pub loops: Vec<f64>,
@@ -193,11 +193,11 @@ pub struct BenchRow {
     pub operation_ns: f64,
     /// Samples taken.
     pub samples: u64,
-    /// Those of them in which nothing else had the processor.
+    /// Those of them in which nothing else had the processor or a part of the core.
     pub clean: u64,
-    /// Fresh processes they come from.
+    /// Fresh processes that ran.
     pub processes: u64,
-    /// What each of them says, in bytes a second: the median of its samples.
+    /// The median of each process that counts, in bytes a second. Processes without clean samples may be left out.
     pub process_rates: Vec<f64>,
     /// How far it is to be trusted.
     pub trust: Trust,

@@ -46,6 +46,8 @@ pub struct BenchTask {
     /// The shortest that the loop took in other processes of the run; 0 where there were none.
     #[serde(default)]
     pub loop_best_ns: u64,
+    /// By how many percent loops alone differ.
+    pub loop_slack_percent: u64,
     /// The percentage of its own time by which it is slowed down, to test whether comparisons find
     /// it.
     #[serde(default)]
@@ -76,7 +78,7 @@ pub struct BenchSample {
     pub switches_involuntary: u64,
     /// Times it was given up, to wait.
     pub switches_voluntary: u64,
-    /// Whether nothing else had the processor.
+    /// Whether nothing else had the processor or a part of the core.
     pub is_clean: bool,
     /// How long a loop took that shares the core with nothing, the longer of before and after.
     #[serde(default)]

@@ -7,7 +7,7 @@
 //! By how much they differ: by the interval of all differences that the test would not refuse (Moses;
 //! Hodges and Lehmann, *Estimates of location based on rank tests*, 1963).
 //! Not for values that depend on each other. Cost: a table of n x m x n m numbers, some hundred
-//! thousand steps for twenty values each, ten million for sixty, once for each pair of numbers.
+//! thousand steps for twenty values each, ten million for sixty, once for each pair of counts.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -49,8 +49,8 @@ pub(crate) fn comparison(a: &BenchDocument, b: &BenchDocument, width: usize) -> 
     let left = a.rows.len() + b.rows.len() - 2 * rows.len();
     let mut notes = vec![
         "faster and slower are firm: the processes of both are of different ranks (Wilcoxon, Holm \
-         over all rows, 5 %), and by these ranks the rates differ by more than 4 %, or 12 % where a \
-         device waits"
+         over all rows, 5 %), and by these ranks the rates differ by more than 4 %, or 12 % for rows \
+         that a device or the memory bounds"
             .to_owned(),
     ];
     notes.extend(machine(&moved(&a.reference, &b.reference)));

@@ -18,7 +18,7 @@ use super::{model, table};
 
 /// What the words of the page mean.
 const WORDS: [(&str, &str); 8] = [
-    ("clean", "a sample of a few milliseconds in which nothing else had the processor"),
+    ("clean", "a sample of a few milliseconds in which nothing else had the processor or its core"),
     ("?, !", "few samples were clean; hardly any was, and the median is of all"),
     ("range", "it holds the median of another run 95 times in 100"),
     ("hot, cold", "all of the file in memory before a sample; none of it, and proven so"),
