@@ -34,7 +34,7 @@ pub(crate) fn loop_ns() -> u64 {
 
 /// What loops alone differ by, in percent: 0.4 on the EPYC above. One that another thread interrupts for a part
 /// of its time takes 6 to 15 % longer, and samples next to it are a fifth slower.
-pub(crate) const SLACK_PERCENT: u64 = 3;
+const SLACK_PERCENT: u64 = 3;
 /// The same where clocks change: with the load, with the temperature, from core to core.
 const SLACK_PERCENT_CLOCKS: u64 = 15;
 
