@@ -12,12 +12,33 @@ use crate::experiment::result::State;
 const MEMORY_PART: f64 = 0.5;
 /// The same of files that the last cache cannot hold.
 const MEMORY_PART_LARGE: f64 = 0.1;
+/// Readers above this part use the last cache enough that its other users slow them.
+const CACHE_PART: f64 = 0.05;
+/// The same of writers, whose new pages are in no cache.
+const CACHE_PART_WRITE: f64 = 0.01;
+
+/// What a row did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Did<'a> {
+    /// Its path, by name.
+    pub path: &'a str,
+    /// What its file was like before.
+    pub state: State,
+    /// Whether it writes.
+    pub is_write: bool,
+    /// Bytes a second.
+    pub rate: f64,
+    /// Bytes of its file.
+    pub size_bytes: u64,
+}
 
 /// What a row waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     /// The processor: work and calls.
     Processor,
+    /// The processor, and for a part of its time the last cache.
+    Cache,
     /// The last cache and the memory, which neighbours share.
     Memory,
     /// A device.
@@ -25,20 +46,19 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// Of a row with this path and state, with this rate in bytes a second on a file of this many bytes. The
-    /// machine has a rate of copies within its caches, and the bytes of the last of them; 0 is not known.
-    pub(super) fn of(
-        (path, state): (&str, State),
-        (rate, size_bytes): (f64, u64),
-        (copy_rate, cache_bytes): (f64, u64),
-    ) -> Self {
-        let is_large = cache_bytes > 0 && size_bytes > cache_bytes;
-        let part = if is_large { MEMORY_PART_LARGE } else { MEMORY_PART };
-        let moves_data = path != "null" && copy_rate > 0.0;
-        if waits_for_device(state) {
+    /// Of a row, on a machine with this rate of copies within its caches, and these bytes of the last of them;
+    /// 0 is not known.
+    pub(super) fn of(row: Did<'_>, (copy_rate, cache_bytes): (f64, u64)) -> Self {
+        let is_large = cache_bytes > 0 && row.size_bytes > cache_bytes;
+        let memory_part = if is_large { MEMORY_PART_LARGE } else { MEMORY_PART };
+        let cache_part = if row.is_write { CACHE_PART_WRITE } else { CACHE_PART };
+        let moves_data = row.path != "null" && copy_rate > 0.0;
+        if waits_for_device(row.state) {
             Self::Device
-        } else if moves_data && rate > part * copy_rate {
+        } else if moves_data && row.rate > memory_part * copy_rate {
             Self::Memory
+        } else if moves_data && row.rate > cache_part * copy_rate {
+            Self::Cache
         } else {
             Self::Processor
         }
@@ -47,16 +67,17 @@ impl Bound {
     /// How much wider a range is than its processes show, as a part of the rate.
     pub(super) const fn range(self) -> f64 {
         match self {
-            Self::Processor => 0.0125,
+            Self::Processor => 0.005,
+            Self::Cache => 0.02,
             Self::Memory => 0.06,
-            Self::Device => 0.12,
+            Self::Device => 0.03,
         }
     }
 
     /// By what part two runs of one program may differ before `--compare` calls that firm.
     pub(super) const fn limit(self) -> f64 {
         match self {
-            Self::Processor => 0.04,
+            Self::Processor | Self::Cache => 0.04,
             Self::Memory | Self::Device => 0.12,
         }
     }
@@ -69,18 +90,23 @@ mod tests {
     #[test]
     fn a_row_is_bound_by_what_it_waits_for() {
         let check = |path, state, rate: f64, size_bytes, machine, want: Bound| {
-            let bound = Bound::of((path, state), (rate, size_bytes), machine);
-            assert_eq!(bound, want, "{path} {state:?} {rate} {size_bytes} {machine:?}");
+            for is_write in [false, true] {
+                let row = Did { path, state, is_write, rate, size_bytes };
+                assert_eq!(Bound::of(row, machine), want, "{row:?} {machine:?}");
+            }
         };
         let (here, unknown) = ((5e10, 32 << 20), (0.0, 0));
         check("read", State::Hot, 1e6, 10 << 20, here, Bound::Processor);
-        check("read", State::Hot, 8e9, 10 << 20, here, Bound::Processor);
+        check("read", State::Hot, 8e9, 10 << 20, here, Bound::Cache);
         check("mmap", State::Hot, 3.5e10, 10 << 20, here, Bound::Memory);
         check("read", State::Hot, 8e9, 64 << 20, here, Bound::Memory);
-        check("read", State::Hot, 1e9, 64 << 20, here, Bound::Processor);
+        check("read", State::Hot, 4e8, 64 << 20, here, Bound::Processor);
         check("mmap", State::Hot, 3.5e10, 64 << 20, unknown, Bound::Processor);
         check("null", State::Hot, 1e12, 64 << 20, here, Bound::Processor);
         check("write-sync", State::Synced, 3.5e10, 10 << 20, here, Bound::Device);
         check("read", State::Cold, 1e6, 10 << 20, here, Bound::Device);
+        let (path, state, size_bytes) = ("read", State::Hot, 10 << 20);
+        let of = |is_write| Bound::of(Did { path, state, is_write, rate: 1e9, size_bytes }, here);
+        assert_eq!([of(false), of(true)], [Bound::Processor, Bound::Cache]);
     }
 }

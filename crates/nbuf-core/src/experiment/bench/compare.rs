@@ -13,7 +13,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Error;
-use super::bound::Bound;
+use super::bound::{Bound, Did};
 use crate::experiment::document;
 use crate::experiment::result::{BenchDocument, BenchMachine, BenchReference, BenchRow, Trust};
 use crate::experiment::statistics::{Ranks, holm, percentile};
@@ -120,8 +120,14 @@ pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)], runs: Runs) -> Vec<Compare
             Runs::One => are_outside(a, b),
             Runs::Two { moved, machines } => {
                 let bounds = [(a, machines[0]), (b, machines[1])].map(|(row, machine)| {
-                    let rate = (row.bytes_per_second, row.size_bytes);
-                    Bound::of((&row.path, row.state), rate, machine)
+                    let did = Did {
+                        path: &row.path,
+                        state: row.state,
+                        is_write: row.direction == "write",
+                        rate: row.bytes_per_second,
+                        size_bytes: row.size_bytes,
+                    };
+                    Bound::of(did, machine)
                 });
                 differ_beyond_runs(a, b, (bounds, moved), &mut ranks)
             }

@@ -1,7 +1,7 @@
 //! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their proof
 //! held against their labels.
 
-use super::bound::Bound;
+use super::bound::{Bound, Did};
 use super::child::pattern;
 use super::clean::is_clean;
 use super::measure::{Bench, Effort};
@@ -24,9 +24,6 @@ const CLEAN_MIN: usize = 2;
 /// Where at least this many processes have clean samples, only these count. `--quick` and rows that wait for a
 /// device have hardly more.
 const PROCESSES_ALONE_MIN: usize = 11;
-/// How many times as much runs differ as their processes do: a noisy machine is noisier still an hour later.
-/// From the runs in `docs/performance.md`.
-const RUNS_FACTOR: f64 = 1.5;
 /// For the order of tests: any number would do, the same in every run.
 const SEED: u64 = 0x6e62_7566;
 
@@ -133,8 +130,14 @@ impl Bench<'_> {
         let (process_rates, trust) = rates(groups);
         let interval = rerun_interval(&process_rates).ok_or_else(nothing)?;
         let machine = (self.copy_rate, self.cache_bytes);
-        let bound = Bound::of((test.path, test.state), (interval.median, test.size_bytes), machine);
-        let interval = interval.stretched(RUNS_FACTOR).widened(bound.range());
+        let did = Did {
+            path: test.path,
+            state: test.state,
+            is_write: test.is_write,
+            rate: interval.median,
+            size_bytes: test.size_bytes,
+        };
+        let interval = interval.widened(Bound::of(did, machine).range());
         if test.path != "null" && interval.median > CEILING * self.copy_rate {
             let reason = format!(
                 "{:.1e} bytes/s is more than {CEILING} times what this processor copies in its caches \
