@@ -33,7 +33,7 @@ const SEED: u64 = 61;
 /// what a pass costs once is in it.
 const PASS_SAMPLES: u64 = 4;
 /// How long to wait for a moment in which nothing shares the core.
-const QUIET_WAIT: Duration = Duration::from_millis(2);
+pub(super) const QUIET_WAIT: Duration = Duration::from_millis(2);
 
 /// The pattern of a task.
 pub(super) fn pattern(task: &BenchTask) -> Pattern {

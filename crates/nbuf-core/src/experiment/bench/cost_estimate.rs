@@ -1,8 +1,8 @@
 //! What a plan costs: the room for its files, how much it writes, how long it takes. Reported before it
 //! begins.
 //!
-//! Estimates, from what processes and operations took on the machines that were measured; a busy machine
-//! takes longer, because contended samples are taken again. Bytes written are those of all calls and
+//! Estimates, from what processes and operations took on the machines that were measured. Samples that shared
+//! their core are taken again, so the share of such samples counts, as it is before the plan begins. Bytes written are those of all calls and
 //! stores; most of what goes into memory is written over again before a disc sees it.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) struct CostEstimate {
     pub files: Bytes,
     /// What is written in all, about.
     pub written: Bytes,
-    /// Seconds, about; at most those that the plan has.
+    /// Seconds, about, if as many samples are clean as now; at most those that the plan has.
     pub seconds: f64,
     /// The same where the machine is so noisy that all pairs of a [`Design`] and all samples are made.
     pub seconds_max: f64,
@@ -35,16 +35,16 @@ const START_NS: u64 = 6_000_000;
 const FINDING: u64 = 6;
 
 impl Plan {
-    /// What it costs. Files that grow are as large as what they grow to.
-    pub(super) fn cost(&self) -> CostEstimate {
+    /// What it costs if this share of samples is clean. Files that grow are as large as what they grow to.
+    pub(super) fn cost(&self, clean_share: f64) -> CostEstimate {
         let lines: Vec<Test> = self.models.iter().flat_map(|&line| self.of_line(line)).collect();
         let sides = self.comparisons.iter().flat_map(|pair| [&pair.a, &pair.b]);
         let tests = || self.tests.iter().chain(sides.clone()).chain(&lines);
         let files: BTreeSet<(Role, u64)> =
             tests().map(|test| (Role::of(test), test.size_bytes)).collect();
         let files: u64 = files.iter().map(|file| file.1).filter(|_| !self.is_lent).sum();
-        let total = |is_noisy| self.total(files, &lines, is_noisy);
-        let (usual, most) = (total(false), total(true));
+        let total = |clean_share| self.total(files, &lines, clean_share);
+        let (usual, most) = (total(Some(clean_share)), total(None));
         let seconds = |sum: &Sum| {
             let seconds = sum.ns as f64 / 1e9;
             self.time_max.map_or(seconds, |most| seconds.min(most.as_secs_f64()))
@@ -58,11 +58,11 @@ impl Plan {
         }
     }
 
-    /// What all of it takes: on a noisy machine, where all pairs and all samples are made that may be, or
-    /// else with as few as suffice.
-    fn total(&self, files: u64, lines: &[Test], is_noisy: bool) -> Sum {
-        let pairs = |design: &Design| if is_noisy { design.pairs_max } else { design.pairs };
-        let mut total = Sum { ns: 0, written: files, is_noisy };
+    /// What all of it takes if this share of samples is clean; without a share, if all pairs and all samples are
+    /// made that may be.
+    fn total(&self, files: u64, lines: &[Test], clean_share: Option<f64>) -> Sum {
+        let pairs = |design: &Design| clean_share.map_or(design.pairs_max, |_| design.pairs);
+        let mut total = Sum { ns: 0, written: files, clean_share };
         for test in &self.tests {
             total.add(test, &self.effort, self.effort.processes_of(test));
         }
@@ -105,13 +105,15 @@ impl Plan {
 struct Sum {
     ns: u64,
     written: u64,
-    is_noisy: bool,
+    clean_share: Option<f64>,
 }
 
 impl Sum {
     /// This number of processes of a test.
     fn add(&mut self, test: &Test, effort: &Effort, processes: u64) {
-        let samples = if self.is_noisy { effort.samples_max } else { effort.clean };
+        let samples = self.clean_share.map_or(effort.samples_max, |share| {
+            whole(effort.clean as f64 / share).min(effort.samples_max)
+        });
         let wanted = effort.sample_ns * lengths(test) * (samples + FINDING);
         let sampling = wanted.min(effort.time_ns_max);
         self.ns += processes * (sampling + START_NS);
@@ -162,28 +164,31 @@ mod tests {
     #[test]
     fn writes_are_announced_and_not_only_files() {
         let test = |is_write, state| modern("read", is_write, (Layout::Sequential, 4096), state, 1);
-        let read = plan(vec![test(false, State::Hot), test(false, State::Hot)]).cost();
+        let read = plan(vec![test(false, State::Hot), test(false, State::Hot)]).cost(1.0);
         assert_eq!((read.files, read.written), (Bytes(128 << 20), Bytes(64 << 20)));
-        let both = plan(vec![test(false, State::Hot), test(true, State::Overwrite)]).cost();
+        let both = plan(vec![test(false, State::Hot), test(true, State::Overwrite)]).cost(1.0);
         assert_eq!(both.files, Bytes(256 << 20));
         assert!(both.written > Bytes(192 << 20), "{both:?}");
         // Hot and cold have a file each.
-        let cold = plan(vec![test(false, State::Hot), test(false, State::Cold)]).cost();
+        let cold = plan(vec![test(false, State::Hot), test(false, State::Cold)]).cost(1.0);
         assert_eq!(cold.files, Bytes(256 << 20));
         assert!(cold.seconds > read.seconds);
         let mut lent = plan(vec![test(false, State::Hot)]);
         lent.is_lent = true;
-        assert_eq!((lent.cost().files, lent.cost().written), (Bytes(0), Bytes(0)));
+        assert_eq!((lent.cost(1.0).files, lent.cost(1.0).written), (Bytes(0), Bytes(0)));
         let mut short = plan(vec![test(false, State::Cold); 1000]);
         short.time_max = Some(Duration::from_secs(54));
-        assert!((short.cost().seconds - 54.0).abs() < 1e-9);
+        assert!((short.cost(1.0).seconds - 54.0).abs() < 1e-9);
         let mut compared = plan(Vec::new());
         compared.has_floor = true;
-        let cost = compared.cost();
+        let cost = compared.cost(1.0);
         assert!(cost.seconds_max > 2.0 * cost.seconds, "{cost:?}");
         let full = cost.seconds_max;
         compared.memory = Design::MEMORY.brief();
-        let cost = compared.cost();
+        let cost = compared.cost(1.0);
         assert!(cost.seconds < cost.seconds_max && cost.seconds_max < full, "{cost:?}");
+        let shared = compared.cost(0.5);
+        assert!(shared.seconds > cost.seconds && shared.seconds < cost.seconds_max, "{shared:?}");
+        assert_eq!(shared.seconds_max, cost.seconds_max);
     }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::child::QUIET_WAIT;
 use super::comparisons::Comparison;
 use super::measure::{Bench, Deadline};
 use super::plan::Plan;
@@ -21,6 +22,7 @@ use crate::experiment::statistics::{Finding, Floor, Verdict};
 use crate::meter::probe::ceiling;
 use crate::meter::probe::contention::Contention;
 use crate::meter::probe::machine::{Load, Surroundings};
+use crate::meter::probe::sibling;
 use crate::units::Bytes;
 
 /// Measures what the spec names. A signal ends it early, which is no error: the document says that it is
@@ -31,7 +33,7 @@ use crate::units::Bytes;
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<BenchDocument, Error> {
     let lent = spec.file.as_deref().map(spec::lent).transpose()?;
     let plan = spec.plan(lent.as_ref(), session)?;
-    let cost = plan.cost();
+    let cost = plan.cost(sibling::share_alone(QUIET_WAIT));
     session.observer.notice(&Notice::Path(PathNotice::BenchBegins {
         seconds: cost.seconds,
         seconds_max: cost.seconds_max,
@@ -40,7 +42,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<BenchDocument, Erro
         directory: (!plan.is_lent).then_some(plan.directory.as_path()),
     }));
     session.cancellation.listen().map_err(Error::Signals)?;
-    let document = measure(&plan, lent, session);
+    let document = measure(&plan, cost.files, lent, session);
     session.observer.stage_over();
     document
 }
@@ -48,16 +50,16 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<BenchDocument, Erro
 /// Measures what is planned. A file that is lent is read by tests that read.
 fn measure(
     plan: &Plan,
+    files: Bytes,
     lent: Option<Prepared>,
     session: &Session<'_>,
 ) -> Result<BenchDocument, Error> {
     let clock = Stopwatch::start();
     let started = clock::unix_time().unwrap_or(Duration::ZERO).as_secs();
     let before = Load::now();
-    let cost = plan.cost();
     test_files::sweep(&plan.directory);
-    if test_files::room(&plan.directory)? < cost.files {
-        return Err(Error::Full { directory: plan.directory.clone(), size: cost.files });
+    if test_files::room(&plan.directory)? < files {
+        return Err(Error::Full { directory: plan.directory.clone(), size: files });
     }
     let mut document = BenchDocument {
         schema: BenchDocument::SCHEMA.to_owned(),
@@ -300,7 +302,7 @@ mod tests {
         // No process is to be started.
         let start = |_: &str| Ok(Command::new("/nowhere/at/all"));
         let session = Session { start: Some(&start), ..Session::new(&()) };
-        let document = measure(&plan, None, &session).unwrap();
+        let document = measure(&plan, plan.cost(1.0).files, None, &session).unwrap();
         assert!(!document.is_complete && document.rows.is_empty());
         let want = ["r01-byte", "r02-block", &plan.comparisons[0].name(), "model read hot"];
         assert_eq!(document.not_reached, want);
