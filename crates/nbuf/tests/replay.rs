@@ -395,7 +395,7 @@ fn a_page_is_never_written_over() {
     let made = ["loop:keys=20,requests=500", "--size", "0..40:10", "--html", "page.html"];
     assert!(replay(&place, &made).status.success());
     let page = fs::read_to_string(place.path("page.html")).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("no more gain"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("saves nothing more"));
     refused(&place, &made, "page.html exists");
     assert_eq!(fs::read_to_string(place.path("page.html")).unwrap(), page);
 }

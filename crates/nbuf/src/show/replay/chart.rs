@@ -59,9 +59,9 @@ fn chart(
 pub(super) fn marks(document: &ReplayDocument) -> Vec<Mark> {
     let Some(points) = document.points else { return Vec::new() };
     let all = [
-        ("worse than none", points.worse_to_units),
+        ("slower than no cache", points.worse_to_units),
         ("worth it", points.worth_from_units),
-        ("no more gain", points.enough_from_units),
+        ("saves nothing more", points.enough_from_units),
     ];
     let known: Vec<(&str, u64)> =
         all.into_iter().filter_map(|(name, units)| Some((name, units?))).collect();
@@ -70,7 +70,7 @@ pub(super) fn marks(document: &ReplayDocument) -> Vec<Mark> {
         Mark {
             x: group[0].1.saturating_mul(document.unit_bytes) as f64,
             label: names.join(" = "),
-            is_chosen: names.contains(&"no more gain"),
+            is_chosen: names.contains(&"saves nothing more"),
         }
     };
     known.chunk_by(|a, b| a.1 == b.1).map(mark).collect()

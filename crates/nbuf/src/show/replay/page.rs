@@ -17,7 +17,7 @@ const WORDS: [(&str, &str); 5] = [
     ("busy", "share of that during which something was to be done"),
     ("response", "from asking to having, the queue of the disc and the work of the cache included"),
     ("worth it", "from this size on, every cache saves more than a hundredth of the time"),
-    ("no more gain", "from this size on, no larger cache saves a hundredth of the time"),
+    ("saves nothing more", "from this size on, no larger cache saves a hundredth of the time"),
 ];
 
 /// The numbers behind the hit ratio alone.
