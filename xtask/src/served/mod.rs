@@ -265,7 +265,8 @@ fn bound(text: &mut String, cells: &[Cell]) {
         let _ = writeln!(
             text,
             "\nIn the first row of nbuf {:.1} % of the reads were hits while it was measured. So the disc's {disc:.0} \
-             reads a second bound it to {most:.0}.\nIt reached {:.0} % of that.",
+             reads a second bound it to {most:.0}.\nIt reached {:.0} % of that. The rate of the disc is from another row, so a \
+             little more than 100 % is possible.",
             hits * 100.0,
             rate / most * 100.0
         );
