@@ -8,7 +8,7 @@ use nbuf::experiment::result::{BenchDocument, BenchRow, Trust};
 
 use super::super::table::{Cell, Table, number, text as words};
 use super::super::text::{clean, wrap};
-use super::words::{mark, rate, times};
+use super::words::{mark, range, rate, times};
 
 /// The rows.
 pub(super) fn rows(document: &BenchDocument, width: usize) -> String {
@@ -72,7 +72,7 @@ fn table(rows: &[&BenchRow], is_page: bool) -> Table {
             heat(row.bytes_per_second, mark(row)),
             format!("{}/{}", row.clean, row.samples).into(),
         ];
-        cells.extend(is_page.then(|| format!("{} to {}", rate(row.low), rate(row.high)).into()));
+        cells.extend(is_page.then(|| range(row.low, row.high).into()));
         let others = [row.imac_2011, row.thinkpad_2007];
         for other in others.into_iter().filter(|_| has_course) {
             cells.push(other.map_or_else(Cell::default, |other| heat(other, "")));

@@ -7,6 +7,16 @@ use super::super::text::grouped;
 
 /// Bytes a second in the unit that leaves the fewest digits, two of them significant: `3.3 MB/s`.
 pub(crate) fn rate(bytes_per_second: f64) -> String {
+    rate_by(bytes_per_second, two_digits)
+}
+
+/// From one rate to another: with a third digit if two would make them equal.
+pub(super) fn range(low: f64, high: f64) -> String {
+    let digits = if rate(low) == rate(high) { three_digits } else { two_digits };
+    format!("{} to {}", rate_by(low, digits), rate_by(high, digits))
+}
+
+fn rate_by(bytes_per_second: f64, digits: fn(f64) -> String) -> String {
     const UNITS: [(f64, &str); 4] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")];
     if !bytes_per_second.is_finite() || bytes_per_second <= 0.0 {
         return "-".to_owned();
@@ -15,7 +25,7 @@ pub(crate) fn rate(bytes_per_second: f64) -> String {
         .into_iter()
         .find(|(unit, _)| bytes_per_second >= 0.995 * unit)
         .unwrap_or(UNITS[UNITS.len() - 1]);
-    format!("{} {name}", two_digits(bytes_per_second / unit))
+    format!("{} {name}", digits(bytes_per_second / unit))
 }
 
 /// Two significant digits with separators: `3,300`.
@@ -28,6 +38,15 @@ fn two_digits(number: f64) -> String {
         unit = unit.saturating_mul(10);
     }
     grouped(whole(number / unit as f64).saturating_mul(unit))
+}
+
+/// Three significant digits below a thousand.
+fn three_digits(number: f64) -> String {
+    match number {
+        number if number < 9.995 => format!("{number:.2}"),
+        number if number < 99.95 => format!("{number:.1}"),
+        number => grouped(whole(number)),
+    }
 }
 
 /// A ratio of two significant digits.
@@ -98,6 +117,20 @@ mod tests {
         ];
         for (number, want) in cases {
             assert_eq!(rate(number), want, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_range_has_two_ends() {
+        let cases = [
+            (1.2e6, 1.5e6, "1.2 MB/s to 1.5 MB/s"),
+            (1.38e6, 1.42e6, "1.38 MB/s to 1.42 MB/s"),
+            (48.2e6, 48.4e6, "48.2 MB/s to 48.4 MB/s"),
+            (481e6, 484e6, "481 MB/s to 484 MB/s"),
+            (9.6e8, 1.1e9, "960 MB/s to 1.1 GB/s"),
+        ];
+        for (low, high, want) in cases {
+            assert_eq!(range(low, high), want);
         }
     }
 
