@@ -10,6 +10,7 @@ use std::process::Command;
 
 use nbuf::experiment::result::{RunComparison, RunDocument, RunParts, RunVerdict};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
+use nbuf::internal::sys::seccomp;
 use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires, until, with_word};
 
@@ -73,6 +74,22 @@ fn each_part_is_what_the_program_did() {
             assert!(rest < TOLERANCE_SECONDS, "{what}: {real:?}");
         });
     }
+}
+
+#[test]
+fn where_the_kernel_refuses_programs_the_same_is_seen() {
+    let Some(_lock) = requires(&NEEDS) else { return };
+    let place = Place::new();
+    // A filter applies to the thread that sets it, and to the processes that it starts.
+    let refused = || {
+        seccomp::refuse(&[libc::SYS_bpf]).unwrap();
+        in_four_tries(|| {
+            let (ran, _) = run(&place, &["pipe", "0.3"]);
+            check("pipe", ran.real_time.unwrap().lock_or_pipe_seconds, 0.3);
+            assert!(ran.cache.is_some_and(|cache| cache.lookups > 0));
+        });
+    };
+    std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
 }
 
 #[test]

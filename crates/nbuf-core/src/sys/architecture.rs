@@ -65,6 +65,11 @@ pub(crate) mod registers {
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(crate) const MASK: u64 = 0;
 
+    /// Where the kernel keeps the registers of a program in a call (`struct pt_regs`): AX, the number of the call, its
+    /// first two arguments, SP and IP. None where the number and the arguments are not kept, or it was not tried.
+    pub(crate) const KEPT: Option<[i16; 6]> =
+        if cfg!(target_arch = "x86_64") { Some([80, 120, 112, 104, 152, 128]) } else { None };
+
     /// The stack and the next instruction.
     pub(crate) fn place(values: [u64; COUNT]) -> (u64, u64) {
         match values[..] {

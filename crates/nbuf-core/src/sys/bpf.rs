@@ -6,6 +6,7 @@
 pub(crate) mod assembly;
 pub(crate) mod code;
 pub(crate) mod counters;
+pub(crate) mod description;
 pub(crate) mod ids;
 pub(crate) mod stream;
 pub(crate) mod tracing;

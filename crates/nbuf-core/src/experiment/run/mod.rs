@@ -93,6 +93,9 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         ..Command::default()
     };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
+    if user_of(session) == 0 {
+        threads = threads.with_programs();
+    }
     if spec.timeline {
         threads = threads.with_timeline();
     }

@@ -4,7 +4,7 @@
 //! end. A record for which there is no room is the program's to count.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -51,6 +51,11 @@ impl Stream {
     /// By what programs name it.
     pub(crate) fn number(&self) -> i32 {
         self.descriptor.as_raw_fd()
+    }
+
+    /// By what a reader waits until a program wakes it.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
     }
 
     /// Hands every complete record to `each` and frees its room.

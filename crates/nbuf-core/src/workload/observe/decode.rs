@@ -239,7 +239,7 @@ fn program(body: &[u8], raw_end: usize) -> Option<Option<[u64; registers::COUNT]
     Some(Some(values))
 }
 
-fn place(values: [u64; registers::COUNT]) -> Place {
+pub(super) fn place(values: [u64; registers::COUNT]) -> Place {
     let (stack, instruction) = registers::place(values);
     Place { instruction, stack }
 }
@@ -256,11 +256,11 @@ fn state(bits: u64) -> State {
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u64> {
+pub(super) fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 

@@ -12,6 +12,7 @@ mod discs;
 mod keys;
 pub(crate) mod machine;
 pub(crate) mod profile;
+mod programs;
 mod sources;
 mod timeline;
 mod tracepoints;
@@ -87,11 +88,10 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Reads the layouts of the tracepoints, as far as that is allowed. With meters, every event is timed; with
-    /// a profile, what runs is sampled.
+    /// With meters, every event is timed; with a profile, what runs is sampled.
     pub(crate) fn prepare(meters: bool, profile: bool) -> Self {
         Self {
-            tracepoints: Tracepoints::prepare(meters),
+            tracepoints: Tracepoints::later(meters),
             split: Split::default(),
             activity: meters.then(Activity::default),
             profiler: profile.then(Profiler::prepare),
@@ -106,9 +106,17 @@ impl Threads {
         }
     }
 
+    /// Uses programs in the kernel where they say all that is asked for. They stay at a process that changes its account.
+    pub(crate) fn with_programs(mut self) -> Self {
+        self.tracepoints.allow_programs(true);
+        self
+    }
+
     /// Keeps also what each thread did one after the other.
     pub(crate) fn with_timeline(mut self) -> Self {
         self.split = self.split.with_slices(Timeline::slices());
+        // Programs say no names.
+        self.tracepoints.allow_programs(false);
         self.timeline = Some(Timeline::default());
         self
     }
@@ -146,7 +154,7 @@ impl Threads {
                 .then(|| self.split.finish(self.last_ns, used_disc)),
             span_ns: self.last_ns - self.began_ns.unwrap_or(self.last_ns),
             processes: self.processes,
-            fills: has_tracepoints.then_some(self.fills),
+            fills: has_tracepoints.then_some(self.fills + self.tracepoints.fills()),
             lookups: self.tracepoints.lookups(),
             calls: self.tracepoints.calls(),
             keys: keys.filter(|_| has_tracepoints),

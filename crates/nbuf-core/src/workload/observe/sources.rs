@@ -32,10 +32,14 @@ pub(super) struct Source {
     pub(super) is_required: bool,
 }
 
+/// What wakes a thread.
+pub(super) const WAKEUP: Source =
+    source("sched/sched_wakeup", Means::Wakeup, &["pid", "common_flags"], true);
+
 /// Without the first two there is no split; what else a kernel has not is passed over.
 pub(super) const SOURCES: [Source; 9] = [
     source("sched/sched_switch", Means::Switch, &["prev_state"], true),
-    source("sched/sched_wakeup", Means::Wakeup, &["pid", "common_flags"], true),
+    WAKEUP,
     source("raw_syscalls/sys_enter", Means::Enter, &["id", "args"], false),
     source("block/block_bio_queue", Means::Request, &REQUEST, false),
     source("vmscan/mm_vmscan_direct_reclaim_begin", Means::Reclaim(true), &[], false),

@@ -1,9 +1,12 @@
 //! The events of a command's threads: opened, drained, counted and closed.
 
+mod with_programs;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::decode::{Seen, decode, decode_fault};
+use super::programs::Programs;
 use super::refusal;
 use super::sources::{Layout, METER_SOURCES, Means, SOURCES};
 use crate::sys::linger::close_later;
@@ -61,6 +64,10 @@ pub(super) struct Tracepoints {
     leaders: Vec<usize>,
     rings: Vec<Ring>,
     counters: Vec<Event>,
+    /// In their place, where they say all that is asked for.
+    programs: Option<Programs>,
+    /// Whether they may be: who runs the command is root, and names of threads are not asked for.
+    allows_programs: bool,
     /// Where system calls are counted, too.
     counts_calls: bool,
     calls: Option<Event>,
@@ -72,18 +79,22 @@ pub(super) struct Tracepoints {
 }
 
 impl Tracepoints {
-    pub(super) fn prepare(has_meters: bool) -> Self {
-        let mut this = Self { has_meters, ..Self::default() };
-        if let Err(reason) = this.find() {
-            this.layouts.clear();
-            this.refused = Some(reason);
+    /// Nothing is asked of the kernel before a task is attached to.
+    pub(super) fn later(has_meters: bool) -> Self {
+        Self { has_meters, ..Self::default() }
+    }
+
+    fn prepare(&mut self) {
+        if let Err(reason) = self.find() {
+            self.layouts.clear();
+            self.refused = Some(reason);
         }
-        this
     }
 
     /// Opens the events of all tasks of the machine at once, without the page cache.
     pub(super) fn of_machine() -> Self {
-        let mut this = Self::prepare(false);
+        let mut this = Self::later(false);
+        this.prepare();
         this.layouts.retain(|layout| layout.means != Means::Fill);
         this.counted.clear();
         if this.refused.is_none()
@@ -126,6 +137,13 @@ impl Tracepoints {
 
     /// Attaches to a task that has not executed yet. What is refused is missing from then on.
     pub(super) fn attach(&mut self, pid: i32) {
+        // They know no meters and no calls.
+        let is_plain = !self.has_meters && !self.counts_calls;
+        if self.allows_programs && is_plain && self.attach_programs(pid).is_ok() {
+            return;
+        }
+        self.clear();
+        self.prepare();
         if self.refused.is_none()
             && let Err(error) =
                 self.open(pid, if self.has_meters { RING_BYTES_METERS } else { RING_BYTES })
@@ -204,11 +222,13 @@ impl Tracepoints {
     pub(super) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let faults = self.faults.iter().map(FaultEvents::leader);
         let all = self.leaders.iter().map(|&leader| &self.events[leader]).chain(faults);
-        all.map(|event| event.descriptor().as_fd()).collect()
+        let programs = self.programs.iter().map(Programs::descriptor);
+        all.map(|event| event.descriptor().as_fd()).chain(programs).collect()
     }
 
     /// Takes what the rings have, each in order.
     pub(super) fn drain(&mut self, into: &mut Vec<Seen>) {
+        self.programs.iter_mut().for_each(|programs| programs.drain(into));
         let Self { rings, layouts, lost, faults, fault_rings, .. } = self;
         let is_whole = !layouts.is_empty();
         let identifiers: Vec<[u64; 3]> = faults.iter().map(FaultEvents::identifiers).collect();
@@ -227,7 +247,7 @@ impl Tracepoints {
     }
 
     pub(super) fn lost(&self) -> u64 {
-        self.lost
+        self.lost + self.programs.as_ref().map_or(0, Programs::lost)
     }
 
     /// From now on: before a task is attached to.
@@ -241,6 +261,9 @@ impl Tracepoints {
     }
 
     pub(super) fn lookups(&self) -> Option<Lookups> {
+        if let Some(programs) = &self.programs {
+            return programs.lookups();
+        }
         let counts: Option<Vec<u64>> =
             self.counters.iter().map(|event| Some(event.count().ok()?.hits)).collect();
         match counts?[..] {
@@ -262,10 +285,13 @@ impl Tracepoints {
 
     /// Closes all, without a wait.
     pub(super) fn close(mut self) {
+        // The kernel also waits where the last program has just left a tracepoint and the next one comes.
+        let programs = self.programs.take().map(Programs::into_descriptors);
         self.rings.clear();
         self.fault_rings.clear();
         let faults = self.faults.into_iter().flat_map(FaultEvents::into_events);
         let all = self.events.into_iter().chain(self.counters).chain(self.calls).chain(faults);
-        close_later(all.map(Event::into_descriptor).collect());
+        let programs = programs.into_iter().flatten();
+        close_later(all.map(Event::into_descriptor).chain(programs).collect());
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 /// The file that has it.
-pub(super) const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
+pub(crate) const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
@@ -17,7 +17,7 @@ const TYPE_NAME: u32 = 8;
 
 /// Types by name, with what leads to their members.
 #[derive(Debug)]
-pub(super) struct Btf<'a> {
+pub(crate) struct Btf<'a> {
     strings: &'a [u8],
     /// Of each type, from number 1 on: what begins there.
     types: Vec<&'a [u8]>,
@@ -27,7 +27,16 @@ pub(super) struct Btf<'a> {
 
 impl<'a> Btf<'a> {
     /// Takes the description apart, and finds these structures, enumerations and names of types. `None` if it is none.
-    pub(super) fn parse(bytes: &'a [u8], wanted: &[&str]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &'a [u8], wanted: &[&str]) -> Option<Self> {
+        Self::read(bytes, wanted, false)
+    }
+
+    /// The same, up to the last name that is wanted: members behind it, in structures without a name, are not found.
+    pub(crate) fn parse_until_found(bytes: &'a [u8], wanted: &[&str]) -> Option<Self> {
+        Self::read(bytes, wanted, true)
+    }
+
+    fn read(bytes: &'a [u8], wanted: &[&str], ends_early: bool) -> Option<Self> {
         if bytes.get(..2)? != MAGIC.to_ne_bytes() {
             return None;
         }
@@ -42,9 +51,15 @@ impl<'a> Btf<'a> {
             this.types.push(rest);
             let kind = info >> 24 & 0x1f;
             if [STRUCT, ENUMERATION, TYPE_NAME].contains(&kind) {
-                let name = this.name(rest)?;
-                if wanted.iter().any(|wanted| wanted.as_bytes() == name) {
-                    this.named.entry((kind, name)).or_insert(number);
+                let at = strings.get(usize::try_from(u32_at(rest, 0)?).ok()?..)?;
+                // To look for the end of each name would take longer than all the rest.
+                let is_name =
+                    |name: &&str| at.starts_with(name.as_bytes()) && at.get(name.len()) == Some(&0);
+                if let Some(name) = wanted.iter().copied().find(|name| is_name(name)) {
+                    this.named.entry((kind, at.get(..name.len())?)).or_insert(number);
+                    if ends_early && this.named.len() == wanted.len() {
+                        break;
+                    }
                 }
             }
             rest = rest.get(length(info)?..)?;
@@ -59,18 +74,18 @@ impl<'a> Btf<'a> {
     }
 
     /// Bytes from the beginning of a structure to a member, which may be in structures without a name.
-    pub(super) fn offset(&self, structure: &str, member: &str) -> Option<u64> {
+    pub(crate) fn offset(&self, structure: &str, member: &str) -> Option<u64> {
         let number = *self.named.get(&(STRUCT, structure.as_bytes()))?;
         Some(self.bits(number, member.as_bytes(), 0)? / 8)
     }
 
     /// The number of the type that goes by this name.
-    pub(super) fn type_named(&self, name: &str) -> Option<u32> {
+    pub(crate) fn type_named(&self, name: &str) -> Option<u32> {
         self.named.get(&(TYPE_NAME, name.as_bytes())).copied()
     }
 
     /// The value that an enumeration has for a name.
-    pub(super) fn value(&self, enumeration: &str, name: &str) -> Option<u32> {
+    pub(crate) fn value(&self, enumeration: &str, name: &str) -> Option<u32> {
         let number = *self.named.get(&(ENUMERATION, enumeration.as_bytes()))?;
         let described = self.types.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         let count = u32_at(described, 4)? & 0xffff;
@@ -177,6 +192,17 @@ mod tests {
         let offset = |structure, member| btf.offset(structure, member).unwrap();
         assert_ne!(offset("task_struct", "mm"), offset("task_struct", "tgid"));
         assert!(offset("mm_struct", "pgd") < 4096);
+    }
+
+    #[test]
+    fn the_beginning_up_to_the_names_says_what_the_whole_says() {
+        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let wanted = ["task_struct", "btf_trace_sched_switch"];
+        let [some, all] =
+            [Btf::parse_until_found, Btf::parse].map(|it| it(&bytes, &wanted).unwrap());
+        assert!(some.types.len() < all.types.len());
+        assert_eq!(some.offset("task_struct", "pid"), all.offset("task_struct", "pid"));
+        assert_eq!(some.type_named(wanted[1]), all.type_named(wanted[1]));
     }
 
     proptest! {

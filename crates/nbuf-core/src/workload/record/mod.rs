@@ -6,7 +6,7 @@
 pub mod abilities;
 pub mod advice;
 mod area;
-mod btf;
+pub(crate) mod btf;
 pub mod btrfs;
 pub(crate) mod calls;
 pub(crate) mod container;
