@@ -111,9 +111,10 @@ mod tests {
     }
 
     fn pair(first: u32, second: u32) -> u64 {
-        let [a, b, c, d] = first.to_ne_bytes();
-        let [e, f, g, h] = second.to_ne_bytes();
-        u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&first.to_ne_bytes());
+        bytes[4..].copy_from_slice(&second.to_ne_bytes());
+        u64::from_ne_bytes(bytes)
     }
 
     fn whats(bytes: &[u8]) -> Vec<What> {
