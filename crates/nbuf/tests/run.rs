@@ -3,6 +3,9 @@
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
+#[path = "run/programs.rs"]
+mod programs;
+
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +13,6 @@ use std::process::Command;
 
 use nbuf::experiment::result::{RunComparison, RunDocument, RunParts, RunVerdict};
 use nbuf::internal::sys::cgroup::{Group, Hierarchies, Throttle};
-use nbuf::internal::sys::seccomp;
 use support::truth::{in_four_tries, truth};
 use support::{Need, Place, requires, until, with_word};
 
@@ -74,22 +76,6 @@ fn each_part_is_what_the_program_did() {
             assert!(rest < TOLERANCE_SECONDS, "{what}: {real:?}");
         });
     }
-}
-
-#[test]
-fn where_the_kernel_refuses_programs_the_same_is_seen() {
-    let Some(_lock) = requires(&NEEDS) else { return };
-    let place = Place::new();
-    // A filter applies to the thread that sets it, and to the processes that it starts.
-    let refused = || {
-        seccomp::refuse(&[libc::SYS_bpf]).unwrap();
-        in_four_tries(|| {
-            let (ran, _) = run(&place, &["pipe", "0.3"]);
-            check("pipe", ran.real_time.unwrap().lock_or_pipe_seconds, 0.3);
-            assert!(ran.cache.is_some_and(|cache| cache.lookups > 0));
-        });
-    };
-    std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
 }
 
 #[test]

@@ -51,6 +51,7 @@ const MODULES: &[&str] = &[
     // Files of the kernel's, devices, and processes of our own.
     "nbuf-core/src/experiment/run/symbols.rs",
     "nbuf-core/src/meter/probe/",
+    "nbuf-core/src/sys/bpf/description.rs",
     "nbuf-core/src/sys/cgroup/",
     "nbuf-core/src/sys/handle.rs",
     "nbuf-core/src/sys/loop_device.rs",

@@ -93,7 +93,8 @@ fn once(spec: &Spec, session: &Session<'_>, input: Option<OwnedFd>) -> Result<Ru
         ..Command::default()
     };
     let mut threads = Threads::prepare(spec.meters, spec.profile);
-    if user_of(session) == 0 {
+    let is_plain = !(spec.meters || spec.profile || spec.timeline || spec.per_line);
+    if is_plain && user_of(session) == 0 {
         threads = threads.with_programs();
     }
     if spec.timeline {

@@ -106,17 +106,16 @@ impl Threads {
         }
     }
 
-    /// Uses programs in the kernel where they say all that is asked for. They stay at a process that changes its account.
+    /// Uses programs in the kernel, where it takes them. They know no meters, calls and names, and they stay at a
+    /// process that changes its account.
     pub(crate) fn with_programs(mut self) -> Self {
-        self.tracepoints.allow_programs(true);
+        self.tracepoints.begin_programs();
         self
     }
 
     /// Keeps also what each thread did one after the other.
     pub(crate) fn with_timeline(mut self) -> Self {
         self.split = self.split.with_slices(Timeline::slices());
-        // Programs say no names.
-        self.tracepoints.allow_programs(false);
         self.timeline = Some(Timeline::default());
         self
     }

@@ -15,6 +15,7 @@ use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
 use crate::workload::record::events;
 use crate::workload::record::machine;
+use with_programs::Coming;
 
 /// Room of a ring, and what an ordinary user may lock on every system.
 const RING_BYTES: usize = 2 << 20;
@@ -66,8 +67,8 @@ pub(super) struct Tracepoints {
     counters: Vec<Event>,
     /// In their place, where they say all that is asked for.
     programs: Option<Programs>,
-    /// Whether they may be: who runs the command is root, and names of threads are not asked for.
-    allows_programs: bool,
+    /// Before there is a task.
+    coming: Option<Coming>,
     /// Where system calls are counted, too.
     counts_calls: bool,
     calls: Option<Event>,
@@ -137,9 +138,7 @@ impl Tracepoints {
 
     /// Attaches to a task that has not executed yet. What is refused is missing from then on.
     pub(super) fn attach(&mut self, pid: i32) {
-        // They know no meters and no calls.
-        let is_plain = !self.has_meters && !self.counts_calls;
-        if self.allows_programs && is_plain && self.attach_programs(pid).is_ok() {
+        if self.coming.is_some() && self.attach_programs(pid).is_ok() {
             return;
         }
         self.clear();
@@ -285,6 +284,7 @@ impl Tracepoints {
 
     /// Closes all, without a wait.
     pub(super) fn close(mut self) {
+        self.keep_programs();
         // The kernel also waits where the last program has just left a tracepoint and the next one comes.
         let programs = self.programs.take().map(Programs::into_descriptors);
         self.rings.clear();

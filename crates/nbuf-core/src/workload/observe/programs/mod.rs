@@ -33,8 +33,8 @@ use kernel::Kernel;
 use program::{LINE_BYTES, Numbers, Word, Writer};
 
 /// Room of the ring for each processor, and at most. A switch has at most 112 bytes in it.
-const RING_BYTES_EACH: usize = 1 << 20;
-const RING_BYTES_MAX: usize = 8 << 20;
+const RING_BYTES_EACH: usize = 256 << 10;
+const RING_BYTES_MAX: usize = 4 << 20;
 
 const REQUEST: &CStr = c"block_bio_queue";
 const LOOKUPS: [&CStr; 3] = [c"mm_filemap_get_pages", c"mm_filemap_fault", c"mm_filemap_map_pages"];
@@ -49,20 +49,22 @@ pub(super) struct Programs {
     counters: Counters,
     lines: usize,
     counts_lookups: bool,
-    _marks: Marks,
+    marks: Marks,
     links: Vec<Link>,
 }
 
 impl Programs {
-    /// Looks at a task and at all that it makes, from now on.
+    /// Attaches all of them. They look at no task yet.
     ///
     /// # Errors
     /// What is missing: rights, a description of the kernel, or a tracepoint.
-    pub(super) fn attach(pid: i32) -> io::Result<Self> {
+    pub(super) fn attach() -> io::Result<Self> {
         let missing = || io::Error::from(io::ErrorKind::Unsupported);
         if !process::is_root() || !machine::is_in_first_pid_namespace() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
+        // The first that is refused where programs are.
+        let marks = Marks::none()?;
         let kernel = Kernel::described().ok_or_else(missing)?;
         let page = rustix::param::page_size();
         let processors = machine::processors_online()?;
@@ -70,7 +72,6 @@ impl Programs {
         let lines = (highest.unwrap_or(0) + 1).next_power_of_two();
         let ring_bytes = RING_BYTES_EACH.saturating_mul(processors.len()).min(RING_BYTES_MAX);
         let ring_bytes = ring_bytes.next_power_of_two().max(page);
-        let marks = Marks::none()?;
         let stream = Stream::new(ring_bytes)?;
         let ready = epoll::create(CreateFlags::CLOEXEC)?;
         let on_word = EventFlags::IN | EventFlags::ET;
@@ -85,8 +86,6 @@ impl Programs {
             wake_bytes: number(ring_bytes / 4)?,
         };
         let writer = Writer { kernel: &kernel, numbers };
-        let task = Pid::from_raw(pid).ok_or_else(missing)?;
-        marks.add(pidfd_open(task, PidfdFlags::empty())?.as_fd())?;
         let mut attached = Vec::new();
         let typed = [
             (kernel.newtask, writer.newtask()),
@@ -101,7 +100,16 @@ impl Programs {
         let looks = looks(&writer);
         let counts_lookups = looks.is_some();
         attached.extend(looks.into_iter().flatten());
-        Ok(Self { stream, ready, counters, lines, counts_lookups, _marks: marks, links: attached })
+        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links: attached })
+    }
+
+    /// Looks at a task and at all that it makes, from now on.
+    ///
+    /// # Errors
+    /// `ESRCH` if it has ended.
+    pub(super) fn look_at(&self, pid: i32) -> io::Result<()> {
+        let task = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
+        self.marks.add(pidfd_open(task, PidfdFlags::empty())?.as_fd())
     }
 
     /// By what a reader waits for a ring that fills.
@@ -165,9 +173,12 @@ mod tests {
     #[test]
     fn a_command_and_what_it_makes_are_seen_from_birth_to_death() {
         let mut command = Command::new("sh");
-        command.args(["-c", "read line; /bin/true; exit 3"]).stdin(Stdio::piped());
+        command.args(["-c", "read line; sleep 0.05; exit 3"]).stdin(Stdio::piped());
         let mut shell = command.spawn().unwrap();
-        let attached = Programs::attach(shell.id().cast_signed());
+        let attached = Programs::attach();
+        if let Ok(programs) = &attached {
+            programs.look_at(shell.id().cast_signed()).unwrap();
+        }
         writeln!(shell.stdin.take().unwrap()).unwrap();
         assert_eq!(shell.wait().unwrap().code(), Some(3));
         let Ok(mut programs) = attached else { return };

@@ -1,27 +1,35 @@
 //! Programs in the kernel in place of most events.
+//!
+//! A thread attaches them, while the command's process is made: they look at no task before one has a mark.
 
 use std::io;
+use std::thread::{Builder, JoinHandle};
 
 use super::super::programs::Programs;
 use super::super::sources::{Layout, WAKEUP};
 use super::Tracepoints;
-use crate::sys::perf::{self, Sampling};
+use crate::sys::perf::{self, Event, Sampling};
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
 use crate::workload::record::machine;
 
-/// Room for the wake-ups of a processor.
-const RING_BYTES: usize = 512 << 10;
+/// Room for the wake-ups of a processor. The kernel needs some microseconds for each page of it.
+const RING_BYTES: usize = 256 << 10;
 
-impl Tracepoints {
-    /// Whether programs may be used: before a task is attached to.
-    pub(in super::super) fn allow_programs(&mut self, allows: bool) {
-        self.allows_programs = allows;
-    }
+/// What a thread attaches.
+pub(super) type Coming = JoinHandle<io::Result<Attached>>;
 
-    /// Programs say all but what wakes a thread, which is sampled for all of the machine.
-    pub(super) fn attach_programs(&mut self, pid: i32) -> io::Result<()> {
-        let programs = Programs::attach(pid)?;
+/// Programs say all but what wakes a thread, which is sampled for all of the machine.
+#[derive(Debug)]
+pub(super) struct Attached {
+    programs: Programs,
+    layout: Layout,
+    events: Vec<(Event, Ring)>,
+}
+
+impl Attached {
+    fn attach() -> io::Result<Self> {
+        let programs = Programs::attach()?;
         let text = Tracefs::open()?.read(&format!("events/{}/format", WAKEUP.path))?;
         let layout = Layout::parse(&WAKEUP, &text).ok_or(io::ErrorKind::Unsupported)?;
         let sampling = Sampling {
@@ -31,14 +39,49 @@ impl Tracepoints {
             begins_now: true,
             ..Sampling::default()
         };
-        for processor in machine::processors_online()? {
+        let open = |processor| {
             let event = perf::open(layout.id.into(), -1, processor, sampling)?;
-            self.rings.push(Ring::map(event.descriptor(), RING_BYTES)?);
+            let ring = Ring::map(event.descriptor(), RING_BYTES)?;
+            Ok((event, ring))
+        };
+        let events = machine::processors_online()?.into_iter().map(open);
+        let events = events.collect::<io::Result<_>>()?;
+        Ok(Self { programs, layout, events })
+    }
+}
+
+impl Tracepoints {
+    /// Programs will be used, for root and without meters. They are attached from now on, before there is a task.
+    pub(in super::super) fn begin_programs(&mut self) {
+        self.coming = Builder::new().name("programs".into()).spawn(Attached::attach).ok();
+    }
+
+    /// Looks at a task by them.
+    pub(super) fn attach_programs(&mut self, pid: i32) -> io::Result<()> {
+        let attached = self.arrived().ok_or(io::ErrorKind::Unsupported)?;
+        attached.programs.look_at(pid)?;
+        self.keep(attached);
+        Ok(())
+    }
+
+    /// Keeps those that no task was given to, to close them with all else.
+    pub(super) fn keep_programs(&mut self) {
+        if let Some(attached) = self.arrived() {
+            self.keep(attached);
+        }
+    }
+
+    fn arrived(&mut self) -> Option<Attached> {
+        self.coming.take()?.join().ok()?.ok()
+    }
+
+    fn keep(&mut self, attached: Attached) {
+        for (event, ring) in attached.events {
             self.leaders.push(self.events.len());
             self.events.push(event);
+            self.rings.push(ring);
         }
-        (self.layouts, self.programs) = (vec![layout], Some(programs));
-        Ok(())
+        (self.layouts, self.programs) = (vec![attached.layout], Some(attached.programs));
     }
 
     /// Pages put into the page cache that no record says.
