@@ -7,7 +7,7 @@ use nbuf::internal::clock::Random;
 use nbuf::internal::sys::bpf::ids;
 use nbuf::internal::sys::seccomp;
 
-use super::support::truth::{in_four_tries, truth};
+use super::support::truth::in_four_tries;
 use super::support::{Need, Place, requires, skip, until, with_word};
 use super::{NEEDS, check, run};
 
