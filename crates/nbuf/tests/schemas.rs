@@ -11,7 +11,7 @@ use nbuf::experiment::result::{
     PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
     ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
-use nbuf_pdp11::unix::result::SweepDocument as UnixDocument;
+use nbuf_pdp11::unix::result::{BootDocument, ScanDocument, SweepDocument as UnixDocument};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -63,6 +63,8 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<TraceHead>(),
         generated::<TraceMade>(),
         generated::<WatchDocument>(),
+        generated::<BootDocument>(),
+        generated::<ScanDocument>(),
         generated::<UnixDocument>(),
     ]
 }

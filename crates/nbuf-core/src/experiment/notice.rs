@@ -12,6 +12,7 @@
 //! assert_eq!(causes(&io::Error::other("the disc is full")), "the disc is full");
 //! ```
 
+mod guest;
 mod paths;
 mod probe;
 mod serve;
@@ -29,6 +30,7 @@ use crate::units::{Bytes, Nanos};
 use crate::workload::command::{Input, Left};
 use crate::workload::record;
 use crate::workload::source::Detected;
+pub use guest::GuestNotice;
 pub use paths::PathNotice;
 pub use probe::ProbeNotice;
 pub use serve::{ServeNotice, StateNotice};
@@ -156,6 +158,8 @@ pub enum Notice<'a> {
     Serve(ServeNotice<'a>),
     /// Something of a probe of a service.
     Probe(ProbeNotice<'a>),
+    /// Something of the console of a simulated machine.
+    Guest(GuestNotice<'a>),
 }
 
 /// Why a command was not timed.
@@ -196,6 +200,7 @@ impl Notice<'_> {
                 | ServeNotice::Stepped { .. },
             )
             | Self::Probe(ProbeNotice::Step(_))
+            | Self::Guest(_)
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,
         }

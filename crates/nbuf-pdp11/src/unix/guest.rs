@@ -4,6 +4,8 @@
 //! characters except line ends. **Invariant:** the conversation depends only on the output and on
 //! simulated time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cpu::PC;
 use crate::machine::{Pdp11, Stop};
 use crate::memory::CORE_BYTES;
@@ -21,9 +23,11 @@ pub struct Images {
 }
 
 /// A kernel on the drum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Slot {
     /// The kernel in normal use, block 964.
+    #[default]
     Warm,
     /// The kernel for installation and tests, block 988.
     Cold,
@@ -36,6 +40,14 @@ impl Slot {
     pub fn is_filled(self, drum: &[u8]) -> bool {
         let slot = drum.iter().skip(self.offset_bytes()).take(Self::BYTES);
         slot.copied().any(|byte| byte != 0)
+    }
+
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        }
     }
 
     fn offset_bytes(self) -> usize {

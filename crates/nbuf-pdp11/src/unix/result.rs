@@ -123,6 +123,27 @@ pub struct Refused {
     pub machine: String,
 }
 
+/// The result of a scan over the speeds of the pack's controller.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct ScanDocument {
+    /// Always [`ScanDocument::SCHEMA`].
+    pub schema: String,
+    /// The number of buffers.
+    pub nbuf: u16,
+    /// A row for each speed.
+    pub rows: Vec<ScanRow>,
+}
+
+impl ScanDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.unix-scan/1";
+}
+
+impl Document for ScanDocument {
+    const SCHEMA: &'static str = Self::SCHEMA;
+}
+
 /// One disc time of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -133,4 +154,65 @@ pub struct ScanRow {
     pub seconds: f64,
     /// The sleeps after their event that only the clock ended; missing for an unknown kernel.
     pub lost_wakeups: Option<u64>,
+}
+
+/// The result of a session at the console: how it ended, and what the guest did until then.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct BootDocument {
+    /// Always [`BootDocument::SCHEMA`].
+    pub schema: String,
+    /// The timing: `instant`, `simh` or `hardware`.
+    pub timing: String,
+    /// The units of the timing in a second.
+    pub units_per_second: u64,
+    /// How the session ended.
+    pub ended: BootEnd,
+    /// The number of the signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// The crash that ended it, if one did.
+    pub crash: Option<Crash>,
+    /// The simulated time of the session, in units of the timing.
+    pub units: u64,
+    /// The same time in seconds.
+    pub seconds: f64,
+    /// The number of executed instructions.
+    pub instructions: u64,
+    /// The operations of the discs.
+    pub disc: DiscOperations,
+    /// Whether the discs went back to the images.
+    pub is_written_back: bool,
+}
+
+impl BootDocument {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.unix-boot/1";
+}
+
+impl Document for BootDocument {
+    const SCHEMA: &'static str = Self::SCHEMA;
+}
+
+/// How a session at the console ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BootEnd {
+    /// The user left, or the script was over and no process ran.
+    #[default]
+    Left,
+    /// A signal came.
+    Signal,
+    /// The guest stopped by itself.
+    Crashed,
+}
+
+/// The crash of a guest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Crash {
+    /// The event and its cause.
+    pub why: String,
+    /// The registers and the last 50 instructions.
+    pub machine: String,
 }

@@ -4,22 +4,23 @@ mod spec;
 
 use std::ops::RangeInclusive;
 
-use nbuf::experiment::session::Session;
+use nbuf::experiment::session::{Interim, Session};
 use nbuf::trace::{CacheEvent, Capture, Facts, FileId, Record, Trace};
 use nbuf::units::Bytes;
 use nbuf::workload::format::native::{self, WriteError};
 
-pub use spec::{Error, ScanSpec, Spec};
+pub use spec::{Error, Spec};
 
-use crate::timing::{Model, Timing};
+use crate::timing::Timing;
 
 use super::guest::Images;
+use super::images;
 use super::kernel::{Asked, Caller};
-use super::result::{DiscOperations, Refused, ScanRow, SweepDocument, SweepRow, TimeSplit};
+use super::result::{DiscOperations, Refused, SweepDocument, SweepRow, TimeSplit};
 use super::stages::{self, Sample, StageError};
 
 /// The kernels to build in every run, because the requests depend on the contents of `/usr/sys`.
-const ALL: RangeInclusive<u16> = 0..=7;
+pub(super) const ALL: RangeInclusive<u16> = 0..=7;
 
 /// The most buffers with which the post assembled a kernel.
 pub const BUFFERS_MAX: u16 = 12;
@@ -27,48 +28,32 @@ pub const BUFFERS_MAX: u16 = 12;
 /// The seconds in the post of 2026 for 1 to 6 buffers, on its author's machine under SIMH.
 const POST_SECONDS: [f64; 6] = [3.215, 1.309, 1.004, 0.780, 0.734, 0.724];
 
-/// The results of a run: the document, and the requests of the first kernel that booted.
-pub struct Outcome {
-    /// The rows and warnings.
-    pub document: SweepDocument,
-    /// Every call of the buffer allocator in the first sample of the first row.
-    pub asked: Vec<Asked>,
-}
-
-impl Outcome {
-    /// The requests as a native trace; none if no request was seen.
-    pub fn trace_file(&self, model: Model) -> Result<Option<Vec<u8>>, WriteError> {
-        if self.asked.is_empty() {
-            return Ok(None);
-        }
-        let mut bytes = Vec::new();
-        native::write(&trace(&self.asked, &model.timing()), &mut bytes)?;
-        Ok(Some(bytes))
-    }
-}
-
 /// Assembles the kernel with each number of buffers. A signal ends it early: what was measured by then is
-/// in the document.
-pub fn run(spec: &Spec, images: &Images, session: &mut Session<'_>) -> Result<Outcome, Error> {
+/// in the document. The observer sees the requests of the first kernel that booted as
+/// [`Interim::Trace`], if the kernel is known.
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<SweepDocument, Error> {
+    let images = images::read(&spec.images)?;
     let samples = usize::try_from(spec.samples).unwrap_or(usize::MAX);
     let steps = spec.numbers.len().saturating_mul(samples).saturating_add(1);
-    with_steps(session, steps, |step| measure(spec, images, step))
+    let (document, asked) = with_steps(session, steps, |step| measure(spec, &images, step))?;
+    if !asked.is_empty() {
+        let trace = trace(&asked, &spec.model.timing());
+        session.observer.interim(Interim::Trace(&trace)).map_err(Error::Observer)?;
+    }
+    Ok(document)
 }
 
-/// Runs the assembly at other speeds of the pack's controller, under SIMH's timing, to find the
-/// window of the lost wakeup. A signal ends it early.
-pub fn scan(
-    spec: &ScanSpec,
-    images: &Images,
-    session: &mut Session<'_>,
-) -> Result<Vec<ScanRow>, Error> {
-    with_steps(session, spec.rk_units.len() + 1, |step| scan_all(spec, images, step))
+/// A trace as a native file.
+pub fn trace_file(trace: &Trace) -> Result<Vec<u8>, WriteError> {
+    let mut bytes = Vec::new();
+    native::write(trace, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// Called before each step, with its name; whether to go on.
-type Step<'a> = &'a mut dyn FnMut(&str) -> bool;
+pub(super) type Step<'a> = &'a mut dyn FnMut(&str) -> bool;
 
-fn with_steps<T>(
+pub(super) fn with_steps<T>(
     session: &Session<'_>,
     steps: usize,
     work: impl FnOnce(Step<'_>) -> Result<T, StageError>,
@@ -84,7 +69,12 @@ fn with_steps<T>(
     Ok(outcome?)
 }
 
-fn measure(plan: &Spec, images: &Images, step: Step<'_>) -> Result<Outcome, StageError> {
+/// The rows, and every call of the buffer allocator in the first sample of the first row.
+fn measure(
+    plan: &Spec,
+    images: &Images,
+    step: Step<'_>,
+) -> Result<(SweepDocument, Vec<Asked>), StageError> {
     let timing = &plan.model.timing();
     let mut document = SweepDocument {
         schema: SweepDocument::SCHEMA.to_owned(),
@@ -93,9 +83,9 @@ fn measure(plan: &Spec, images: &Images, step: Step<'_>) -> Result<Outcome, Stag
         samples: plan.samples.max(1),
         ..SweepDocument::default()
     };
-    let mut outcome = Outcome { document: SweepDocument::default(), asked: Vec::new() };
+    let mut asked = Vec::new();
     if !step("the guest assembles its kernels") {
-        return Ok(Outcome { document, ..outcome });
+        return Ok((document, asked));
     }
     let built = stages::build(images, ALL, &mut |_| ())?;
     // Larger kernels go on a pack of their own, so that they do not change the requests of the
@@ -122,16 +112,15 @@ fn measure(plan: &Spec, images: &Images, step: Step<'_>) -> Result<Outcome, Stag
                 Err(other) => return Err(other),
             }
         }
-        if outcome.asked.is_empty() {
-            outcome.asked.clone_from(&samples[0].asked);
+        if asked.is_empty() {
+            asked.clone_from(&samples[0].asked);
         }
         document.rows.push(row(nbuf, &samples, timing, &document.rows));
         if let Err(error) = &samples[0].buffers {
             document.cautions.push(format!("nbuf {nbuf}: {error}: only discs are counted"));
         }
     }
-    outcome.document = document;
-    Ok(outcome)
+    Ok((document, asked))
 }
 
 /// The known cause for a kernel that does not boot, and the guest's behaviour.
@@ -206,26 +195,6 @@ fn split(sample: &Sample, timing: &Timing) -> TimeSplit {
     };
     let sum = split.cpu + split.drum_latency + split.seek + split.rotation + split.transfer;
     TimeSplit { overlap: (sum + split.idle - seconds(sample.ticks)).max(0.0), ..split }
-}
-
-fn scan_all(spec: &ScanSpec, images: &Images, step: Step<'_>) -> Result<Vec<ScanRow>, StageError> {
-    let nbuf = spec.buffers;
-    let mut rows = Vec::new();
-    if !step("the guest assembles its kernels") {
-        return Ok(rows);
-    }
-    let installed = stages::install(&stages::build(images, ALL, &mut |_| ())?, nbuf)?;
-    for &units in &spec.rk_units {
-        if !step(&format!("rk-time {units}")) {
-            break;
-        }
-        let timing = Timing::simh(spec.host_mips, units);
-        let sample = stages::assemble(&installed, nbuf, &timing)?;
-        let seconds = sample.ticks as f64 / timing.second_ticks as f64;
-        let lost_wakeups = sample.buffers.is_ok().then_some(sample.lost_wakeups);
-        rows.push(ScanRow { rk_units: units, seconds, lost_wakeups });
-    }
-    Ok(rows)
 }
 
 /// Makes a trace of the requests: two files, the drum and the pack, in pages of 512 bytes.

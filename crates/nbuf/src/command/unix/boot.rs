@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use nbuf_pdp11::unix::guest::{Guest, Slot};
+use nbuf_pdp11::unix::boot::{self, Error, Spec};
+use nbuf_pdp11::unix::guest::Slot;
 
-use super::converse::{Ended, converse};
-use super::lines::Lines;
-use super::{Costs, Model, images};
+use super::{Costs, Model};
 use crate::console::Console;
 use crate::exit;
 use crate::fail::say;
@@ -43,39 +42,31 @@ pub(super) struct Boot {
 }
 
 pub(super) fn run(arguments: &Boot) -> Result<u8> {
-    let timing = arguments.costs.model(Model::Instant)?.timing();
-    let slot = if arguments.cold { Slot::Cold } else { Slot::Warm };
-    let images = images::read(&arguments.images)?;
-    if !slot.is_filled(&images.drum) {
-        let drum = arguments.images.join("rf0.dsk");
-        let advice = if arguments.cold {
-            "boot without --cold, and put one there with `msys2 1`"
-        } else {
-            "build the images of Unix V1 first; `nbuf unix --help` says where they come from and what to type"
-        };
-        let name = if arguments.cold { "cold" } else { "warm" };
-        bail!("{} has no kernel in its {name} slot: {advice}", drum.display());
-    }
-    let mut guest = Guest::boot(images, slot, &timing);
-    guest.machine.stop_when_printed(false);
-    let mut lines = Lines::open(arguments.lines)?;
+    let spec = Spec {
+        images: arguments.images.clone(),
+        slot: if arguments.cold { Slot::Cold } else { Slot::Warm },
+        lines: arguments.lines,
+        write_back: arguments.write_back,
+        model: arguments.costs.model(Model::Instant)?,
+    };
     let console = Console::plain();
-    let ended = converse(&mut guest, &timing, &mut lines, &console.session())?;
-    if arguments.write_back {
-        guest.rest(2);
-        images::write_back(&arguments.images, &guest.images())?;
+    let document = boot::run(&spec, &mut console.session()).map_err(unwrapped)?;
+    if let Some(crash) = document.crash {
+        say(format_args!("the machine as it stood:\n{}", crash.machine));
+        let advice = if arguments.cold {
+            "boot without --cold"
+        } else {
+            "build the images again, as `nbuf unix --help` says"
+        };
+        bail!("{}; {advice}", crash.why);
     }
-    match ended {
-        Ended::Left => Ok(0),
-        Ended::Signal(number) => Ok(exit::command(128 + number)),
-        Ended::Crashed(reason) => {
-            say(format_args!("the machine as it stood:\n{}", guest.post_mortem()));
-            let advice = if arguments.cold {
-                "boot without --cold"
-            } else {
-                "build the images again, as `nbuf unix --help` says"
-            };
-            bail!("{reason}; {advice}");
-        }
+    Ok(document.signal.map_or(0, |signal| exit::command(128 + signal)))
+}
+
+/// An error as it is: what a closed pipe of ours ends with is known by its type.
+fn unwrapped(error: Error) -> anyhow::Error {
+    match error {
+        Error::Print(error) => error.into(),
+        other => other.into(),
     }
 }

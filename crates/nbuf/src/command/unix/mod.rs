@@ -1,10 +1,6 @@
 //! `nbuf unix`: First Edition Unix on a PDP-11/20, and the nbuf experiment.
 
 mod boot;
-mod converse;
-mod images;
-mod lines;
-mod script;
 mod sweep;
 
 use anyhow::{Result, bail};
@@ -13,12 +9,28 @@ use nbuf_pdp11::timing::{self, HOST_MIPS, MAINS_HZ};
 
 use crate::fail::UsageError;
 
+/// What to type without them.
+const WHERE: &str = "\
+Images:
+  rf0.dsk and rk0.dsk, the drum and the pack of Unix as of June 1972, are built by either of
+    git clone https://github.com/jserv/unix-v1        (the fork, easier; then make -C unix-v1)
+    git clone https://github.com/DoctorWkt/unix-jun72 (the restoration of 2009)
+  as their README says; then
+    nbuf unix boot --images unix-v1/images
+  Unix V1 is under the Caldera licence of 2002, which lets you use and pass it on with its notice.
+
+Exit status:
+  0    success
+  2    usage error
+  125  images are missing or wrong, or the guest crashed or failed
+  130  interrupted by Ctrl-C; prints what was measured so far";
+
 /// Run First Edition Unix on a PDP-11/20, and time it with 1 to 6 buffers.
 ///
 /// The machine's time depends only on its instructions: two runs agree to the last digit. You supply
 /// the disc images; nbuf contains none.
 #[derive(Debug, clap::Args)]
-#[command(after_help = images::WHERE)]
+#[command(after_help = WHERE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,

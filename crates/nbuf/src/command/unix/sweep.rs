@@ -1,14 +1,19 @@
 //! `nbuf unix sweep`: the nbuf experiment.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use nbuf::experiment::document;
+use nbuf::experiment::session::Interim;
 use nbuf::units::even;
+use nbuf_pdp11::unix::result::{ScanDocument, SweepDocument};
+use nbuf_pdp11::unix::scan;
 use nbuf_pdp11::unix::stages::StageError;
-use nbuf_pdp11::unix::sweep::{self, BUFFERS_MAX, Error, Outcome, ScanSpec, Spec};
+use nbuf_pdp11::unix::sweep::{self, BUFFERS_MAX, Error, Spec};
 
-use super::{Costs, Model, images};
+use super::{Costs, Model};
 use crate::console::Console;
 use crate::exit;
 use crate::fail::say;
@@ -41,7 +46,7 @@ pub(super) struct Sweep {
     #[command(flatten)]
     costs: Costs,
     /// Instead: find the smallest working number of buffers by RK controller time, with simh
-    #[arg(long, value_name = "rk-time=A..B", value_parser = scan, conflicts_with_all = ["html", "csv", "trace", "timing"])]
+    #[arg(long, value_name = "rk-time=A..B", value_parser = units, conflicts_with_all = ["html", "csv", "trace", "timing"])]
     scan: Option<Units>,
     /// Print one JSON document
     #[arg(long)]
@@ -82,7 +87,7 @@ fn numbers(text: &str) -> Result<Numbers, String> {
     Ok(Numbers(numbers))
 }
 
-fn scan(text: &str) -> Result<Units, String> {
+fn units(text: &str) -> Result<Units, String> {
     let wrong = || "write rk-time=10..600, or rk-time=10..600:10".to_owned();
     let range = text.strip_prefix("rk-time=").ok_or_else(wrong)?;
     let (from, rest) = range.split_once("..").unwrap_or((range, range));
@@ -111,36 +116,52 @@ pub(super) fn run(arguments: &Sweep) -> Result<u8> {
             must_be_possible(path, option)?;
         }
     }
+    if arguments.scan.is_some() { scanned(arguments) } else { swept(arguments) }
+}
+
+fn swept(arguments: &Sweep) -> Result<u8> {
+    let spec = Spec {
+        images: arguments.images.clone(),
+        numbers: arguments.nbuf.0.clone(),
+        samples: arguments.samples,
+        model: arguments.costs.model(Model::Hardware)?,
+    };
+    let trace = Mutex::new(None);
+    let take = |interim: Interim<'_>| -> io::Result<()> {
+        if let (Interim::Trace(seen), Some(_)) = (interim, &arguments.trace) {
+            let bytes = sweep::trace_file(seen).map_err(io::Error::other)?;
+            *trace.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
+        }
+        Ok(())
+    };
+    let console = Console::new(false, &take);
+    let mut session = console.session();
+    let document = sweep::run(&spec, &mut session).map_err(told)?;
+    tell(arguments, &document, trace.lock().unwrap_or_else(PoisonError::into_inner).take())?;
+    let signal = session.cancellation.signal();
+    // The guest refused every number.
+    if document.rows.is_empty() && signal.is_none() {
+        return Ok(exit::INTERNAL_ERROR);
+    }
+    Ok(signal.map_or(0, |signal| exit::command(128 + signal)))
+}
+
+fn scanned(arguments: &Sweep) -> Result<u8> {
+    let spec = scan::Spec {
+        images: arguments.images.clone(),
+        buffers: arguments.nbuf.0[0],
+        host_mips: arguments.costs.host_mips(),
+        rk_units: arguments.scan.clone().map(|units| units.0).unwrap_or_default(),
+    };
     let console = Console::plain();
     let mut session = console.session();
-    if let Some(Units(rk_units)) = &arguments.scan {
-        let spec = ScanSpec {
-            buffers: arguments.nbuf.0[0],
-            host_mips: arguments.costs.host_mips(),
-            rk_units: rk_units.clone(),
-        };
-        let images = images::read(&arguments.images)?;
-        let rows = sweep::scan(&spec, &images, &mut session).map_err(told)?;
-        let text = if arguments.json {
-            serde_json::to_string_pretty(&rows)? + "\n"
-        } else {
-            shown::scan(spec.buffers, &rows, Terminal::of_output().width)
-        };
-        print(text.as_bytes())?;
+    let ScanDocument { nbuf, rows, .. } = scan::run(&spec, &mut session).map_err(told)?;
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&rows)? + "\n"
     } else {
-        let spec = Spec {
-            numbers: arguments.nbuf.0.clone(),
-            samples: arguments.samples,
-            model: arguments.costs.model(Model::Hardware)?,
-        };
-        let images = images::read(&arguments.images)?;
-        let outcome = sweep::run(&spec, &images, &mut session).map_err(told)?;
-        tell(arguments, &spec, &outcome)?;
-        // The guest refused every number.
-        if outcome.document.rows.is_empty() && session.cancellation.signal().is_none() {
-            return Ok(exit::INTERNAL_ERROR);
-        }
-    }
+        shown::scan(nbuf, &rows, Terminal::of_output().width)
+    };
+    print(text.as_bytes())?;
     Ok(session.cancellation.signal().map_or(0, |signal| exit::command(128 + signal)))
 }
 
@@ -153,8 +174,7 @@ fn told(error: Error) -> anyhow::Error {
     anyhow::Error::new(error).context("the images hold another Unix than is known, or are damaged")
 }
 
-fn tell(arguments: &Sweep, spec: &Spec, outcome: &Outcome) -> Result<()> {
-    let document = &outcome.document;
+fn tell(arguments: &Sweep, document: &SweepDocument, trace: Option<Vec<u8>>) -> Result<()> {
     if let Some(path) = &arguments.csv {
         keep(path, "--csv", shown::csv(document).as_bytes())?;
     }
@@ -162,7 +182,7 @@ fn tell(arguments: &Sweep, spec: &Spec, outcome: &Outcome) -> Result<()> {
         keep(path, "--html", shown::page(document).as_bytes())?;
     }
     if let Some(path) = &arguments.trace {
-        let Some(trace) = outcome.trace_file(spec.model)? else {
+        let Some(trace) = trace else {
             bail!(
                 "--trace: no request was seen, since the kernel is not the one that is known: leave it out"
             );

@@ -4,17 +4,19 @@
 //! opened again, so each is opened and closed once at the beginning. It is raw: the guest echoes, and
 //! knows `#` and `@`. What is not read is kept up to a bound, and then lost, as on paper that has run out.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use anyhow::{Context, Result};
-use nbuf_pdp11::Pdp11;
+use nbuf::experiment::notice::{GuestNotice, Notice};
+use nbuf::experiment::session::Session;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{read, write};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use crate::verbosity::note;
+use super::Error;
+use crate::machine::Pdp11;
 
 /// Bytes that are typed ahead of the guest.
 const TYPED_BYTES_MAX: usize = 256;
@@ -31,13 +33,12 @@ pub(super) struct Lines(Vec<Line>);
 
 impl Lines {
     /// Makes the pseudo-terminals, and says their names.
-    pub(super) fn open(count: u8) -> Result<Self> {
+    pub(super) fn open(count: u8, session: &Session<'_>) -> Result<Self, Error> {
         let mut lines = Vec::new();
         for number in 0..count {
-            let (line, name) = Line::open().context(
-                "cannot make a pseudo-terminal for a line: mount /dev/pts, or ask for fewer lines",
-            )?;
-            note(format_args!("tty{number} is {name}"));
+            let (line, name) = Line::open().map_err(Error::Line)?;
+            let notice = GuestNotice::Line { number, name: &name };
+            session.observer.notice(&Notice::Guest(notice));
             lines.push(line);
         }
         Ok(Self(lines))
@@ -63,7 +64,7 @@ impl Lines {
 }
 
 impl Line {
-    fn open() -> Result<(Self, String)> {
+    fn open() -> io::Result<(Self, String)> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags)?;
         grantpt(&master)?;
@@ -77,7 +78,7 @@ impl Line {
     }
 
     /// The modes are those of the other side, and stay when it is closed.
-    fn make_raw(&self) -> Result<()> {
+    fn make_raw(&self) -> io::Result<()> {
         let mut modes = tcgetattr(&self.master)?;
         modes.make_raw();
         Ok(tcsetattr(&self.master, OptionalActions::Now, &modes)?)

@@ -7,10 +7,11 @@
 
 use std::io::{self, Read};
 
-use anyhow::{Context, Result};
-use nbuf_pdp11::unix::guest::Guest;
+use nbuf::experiment::notice::{GuestNotice, Notice};
+use nbuf::experiment::session::Session;
 
-use crate::verbosity::note;
+use super::Error;
+use crate::unix::guest::Guest;
 
 /// Slices for which a machine with an unknown kernel stands still before a line is typed.
 const QUIET_SLICES: u32 = 30;
@@ -24,18 +25,23 @@ pub(super) struct Script {
 
 impl Script {
     /// All of standard input.
-    pub(super) fn read() -> Result<Self> {
+    pub(super) fn read() -> Result<Self, Error> {
         let mut lines = Vec::new();
-        io::stdin().lock().read_to_end(&mut lines).context("cannot read what is to be typed")?;
+        io::stdin().lock().read_to_end(&mut lines).map_err(Error::Script)?;
         Ok(Self { lines, typed: 0, quiet_slices: 0, is_unknown: false })
     }
 
     /// Types the next line if the guest reads it; `false` when all was typed and nothing runs.
     /// `is_quiet`: in the last slice the processor waited and printed nothing.
-    pub(super) fn go_on(&mut self, guest: &mut Guest, is_quiet: bool) -> bool {
+    pub(super) fn go_on(
+        &mut self,
+        guest: &mut Guest,
+        is_quiet: bool,
+        session: &Session<'_>,
+    ) -> bool {
         let (reads, rests) = match (guest.console_is_read(), guest.nothing_runs()) {
             (Some(reads), Some(rests)) => (reads, rests),
-            _ => self.stands_still(guest, is_quiet),
+            _ => self.stands_still(guest, is_quiet, session),
         };
         if !reads {
             return true;
@@ -53,13 +59,15 @@ impl Script {
         true
     }
 
-    fn stands_still(&mut self, guest: &Guest, is_quiet: bool) -> (bool, bool) {
+    fn stands_still(
+        &mut self,
+        guest: &Guest,
+        is_quiet: bool,
+        session: &Session<'_>,
+    ) -> (bool, bool) {
         if !self.is_unknown {
             self.is_unknown = true;
-            note(format_args!(
-                "this kernel is not known: a line is typed when the machine has stood still for half \
-                 a second"
-            ));
+            session.observer.notice(&Notice::Guest(GuestNotice::UnknownKernel));
         }
         let is_still = is_quiet && !guest.machine.bus.a_disc_is_busy();
         self.quiet_slices = if is_still { self.quiet_slices + 1 } else { 0 };

@@ -3,17 +3,18 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use nbuf::experiment::notice::{GuestNotice, Notice};
 use nbuf::experiment::session::{Cancellation, Session};
-use nbuf_pdp11::Stop;
-use nbuf_pdp11::timing::Timing;
-use nbuf_pdp11::unix::guest::Guest;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use super::Error;
 use super::lines::Lines;
 use super::script::Script;
-use crate::verbosity::note;
+use crate::machine::Stop;
+use crate::timing::Timing;
+use crate::unix::guest::Guest;
 
 /// The key that leaves.
 const LEAVE: u8 = 5;
@@ -39,12 +40,13 @@ pub(super) enum Ended {
 struct Raw(Termios);
 
 impl Raw {
-    fn enter() -> Result<Self> {
-        note(format_args!("Ctrl-E leaves"));
-        let before = tcgetattr(io::stdin()).context("cannot use the terminal")?;
+    fn enter(session: &Session<'_>) -> Result<Self, Error> {
+        session.observer.notice(&Notice::Guest(GuestNotice::LeaveKey));
+        let refused = |errno: Errno| Error::Terminal(errno.into());
+        let before = tcgetattr(io::stdin()).map_err(refused)?;
         let mut raw = before.clone();
         raw.make_raw();
-        tcsetattr(io::stdin(), OptionalActions::Now, &raw).context("cannot use the terminal")?;
+        tcsetattr(io::stdin(), OptionalActions::Now, &raw).map_err(refused)?;
         Ok(Self(before))
     }
 }
@@ -62,11 +64,11 @@ pub(super) fn converse(
     timing: &Timing,
     lines: &mut Lines,
     session: &Session<'_>,
-) -> Result<Ended> {
+) -> Result<Ended, Error> {
     let is_terminal = io::stdin().is_terminal();
     let mut script = if is_terminal { None } else { Some(Script::read()?) };
-    session.cancellation.listen().context("cannot listen for Ctrl-C")?;
-    let _raw = is_terminal.then(Raw::enter).transpose()?;
+    session.cancellation.listen().map_err(Error::Signals)?;
+    let _raw = is_terminal.then(|| Raw::enter(session)).transpose()?;
     let slice = (timing.second_ticks / SLICES).max(1);
     let mut still = Still::default();
     loop {
@@ -86,7 +88,7 @@ pub(super) fn converse(
         if let Some(signal) = session.cancellation.poll() {
             return Ok(Ended::Signal(signal));
         }
-        if script.as_mut().is_some_and(|script| !script.go_on(guest, waits && !printed)) {
+        if script.as_mut().is_some_and(|script| !script.go_on(guest, waits && !printed, session)) {
             if lines.is_empty() {
                 return Ok(Ended::Left);
             }
@@ -128,12 +130,12 @@ impl Still {
 }
 
 /// Hands on what was printed. Whether anything was.
-fn show(guest: &mut Guest) -> Result<bool> {
+fn show(guest: &mut Guest) -> Result<bool, Error> {
     let printed = guest.machine.bus.console.take_printed();
     let text: Vec<u8> =
         printed.iter().map(|printed| printed.character).filter(|&c| c != 0).collect();
     let mut out = io::stdout().lock();
-    out.write_all(&text).and_then(|()| out.flush())?;
+    out.write_all(&text).and_then(|()| out.flush()).map_err(Error::Print)?;
     Ok(!text.is_empty())
 }
 
@@ -144,9 +146,9 @@ fn wait(
     cancellation: &Cancellation,
     lines: &Lines,
     most: Duration,
-) -> Result<Vec<u8>> {
+) -> Result<Vec<u8>, Error> {
     let input = io::stdin();
-    let signals = cancellation.listen().context("cannot listen for Ctrl-C")?;
+    let signals = cancellation.listen().map_err(Error::Signals)?;
     let timeout = Timespec::try_from(most).ok();
     let mut wanted = vec![PollFd::new(signals.descriptor(), PollFlags::IN)];
     if is_terminal {
@@ -158,7 +160,7 @@ fn wait(
         return Ok(Vec::new());
     }
     let mut buffer = [0; 256];
-    let length = input.lock().read(&mut buffer).context("cannot read the terminal")?;
+    let length = input.lock().read(&mut buffer).map_err(Error::Keys)?;
     // A terminal that is gone leaves, too.
     Ok(if length == 0 { vec![LEAVE] } else { buffer[..length].to_vec() })
 }
