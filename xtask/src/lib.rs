@@ -12,6 +12,7 @@ pub mod docs;
 pub mod faults;
 pub mod giant;
 mod process;
+pub mod semver;
 pub mod served;
 pub mod sqlite;
 pub mod stores;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use xtask::{
-    accuracy, captures, cost, discs, dist, docs, faults, giant, served, sqlite, stores, surface,
-    tidy, truth,
+    accuracy, captures, cost, discs, dist, docs, faults, giant, semver, served, sqlite, stores,
+    surface, tidy, truth,
 };
 
 const USAGE: &str = "\
@@ -19,9 +19,11 @@ usage: cargo xtask tidy
        cargo xtask dist binary            (the static binary alone)
        cargo xtask dist wheel [--program PATH]  (the Python package, with the static binary or PATH in it)
        cargo xtask dist sdist             (the Python package as source)
+       cargo xtask dist check             (installs the packages in target/dist in a copy of the root directory; as root)
        cargo xtask docs                   (the documents as a site, in target/docs)
        cargo xtask surface                (compares the public surface of the library with its file)
        cargo xtask surface write          (writes that file)
+       cargo xtask semver                 (compares the library with the last tag, by cargo-semver-checks)
        cargo xtask discs                  (with the measured drives in ../shared/discs, or NBUF_DISCS)
        cargo xtask cost RUNS COMMAND...   (after cargo build --release)
        cargo xtask truth                  (after cargo build --release)
@@ -54,11 +56,13 @@ fn main() -> anyhow::Result<ExitCode> {
             dist::source(&tidy::repository())?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("dist") if env::args().nth(2).as_deref() == Some("check") => run_check(),
         Some("dist") => run_dist(env::args().nth(2).as_deref()),
         Some("docs") => {
             docs::make(&tidy::repository())?;
             Ok(ExitCode::SUCCESS)
         }
+        Some("semver") => run_semver(),
         Some("surface") => run_surface(env::args().nth(2).as_deref()),
         Some("discs") => {
             discs::write(&tidy::repository())?;
@@ -176,7 +180,7 @@ fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {
     let parts = match part {
         None => dist::Parts::All,
         Some("binary") => dist::Parts::Binary,
-        Some(other) => anyhow::bail!("no part `{other}`; give none, `binary` or `wheel`"),
+        Some(other) => anyhow::bail!("no part `{other}`; give none, `binary`, `wheel` or `check`"),
     };
     if let Some(line) = dist::missing(parts)? {
         writeln!(io::stderr(), "{line}")?;
@@ -193,6 +197,26 @@ fn run_wheel() -> anyhow::Result<ExitCode> {
         _ => anyhow::bail!("write `cargo xtask dist wheel`, or add --program PATH"),
     };
     dist::wheel(&tidy::repository(), program.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Without the tools or the rights it fails: nothing was checked.
+fn run_check() -> anyhow::Result<ExitCode> {
+    if let Some(line) = dist::missing_to_check() {
+        writeln!(io::stderr(), "{line}")?;
+        return Ok(ExitCode::FAILURE);
+    }
+    for line in dist::check(&tidy::repository())? {
+        writeln!(io::stdout(), "{line}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_semver() -> anyhow::Result<ExitCode> {
+    match semver::baseline(&tidy::repository()) {
+        semver::Baseline::Missing(line) => writeln!(io::stdout(), "{line}")?,
+        semver::Baseline::Tag(tag) => semver::compare(&tidy::repository(), &tag)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,9 +3,11 @@
 //! A static binary for every Linux of the host's architecture, its manual pages and completions, packages of
 //! the glibc build, and checksums. docs/decisions/0009-one-static-binary.md has the reasons.
 
+mod check;
 mod tools;
 mod wheel;
 
+pub use check::{check, missing_to_check};
 pub use wheel::{source, wheel};
 
 use std::fs;
