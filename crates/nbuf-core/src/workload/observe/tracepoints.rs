@@ -291,7 +291,8 @@ impl Tracepoints {
         self.fault_rings.clear();
         let faults = self.faults.into_iter().flat_map(FaultEvents::into_events);
         let all = self.events.into_iter().chain(self.counters).chain(self.calls).chain(faults);
+        // They go first: they run at every switch of the machine, and cost all programs.
         let programs = programs.into_iter().flatten();
-        close_later(all.map(Event::into_descriptor).chain(programs).collect());
+        close_later(programs.chain(all.map(Event::into_descriptor)).collect());
     }
 }

@@ -32,9 +32,9 @@ use crate::workload::record::machine;
 use kernel::Kernel;
 use program::{LINE_BYTES, Numbers, Word, Writer};
 
-/// Room of the ring for each processor, and at most. A switch has at most 112 bytes in it.
-const RING_BYTES_EACH: usize = 256 << 10;
-const RING_BYTES_MAX: usize = 4 << 20;
+/// Room of the ring for each processor, and at most. A switch has at most 120 bytes in it: 8,700 switches fit.
+const RING_BYTES_EACH: usize = 1 << 20;
+const RING_BYTES_MAX: usize = 32 << 20;
 
 const REQUEST: &CStr = c"block_bio_queue";
 const LOOKUPS: [&CStr; 3] = [c"mm_filemap_get_pages", c"mm_filemap_fault", c"mm_filemap_map_pages"];

@@ -14,7 +14,7 @@ use crate::sys::tracefs::Tracefs;
 use crate::workload::record::machine;
 
 /// Room for the wake-ups of a processor. The kernel needs some microseconds for each page of it.
-const RING_BYTES: usize = 256 << 10;
+const RING_BYTES: usize = 512 << 10;
 
 /// What a thread attaches.
 pub(super) type Coming = JoinHandle<io::Result<Attached>>;
