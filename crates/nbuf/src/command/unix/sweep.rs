@@ -136,7 +136,7 @@ fn swept(arguments: &Sweep) -> Result<u8> {
     };
     let console = Console::new(false, &take);
     let mut session = console.session();
-    let document = sweep::run(&spec, &mut session).map_err(told)?;
+    let document = sweep::run(&spec, &mut session).map_err(unwrapped)?;
     tell(arguments, &document, trace.lock().unwrap_or_else(PoisonError::into_inner).take())?;
     let signal = session.cancellation.signal();
     // The guest refused every number.
@@ -155,7 +155,7 @@ fn scanned(arguments: &Sweep) -> Result<u8> {
     };
     let console = Console::plain();
     let mut session = console.session();
-    let ScanDocument { nbuf, rows, .. } = scan::run(&spec, &mut session).map_err(told)?;
+    let ScanDocument { nbuf, rows, .. } = scan::run(&spec, &mut session).map_err(unwrapped)?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&rows)? + "\n"
     } else {
@@ -166,7 +166,7 @@ fn scanned(arguments: &Sweep) -> Result<u8> {
 }
 
 /// A guest that did something else: its registers and last instructions, then one line.
-fn told(error: Error) -> anyhow::Error {
+fn unwrapped(error: Error) -> anyhow::Error {
     let Error::Stage(error) = error else { return error.into() };
     if let StageError::Guest { trouble, .. } = &error {
         say(format_args!("the machine as it stood:\n{}", trouble.machine));
