@@ -116,6 +116,29 @@ pub mod workload {
         pub use crate::workload::command::*;
     }
     #[cfg(feature = "capture")]
+    pub mod observe {
+        use crate::workload::observe::programs::record::decode;
+        use crate::workload::record::btf::Btf;
+
+        /// How many things a record of the programs of `nbuf run` says.
+        pub fn things_in(record: &[u8]) -> usize {
+            let mut seen = Vec::new();
+            decode(record, &mut seen);
+            seen.len()
+        }
+
+        /// Where members of a kernel's structures are, by its description; those that it has.
+        pub fn members_in(description: &[u8], members: &[(&str, &str)]) -> Vec<u64> {
+            let names: Vec<&str> = members.iter().map(|(structure, _)| *structure).collect();
+            let found =
+                [Btf::parse, Btf::parse_until_found].map(|parse| parse(description, &names));
+            let offsets = found.iter().flatten().flat_map(|btf| {
+                members.iter().filter_map(|(structure, member)| btf.offset(structure, member))
+            });
+            offsets.collect()
+        }
+    }
+    #[cfg(feature = "capture")]
     pub mod record {
         pub use crate::workload::record::*;
         pub mod calls {

@@ -12,7 +12,7 @@ mod discs;
 mod keys;
 pub(crate) mod machine;
 pub(crate) mod profile;
-mod programs;
+pub(crate) mod programs;
 mod sources;
 mod timeline;
 mod tracepoints;

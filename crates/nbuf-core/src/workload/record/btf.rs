@@ -1,13 +1,10 @@
-//! Where members are in the kernel's structures: its own description, `/sys/kernel/btf/vmlinux`
+//! Where members are in the kernel's structures: its own [`Description`](crate::sys::bpf::description::Description)
 //! (`Documentation/bpf/btf.rst`).
 //!
 //! Pure, and no panic on whatever is read. Cost: a pass over all types, some milliseconds for the 160,000
 //! of a kernel.
 
 use std::collections::HashMap;
-
-/// The file that has it.
-pub(crate) const DESCRIPTION: &str = "/sys/kernel/btf/vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
@@ -142,6 +139,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::bpf::description::Description;
     use proptest::prelude::*;
 
     /// A description of `outer { first; { second } }`, where the inner one has no name.
@@ -176,9 +174,10 @@ mod tests {
 
     #[test]
     fn this_kernel_says_what_its_names_stand_for() {
-        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let Ok(description) = Description::open() else { return };
+        let bytes = description.bytes();
         let wanted = ["pageflags", "cgroup_subsys_id", "btf_trace_mm_filemap_fault"];
-        let btf = Btf::parse(&bytes, &wanted).unwrap();
+        let btf = Btf::parse(bytes, &wanted).unwrap();
         assert_eq!(btf.value("pageflags", "PG_locked"), Some(0));
         assert!(btf.value("cgroup_subsys_id", "CGROUP_SUBSYS_COUNT") > Some(0));
         assert_eq!(btf.value("pageflags", "PG_nothing"), None);
@@ -187,8 +186,9 @@ mod tests {
 
     #[test]
     fn this_kernel_says_where_members_are() {
-        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
-        let btf = Btf::parse(&bytes, &["task_struct", "mm_struct"]).unwrap();
+        let Ok(description) = Description::open() else { return };
+        let bytes = description.bytes();
+        let btf = Btf::parse(bytes, &["task_struct", "mm_struct"]).unwrap();
         let offset = |structure, member| btf.offset(structure, member).unwrap();
         assert_ne!(offset("task_struct", "mm"), offset("task_struct", "tgid"));
         assert!(offset("mm_struct", "pgd") < 4096);
@@ -196,10 +196,11 @@ mod tests {
 
     #[test]
     fn the_beginning_up_to_the_names_says_what_the_whole_says() {
-        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let Ok(description) = Description::open() else { return };
+        let bytes = description.bytes();
         let wanted = ["task_struct", "btf_trace_sched_switch"];
         let [some, all] =
-            [Btf::parse_until_found, Btf::parse].map(|it| it(&bytes, &wanted).unwrap());
+            [Btf::parse_until_found, Btf::parse].map(|it| it(bytes, &wanted).unwrap());
         assert!(some.types.len() < all.types.len());
         assert_eq!(some.offset("task_struct", "pid"), all.offset("task_struct", "pid"));
         assert_eq!(some.type_named(wanted[1]), all.type_named(wanted[1]));

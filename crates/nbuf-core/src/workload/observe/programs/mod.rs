@@ -10,7 +10,7 @@
 
 mod kernel;
 mod program;
-mod record;
+pub(crate) mod record;
 
 use std::ffi::CStr;
 use std::io;

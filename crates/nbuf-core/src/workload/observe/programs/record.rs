@@ -27,7 +27,7 @@ const HAS_NO_PROGRAM: u32 = 0x0020_0000 | 0x4000;
 /// `PF_MEMALLOC`: a task looks for memory, and may use up the reserves for that.
 const RECLAIMS: u32 = 0x800;
 /// Reads a record; nothing of one that is cut short.
-pub(super) fn decode(record: &[u8], into: &mut Vec<Seen>) {
+pub(crate) fn decode(record: &[u8], into: &mut Vec<Seen>) {
     let _ = read(record, into);
 }
 

@@ -1,10 +1,10 @@
 //! Where members of the kernel's structures are, by its own description, read once.
 
-use std::fs;
 use std::sync::OnceLock;
 
-use super::super::btf::{Btf, DESCRIPTION};
+use super::super::btf::Btf;
 use super::super::events::SOURCES;
+use crate::sys::bpf::description::Description;
 
 const FORK: &str = "btf_trace_sched_process_fork";
 const STRUCTURES: [&str; 14] = [
@@ -81,7 +81,7 @@ impl Kernel {
     /// The kernel that runs, if it describes all that is needed.
     pub(super) fn described() -> Option<&'static Self> {
         static KERNEL: OnceLock<Option<Kernel>> = OnceLock::new();
-        KERNEL.get_or_init(|| Self::of(&fs::read(DESCRIPTION).ok()?)).as_ref()
+        KERNEL.get_or_init(|| Self::of(Description::open().ok()?.bytes())).as_ref()
     }
 
     fn of(description: &[u8]) -> Option<Self> {

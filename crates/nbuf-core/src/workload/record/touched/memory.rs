@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
-use super::super::btf::{Btf, DESCRIPTION};
+use super::super::btf::Btf;
 use super::opened;
 use super::program::{self, PAGE, PAGES, SHARED_PAGES};
 use super::tables::{LARGE, Memory, PLACE, PRESENT, Space, Table};
+use crate::sys::bpf::description::Description;
 use crate::sys::bpf::{Program, Shared};
 
 /// Memory begins at a multiple of this (`kaslr_regions` in `arch/x86/mm/kaslr.c`).
@@ -82,12 +83,12 @@ impl KernelMemory {
                 "page tables of this processor are unknown",
             ));
         }
-        let description = fs::read(DESCRIPTION)?;
+        let description = Description::open()?;
         let other =
             || io::Error::new(io::ErrorKind::Unsupported, "this kernel's structures are unknown");
         let structures: Vec<&str> =
             ["task_struct", "mm_struct"].into_iter().chain(opened::STRUCTURES).collect();
-        let btf = Btf::parse(&description, &structures).ok_or_else(other)?;
+        let btf = Btf::parse(description.bytes(), &structures).ok_or_else(other)?;
         let offsets = Offsets::of(&btf).ok_or_else(other)?;
         let files = opened::Offsets::of(&btf);
         let mut shared = Shared::zeroes(SHARED_PAGES)?;
