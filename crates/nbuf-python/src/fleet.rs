@@ -8,6 +8,7 @@ use nbuf::experiment::curve::Choice;
 use nbuf::experiment::document;
 use nbuf::experiment::fleet::{self, Ask, Spec, TASKS};
 use nbuf::experiment::result::FleetBy;
+use nbuf::experiment::session::Session;
 use nbuf::units::Bytes;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -49,6 +50,7 @@ impl Plan {
                 None => Spec::default().policy_size,
             },
             until: self.until.map(|until| until.parse()).transpose()?,
+            ..Spec::default()
         })
     }
 }
@@ -67,7 +69,7 @@ pub(crate) fn fleet_plan(
 ) -> PyResult<(usize, Vec<PathBuf>, Vec<PathBuf>)> {
     let plan = || -> Result<_, Failure> {
         let plan: Plan = serde_json::from_value(serde_json::from_str(&spec)?)?;
-        let planned = fleet::plan(&plan.spec()?)?;
+        let planned = fleet::plan(&plan.spec()?, &Session::new(&()))?;
         Ok((planned.tasks.len(), planned.unknown, planned.doubles))
     };
     py.detach(plan).map_err(|failure| failure.raise(py))
@@ -154,7 +156,8 @@ impl Question {
 #[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
 pub(crate) fn fleet_reduce(py: Python<'_>, out: PathBuf, ask: String) -> PyResult<String> {
     let reduce = || -> Result<String, Failure> {
-        Ok(document::write(&fleet::reduce(&out, &Question::read(&ask)?)?)?)
+        let drawn = fleet::reduce(&out, &Question::read(&ask)?, &Session::new(&()))?;
+        Ok(document::write(&drawn)?)
     };
     py.detach(reduce).map_err(|failure| failure.raise(py))
 }

@@ -12,6 +12,7 @@
 //! assert_eq!(causes(&io::Error::other("the disc is full")), "the disc is full");
 //! ```
 
+mod fleet;
 mod guest;
 mod paths;
 mod probe;
@@ -30,6 +31,7 @@ use crate::units::{Bytes, Nanos};
 use crate::workload::command::{Input, Left};
 use crate::workload::record;
 use crate::workload::source::Detected;
+pub use fleet::FleetNotice;
 pub use guest::GuestNotice;
 pub use paths::PathNotice;
 pub use probe::ProbeNotice;
@@ -158,6 +160,8 @@ pub enum Notice<'a> {
     Serve(ServeNotice<'a>),
     /// Something of a probe of a service.
     Probe(ProbeNotice<'a>),
+    /// Something of the plan of a fleet.
+    Fleet(FleetNotice<'a>),
     /// Something of the console of a simulated machine.
     Guest(GuestNotice<'a>),
 }
@@ -200,6 +204,7 @@ impl Notice<'_> {
                 | ServeNotice::Stepped { .. },
             )
             | Self::Probe(ProbeNotice::Step(_))
+            | Self::Fleet(_)
             | Self::Guest(_)
             | Self::Path(_) => Severity::Note,
             _ => Severity::Warning,

@@ -139,6 +139,7 @@ impl fmt::Display for SizeList {
 }
 
 as_text!(SizeList);
+as_text!(CacheSize);
 
 fn item(text: &str) -> Result<Item, SizeListError> {
     let Some((from, rest)) = text.split_once("..") else {

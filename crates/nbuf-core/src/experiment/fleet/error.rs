@@ -3,8 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::Worked;
 use crate::experiment::document::DocumentError;
 use crate::experiment::output::OutputError;
+use crate::units::count;
 
 /// Why a fleet cannot be planned, worked on or answered. A bad input is none: it is an error row.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +29,16 @@ pub enum Error {
         /// How many there are.
         files: usize,
     },
+    /// A runner of another name.
+    #[error("there is no runner `{0}`: write local, dask or ray")]
+    NoRunner(String),
+    /// A signal came while tasks were left.
+    #[error(
+        "interrupted: {} done and kept, {} left; the same command continues",
+        count(.0.done as u64, "task is", "tasks are"),
+        .0.left
+    )]
+    Interrupted(Worked),
     /// There is nothing to split or to merge.
     #[error("there are no curves: give at least one")]
     NoCurves,

@@ -7,10 +7,10 @@
 //! use nbuf::experiment::fleet::{self, Ask, Spec};
 //! use nbuf::experiment::session::Session;
 //!
-//! let spec = Spec { inputs: vec!["traces/*.csv".into()], out: "out".into(), ..Spec::default() };
-//! fleet::plan(&spec)?;
-//! fleet::work(&spec.out.join(fleet::TASKS), &fleet::Rows::All, &Session::new(&()))?;
-//! let document = fleet::reduce(&spec.out, &Ask::default())?;
+//! let ask = Ask { hit_ratio: 0.95, ..Ask::default() };
+//! let inputs = vec!["traces/*.csv".into()];
+//! let spec = Spec { inputs, out: "out".into(), workers: 2, ask, ..Spec::default() };
+//! let document = fleet::run(&spec, &mut Session::new(&()))?;
 //! println!("{}", document.checksum);
 //! # Ok::<(), fleet::Error>(())
 //! ```
@@ -45,10 +45,11 @@ pub use error::Error;
 pub use folder::TASKS;
 pub use known::{Known, KnownVolume, Merge, allocate, merge};
 pub use local::Worked;
-pub use plan::{Planned, plan};
+pub use plan::Planned;
 pub use spec::{Ask, Rows, Spec, Split, SplitError};
 
 use super::document;
+use super::notice::{FleetNotice, Notice};
 use super::result::{FleetDocument, FleetRow};
 use super::session::Session;
 use folder::Folder;
@@ -56,10 +57,48 @@ use folder::Folder;
 /// The argument with which a program that runs this is started as a worker: it calls [`serve`] then.
 pub const CHILD: &str = "fleet-worker";
 
+/// Plans, has the work done, and answers.
+///
+/// A program that calls this with the runner `local` must call [`serve`] when its first argument is [`CHILD`]: the
+/// workers are processes of the same program. Results stay in the folder of the spec, and a further call does
+/// only what is missing.
+///
+/// # Errors
+/// No input, a runner that is not there, a folder that cannot be written, and a signal, after which [`reduce`] answers
+/// from what is finished: see [`Error`]. A task that failed is a row of the document.
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<FleetDocument, Error> {
+    let runner = RUNNERS.iter().find(|runner| runner.name == spec.runner);
+    let runner = runner.ok_or_else(|| Error::NoRunner(spec.runner.clone()))?;
+    plan(spec, session)?;
+    let worked = work_on(runner, &spec.out.join(TASKS), spec.workers, session)?;
+    if session.is_over() {
+        return Err(Error::Interrupted(worked));
+    }
+    reduce(&spec.out, &spec.ask, session)
+}
+
 /// The folder that a plan is in.
 fn folder_of(tasks: &Path) -> Folder {
     let parent = tasks.parent().filter(|parent| !parent.as_os_str().is_empty());
     Folder(parent.unwrap_or(Path::new(".")).to_owned())
+}
+
+/// Makes the plan, and writes it into the folder of the spec.
+///
+/// # Errors
+/// No input, an input that cannot be used, and a folder that cannot be written.
+pub fn plan(spec: &Spec, session: &Session<'_>) -> Result<Planned, Error> {
+    let planned = plan::plan(spec)?;
+    let say = |notice| session.observer.notice(&Notice::Fleet(notice));
+    let path = spec.out.join(TASKS);
+    say(FleetNotice::Planned { tasks: planned.tasks.len(), path: &path });
+    if let [first, ..] = &planned.unknown[..] {
+        say(FleetNotice::UnknownFormat { files: planned.unknown.len(), first });
+    }
+    if let [first, ..] = &planned.doubles[..] {
+        say(FleetNotice::NamedTwice { files: planned.doubles.len(), first });
+    }
+    Ok(planned)
 }
 
 /// Does rows of a plan in this process, one after the other, until a signal comes.
@@ -129,10 +168,13 @@ pub fn serve(tasks: &Path, input: impl BufRead, output: impl Write) -> Result<()
 }
 
 /// Answers from all that is finished.
-pub fn reduce(out: &Path, ask: &Ask) -> Result<FleetDocument, Error> {
+///
+/// # Errors
+/// No plan in the folder, a result that cannot be read, and nothing finished.
+pub fn reduce(out: &Path, ask: &Ask, session: &Session<'_>) -> Result<FleetDocument, Error> {
     let folder = Folder(out.to_owned());
     let tasks = folder.read_tasks()?;
-    let reduced = reduce::reduce(&tasks, &folder)?;
+    let reduced = reduce::reduce(&tasks, &folder, session)?;
     if reduced.curves.is_empty() && reduced.failures.is_empty() {
         return Err(Error::Nothing(out.to_owned()));
     }

@@ -54,7 +54,7 @@ pub(super) struct Candidate {
 }
 
 /// Makes the plan, and writes it into the folder of the spec.
-pub fn plan(spec: &Spec) -> Result<Planned, Error> {
+pub(super) fn plan(spec: &Spec) -> Result<Planned, Error> {
     let Inputs { files, unknown, doubles } = inputs::find(spec)?;
     let until_us = spec.until.map(|until| inputs::until_us(&files, spec, until));
     let candidates = if spec.by == FleetBy::Host {

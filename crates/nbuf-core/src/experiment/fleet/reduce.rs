@@ -13,6 +13,7 @@ use super::pieces::{Pieces, merged};
 use super::plan::{FNV, fnv};
 use super::summary::{self, Entry};
 use crate::experiment::result::{FleetFailure, FleetPiece, FleetPolicyMisses, FleetTask};
+use crate::experiment::session::Session;
 use crate::meter::segment::{NO_LIMIT, Segment};
 use crate::meter::steps::Hits;
 
@@ -38,7 +39,11 @@ pub(super) struct Reduced {
 }
 
 /// Merges what all tasks left.
-pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Error> {
+pub(super) fn reduce(
+    tasks: &[FleetTask],
+    folder: &Folder,
+    session: &Session<'_>,
+) -> Result<Reduced, Error> {
     let mut reduced = Reduced::default();
     let mut groups: BTreeMap<&str, Vec<(&FleetTask, u64)>> = BTreeMap::new();
     for (row, task) in (1..).zip(tasks) {
@@ -48,7 +53,9 @@ pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Er
         }
         groups.entry(&task.volume).or_default().push((task, row));
     }
+    let mut steps = session.steps("merging (volumes)", groups.len());
     for (group, mut tasks) in groups {
+        steps.next();
         tasks.sort_by_key(|(task, _)| task.sequence);
         let missing = reduced.missing;
         if !is_whole(&tasks, folder, &mut reduced) {
@@ -73,6 +80,7 @@ pub(super) fn reduce(tasks: &[FleetTask], folder: &Folder) -> Result<Reduced, Er
             reduced.add(name, pieces, tasks[0]);
         }
     }
+    drop(steps);
     reduced.curves.sort_by(|a, b| a.name.cmp(&b.name));
     reduced.sum();
     Ok(reduced)

@@ -1,19 +1,23 @@
 //! What a fleet is asked: what to plan, which rows to work on, and what to answer.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::cache::policy::Choice;
 use crate::experiment::result::FleetBy;
-use crate::units::{Bytes, CacheSize, Nanos, PAGE_BYTES, Size};
+use crate::units::{Bytes, CacheSize, Nanos, PAGE_BYTES, Size, as_text};
 use crate::workload::format::Parameters;
 
 /// The size at which policies are compared.
 const POLICY_SIZE: CacheSize = CacheSize::Percent(10.0);
 
-/// What is planned. The default has no inputs.
-#[derive(Clone, Debug)]
+/// What is planned, who works, and what is answered. The default has no inputs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spec {
     /// Files, directories and patterns.
     pub inputs: Vec<String>,
@@ -37,6 +41,10 @@ pub struct Spec {
     pub policy_size: CacheSize,
     /// A time since the first request: whether a split by what came before lasts.
     pub until: Option<Nanos>,
+    /// The name of the runner that [`run`](super::run) takes, one of [`RUNNERS`](super::RUNNERS).
+    pub runner: String,
+    /// What [`run`](super::run) answers.
+    pub ask: Ask,
 }
 
 impl Default for Spec {
@@ -53,6 +61,8 @@ impl Default for Spec {
             policies: Vec::new(),
             policy_size: POLICY_SIZE,
             until: None,
+            runner: "local".to_owned(),
+            ask: Ask::default(),
         }
     }
 }
@@ -97,6 +107,19 @@ impl FromStr for Split {
     }
 }
 
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::None => f.write_str("none"),
+            Self::Time(pieces) => write!(f, "time:{pieces}"),
+            Self::Hash(parts) => write!(f, "hash:{parts}"),
+        }
+    }
+}
+
+as_text!(Split);
+
 /// Rows of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
@@ -128,7 +151,8 @@ impl Rows {
 }
 
 /// What is answered.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Ask {
     /// The hit ratio, from 0 to 1, that memory is wanted for.
     pub hit_ratio: f64,
@@ -164,6 +188,16 @@ mod tests {
         for wrong in ["", "time", "time:1", "time:65", "hash:4097", "hash:x", "auto:2"] {
             check(wrong, None);
         }
+    }
+
+    #[test]
+    fn a_spec_is_read_from_a_file() {
+        let text = r#"{"inputs": ["a.csv"], "out": "out", "split": "time:8", "policies": ["lru"],
+            "policy_size": "5%", "ask": {"hit_ratio": 0.8}}"#;
+        let spec: Spec = serde_json::from_str(text).unwrap();
+        assert_eq!((spec.split, spec.ask.hit_ratio, spec.workers), (Split::Time(8), 0.8, 1));
+        let again: Spec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{spec:?}"));
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl Notice<'_> {
             }
             Self::Path(notice) => notice.fmt(f),
             Self::Serve(notice) => notice.fmt(f),
+            Self::Fleet(notice) => notice.fmt(f),
             Self::Probe(notice) => notice.fmt(f),
             Self::Guest(notice) => notice.fmt(f),
             // The others have words above.

@@ -132,6 +132,7 @@ impl PlanArgs {
             policies: self.policies(),
             policy_size: self.policy_size,
             until: self.until,
+            ..Spec::default()
         }
     }
 }

@@ -4,15 +4,16 @@ mod arguments;
 mod draft;
 mod values;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Error, Result};
 use nbuf::experiment::document;
-use nbuf::experiment::fleet::{self, Rows, TASKS, Worked};
+use nbuf::experiment::fleet::{self, Rows, Spec, Worked};
+use nbuf::experiment::result::FleetDocument;
 use nbuf::units::count;
 
 pub(crate) use arguments::{Args, WorkerArgs};
-use arguments::{AskArgs, PlanArgs, Step, WorkArgs};
+use arguments::{AskArgs, Step, WorkArgs};
 
 use crate::console::Console;
 use crate::exit;
@@ -24,7 +25,11 @@ use crate::verbosity::note;
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
     match &args.step {
-        Some(Step::Plan(plan)) => write_plan(plan).map(|()| 0),
+        Some(Step::Plan(plan)) => {
+            let console = Console::plain();
+            fleet::plan(&plan.spec(), &console.session()).map_err(refused)?;
+            Ok(0)
+        }
         Some(Step::Work(work)) => do_rows(work),
         Some(Step::Reduce(reduce)) => answer(&reduce.out, &reduce.ask),
         None => whole(args),
@@ -40,33 +45,18 @@ fn whole(args: &Args) -> Result<u8> {
         let what = "--until asks whether a split lasts: give what to split with --budget";
         return Err(UsageError(what.to_owned()).into());
     }
-    write_plan(&args.plan)?;
-    let out = args.plan.out.clone().unwrap_or_default();
     let console = Console::plain();
-    let session = console.session();
-    let worked = fleet::work_on(&args.on, &out.join(TASKS), args.plan.workers(), &session);
-    let worked = worked.map_err(refused)?;
-    if let Some(signal) = session.cancellation.signal() {
-        say_interrupted(worked);
-        return Ok(exit::command(128 + signal));
-    }
-    answer(&out, &args.ask)
-}
-
-fn write_plan(args: &PlanArgs) -> Result<()> {
-    let spec = args.spec();
-    let planned = fleet::plan(&spec).map_err(refused)?;
-    let tasks = count(planned.tasks.len() as u64, "task", "tasks");
-    note(format_args!("planned {tasks} in {}", spec.out.join(TASKS).display()));
-    let left_out = |paths: &[PathBuf], why: &str| {
-        if let Some(first) = paths.first() {
-            let files = count(paths.len() as u64, "file", "files");
-            note(format_args!("left out {files} {why}, such as {}", first.display()));
+    let mut session = console.session();
+    let runner = args.on.name.to_owned();
+    let spec = Spec { runner, ask: args.ask.ask(), ..args.plan.spec() };
+    let drawn = match fleet::run(&spec, &mut session) {
+        Err(error @ fleet::Error::Interrupted(_)) => {
+            say(&error);
+            return Ok(exit::command(128 + session.cancellation.signal().unwrap_or_default()));
         }
+        other => other.map_err(refused)?,
     };
-    left_out(&planned.unknown, "of no known format");
-    left_out(&planned.doubles, "that other inputs name too");
-    Ok(())
+    show(&drawn, &args.ask)
 }
 
 fn do_rows(args: &WorkArgs) -> Result<u8> {
@@ -76,7 +66,7 @@ fn do_rows(args: &WorkArgs) -> Result<u8> {
     let session = console.session();
     let worked = fleet::work(&args.tasks, &rows, &session).map_err(refused)?;
     if let Some(signal) = session.cancellation.signal() {
-        say_interrupted(worked);
+        say(fleet::Error::Interrupted(worked));
         return Ok(exit::command(128 + signal));
     }
     let Worked { done, before, failed, .. } = worked;
@@ -85,29 +75,26 @@ fn do_rows(args: &WorkArgs) -> Result<u8> {
     Ok(if failed > 0 { exit::NOT_HELD } else { 0 })
 }
 
-fn say_interrupted(worked: Worked) {
-    let done = count(worked.done as u64, "task is", "tasks are");
-    say(format_args!(
-        "interrupted: {done} done and kept, {} left; the same command continues",
-        worked.left
-    ));
-}
-
 /// Shows what is finished.
 fn answer(out: &Path, args: &AskArgs) -> Result<u8> {
     if let Some(path) = &args.html {
         draft::must_be_possible(path)?;
     }
-    let drawn = fleet::reduce(out, &args.ask()).map_err(refused)?;
+    let console = Console::plain();
+    let drawn = fleet::reduce(out, &args.ask(), &console.session()).map_err(refused)?;
+    show(&drawn, args)
+}
+
+fn show(drawn: &FleetDocument, args: &AskArgs) -> Result<u8> {
     let is_whole = drawn.failures.is_empty() && drawn.tasks_missing == 0;
     if let Some(path) = &args.html {
-        draft::write(path, shown::page(&drawn), is_whole)?;
+        draft::write(path, shown::page(drawn), is_whole)?;
         note(format_args!("the page is {}", path.display()));
     }
     let text = if args.json {
-        document::write(&drawn)?
+        document::write(drawn)?
     } else {
-        shown::table(&drawn, Terminal::of_output().width)
+        shown::table(drawn, Terminal::of_output().width)
     };
     print(text.as_bytes())?;
     Ok(if is_whole { 0 } else { exit::NOT_HELD })
