@@ -19,17 +19,17 @@ use answer::Answer;
 /// What the words of the page mean, as the glossary has them.
 const WORDS: [(&str, &str); 8] = [
     ("page", "the unit of the page cache, 4 KiB"),
-    ("fill", "a page put into the cache, because it was asked for or ahead of that"),
-    ("band", "the range between the fills predicted under two models of the kernel's eviction"),
+    ("fill", "a page put into the cache, for demand or ahead of it"),
+    ("band", "the range between the fills predicted under LRU and under the kernel's two lists"),
     (
         "floor, knee, ceiling",
-        "the sizes below which a cache is useless, from which most of what can be saved is saved, \
-         and above which nothing more is gained",
+        "the size below which a cache saves almost nothing, the one that saves most of what a cache can save, \
+         and the one above which more saves nothing",
     ),
-    ("cliff", "a size at which the curve falls steeply: a little less cache costs a lot"),
-    ("held", "the measured fills were in the band, or within 5 % of it"),
-    ("waited", "time in which some task waited for memory or for the disc"),
-    ("major faults", "page faults that waited for a disc"),
+    ("cliff", "a size at which the curve falls steeply; close to it a prediction is uncertain"),
+    ("held", "the measured fills were in the band or within 5 % of its edges"),
+    ("waited", "the time in which tasks waited for memory or for the disc"),
+    ("major faults", "page faults that waited for the disc"),
 ];
 
 /// The whole page.
