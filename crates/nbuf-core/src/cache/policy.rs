@@ -13,10 +13,12 @@ mod any;
 mod arc;
 mod car;
 mod choice;
+mod climber;
 mod clock;
 mod clock_pro;
 mod fifo;
 mod gdsf;
+mod le_car;
 mod lfu;
 mod lhd;
 mod lhd_classes;
@@ -25,6 +27,7 @@ mod lru;
 mod lru_k;
 mod names;
 mod opt;
+mod parameter;
 mod random;
 mod redis;
 mod row;
@@ -42,11 +45,12 @@ pub use access::{Access, Cause, NEVER, Outcome};
 pub use any::AnyPolicy;
 pub(crate) use arc::Arc;
 pub(crate) use car::Car;
-pub use choice::{Choice, ChoiceError, Parameter, Settable};
+pub use choice::{Choice, ChoiceError};
 pub(crate) use clock::Clock;
 pub(crate) use clock_pro::ClockPro;
 pub(crate) use fifo::Fifo;
 pub(crate) use gdsf::Gdsf;
+pub(crate) use le_car::LeCar;
 pub(crate) use lfu::{Lfu, LfuDa};
 pub(crate) use lhd::Lhd;
 pub(crate) use lirs::Lirs;
@@ -54,6 +58,8 @@ pub(crate) use lru::{Lru, Mru};
 pub(crate) use lru_k::LruK;
 pub use names::{ALIASES, find};
 pub(crate) use opt::Opt;
+use parameter::Tuned;
+pub use parameter::{Parameter, ParameterUnit, Settable};
 pub(crate) use random::Random;
 pub(crate) use redis::Redis;
 pub use row::Row;
@@ -205,7 +211,7 @@ pub const POLICIES: &[Row] = &[
         )
     },
     Row {
-        settable: Some(&Redis::SAMPLES),
+        settable: Some(&Redis::SETTABLE),
         objects: Some(objects::objects::<Redis>),
         ..Row::of::<Redis>(
             "redis",
@@ -225,37 +231,66 @@ pub const POLICIES: &[Row] = &[
             16,
         )
     },
-    Row::of::<Slru>("slru", "protects pages used twice", "Karedla et al. 1994", 9),
+    Row {
+        settable: Some(&Slru::SETTABLE),
+        ..Row::of::<Slru>("slru", "protects pages used twice", "Karedla et al. 1994", 9)
+    },
     Row::of::<S4lru>(
         "s4lru",
         "each use lifts a page by one of four segments",
         "Huang et al. 2013",
         9,
     ),
-    Row::of::<TwoQueue>(
-        "2q",
-        "keeps pages used again after they left a FIFO",
-        "Johnson and Shasha 1994",
-        9,
-    ),
+    Row {
+        settable: Some(&TwoQueue::SETTABLE),
+        ..Row::of::<TwoQueue>(
+            "2q",
+            "keeps pages used again after they left a FIFO",
+            "Johnson and Shasha 1994",
+            9,
+        )
+    },
     Row {
         objects: Some(objects::objects::<LruK>),
         ..Row::of::<LruK>("lru-2", "evicts by the second last use", "O'Neil et al. 1993", 20)
     },
     Row::of::<Arc>("arc", "balances recency and frequency by itself", "Megiddo and Modha 2003", 9),
     Row::of::<Car>("car", "ARC on clocks", "Bansal and Modha 2004", 10),
-    Row::of::<Lirs>(
-        "lirs",
-        "keeps pages with short distances between uses",
-        "Jiang and Zhang 2002",
-        17,
-    ),
+    Row {
+        settable: Some(&Lirs::SETTABLE),
+        ..Row::of::<Lirs>(
+            "lirs",
+            "keeps pages with short distances between uses",
+            "Jiang and Zhang 2002",
+            17,
+        )
+    },
     Row::of::<ClockPro>("clock-pro", "LIRS on a clock", "Jiang et al. 2005", 9),
-    Row::of::<S3Fifo>("s3-fifo", "a small FIFO filters for a larger one", "Yang et al. 2023", 9),
-    Row::of::<WTinyLfu>("w-tinylfu", "admits by frequency", "Einziger et al. 2017", 9),
+    Row {
+        settable: Some(&S3Fifo::SETTABLE),
+        ..Row::of::<S3Fifo>(
+            "s3-fifo",
+            "a small FIFO filters for a larger one",
+            "Yang et al. 2023",
+            9,
+        )
+    },
+    Row {
+        settable: Some(&WTinyLfu::SETTABLE),
+        ..Row::of::<WTinyLfu>("w-tinylfu", "admits by frequency", "Einziger et al. 2017", 9)
+    },
+    Row {
+        settable: Some(&LeCar::SETTABLE),
+        ..Row::of::<LeCar>(
+            "lecar",
+            "learns whether to evict by recency or by frequency",
+            "Vietri et al. 2018",
+            25,
+        )
+    },
     Row::of::<TwoLists>("two-lists", "the kernel's lists, a page at a time", "Weiner 2014", 13),
     Row {
-        settable: Some(&V1::BUSY),
+        settable: Some(&V1::SETTABLE),
         ..Row::of::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16)
     },
     Row {

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use nbuf::cache::policy::{Access, Outcome, find};
+use nbuf::cache::policy::{Access, Choice, Outcome, find};
 use proptest::prelude::*;
 
 use super::{dense, tiny};
@@ -46,54 +46,162 @@ pub(super) fn check(trace: &str, pages: &[u32]) {
     }
 }
 
-/// W-TinyLFU in lists, with a count for each page of up to `count_max` uses. `None` for a hit, else
-/// what went.
-fn twin(capacity: usize, count_max: u32) -> impl FnMut(u32) -> Option<Option<u32>> {
-    let window_limit = capacity.div_ceil(100);
-    let protected_limit = (capacity - window_limit) * 4 / 5;
-    let [mut window, mut probation, mut protected] = [const { Vec::new() }; 3];
-    let (mut uses, mut counted) = (HashMap::<u32, u32>::new(), 0);
-    let take = |list: &mut Vec<u32>, page| {
-        let at = list.iter().position(|&other| other == page);
-        at.map(|at| list.remove(at)).is_some()
-    };
-    move |page| {
-        let count = uses.entry(page).or_default();
-        if *count < count_max {
-            *count += 1;
-            counted += 1;
+/// Whether the window of the twin adapts, and how.
+#[derive(Clone, Copy, PartialEq)]
+enum Climb {
+    No,
+    /// As in the simulator: the window may lose its last page, a part of a page counts as one, and pages that leave
+    /// the window are the next to go.
+    Simulator,
+    /// As in Caffeine itself, and in nbuf.
+    Library,
+}
+
+/// W-TinyLFU in lists, with a count for each page of up to `count_max` uses.
+struct Twin {
+    capacity: usize,
+    count_max: u32,
+    climb: Climb,
+    window: Vec<u32>,
+    probation: Vec<u32>,
+    protected: Vec<u32>,
+    window_limit: usize,
+    protected_limit: usize,
+    /// Of a page of the window, a part.
+    carry: f64,
+    uses: HashMap<u32, u32>,
+    counted: usize,
+    sample: [usize; 2],
+    ratio: f64,
+    grows: bool,
+    step: f64,
+}
+
+fn take(list: &mut Vec<u32>, page: u32) -> bool {
+    let at = list.iter().position(|&other| other == page);
+    at.map(|at| list.remove(at)).is_some()
+}
+
+impl Twin {
+    fn new(capacity: usize, count_max: u32, climb: Climb) -> Self {
+        let window_limit = capacity.div_ceil(100);
+        Self {
+            capacity,
+            count_max,
+            climb,
+            window: Vec::new(),
+            probation: Vec::new(),
+            protected: Vec::new(),
+            window_limit,
+            protected_limit: (capacity - window_limit) * 4 / 5,
+            carry: 0.0,
+            uses: HashMap::new(),
+            counted: 0,
+            sample: [0; 2],
+            ratio: 0.0,
+            grows: false,
+            step: 0.0625 * capacity as f64,
         }
-        if counted == 10 * capacity {
-            for count in uses.values_mut() {
+    }
+
+    fn len(&self) -> usize {
+        self.window.len() + self.probation.len() + self.protected.len()
+    }
+
+    /// `None` for a hit, else what went.
+    fn access(&mut self, page: u32) -> Option<Option<u32>> {
+        let is_full = self.len() == self.capacity;
+        self.count(page);
+        let outcome = self.hit(page).then_some(()).map_or_else(|| Some(self.miss(page)), |()| None);
+        if is_full && self.climb != Climb::No {
+            self.sample[usize::from(outcome.is_none())] += 1;
+            if self.sample.iter().sum::<usize>() == 10 * self.capacity {
+                self.adapt();
+            }
+        }
+        outcome
+    }
+
+    fn count(&mut self, page: u32) {
+        let count = self.uses.entry(page).or_default();
+        if *count < self.count_max {
+            *count += 1;
+            self.counted += 1;
+        }
+        if self.counted == 10 * self.capacity {
+            for count in self.uses.values_mut() {
                 *count /= 2;
             }
-            counted /= 2;
+            self.counted /= 2;
         }
-        if take(&mut window, page) {
-            window.push(page);
+    }
+
+    fn hit(&mut self, page: u32) -> bool {
+        if take(&mut self.window, page) {
+            self.window.push(page);
+            return true;
+        }
+        let there = take(&mut self.protected, page) || take(&mut self.probation, page);
+        if there {
+            self.protected.push(page);
+            self.demote();
+        }
+        there
+    }
+
+    fn demote(&mut self) {
+        if self.protected.len() > self.protected_limit {
+            self.probation.push(self.protected.remove(0));
+        }
+    }
+
+    fn miss(&mut self, page: u32) -> Option<u32> {
+        self.window.push(page);
+        let carry = if self.climb == Climb::Simulator { self.carry } else { 0.0 };
+        if self.window.len() as f64 + carry <= self.window_limit as f64 {
+            return (self.len() > self.capacity).then(|| self.probation.remove(0));
+        }
+        let candidate = self.window.remove(0);
+        if self.len() < self.capacity {
+            self.probation.push(candidate);
             return None;
         }
-        if take(&mut protected, page) || take(&mut probation, page) {
-            protected.push(page);
-            if protected.len() > protected_limit {
-                probation.push(protected.remove(0));
+        if self.probation.first().is_none_or(|victim| self.uses[&candidate] <= self.uses[victim]) {
+            return Some(candidate);
+        }
+        self.probation.push(candidate);
+        Some(self.probation.remove(0))
+    }
+
+    /// Another sample is complete.
+    fn adapt(&mut self) {
+        let ratio = self.sample[1] as f64 / (10 * self.capacity) as f64;
+        self.grows ^= ratio < self.ratio;
+        if (ratio - self.ratio).abs() >= 0.05 {
+            self.step = 0.0625 * self.capacity as f64;
+        }
+        let least = usize::from(self.climb == Climb::Library);
+        let size = self.window.len() as f64 + self.carry;
+        let most = if self.grows { self.protected_limit } else { self.window_limit - least };
+        let quota = self.step.min(most as f64);
+        let after = if self.grows { size + quota } else { size - quota };
+        let steps = (after.floor() - size.floor()).abs() as usize;
+        self.carry = after - after.floor();
+        for _ in 0..steps {
+            if self.grows {
+                self.window_limit += 1;
+                self.protected_limit -= 1;
+                self.demote();
+                self.window.push(self.probation.remove(0));
+            } else {
+                self.window_limit -= 1;
+                self.protected_limit += 1;
+                let page = self.window.remove(0);
+                let at = if self.climb == Climb::Library { self.probation.len() } else { 0 };
+                self.probation.insert(at, page);
             }
-            return None;
         }
-        window.push(page);
-        if window.len() <= window_limit {
-            return Some(None);
-        }
-        let candidate = window.remove(0);
-        if window.len() + probation.len() + protected.len() < capacity {
-            probation.push(candidate);
-            return Some(None);
-        }
-        if probation.first().is_none_or(|victim| uses[&candidate] <= uses[victim]) {
-            return Some(Some(candidate));
-        }
-        probation.push(candidate);
-        Some(Some(probation.remove(0)))
+        (self.sample, self.ratio, self.step) = ([0; 2], ratio, self.step * 0.98);
     }
 }
 
@@ -101,8 +209,8 @@ fn twin(capacity: usize, count_max: u32) -> impl FnMut(u32) -> Option<Option<u32
 fn with_exact_counts_w_tinylfu_is_equal() {
     let pages = dense(&tiny());
     for (size, want) in counts("tiny", 3) {
-        let mut twin = twin(size as usize, u32::MAX);
-        let count = pages.iter().filter(|&&page| twin(page).is_some()).count() as u64;
+        let mut twin = Twin::new(size as usize, u32::MAX, Climb::No);
+        let count = pages.iter().filter(|&&page| twin.access(page).is_some()).count() as u64;
         assert_eq!(count, want, "the twin of {size}");
         // What a sketch of four bits costs or gains; LRU has up to eleven points more misses.
         let guessed = misses("w-tinylfu", size, &pages);
@@ -116,20 +224,23 @@ proptest! {
 
     #[test]
     fn w_tinylfu_does_what_its_twin_does(
+        climbs in any::<bool>(),
         capacity in 1..9_u32,
-        pages in prop::collection::vec((0..10_u32, 0..10_u32), 0..300),
+        pages in prop::collection::vec((0..10_u32, 0..10_u32), 0..1000),
     ) {
-        let mut policy = (find("w-tinylfu").unwrap().build)(capacity, 1);
+        let (name, climb) = if climbs { ("w-tinylfu:climb", Climb::Library) } else { ("w-tinylfu", Climb::No) };
+        let mut policy = name.parse::<Choice>().unwrap().build(capacity, 1);
         // The sketch counts to fifteen.
-        let mut twin = twin(capacity as usize, 15);
+        let mut twin = Twin::new(capacity as usize, 15, climb);
         for (at, &(one, other)) in pages.iter().enumerate() {
             // The lower numbers more often.
             let page = one.min(other);
-            let want = match twin(page) {
+            let want = match twin.access(page) {
                 None => Outcome::Hit,
                 Some(evicted) => Outcome::Filled { evicted },
             };
             prop_assert_eq!(policy.access(Access::to(page)), want, "access {} of {:?}", at, pages);
+            prop_assert_eq!(policy.check(), Ok(()));
         }
     }
 }

@@ -11,7 +11,31 @@ mod strips;
 #[path = "../support/mod.rs"]
 mod support;
 
-use nbuf::cache::policy::{Access, NEVER};
+use nbuf::cache::policy::{Access, NEVER, POLICIES};
+
+/// Values of parameters that a policy must survive.
+const TUNED: &[&str] = &[
+    "2q:in=0",
+    "2q:in=1:out=0",
+    "lecar:discount=0",
+    "lecar:rate=100",
+    "lirs:high=1",
+    "lirs:high=0.5:stack=0",
+    "s3-fifo:promote=0",
+    "s3-fifo:small=0.5:ghosts=0:promote=3",
+    "s3-fifo:small=1:ghosts=3:promote=1",
+    "slru:protected=1",
+    "slru:protected=0",
+    "w-tinylfu:climb",
+    "w-tinylfu:window=0:protected=1",
+    "w-tinylfu:window=0.5:protected=0:climb",
+    "w-tinylfu:window=1:climb",
+];
+
+/// Every policy, and some with other values than the usual ones.
+fn all() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|row| row.name).chain(TUNED.iter().copied())
+}
 
 /// The next number of a small generator (G. Steele, D. Lea, C. Flood, 2014).
 fn splitmix(state: &mut u64) -> u64 {
@@ -66,7 +90,7 @@ fn the_tiny_trace_is_the_one_that_was_counted_elsewhere() {
 #[test]
 fn the_document_has_a_line_for_each_policy() {
     let document = include_str!("../../../../docs/policies.md");
-    for row in nbuf::cache::policy::POLICIES {
+    for row in POLICIES {
         let bytes = match (row.once_bytes, row.page_bytes) {
             (0, each) => each.to_string(),
             (once, 0) => format!("{once} once"),
@@ -75,7 +99,8 @@ fn the_document_has_a_line_for_each_policy() {
         let line = format!("| {} | {} | {} | {bytes} |\n", row.name, row.summary, row.citation);
         assert!(document.contains(&line), "docs/policies.md lacks {line}");
         for parameter in row.settable.map_or(&[][..], |settable| settable.parameters) {
-            let (name, summary, usually) = (parameter.name, parameter.summary, parameter.default);
+            let (name, summary) = (parameter.name, parameter.summary);
+            let usually = parameter.text(parameter.default);
             let line = format!("| `{}:{name}` | {summary} | {usually} |\n", row.name);
             assert!(document.contains(&line), "docs/policies.md lacks {line}");
         }

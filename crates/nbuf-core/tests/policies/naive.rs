@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use nbuf::cache::policy::{Access, Outcome, find};
+use nbuf::cache::policy::{Access, Choice, Outcome, POLICIES};
+use nbuf::internal::clock::Random;
 use proptest::prelude::*;
 
 use super::with_future;
@@ -100,7 +101,7 @@ fn segments(capacity: usize, limits: Vec<usize>) -> Twin {
     })
 }
 
-fn two_queue(capacity: usize) -> Twin {
+fn two_queue(capacity: usize, in_max: usize, out_max: usize) -> Twin {
     let (mut a1in, mut a1out, mut am) = (List::new(), List::new(), List::new());
     Box::new(move |access| {
         let page = access.page;
@@ -114,11 +115,11 @@ fn two_queue(capacity: usize) -> Twin {
         let known = take(&mut a1out, page);
         let mut evicted = None;
         if a1in.len() + am.len() == capacity {
-            let from_in = a1in.len() > (capacity / 4).max(1) || am.is_empty();
+            let from_in = a1in.len() > in_max.max(1) || am.is_empty();
             let victim = if from_in { a1in.remove(0) } else { am.remove(0) };
             if from_in {
                 a1out.push(victim);
-                if a1out.len() > capacity / 2 {
+                if a1out.len() > out_max {
                     a1out.remove(0);
                 }
             }
@@ -203,11 +204,11 @@ fn adapted(
     }
 }
 
-fn s3_fifo(capacity: usize) -> Twin {
+fn s3_fifo(capacity: usize, small_max: usize, ghosts_max: usize, promote: u32) -> Twin {
     let (mut small, mut main, mut ghosts) = (List::new(), List::new(), List::new());
     let mut uses: HashMap<u32, u32> = HashMap::new();
     let mut is_cold = true;
-    let limit = (capacity / 10).max(1);
+    let limit = small_max.max(1);
     Box::new(move |access| {
         let page = access.page;
         if small.contains(&page) || main.contains(&page) {
@@ -221,12 +222,12 @@ fn s3_fifo(capacity: usize) -> Twin {
             let from_small = small.len() >= limit;
             while from_small && evicted.is_none() && !small.is_empty() {
                 let victim = small.remove(0);
-                if uses.remove(&victim).unwrap_or(0) >= 2 {
+                if uses.remove(&victim).unwrap_or(0) >= promote {
                     main.push(victim);
                     continue;
                 }
                 ghosts.push(victim);
-                if ghosts.len() > capacity * 9 / 10 {
+                if ghosts.len() > ghosts_max {
                     ghosts.remove(0);
                 }
                 evicted = Some(victim);
@@ -244,6 +245,53 @@ fn s3_fifo(capacity: usize) -> Twin {
         }
         let fills_main = known || is_cold && small.len() >= limit;
         if fills_main { &mut main } else { &mut small }.push(page);
+        Some(evicted)
+    })
+}
+
+fn lecar(capacity: usize) -> Twin {
+    // Those that are there, the one used longest ago first; and what recency and frequency evicted.
+    let (mut there, mut gone) = (List::new(), [List::new(), List::new()]);
+    // Uses, the last one, and the eviction.
+    let mut known: HashMap<u32, (u32, u32, u32)> = HashMap::new();
+    let (mut time, mut weights, mut chance) = (0, [0.5, 0.5], Random::new(1));
+    Box::new(move |access| {
+        time += 1;
+        let page = access.page;
+        if there.contains(&page) {
+            to_newest(&mut there, page);
+            known.insert(page, (known[&page].0 + 1, time, 0));
+            return None;
+        }
+        let mut uses = 1;
+        for rule in 0..2 {
+            if take(&mut gone[rule], page) {
+                uses = known[&page].0 + 1;
+                let caches = f64::from(time - known[&page].2) / capacity as f64;
+                weights[rule] *= (-0.45 * 0.005_f64.powf(caches)).exp();
+                let recency: f64 = weights[0] / (weights[0] + weights[1]);
+                weights[0] = recency.clamp(0.01, 0.99);
+                weights[1] = 1.0 - weights[0];
+            }
+        }
+        let mut evicted = None;
+        if there.len() == capacity {
+            let rule = usize::from(chance.unit() >= weights[0]);
+            let rarest = there.iter().min_by_key(|page| (known[page].0, known[page].1));
+            let choices = [there[0], *rarest.unwrap()];
+            let victim = choices[rule];
+            take(&mut there, victim);
+            known.get_mut(&victim).unwrap().2 = time;
+            if choices[0] != choices[1] {
+                gone[rule].push(victim);
+                if gone[rule].len() > capacity {
+                    gone[rule].remove(0);
+                }
+            }
+            evicted = Some(victim);
+        }
+        there.push(page);
+        known.insert(page, (uses, time, 0));
         Some(evicted)
     })
 }
@@ -395,11 +443,15 @@ fn twin(name: &str, capacity: usize) -> Twin {
         "lfu-da" | "gdsf" => frequency(capacity, true),
         "slru" => segments(capacity, vec![capacity, capacity * 4 / 5]),
         "s4lru" => segments(capacity, vec![capacity / 4; 4]),
-        "2q" => two_queue(capacity),
+        "2q" => two_queue(capacity, capacity / 4, capacity / 2),
+        "2q:in=0.5:out=1" => two_queue(capacity, capacity / 2, capacity),
+        "slru:protected=0.5" => segments(capacity, vec![capacity, capacity / 2]),
         "lru-2" => lru_2(capacity),
         "arc" => adaptive(capacity, false),
         "car" => adaptive(capacity, true),
-        "s3-fifo" => s3_fifo(capacity),
+        "s3-fifo" => s3_fifo(capacity, capacity / 10, capacity * 9 / 10, 2),
+        "s3-fifo:small=25%:ghosts=2:promote=1" => s3_fifo(capacity, capacity / 4, capacity * 2, 1),
+        "lecar" => lecar(capacity),
         "two-lists" => two_lists(capacity),
         "v1" => v1(capacity),
         // The page wanted last goes; of those never wanted again the one with the lowest number.
@@ -412,19 +464,21 @@ fn twin(name: &str, capacity: usize) -> Twin {
 /// programs and properties speak for them. W-TinyLFU has its twin with those counts; chance has none.
 const WITHOUT: [&str; 6] = ["lirs", "clock-pro", "w-tinylfu", "random", "redis", "lhd"];
 
+/// Policies with other values than the usual ones.
+const TUNED: [&str; 3] =
+    ["2q:in=0.5:out=1", "slru:protected=0.5", "s3-fifo:small=25%:ghosts=2:promote=1"];
+
 fn check(capacity: u32, pages: &[u32]) {
-    for row in nbuf::cache::policy::POLICIES {
-        if WITHOUT.contains(&row.name) {
-            continue;
-        }
-        let mut policy = (find(row.name).unwrap().build)(capacity, 1);
-        let mut twin = twin(row.name, capacity as usize);
+    let names = POLICIES.iter().map(|row| row.name).filter(|name| !WITHOUT.contains(name));
+    for name in names.chain(TUNED) {
+        let mut policy = name.parse::<Choice>().unwrap().build(capacity, 1);
+        let mut twin = twin(name, capacity as usize);
         for (at, access) in with_future(pages).into_iter().enumerate() {
             let want = match twin(access) {
                 None => Outcome::Hit,
                 Some(evicted) => Outcome::Filled { evicted },
             };
-            let place = format!("{} of {capacity}, access {at} of {pages:?}", row.name);
+            let place = format!("{name} of {capacity}, access {at} of {pages:?}");
             assert_eq!(policy.access(access), want, "{place}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nbuf::cache::policy::{Access, AnyPolicy, Cause, Outcome, POLICIES, find};
+use nbuf::cache::policy::{Access, AnyPolicy, Cause, Choice, Outcome, find};
 use nbuf::internal::meter::distance::Distances;
 use proptest::prelude::*;
 
@@ -51,14 +51,14 @@ fn check(pages: &[u32], capacities: impl Iterator<Item = u32>) {
     let stack = distances.finish();
     for capacity in capacities {
         let misses = |name: &str| {
-            let mut policy = (find(name).unwrap().build)(capacity, 1);
+            let mut policy = name.parse::<Choice>().unwrap().build(capacity, 1);
             let misses = judge(policy.as_mut(), capacity as usize, &accesses);
             policy.check().unwrap_or_else(|error| panic!("{name} of {capacity}: {error}"));
             misses.unwrap_or_else(|offence| panic!("{name} of {capacity}: {offence}"))
         };
         let least = misses("opt");
-        for row in POLICIES {
-            assert!(misses(row.name) >= least, "{} of {capacity} beats OPT", row.name);
+        for name in super::all() {
+            assert!(misses(name) >= least, "{name} of {capacity} beats OPT");
         }
         assert_eq!(misses("lru"), stack.at(capacity.into()), "LRU of {capacity}");
     }
@@ -87,12 +87,12 @@ fn check_renamed(pages: &[u32], capacity: u32, multiplier: u32, add: u32) {
     // An odd multiplier makes it a permutation of the numbers below 2^10.
     let renamed = |page: u32| (page.wrapping_mul(2 * multiplier + 1).wrapping_add(add)) % 1024;
     let renamed: Vec<u32> = pages.iter().copied().map(renamed).collect();
-    for row in POLICIES.iter().filter(|row| row.name != "w-tinylfu") {
+    for name in super::all().filter(|name| !name.starts_with("w-tinylfu")) {
         let misses = |pages: &[u32]| {
-            let mut policy = (row.build)(capacity, 1);
+            let mut policy = name.parse::<Choice>().unwrap().build(capacity, 1);
             judge(policy.as_mut(), capacity as usize, &with_future(pages)).unwrap()
         };
-        assert_eq!(misses(pages), misses(&renamed), "{} of {capacity}", row.name);
+        assert_eq!(misses(pages), misses(&renamed), "{name} of {capacity}");
     }
 }
 

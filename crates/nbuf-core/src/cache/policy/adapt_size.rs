@@ -9,20 +9,13 @@ use crate::cache::{engine, objects};
 /// The parameters.
 pub(super) const SETTABLE: Settable = Settable {
     parameters: &[
-        Parameter {
-            name: "every",
-            summary: "the requests between tunings",
-            default: Tuning::USUAL.every,
-            most: u32::MAX,
-            alone: None,
-        },
-        Parameter {
-            name: "decay",
-            summary: "how much of a count the next tuning keeps, in percent",
-            default: Tuning::USUAL.decay,
-            most: 99,
-            alone: None,
-        },
+        Parameter::number("every", "the requests between tunings", Tuning::USUAL.every, u32::MAX),
+        Parameter::number(
+            "decay",
+            "how much of a count the next tuning keeps, in percent",
+            Tuning::USUAL.decay,
+            99,
+        ),
     ],
     least_bytes: |_| 0,
     build: |pages, seed, _| Box::new(<Lru as Policy>::new(pages, seed)),

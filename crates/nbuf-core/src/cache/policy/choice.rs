@@ -5,50 +5,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AnyPolicy, POLICIES, Row, find};
+use super::{AnyPolicy, POLICIES, Parameter, Row, Settable, find};
 use crate::cache::engine::Engine;
 use crate::cache::objects::{Layers, ObjectEngine};
 use crate::units::as_text;
 
-/// Caches of objects of several sizes, with what is around the policy and the values of its parameters.
-type MakeObjects =
-    fn(sizes_bytes: &[u64], layers: &Layers, values: &[u32]) -> Box<dyn ObjectEngine>;
-
-/// Caches of several sizes with the values of parameters.
-type MakeEngine = fn(sizes_pages: &[u64], seed: u64, values: &[u32]) -> Box<dyn Engine>;
-
 /// Parameters that a policy has at the most.
 const PARAMETERS_MAX: usize = 8;
-
-/// What can be set of a policy.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// As it is written before the `=`.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub summary: &'static str,
-    /// What it is by default.
-    pub default: u32,
-    /// Its largest value.
-    pub most: u32,
-    /// What it is where its name stands alone, if it may.
-    pub alone: Option<u32>,
-}
-
-/// The parameters of a policy, and what is made with their values.
-#[derive(Clone, Copy, Debug)]
-pub struct Settable {
-    /// In the order of their values.
-    pub parameters: &'static [Parameter],
-    /// Memory that a cache of any size takes, whatever comes.
-    pub(super) least_bytes: fn(values: &[u32]) -> u64,
-    /// One cache with these values.
-    pub(super) build: fn(capacity: u32, seed: u64, values: &[u32]) -> Box<dyn AnyPolicy>,
-    /// Caches of several sizes with these values.
-    pub(super) engine: MakeEngine,
-    /// The same over objects with sizes, where the policy has that.
-    pub(super) objects: Option<MakeObjects>,
-}
 
 /// The values of parameters, as they are asked for; the usual ones where they are not.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +57,7 @@ pub enum ChoiceError {
         /// What that is.
         summary: &'static str,
         /// Its largest value.
-        most: u32,
+        most: String,
     },
 }
 
@@ -178,15 +141,15 @@ fn value_of(
     let (name, value) =
         part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
     let at = parameters.iter().position(|parameter| parameter.name == name);
-    let Parameter { name, summary, most, alone, .. } = parameters[at.unwrap_or(0)];
-    let wrong = || ChoiceError::Wrong { text: part.to_owned(), policy, name, summary, most };
-    let value = match value {
-        // The parser of the library would take a sign.
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().ok(),
-        Some(_) => None,
-        None => alone,
-    };
-    at.zip(value.filter(|&value| value <= most)).ok_or_else(wrong)
+    let parameter = &parameters[at.unwrap_or(0)];
+    let value = value.map_or(parameter.alone, |text| parameter.read(text));
+    at.zip(value).ok_or_else(|| ChoiceError::Wrong {
+        text: part.to_owned(),
+        policy,
+        name: parameter.name,
+        summary: parameter.summary,
+        most: parameter.text(parameter.most),
+    })
 }
 
 impl fmt::Display for Choice {
@@ -196,7 +159,7 @@ impl fmt::Display for Choice {
         for (parameter, value) in settable.parameters.iter().zip(asked) {
             match value {
                 Some(value) if parameter.alone == Some(*value) => write!(f, ":{}", parameter.name)?,
-                Some(value) => write!(f, ":{}={value}", parameter.name)?,
+                Some(value) => write!(f, ":{}={}", parameter.name, parameter.text(*value))?,
                 None => {}
             }
         }
@@ -219,6 +182,7 @@ mod tests {
         for row in POLICIES {
             assert_eq!(row.name.parse::<Choice>().unwrap().to_string(), row.name);
         }
+        assert_eq!("2q:out=50%".parse::<Choice>().unwrap().to_string(), "2q:out=0.5");
         assert_eq!("OPT:bypass=1".parse::<Choice>().unwrap().to_string(), "opt:bypass");
         for text in [
             "v1:busy=0",
@@ -227,6 +191,9 @@ mod tests {
             "opt:bypass",
             "opt:bypass=0",
             "lhd:samples=64:every=1000",
+            "s3-fifo:small=0.25:promote=1",
+            "2q:in=0.123456",
+            "w-tinylfu:window=0.2:climb",
         ] {
             assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
         }

@@ -15,8 +15,8 @@
 use super::super::frames::Frames;
 use super::super::table::Table;
 use super::lhd_classes::{Classes, Event};
+use super::parameter::Tuned;
 use super::{Access, Cause, Parameter, Settable, Simple, at_least_one};
-use crate::cache::{engine, objects};
 use crate::clock;
 
 /// Candidates while little was learned.
@@ -73,52 +73,43 @@ pub(crate) struct Lhd {
     chance: clock::Random,
 }
 
-const fn parameter(
-    name: &'static str,
-    summary: &'static str,
-    default: u32,
-    most: u32,
-) -> Parameter {
-    Parameter { name, summary, default, most, alone: None }
-}
-
-impl Lhd {
-    /// The parameters.
-    pub(crate) const SETTABLE: Settable = Settable {
-        parameters: &[
-            parameter("samples", "the random keys that an eviction looks at", 32, 1024),
-            parameter("recent", "the new keys that an eviction looks at too", 8, 1024),
-            parameter("explore", "one key in N may become an explorer, 0 for none", 32, u32::MAX),
-            parameter("budget", "what explorers may take, in percent of the cache", 1, 100),
-            parameter("every", "the accesses between new densities", 1 << 20, u32::MAX),
-            parameter("classes", "the classes of keys by their hit ages", 16, 64),
-            parameter("ages", "the ages that are distinguished", 20_000, 1_000_000),
-            parameter("decay", "how much of the counts is kept, in percent", 90, 100),
-        ],
+impl Tuned for Lhd {
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::number("samples", "the random keys that an eviction looks at", 32, 1024),
+        Parameter::number("recent", "the new keys that an eviction looks at too", 8, 1024),
+        Parameter::number(
+            "explore",
+            "one key in N may become an explorer, 0 for none",
+            32,
+            u32::MAX,
+        ),
+        Parameter::number("budget", "what explorers may take, in percent of the cache", 1, 100),
+        Parameter::number("every", "the accesses between new densities", 1 << 20, u32::MAX),
+        Parameter::number("classes", "the classes of keys by their hit ages", 16, 64),
+        Parameter::number("ages", "the ages that are distinguished", 20_000, 1_000_000),
+        Parameter::number("decay", "how much of the counts is kept, in percent", 90, 100),
+    ];
+    const SETTABLE: Settable = Settable {
         // Hits, evictions and the density of each age and class.
         least_bytes: |values| 12 * u64::from(values[5]) * u64::from(values[6]),
-        build: |pages, seed, values| Box::new(Self::with(pages, seed, values)),
-        engine: |sizes_pages, seed, values| {
-            engine::plain_of(sizes_pages, |pages| Self::with(pages, seed, values))
-        },
-        objects: Some(|sizes_bytes, layers, values| {
-            let policy = || Self::with(u32::MAX, layers.seed, values);
-            objects::objects_of(sizes_bytes, layers, policy)
-        }),
+        ..Settable::with_objects::<Self>()
     };
 
-    fn with(capacity: u32, seed: u64, values: &[u32]) -> Self {
-        let usual = Self::SETTABLE.parameters;
-        let value = |at: usize| values.get(at).copied().unwrap_or(usual[at].default);
+    fn tuned(capacity: u32, seed: u64, values: &[u32]) -> Self {
+        let &[samples, recent, explore, budget_percent, every, classes, ages, decay_percent] =
+            values
+        else {
+            unreachable!("there is a value for each parameter")
+        };
         let settings = Settings {
-            samples: value(0).max(1),
-            recent: value(1),
-            explore: value(2),
-            budget_percent: value(3),
-            every: value(4).max(1),
-            classes: value(5).max(1),
-            ages: value(6).max(2),
-            decay_percent: value(7),
+            samples: samples.max(1),
+            recent,
+            explore,
+            budget_percent,
+            every: every.max(1),
+            classes: classes.max(1),
+            ages: ages.max(2),
+            decay_percent,
         };
         let mut lhd = Self {
             capacity: at_least_one(capacity),
@@ -139,7 +130,9 @@ impl Lhd {
         lhd.bound(capacity.into());
         lhd
     }
+}
 
+impl Lhd {
     fn age(&self, tag: &Tag) -> u32 {
         self.classes.age(self.time - tag.used_at)
     }
@@ -222,7 +215,7 @@ impl Lhd {
 
 impl Simple for Lhd {
     fn new(capacity: u32, seed: u64) -> Self {
-        Self::with(capacity, seed, &[])
+        Self::usual(capacity, seed)
     }
 
     fn bound(&mut self, cache_bytes: u64) {

@@ -12,7 +12,8 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Simple, at_least_one, holds};
+use super::parameter::{Tuned, share_of};
+use super::{Access, Cause, Parameter, Simple, at_least_one, holds};
 
 const ORDER: u32 = 0;
 /// The two queues next to the stack: HIR pages that are there, and those that are gone.
@@ -32,6 +33,7 @@ const GONE: u8 = 3;
 pub(crate) struct Lirs {
     capacity: u32,
     low_limit: u32,
+    stack_limit: u32,
     low_pages: u32,
     stack: Queues<1>,
     queues: Queues<2>,
@@ -79,7 +81,7 @@ impl Lirs {
 
     /// Keeps the stack short.
     fn bound(&mut self) {
-        while u64::from(self.stack.len(ORDER)) > 2 * u64::from(self.capacity)
+        while self.stack.len(ORDER) > self.stack_limit
             && let Some(page) = self.queues.last(FORMER)
         {
             self.drop_ghost(page);
@@ -96,17 +98,29 @@ impl Lirs {
     }
 }
 
-impl Simple for Lirs {
-    fn new(capacity: u32, _seed: u64) -> Self {
-        let high = (at_least_one(capacity) / 100).max(1);
+impl Tuned for Lirs {
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::share("high", "the share of the cache for pages with long distances", 10, 1),
+        Parameter::share("stack", "pages that the stack holds, in caches", 2000, 100),
+    ];
+
+    fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
+        let high = share_of(at_least_one(capacity), values[0]).max(1);
         Self {
             capacity,
             low_limit: capacity - high,
+            stack_limit: share_of(capacity, values[1]),
             low_pages: 0,
             stack: Queues::default(),
             queues: Queues::default(),
             states: Table::default(),
         }
+    }
+}
+
+impl Simple for Lirs {
+    fn new(capacity: u32, seed: u64) -> Self {
+        Self::usual(capacity, seed)
     }
 
     #[inline]

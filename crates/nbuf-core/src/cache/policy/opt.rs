@@ -25,13 +25,10 @@ pub(crate) struct Opt {
 impl Opt {
     /// The parameter.
     pub(crate) const BYPASS: Settable = Settable {
-        parameters: &[Parameter {
-            name: "bypass",
-            summary: "whether to bypass a page whose next use is furthest of all",
-            default: 0,
-            most: 1,
-            alone: Some(1),
-        }],
+        parameters: &[Parameter::switch(
+            "bypass",
+            "whether to bypass a page whose next use is furthest of all",
+        )],
         // Objects may always bypass: their order is not known by one number.
         objects: Some(|sizes_bytes, layers, _| objects::bounds(sizes_bytes, layers)),
         least_bytes: |_| 0,

@@ -11,8 +11,8 @@
 
 use super::super::frames::Frames;
 use super::super::table::Table;
+use super::parameter::Tuned;
 use super::{Access, Cause, Parameter, Settable, Simple, at_least_one, holds};
-use crate::cache::{engine, objects};
 use crate::clock;
 
 /// Keys that an eviction looks at, by default: `maxmemory-samples`.
@@ -42,32 +42,15 @@ pub(crate) struct Redis {
     chance: clock::Random,
 }
 
-impl Redis {
-    /// The parameter.
-    pub(crate) const SAMPLES: Settable = Settable {
-        parameters: &[Parameter {
-            name: "samples",
-            summary: "the keys that an eviction looks at",
-            default: SAMPLES,
-            most: SAMPLES_MAX,
-            alone: None,
-        }],
-        least_bytes: |_| 0,
-        build: |pages, seed, values| Box::new(Self::with_samples(pages, seed, values[0])),
-        engine: |sizes_pages, seed, values| {
-            engine::plain_of(sizes_pages, |pages| Self::with_samples(pages, seed, values[0]))
-        },
-        objects: Some(|sizes_bytes, layers, values| {
-            let policy = || Self::with_samples(u32::MAX, layers.seed, values[0]);
-            objects::objects_of(sizes_bytes, layers, policy)
-        }),
-    };
+impl Tuned for Redis {
+    const PARAMETERS: &'static [Parameter] =
+        &[Parameter::number("samples", "the keys that an eviction looks at", SAMPLES, SAMPLES_MAX)];
+    const SETTABLE: Settable = Settable::with_objects::<Self>();
 
-    /// A cache of this many pages that looks at some of them for an eviction, at least one.
-    fn with_samples(capacity: u32, seed: u64, samples: u32) -> Self {
+    fn tuned(capacity: u32, seed: u64, values: &[u32]) -> Self {
         Self {
             capacity: at_least_one(capacity),
-            samples: samples.max(1),
+            samples: values[0].max(1),
             frames: Frames::default(),
             used_at: Table::default(),
             time: 0,
@@ -75,7 +58,9 @@ impl Redis {
             chance: clock::Random::new(seed),
         }
     }
+}
 
+impl Redis {
     fn use_now(&mut self, page: u32) {
         self.time += 1;
         *self.used_at.at(page) = self.time;
@@ -102,7 +87,7 @@ impl Redis {
 
 impl Simple for Redis {
     fn new(capacity: u32, seed: u64) -> Self {
-        Self::with_samples(capacity, seed, SAMPLES)
+        Self::usual(capacity, seed)
     }
 
     fn touch(&mut self, access: Access) -> bool {

@@ -1,7 +1,7 @@
 //! S3-FIFO: a small FIFO filters what enters the main one; a third remembers what the small one
 //! threw out.
 //!
-//! A tenth of the cache is small; pages used twice there move on to the main queue, the others go
+//! By default a tenth of the cache is small; pages used twice there move on to the main queue, the others go
 //! and are remembered for nine tenths of a cache. The main queue takes pages used since their last
 //! turn back, up to three times. Invariant: a page leaves the small queue at its end only. Cost: a
 //! hit writes one byte. J. Yang and others, *FIFO Queues are All You Need for Cache Eviction*, 2023.
@@ -9,7 +9,8 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+use super::parameter::{Tuned, share_of};
+use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
 
 const SMALL: u32 = 0;
 const MAIN: u32 = 1;
@@ -20,8 +21,6 @@ type State = u8;
 const PLACE_MASK: State = 3;
 const USE: State = 4;
 const USES_MAX: State = 3 * USE;
-/// Uses in the small queue that lead to the main one.
-const PROMOTED: State = 2 * USE;
 
 /// S3-FIFO: a small and a main FIFO, and a FIFO of evicted names.
 #[derive(Clone, Debug)]
@@ -29,6 +28,8 @@ pub(crate) struct S3Fifo {
     capacity: u32,
     small_limit: u32,
     ghosts_limit: u32,
+    /// Uses in the small queue that lead to the main one, as in a state.
+    promoted: State,
     /// Until then pages that the small queue has no room for fill the main one.
     has_evicted: bool,
     queues: Queues<3>,
@@ -93,7 +94,7 @@ impl S3Fifo {
     /// Moves pages at the end of the small queue to the main one; whether there is one to go.
     fn promote(&mut self) -> bool {
         while let Some(page) = self.queues.last(SMALL) {
-            if self.states.get(page) < PROMOTED {
+            if self.states.get(page) & !PLACE_MASK < self.promoted {
                 return true;
             }
             self.leave(page);
@@ -114,17 +115,34 @@ impl S3Fifo {
     }
 }
 
-impl Policy for S3Fifo {
-    fn new(capacity: u32, _seed: u64) -> Self {
-        let small = capacity / 10;
+impl Tuned for S3Fifo {
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::share("small", "the share of the cache that the small queue has", 100, 1),
+        Parameter::share("ghosts", "evicted names that are remembered, in caches", 900, 100),
+        Parameter::number(
+            "promote",
+            "the uses that lead from the small queue to the main one",
+            2,
+            3,
+        ),
+    ];
+
+    fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
         Self {
             capacity: at_least_one(capacity),
-            small_limit: small.max(1),
-            ghosts_limit: u32::try_from(u64::from(capacity) * 9 / 10).expect("less than the whole"),
+            small_limit: share_of(capacity, values[0]).max(1),
+            ghosts_limit: share_of(capacity, values[1]),
+            promoted: USE * u8::try_from(values[2]).expect("at most three"),
             has_evicted: false,
             queues: Queues::default(),
             states: Table::default(),
         }
+    }
+}
+
+impl Policy for S3Fifo {
+    fn new(capacity: u32, seed: u64) -> Self {
+        Self::usual(capacity, seed)
     }
 
     #[inline]

@@ -2,14 +2,18 @@
 //! is too long gives its oldest page back to the one below.
 //!
 //! Two rows of the table: `slru` has a probationary and a protected segment, the latter four fifths
-//! of the cache; `s4lru` has four equal ones. Invariant: only pages of the lowest segment that has
+//! of the cache by default; `s4lru` has four equal ones. Invariant: only pages of the lowest segment that has
 //! any go. Cost: as LRU, and a move for each promotion. R. Karedla, J. Love, B. Wherry, on
 //! caching strategies in *Computer* 27(3), 1994; Q. Huang and others, *An Analysis of
 //! Facebook Photo Caching*, 2013 (S4LRU). Not where popularity moves quickly.
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Simple, at_least_one, holds};
+use super::parameter::{Tuned, share_of};
+use super::{Access, Cause, Parameter, Simple, at_least_one, holds};
+
+const PROTECTED: Parameter =
+    Parameter::share("protected", "the share of the cache that is protected", 800, 1);
 
 /// Two segments.
 pub(crate) type Slru = Segmented<2>;
@@ -31,6 +35,16 @@ impl<const N: usize> Segmented<N> {
     #[expect(clippy::cast_possible_truncation, reason = "a handful of segments")]
     const SEGMENTS: u8 = N as u8;
 
+    /// Segments of at most `limit` pages above the lowest.
+    fn with_limit(capacity: u32, limit: u32) -> Self {
+        Self {
+            capacity: at_least_one(capacity),
+            queues: Queues::default(),
+            limits: [limit; N],
+            segment_of: Table::default(),
+        }
+    }
+
     fn enter(&mut self, page: u32, segment: u8) {
         *self.segment_of.at(page) = segment;
         self.queues.push_front(u32::from(segment) - 1, page);
@@ -51,18 +65,19 @@ impl<const N: usize> Segmented<N> {
     }
 }
 
+impl Tuned for Slru {
+    const PARAMETERS: &'static [Parameter] = &[PROTECTED];
+
+    fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
+        Self::with_limit(capacity, share_of(capacity, values[0]))
+    }
+}
+
 impl<const N: usize> Simple for Segmented<N> {
     fn new(capacity: u32, _seed: u64) -> Self {
-        let share = |parts: u64, of: u64| {
-            u32::try_from(u64::from(capacity) * parts / of).expect("less than the whole")
-        };
-        let limit = if N == 2 { share(4, 5) } else { share(1, u64::from(Self::SEGMENTS)) };
-        Self {
-            capacity: at_least_one(capacity),
-            queues: Queues::default(),
-            limits: [limit; N],
-            segment_of: Table::default(),
-        }
+        let equal = capacity / u32::from(Self::SEGMENTS);
+        let protected = share_of(capacity, PROTECTED.default);
+        Self::with_limit(capacity, if N == 2 { protected } else { equal })
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! 2Q: pages enter a short queue; those that are wanted again after they left it, while their
 //! number is still remembered, enter the main one.
 //!
-//! The full version: `A1in`, a FIFO of a quarter of the cache; `A1out`, the numbers of half a cache
+//! The full version, by default: `A1in`, a FIFO of a quarter of the cache; `A1out`, the numbers of half a cache
 //! of pages that left it; `Am`, an LRU of the rest. Invariant: a page enters `Am` from `A1out` only.
 //! Cost: a hit in `A1in` reads a byte, one in `Am` costs as LRU. T. Johnson and D. Shasha, *2Q: A Low
 //! Overhead High Performance Buffer Management Replacement Algorithm*, 1994. Not where pages are
@@ -9,7 +9,8 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Outcome, Policy, at_least_one, holds};
+use super::parameter::{Tuned, share_of};
+use super::{Access, Cause, Outcome, Parameter, Policy, at_least_one, holds};
 
 const IN: u32 = 0;
 const OUT: u32 = 1;
@@ -62,15 +63,26 @@ impl TwoQueue {
     }
 }
 
-impl Policy for TwoQueue {
-    fn new(capacity: u32, _seed: u64) -> Self {
+impl Tuned for TwoQueue {
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::share("in", "the share of the cache that the queue of new pages has", 250, 1),
+        Parameter::share("out", "evicted names that are remembered, in caches", 500, 100),
+    ];
+
+    fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
         Self {
             capacity: at_least_one(capacity),
-            in_limit: (capacity / 4).max(1),
-            out_limit: capacity / 2,
+            in_limit: share_of(capacity, values[0]).max(1),
+            out_limit: share_of(capacity, values[1]),
             queues: Queues::default(),
             places: Table::default(),
         }
+    }
+}
+
+impl Policy for TwoQueue {
+    fn new(capacity: u32, seed: u64) -> Self {
+        Self::usual(capacity, seed)
     }
 
     #[inline]

@@ -9,13 +9,10 @@
 
 use super::super::queue::Queues;
 use super::super::table::Table;
-use super::{Access, Cause, Parameter, Settable, Simple, at_least_one};
-use crate::cache::engine;
+use super::parameter::Tuned;
+use super::{Access, Cause, Parameter, Simple, at_least_one};
 
 const ORDER: u32 = 0;
-
-/// Accesses for which a filled buffer is busy, by default.
-const BUSY_ACCESSES: u32 = 1;
 
 /// The buffers of First Edition Unix: LRU among buffers that are not busy.
 #[derive(Clone, Debug)]
@@ -28,31 +25,23 @@ pub(crate) struct V1 {
     time: u64,
 }
 
-impl V1 {
-    /// The parameter.
-    pub(crate) const BUSY: Settable = Settable {
-        parameters: &[Parameter {
-            name: "busy",
-            summary: "the accesses for which a filled buffer is busy",
-            default: BUSY_ACCESSES,
-            most: u32::MAX,
-            alone: None,
-        }],
-        objects: None,
-        least_bytes: |_| 0,
-        build: |buffers, _seed, values| Box::new(Self::with_busy(buffers, values[0].into())),
-        engine: |sizes_pages, _seed, values| {
-            engine::plain_of(sizes_pages, |buffers| Self::with_busy(buffers, values[0].into()))
-        },
-    };
+impl Tuned for V1 {
+    const PARAMETERS: &'static [Parameter] =
+        &[Parameter::number("busy", "the accesses for which a filled buffer is busy", 1, u32::MAX)];
 
-    /// This many buffers, each busy for this many accesses after it was filled.
-    pub(crate) fn with_busy(buffers: u32, busy_accesses: u64) -> Self {
-        let capacity = at_least_one(buffers);
-        let (queues, filled_at) = (Queues::default(), Table::default());
-        Self { capacity, busy_accesses, queues, filled_at, time: 0 }
+    /// Buffers that are busy for this many accesses after they were filled.
+    fn tuned(buffers: u32, _seed: u64, values: &[u32]) -> Self {
+        Self {
+            capacity: at_least_one(buffers),
+            busy_accesses: values[0].into(),
+            queues: Queues::default(),
+            filled_at: Table::default(),
+            time: 0,
+        }
     }
+}
 
+impl V1 {
     fn victim(&self, is_evictable: &mut impl FnMut(u32) -> bool) -> Option<u32> {
         // The access that looks for a buffer is one later than the one that filled the last.
         let is_free = |&page: &u32| self.time > self.filled_at.get(page) + self.busy_accesses;
@@ -65,8 +54,8 @@ impl V1 {
 }
 
 impl Simple for V1 {
-    fn new(capacity: u32, _seed: u64) -> Self {
-        Self::with_busy(capacity, BUSY_ACCESSES.into())
+    fn new(capacity: u32, seed: u64) -> Self {
+        Self::usual(capacity, seed)
     }
 
     fn touch(&mut self, access: Access) -> bool {
@@ -128,7 +117,7 @@ mod tests {
             buffers in 1u32..8,
             pages in vec(0u32..12, 0..300),
         ) {
-            let mut v1 = V1::with_busy(buffers, 0);
+            let mut v1 = V1::tuned(buffers, 0, &[0]);
             let mut lru = <Lru as Policy>::new(buffers, 0);
             for page in pages {
                 prop_assert_eq!(v1.access(Access::to(page)), lru.access(Access::to(page)));
@@ -139,7 +128,7 @@ mod tests {
     #[test]
     fn a_busy_buffer_stays() {
         let evicted = |busy_accesses| {
-            let mut v1 = V1::with_busy(2, busy_accesses);
+            let mut v1 = V1::tuned(2, 0, &[busy_accesses]);
             // Page 2 is used again, so that 3, which was filled just now, is the oldest.
             [2, 3, 2, 4].map(|page| v1.access(Access::to(page)))[3]
         };

@@ -2,16 +2,19 @@
 //! only if it was used more often lately than the page that would go for it.
 //!
 //! The window has a hundredth of the cache, the rest is a segmented LRU, four fifths of it
-//! protected; uses are estimated by a [`Sketch`]. The window does not adapt. Invariant: a page enters
+//! protected; uses are estimated by a [`Sketch`]. With `climb` a [`Climber`] moves pages between the window and the
+//! protected segment; the window keeps a page at least. Invariant: a page enters
 //! the main cache only through the window. Cost: a use writes one cache line of the sketch, and moves
 //! the page as in LRU. G. Einziger, R. Friedman, B. Manes, *`TinyLFU`: A Highly Efficient Cache
 //! Admission Policy*, 2017. Not where recency is all: with so small a window, bursts of new pages
-//! miss.
+//! miss, or `climb`.
 
 use super::super::queue::{Name, Queues};
 use super::super::table::Table;
+use super::climber::Climber;
+use super::parameter::{Tuned, WHOLE, share_of};
 use super::sketch::Sketch;
-use super::{Access, Cause, Simple, at_least_one, holds};
+use super::{Access, Cause, Parameter, Simple, at_least_one, holds};
 
 const WINDOW: Name = 0;
 const PROBATION: Name = 1;
@@ -27,6 +30,9 @@ pub(crate) struct WTinyLfu {
     /// The queue of a page, from 1; 0 is none.
     places: Table<u8>,
     sketch: Sketch,
+    climber: Option<Climber>,
+    /// Of a page that the window is to gain, a part.
+    carry: f64,
 }
 
 impl WTinyLfu {
@@ -39,44 +45,102 @@ impl WTinyLfu {
         self.queues.push_front(queue, page);
     }
 
+    /// Moves the oldest page of a queue to the front of another.
+    fn pass(&mut self, from: Name, to: Name) {
+        if let Some(page) = self.queues.last(from) {
+            self.leave(page);
+            self.enter(page, to);
+        }
+    }
+
+    fn demote(&mut self) {
+        if self.queues.len(PROTECTED) > self.protected_limit {
+            self.pass(PROTECTED, PROBATION);
+        }
+    }
+
+    /// Moves the boundary of the window at the end of a sample.
+    #[inline]
+    fn climb(&mut self) {
+        let pages = self.climber.as_mut().and_then(Climber::take);
+        if let Some(pages) = pages {
+            self.resize(pages);
+        }
+    }
+
+    /// The window gains pages of the protected segment, or gives some to it.
+    fn resize(&mut self, pages: f64) {
+        let least = -f64::from(self.window_limit.saturating_sub(1));
+        self.carry += pages.clamp(least, f64::from(self.protected_limit));
+        while self.carry >= 1.0 {
+            self.carry -= 1.0;
+            self.window_limit += 1;
+            self.protected_limit -= 1;
+            self.demote();
+            self.pass(PROBATION, WINDOW);
+        }
+        while self.carry < 0.0 {
+            self.carry += 1.0;
+            self.window_limit -= 1;
+            self.protected_limit += 1;
+            if self.queues.len(WINDOW) > self.window_limit {
+                self.pass(WINDOW, PROBATION);
+            }
+        }
+    }
+
     /// The page of the main cache that is to go next.
     fn oldest_of_main(&self, is_evictable: &mut impl FnMut(u32) -> bool) -> Option<u32> {
         self.queues.oldest_of([PROBATION, PROTECTED], is_evictable)
     }
 }
 
-impl Simple for WTinyLfu {
-    fn new(capacity: u32, _seed: u64) -> Self {
-        let window_limit = at_least_one(capacity).div_ceil(100);
-        let main = u64::from(capacity - window_limit);
+impl Tuned for WTinyLfu {
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter::share("window", "the share of the cache that the window has", 10, 1),
+        Parameter::share("protected", "the share of the main cache that is protected", 800, 1),
+        Parameter::switch("climb", "whether the window adapts"),
+    ];
+
+    fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
+        // Rounded up.
+        let main = share_of(at_least_one(capacity), WHOLE - values[0]).min(capacity - 1);
         Self {
             capacity,
-            window_limit,
-            protected_limit: u32::try_from(main * 4 / 5).expect("less than the whole"),
+            window_limit: capacity - main,
+            protected_limit: share_of(main, values[1]),
             queues: Queues::default(),
             places: Table::default(),
             sketch: Sketch::new(capacity),
+            climber: (values[2] > 0).then(|| Climber::new(capacity)),
+            carry: 0.0,
         }
+    }
+}
+
+impl Simple for WTinyLfu {
+    fn new(capacity: u32, seed: u64) -> Self {
+        Self::usual(capacity, seed)
     }
 
     #[inline]
     fn touch(&mut self, access: Access) -> bool {
         let page = access.page;
         self.sketch.add(page);
-        match self.place(page) {
+        let place = self.place(page);
+        if self.climber.is_some() && self.pages() == self.capacity {
+            self.climber.iter_mut().for_each(|climber| climber.count(place.is_some()));
+        }
+        match place {
             None => return false,
             Some(PROBATION) => {
                 self.leave(page);
                 self.enter(page, PROTECTED);
-                if self.queues.len(PROTECTED) > self.protected_limit
-                    && let Some(oldest) = self.queues.last(PROTECTED)
-                {
-                    self.leave(oldest);
-                    self.enter(oldest, PROBATION);
-                }
+                self.demote();
             }
             Some(queue) => self.queues.move_to_front(queue, page),
         }
+        self.climb();
         true
     }
 
@@ -108,13 +172,11 @@ impl Simple for WTinyLfu {
     }
 
     fn insert(&mut self, access: Access, _cause: Cause) {
-        if self.queues.len(WINDOW) >= self.window_limit
-            && let Some(oldest) = self.queues.last(WINDOW)
-        {
-            self.leave(oldest);
-            self.enter(oldest, PROBATION);
+        if self.queues.len(WINDOW) >= self.window_limit {
+            self.pass(WINDOW, PROBATION);
         }
         self.enter(access.page, WINDOW);
+        self.climb();
     }
 
     #[inline]

@@ -13,7 +13,10 @@ pub(super) fn policies(width: usize) -> String {
         for parameter in row.settable.map_or(&[][..], |settable| settable.parameters) {
             let line = format!(
                 "    {}:{}={}: {}",
-                row.name, parameter.name, parameter.default, parameter.summary
+                row.name,
+                parameter.name,
+                parameter.text(parameter.default),
+                parameter.summary
             );
             out.push_str(&(line + "\n"));
         }

@@ -178,7 +178,8 @@ impl Config {
     ) -> Result<Box<dyn Layer>, Error> {
         let size = u32::try_from(size_units).unwrap_or(u32::MAX);
         // Most grow with what they have seen; these are laid out as large as they may become.
-        let laid_out = match self.policy.as_str() {
+        let name = self.policy.split(':').next().unwrap_or_default();
+        let laid_out = match name {
             "max-iv" => SECTOR_STATE_BYTES * size_units,
             "w-tinylfu" => SKETCH_BYTES * size_units.min(SKETCHED_MAX).next_power_of_two(),
             _ => 0,
