@@ -127,7 +127,28 @@ pub fn write_line<D: Document>(document: &D) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
     use super::*;
+
+    /// A document with the keys of an earlier nbuf, given as old and new, is read as the same one.
+    #[track_caller]
+    fn check_renamed<D: Document + Debug + PartialEq>(document: &D, renamed: &[[&str; 2]]) {
+        let mut text = write(document).unwrap();
+        for [old, new] in renamed {
+            let new = format!("\"{new}\":");
+            assert!(text.contains(&new), "{text}");
+            text = text.replace(&new, &format!("\"{old}\":"));
+        }
+        assert_eq!(read::<D>(text.as_bytes()).unwrap(), *document);
+    }
+
+    #[test]
+    fn documents_with_keys_of_before_are_read() {
+        let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
+        let bench = BenchDocument { schema, warnings, ..BenchDocument::default() };
+        check_renamed(&bench, &[["cautions", "warnings"]]);
+    }
 
     #[test]
     fn what_is_written_is_read_again() {

@@ -31,7 +31,8 @@ pub struct BenchDocument {
     /// A line for each path and state.
     pub models: Vec<BenchModel>,
     /// Warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
     /// Whether all that was asked for was tried: not where Ctrl-C came before, or the end of the time.
     pub is_complete: bool,
     /// What was not tried before the end of the time, by name.

@@ -62,7 +62,8 @@ pub struct ReplayDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<ReplayFigures>,
     /// Warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
 }
 
 /// Requests of one kind.

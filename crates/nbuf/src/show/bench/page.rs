@@ -56,7 +56,7 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         ("How often threads wake each other", pings.map(ping::parts).unwrap_or_default()),
         ("Proof", proof(document)),
         ("Without a number", refused(document)),
-        ("Machine and cautions", facts(document)),
+        ("Machine and warnings", facts(document)),
     ];
     Page {
         verb: "bench",
@@ -271,7 +271,7 @@ fn refused(document: &BenchDocument) -> Vec<Part> {
 }
 
 fn facts(document: &BenchDocument) -> Vec<Part> {
-    let lines = super::machine(document).into_iter().chain(document.cautions.iter().cloned());
+    let lines = super::machine(document).into_iter().chain(document.warnings.iter().cloned());
     lines.map(|line| Part::Text(sentence(&line))).collect()
 }
 
