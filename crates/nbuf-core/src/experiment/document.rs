@@ -148,6 +148,9 @@ mod tests {
         let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
         let bench = BenchDocument { schema, warnings, ..BenchDocument::default() };
         check_renamed(&bench, &[["cautions", "warnings"]]);
+        let doctor =
+            DoctorDocument { schema: DoctorDocument::SCHEMA.to_owned(), ..DoctorDocument::default() };
+        check_renamed(&doctor, &[["abilities", "capabilities"]]);
     }
 
     #[test]

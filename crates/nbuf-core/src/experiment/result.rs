@@ -77,7 +77,7 @@ pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
     ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
 };
-pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
+pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use fleet::{

@@ -3,12 +3,12 @@
 //! [`record`] writes a framed log while the command runs; [`trace_of_log`] makes a trace of it, at
 //! the end of the run or years later, whole or torn.
 
-pub mod abilities;
 pub mod advice;
 mod area;
 pub(crate) mod btf;
 pub mod btrfs;
 pub(crate) mod calls;
+pub mod capabilities;
 pub(crate) mod container;
 pub mod direct;
 pub(crate) mod events;
