@@ -151,6 +151,14 @@ mod tests {
         let doctor =
             DoctorDocument { schema: DoctorDocument::SCHEMA.to_owned(), ..DoctorDocument::default() };
         check_renamed(&doctor, &[["abilities", "capabilities"]]);
+        let replay =
+            ReplayDocument { schema: ReplayDocument::SCHEMA.to_owned(), ..ReplayDocument::default() };
+        let renamed = [
+            ["locked_seconds", "interrupts_off_seconds"],
+            ["lock_outs", "interrupts_off"],
+            ["lock_out_max_seconds", "interrupts_off_max_seconds"],
+        ];
+        check_renamed(&replay, &renamed);
     }
 
     #[test]
