@@ -130,6 +130,7 @@ mod tests {
     use std::fmt::Debug;
 
     use super::*;
+    use crate::experiment::result::BenchRow;
 
     /// A document with the keys of an earlier nbuf, given as old and new, is read as the same one.
     #[track_caller]
@@ -146,13 +147,18 @@ mod tests {
     #[test]
     fn documents_with_keys_of_before_are_read() {
         let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
-        let bench = BenchDocument { schema, warnings, ..BenchDocument::default() };
-        check_renamed(&bench, &[["cautions", "warnings"]]);
-        let doctor =
-            DoctorDocument { schema: DoctorDocument::SCHEMA.to_owned(), ..DoctorDocument::default() };
+        let rows = vec![BenchRow::default()];
+        let bench = BenchDocument { schema, warnings, rows, ..BenchDocument::default() };
+        check_renamed(&bench, &[["cautions", "warnings"], ["proof", "label_check"]]);
+        let doctor = DoctorDocument {
+            schema: DoctorDocument::SCHEMA.to_owned(),
+            ..DoctorDocument::default()
+        };
         check_renamed(&doctor, &[["abilities", "capabilities"]]);
-        let replay =
-            ReplayDocument { schema: ReplayDocument::SCHEMA.to_owned(), ..ReplayDocument::default() };
+        let replay = ReplayDocument {
+            schema: ReplayDocument::SCHEMA.to_owned(),
+            ..ReplayDocument::default()
+        };
         let renamed = [
             ["locked_seconds", "interrupts_off_seconds"],
             ["lock_outs", "interrupts_off"],

@@ -64,7 +64,7 @@ pub use crate::meter::map::{AccessMap, Cell, Kind as MapKind, Strip};
 pub use crate::trace::{Device, Facts, Memory};
 pub use advice::{AdviceCheck, AdviceDocument, AdviceWay, CheckedWay};
 pub use bench::{
-    BenchComparison, BenchDocument, BenchMachine, BenchReference, BenchRow, NoiseFloor, Proof,
+    BenchComparison, BenchDocument, BenchMachine, BenchReference, BenchRow, LabelCheck, NoiseFloor,
     Refused, State, Trust,
 };
 pub use bench_model::{BenchModel, ModelPoint};
