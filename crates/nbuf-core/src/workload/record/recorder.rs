@@ -34,7 +34,7 @@ use crate::trace::{Capture, Facts, Sampled};
 use crate::units::Bytes;
 use crate::workload::command::Ended;
 
-use budget::{Budget, Spent};
+use budget::{Budget, EventCounts};
 pub use error::Error;
 
 const MEMORY_EVERY_NS: u64 = 25_000_000;
@@ -257,7 +257,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             return;
         };
         let (seen, kept) = programs.seen();
-        if let Some(hashes) = budget.take(Spent { at_ns, seen, kept }) {
+        if let Some(hashes) = budget.take(EventCounts { at_ns, seen, kept }) {
             programs.sample(hashes);
         }
     }
