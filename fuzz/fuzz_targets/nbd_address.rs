@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbuf::experiment::serve::BehindSpec;
+use nbuf::experiment::serve::BackendSpec;
 
 fuzz_target!(|text: &str| {
-    if let Ok(disc) = text.parse::<BehindSpec>() {
+    if let Ok(disc) = text.parse::<BackendSpec>() {
         assert_eq!(disc.to_string().parse(), Ok(disc));
     }
 });

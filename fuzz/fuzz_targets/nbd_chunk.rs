@@ -1,4 +1,4 @@
-//! Any bytes as a chunk of a reply to a read, from a server behind: it is refused, or changes bytes of the read alone.
+//! Any bytes as a chunk of a reply to a read, from a backend server: it is refused, or changes bytes of the read alone.
 
 #![no_main]
 

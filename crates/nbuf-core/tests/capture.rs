@@ -167,7 +167,7 @@ impl Bench {
         if got == case.want {
             return Ok(());
         }
-        Err(format!("want {:?}, got {got:?}; {:?}", case.want, trace.facts.cautions))
+        Err(format!("want {:?}, got {got:?}; {:?}", case.want, trace.facts.warnings))
     }
 
     /// In a ring for fifty events, some are lost: as many as are missing. A reader with a processor

@@ -175,7 +175,7 @@ def test_lists_and_patterns_are_one_trace(folder, zipf):
 
 
 def test_a_disc_serves_a_table_as_a_file(native, requests):
-    apart = ("workload", "format", "cautions")
+    apart = ("workload", "format", "warnings")
     made = [
         {name: of for name, of in nbuf.simulate(source, size=50, disc="sata-hdd").to_dict().items() if name not in apart}
         for source in (native, requests)

@@ -48,7 +48,7 @@ fn trace() -> Trace {
             directory: "/srv/alice".into(),
             kernel: "6.18.0-acmehost".into(),
             devices: vec![device],
-            cautions: vec!["dropme: salaries.xlsx".into(), "1 of 2 events were lost".into()],
+            warnings: vec!["dropme: salaries.xlsx".into(), "1 of 2 events were lost".into()],
             ..Facts::default()
         },
     }
@@ -83,8 +83,8 @@ fn a_trace_without_names_names_nothing_and_has_the_same_curve() {
     assert_eq!(done.status, 0, "{done:?}");
     assert_eq!(done.stderr, "nbuf: out.parquet has 300 records of 3 files\n");
     names_nothing(&fs::read(place.path("out.parquet")).unwrap(), &WORDS);
-    let cautions = &done.trace().facts.cautions;
-    assert!(cautions.iter().any(|caution| caution == "1 of 2 events were lost"), "{cautions:?}");
+    let warnings = &done.trace().facts.warnings;
+    assert!(warnings.iter().any(|warning| warning == "1 of 2 events were lost"), "{warnings:?}");
     assert_eq!(fs::read(place.path("in.parquet")).unwrap(), before);
 
     let curve = |name: &str| {

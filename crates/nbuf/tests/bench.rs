@@ -1,4 +1,4 @@
-//! `nbuf bench` as people meet it: rows with their proof, machines that refuse, and ends before the
+//! `nbuf bench` as people meet it: rows with their label checks, machines that refuse, and ends before the
 //! end, of which nothing is left.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
@@ -63,7 +63,7 @@ fn long(place: &Place) -> Child {
 }
 
 #[test]
-fn rows_have_numbers_and_the_proof_of_them() {
+fn rows_have_numbers_and_their_label_checks() {
     let place = Place::new();
     let tests = ["r01-byte", "r02-block4096", "r04-stdiobyte", "r07-strideblock", "w04-block4096"];
     let output = bench(&place, &[&tests[..], &["--json", "--samples-out", "s.jsonl"]].concat());
@@ -79,20 +79,20 @@ fn rows_have_numbers_and_the_proof_of_them() {
     let names: Vec<&str> = document.rows.iter().map(|row| row.test.as_str()).collect();
     assert_eq!(names, steady);
     for row in &document.rows {
-        let (name, proof) = (&row.test, &row.proof);
+        let (name, check) = (&row.test, &row.label_check);
         assert!(row.low > 0.0 && row.low <= row.bytes_per_second, "{name}");
         assert!(row.bytes_per_second <= row.high && row.clean <= row.samples, "{name}");
         assert!(row.processes >= 5 && row.imac_2011.is_some(), "{name}");
         if row.path == "read" {
-            let calls = proof.calls_per_operation;
+            let calls = check.calls_per_operation;
             assert!((0.999..1.001).contains(&calls), "{name}: {calls} calls an operation");
         } else {
-            assert!(proof.calls_per_operation < 0.01, "{name}: stdio gathers bytes");
+            assert!(check.calls_per_operation < 0.01, "{name}: stdio gathers bytes");
         }
         if row.direction == "read" {
             // What the program itself allows: a page of its own that had to be read.
-            assert!(proof.resident_before_least >= 0.999, "{name}: {proof:?}");
-            assert!(proof.device_read_bytes <= 64 << 10, "{name}: {proof:?}");
+            assert!(check.resident_before_least >= 0.999, "{name}: {check:?}");
+            assert!(check.device_read_bytes <= 64 << 10, "{name}: {check:?}");
         }
     }
     let lines = fs::read_to_string(place.path("s.jsonl")).unwrap();

@@ -64,8 +64,8 @@ fn a_killed_nbuf_leaves_a_log_and_nothing_else() {
     assert_eq!(recovered.status, 0);
     assert!(recovered.stderr.contains("entries salvaged, 0 frames skipped; torn at byte "));
     assert_eq!(bytes(recovered.trace(), &known, CacheEvent::Read), Some(20 * 4096));
-    let cautions = &recovered.trace().facts.cautions;
-    assert!(cautions.iter().any(|caution| caution.contains("broke off")), "{cautions:?}");
+    let warnings = &recovered.trace().facts.warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("broke off")), "{warnings:?}");
     assert_eq!(recovered.trace().facts.exit_status, None);
 }
 
@@ -172,8 +172,8 @@ fn an_interrupted_recording_is_a_trace() {
             Some(20 * 4096),
             "{recorded:?}"
         );
-        let cautions = &recorded.trace().facts.cautions;
-        assert!(cautions.iter().any(|caution| caution.contains("signal 2")), "{cautions:?}");
+        let warnings = &recorded.trace().facts.warnings;
+        assert!(warnings.iter().any(|warning| warning.contains("signal 2")), "{warnings:?}");
         assert!(!place.path("t.parquet.log").exists());
     }
 }

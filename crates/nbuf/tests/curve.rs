@@ -380,7 +380,7 @@ fn ctrl_c_shows_what_was_read_by_then() {
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let document: Value = serde_json::from_str(&text).unwrap();
-    let said = document["cautions"][0].as_str().unwrap();
+    let said = document["warnings"][0].as_str().unwrap();
     assert!(said.contains("reading was interrupted after"), "{said}");
     assert_eq!(document["curves"][0]["distinct_pages"], 3);
 }

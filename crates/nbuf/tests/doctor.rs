@@ -10,8 +10,8 @@ use nbuf::internal::sys::process;
 use support::{Need, Place, Recorded, requires, skip};
 
 fn state<'a>(document: &'a serde_json::Value, name: &str) -> &'a str {
-    let abilities = document["abilities"].as_array().unwrap();
-    let found = abilities.iter().find(|ability| ability["name"] == name);
+    let capabilities = document["capabilities"].as_array().unwrap();
+    let found = capabilities.iter().find(|capability| capability["name"] == name);
     found.unwrap_or_else(|| panic!("{name}: {document}"))["state"].as_str().unwrap()
 }
 

@@ -130,7 +130,7 @@ fn volumes_of_several_files_are_merged_in_time() {
     }
     let by_volume = fleet(&place, "hours --by volume --out a --workers 2 --from alibaba");
     let by_directory = fleet(&place, "own/*/*.csv --by directory --out b --from alibaba");
-    assert_eq!((by_volume.volumes.len(), by_volume.cautions.len()), (4, 0));
+    assert_eq!((by_volume.volumes.len(), by_volume.warnings.len()), (4, 0));
     for (a, b) in by_volume.volumes.iter().zip(&by_directory.volumes) {
         assert_eq!(format!("own/{}", a.name), b.name);
         let (a, b) =
@@ -348,10 +348,10 @@ fn an_empty_hour_is_a_part_of_its_volumes() {
         let asked = format!("1.csv 2.csv --by volume --out v{at} --from alibaba --split {split}");
         let got = fleet(&place, &asked);
         assert_eq!(got.checksum, sound.checksum);
-        let cautions: Vec<String> = got.cautions.iter().map(ToString::to_string).collect();
-        let cautions = cautions.join("; ");
-        assert!(cautions.contains("2.csv without any requests"), "{cautions}");
-        assert!(cautions.contains("1 record could not be read"), "{cautions}");
+        let warnings: Vec<String> = got.warnings.iter().map(ToString::to_string).collect();
+        let warnings = warnings.join("; ");
+        assert!(warnings.contains("2.csv without any requests"), "{warnings}");
+        assert!(warnings.contains("1 record could not be read"), "{warnings}");
     }
     let whole = fleet(&place, "1.csv 2.csv --by directory --out d --from alibaba");
     assert_eq!((whole.volumes.len(), &*whole.volumes[0].name), (1, "."));

@@ -94,7 +94,7 @@ fn a_host_is_one_cache_of_its_inputs_merged_by_time() {
     write(&place, "t/date=2/host=b/x.csv", csv(two));
     let want = fleet(&place, "t --by host --out whole --from alibaba");
     assert_eq!((want.volumes.len(), want.tasks), (2, 2));
-    assert_eq!(want.cautions, [], "what is merged by time does not overlap");
+    assert_eq!(want.warnings, [], "what is merged by time does not overlap");
 
     let key = |(volume, page, _): &Asked| (*volume as u64 * 1_000_000 + page, true);
     let shared: Vec<_> = all.iter().filter(|request| request.0 < 2).map(key).collect();
@@ -261,8 +261,8 @@ fn a_split_of_before_is_judged_by_what_comes_after() {
 
     let late =
         fleet(&place, "hours --by volume --out late --from alibaba --until 2h --budget 1MiB");
-    let cautions: Vec<String> = late.cautions.iter().map(ToString::to_string).collect();
-    assert!(late.last.is_none() && cautions.join(" ").contains("compares nothing"));
+    let warnings: Vec<String> = late.warnings.iter().map(ToString::to_string).collect();
+    assert!(late.last.is_none() && warnings.join(" ").contains("compares nothing"));
     let (status, _, said) = run(&place, "fleet hours --out x --until 3s");
     assert!(status == 2 && said.contains("give what to split with --budget"), "{said}");
     let table = run(&place, "-q fleet reduce --out one --budget 600KiB").1;

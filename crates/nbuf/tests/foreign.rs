@@ -97,7 +97,7 @@ fn a_trace_becomes_native_and_oracle_general() {
             (1_000_000_100, CacheEvent::Read)
         ]
     );
-    assert!(trace.facts.cautions.iter().any(|caution| caution.starts_with("converted from msr")));
+    assert!(trace.facts.warnings.iter().any(|warning| warning.starts_with("converted from msr")));
 
     let arguments =
         ["trace", "convert", "--to", "oracleGeneral", "hm.parquet", "-o", "hm.oracleGeneral"];

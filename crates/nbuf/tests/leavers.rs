@@ -36,8 +36,8 @@ fn nothing_is_verified_of_a_command_that_left_its_group() {
         let answers: &[i32] = if left { &[0] } else { &[0, 1, 3, 4] };
         assert!(answers.contains(&sized.status), "{sized:?}");
         let document = sized.json();
-        let cautions = document["cautions"].to_string();
-        assert_eq!(cautions.contains("left the cgroup of the command for /"), left, "{cautions}");
+        let warnings = document["warnings"].to_string();
+        assert_eq!(warnings.contains("left the cgroup of the command for /"), left, "{warnings}");
         assert_eq!(sized.stderr.contains("not verified: "), left, "{}", sized.stderr);
         let verified = document["verify"].as_array().unwrap().len();
         assert_eq!(verified == 0, left, "{document:#}");

@@ -52,8 +52,8 @@ fn what_reclaim_takes_under_a_limit_around_us_is_left_out() {
     let document = sized.json();
     let recommended = document["recommend"]["cache_bytes"].as_u64().unwrap();
     assert!((64 * MIB..72 * MIB).contains(&recommended), "{document}");
-    let cautions = document["cautions"].to_string();
-    assert!(cautions.contains("has only 48.0 MiB of memory"), "{cautions}");
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("has only 48.0 MiB of memory"), "{warnings}");
     // Without a limit of ours the run has the limit of the group, as predicted.
     let unlimited = document["verify"].as_array().unwrap().first().unwrap();
     assert_eq!((&unlimited["limit_bytes"], &unlimited["held"]), (&().into(), &true.into()));

@@ -62,9 +62,9 @@ fn warning(place: &Place, capture: &str, command: &[&str]) -> Option<String> {
     let sized = place.size(&["--json", "--no-verify", "--capture", capture], command);
     let document = sized.json();
     assert_eq!(document["exit_status"], 0, "{sized:?}");
-    let cautions = document["cautions"].as_array().unwrap();
-    let mut cautions = cautions.iter().map(|caution| caution.as_str().unwrap().to_owned());
-    cautions.find(|caution| caution.contains("work was done by"))
+    let warnings = document["warnings"].as_array().unwrap();
+    let mut warnings = warnings.iter().map(|warning| warning.as_str().unwrap().to_owned());
+    warnings.find(|warning| warning.contains("work was done by"))
 }
 
 #[test]

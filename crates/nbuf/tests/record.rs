@@ -43,8 +43,8 @@ fn interrupted_it_ends_as_the_signal_has_it() {
         nbuf::internal::sys::process::signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
         let recorded = Recorded::of(child.wait_with_output().unwrap(), &place.path(&trace));
         assert_eq!(recorded.status, *want, "{}", recorded.stderr);
-        let cautions = &recorded.trace().facts.cautions;
-        assert!(cautions.iter().any(|told| told.contains("by signal 2")), "{cautions:?}");
+        let warnings = &recorded.trace().facts.warnings;
+        assert!(warnings.iter().any(|told| told.contains("by signal 2")), "{warnings:?}");
     }
 }
 

@@ -128,7 +128,7 @@ fn ctrl_c_shows_what_was_replayed() {
     assert_eq!(one.status.code(), Some(130), "{one:?}");
     let document: Value = serde_json::from_slice(&one.stdout).unwrap();
     assert!(document["response"]["count"].as_u64().unwrap() > 0);
-    assert!(document["cautions"][0].as_str().unwrap().starts_with("interrupted after"));
+    assert!(document["warnings"][0].as_str().unwrap().starts_with("interrupted after"));
     let range = run("0..100:50");
     assert_eq!(range.status.code(), Some(130), "{range:?}");
     assert!(String::from_utf8_lossy(&range.stderr).contains("nothing to show"));
@@ -256,7 +256,7 @@ fn ctrl_c_is_heard_in_front_of_a_real_file() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{output:?}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let said = document["cautions"][0].as_str().unwrap();
+        let said = document["warnings"][0].as_str().unwrap();
         assert!(said.starts_with("interrupted after"), "{said}");
         assert!(document["elapsed_seconds"].as_f64().unwrap() < 3_600.0, "{document:#}");
         fs::remove_file(place.path("made")).unwrap();

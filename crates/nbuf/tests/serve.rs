@@ -97,7 +97,7 @@ fn a_server_that_cannot_write_says_how_much_is_lost() {
     fs::write(&disc, vec![0; 4 * MIB]).unwrap();
     let file = disc.to_str().unwrap();
     let errors = ["--filter=error", "file", file, "error-pwrite=EIO", "error-pwrite-rate=100%"];
-    let nbdkit = Nbdkit::start(place.path("behind"), &errors);
+    let nbdkit = Nbdkit::start(place.path("backend"), &errors);
     let name = format!("nbd:unix:{}", nbdkit.socket.display());
     let server = Server::start(&place, &name, &["--size", "1MiB", "--write", "back"]);
     let mut client = server.client();

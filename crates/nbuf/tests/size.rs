@@ -173,9 +173,9 @@ for i in range(0, len(m), 4096): m[i]";
         let report = sized.json();
         assert_eq!(sized.status, 0);
         assert_eq!(report["recommend"].is_null(), !force, "{:#}", report["recommend"]);
-        let cautions = report["cautions"].as_array().unwrap();
+        let warnings = report["warnings"].as_array().unwrap();
         let bound = |c: &Value| c.as_str().unwrap().contains("the curve is a lower bound");
-        assert!(cautions.iter().any(bound), "{cautions:?}");
+        assert!(warnings.iter().any(bound), "{warnings:?}");
         assert!(report["capture"]["mapped_share"].as_f64().unwrap() > 0.3);
     }
 }
@@ -192,8 +192,8 @@ fn a_command_that_does_otherwise_the_next_time_is_not_repeatable() {
     let report = sized.json();
     assert_eq!(sized.status, 3, "{:#}", report["verify"]);
     assert_eq!(report["repeatable"], false);
-    let cautions = report["cautions"].to_string();
-    assert!(cautions.contains("the command is not repeatable"), "{cautions}");
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("the command is not repeatable"), "{warnings}");
 
     // What it changes is put back before every run.
     fs::remove_file(place.path("ran")).unwrap();

@@ -159,8 +159,8 @@ fn interrupted_it_prints_what_it_has() {
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     assert!(ended.stdout.contains("Verified: pages filled\n"), "{}", ended.stderr);
     assert!(ended.stderr.contains("nbuf: interrupted: 1 of 3 runs made"), "{}", ended.stderr);
-    let caution = "Warning: interrupted by signal 2 before every run was made.";
-    assert!(ended.stdout.contains(caution), "{}", ended.stdout);
+    let warning = "Warning: interrupted by signal 2 before every run was made.";
+    assert!(ended.stdout.contains(warning), "{}", ended.stdout);
 }
 
 #[test]

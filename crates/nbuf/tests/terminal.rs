@@ -121,8 +121,8 @@ fn has_its_keys(capture: &str) {
     let trace = nbuf::workload::format::native::read(trace).unwrap();
     let known = place.path("known");
     assert!(trace.files.iter().any(|file| known.ends_with(file)), "{:?}", trace.files);
-    let cautions = &trace.facts.cautions;
-    assert!(!cautions.iter().any(|text| text.contains("interrupted")), "{cautions:?}");
+    let warnings = &trace.facts.warnings;
+    assert!(!warnings.iter().any(|text| text.contains("interrupted")), "{warnings:?}");
 }
 
 #[test]

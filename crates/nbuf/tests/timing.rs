@@ -89,10 +89,10 @@ fn without_a_second_run_no_time_is_known() {
     assert_eq!((sized.status, runs(&place)), (0, 1), "{}", sized.stderr);
     let document = sized.json();
     assert!(document["time"].is_null() && document["target"]["met"] == false, "{document}");
-    let is_told = |caution: &Value| {
-        caution.as_str().is_some_and(|text| text.contains("stopped the command at each"))
+    let is_told = |warning: &Value| {
+        warning.as_str().is_some_and(|text| text.contains("stopped the command at each"))
     };
-    assert!(document["cautions"].as_array().unwrap().iter().any(is_told), "{document}");
+    assert!(document["warnings"].as_array().unwrap().iter().any(is_told), "{document}");
 
     // What ends otherwise than when it was recorded did something else.
     let script = counted("[ $(wc -l <runs) -ne 3 ]");

@@ -53,8 +53,8 @@ fn calls_past_the_page_cache_are_named_with_what_they_moved() {
     let page = fs::read_to_string(place.path("page.html")).unwrap();
     assert!(page.contains(&format!("<li>{told}.</li>")), "{page}");
     let document = size(&["--json"]).json();
-    let cautions = document["cautions"].as_array().unwrap();
-    assert!(cautions.iter().any(|caution| caution == told.as_str()), "{cautions:?}");
+    let warnings = document["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning == told.as_str()), "{warnings:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// What is behind the server.
+/// The backend of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disc {
     /// The image, in the page cache.
@@ -66,7 +66,7 @@ pub(super) struct Place<'a> {
 pub(super) struct Server {
     child: Child,
     /// The slow disc of nbuf, which is a server of its own.
-    behind: Option<Child>,
+    backend: Option<Child>,
     pub(super) socket: PathBuf,
     kind: Kind,
 }
@@ -75,13 +75,13 @@ impl Server {
     /// Starts it and waits for its socket.
     pub(super) fn start(kind: Kind, disc: Disc, place: &Place<'_>) -> Result<Self> {
         let socket = place.folder.join("served.sock");
-        let mut behind = None;
+        let mut backend = None;
         let mut command = match kind {
             Kind::Nbuf | Kind::Spinning | Kind::NbufAuto => {
                 let mut disc_of_ours = format!("file:{}", place.image.display());
                 if disc == Disc::Slow {
                     let slow = place.folder.join("slow.sock");
-                    behind = Some(start(&mut nbdkit(&slow, &[], disc, place), &slow)?);
+                    backend = Some(start(&mut nbdkit(&slow, &[], disc, place), &slow)?);
                     disc_of_ours = format!("nbd:unix:{}", slow.display());
                 }
                 let mut command = Command::new(place.nbuf);
@@ -112,7 +112,7 @@ impl Server {
             }
             _ => {}
         }
-        Ok(Self { child: start(&mut command, &socket)?, behind, socket, kind })
+        Ok(Self { child: start(&mut command, &socket)?, backend, socket, kind })
     }
 
     /// Its address for clients of NBD.
@@ -149,11 +149,11 @@ impl Server {
         reads.map(Some).context("no reads in the document of `nbuf serve stats`")
     }
 
-    /// Ends it, as SIGTERM does, and what is behind it.
+    /// Ends it, as SIGTERM does, and its backend.
     pub(super) fn stop(mut self) -> Result<()> {
         end(&mut self.child)?;
-        if let Some(behind) = &mut self.behind {
-            end(behind)?;
+        if let Some(backend) = &mut self.backend {
+            end(backend)?;
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        for child in std::iter::once(&mut self.child).chain(&mut self.behind) {
+        for child in std::iter::once(&mut self.child).chain(&mut self.backend) {
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -37,12 +37,12 @@ impl<D: Disc> Delayed<D> {
         Self { disc, shortest, longest, random, waiting, sequence, last }
     }
 
-    /// The disc behind.
+    /// The wrapped disc.
     pub fn disc(&self) -> &D {
         &self.disc
     }
 
-    /// The disc behind, to be changed.
+    /// The wrapped disc, to be changed.
     pub fn disc_mut(&mut self) -> &mut D {
         &mut self.disc
     }

@@ -50,7 +50,7 @@ impl<D: Disc> Faulty<D> {
         self.operations
     }
 
-    /// The disc behind.
+    /// The wrapped disc.
     pub fn disc(&self) -> &D {
         &self.disc
     }

@@ -37,7 +37,7 @@ impl<D: Disc> Recorded<D> {
         &self.events
     }
 
-    /// The disc behind.
+    /// The wrapped disc.
     pub fn disc(&self) -> &D {
         &self.disc
     }

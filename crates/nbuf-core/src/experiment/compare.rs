@@ -95,7 +95,7 @@ pub fn compare(a: &SizeReport, b: &SizeReport, budget: f64) -> Result<Comparison
         allowed_bytes: Bytes(whole(allowed)),
         exceeded: second.limit_bytes.0 as f64 > allowed,
         measures,
-        cautions: pair.cautions(),
+        warnings: pair.warnings(),
     })
 }
 
@@ -185,39 +185,39 @@ impl Pair<'_> {
         rows
     }
 
-    fn cautions(&self) -> Vec<Warning> {
+    fn warnings(&self) -> Vec<Warning> {
         let (a, b) = (self.a, self.b);
-        let mut cautions = Vec::new();
+        let mut warnings = Vec::new();
         if a.command != b.command {
             let (a, b) = (a.command.join(" "), b.command.join(" "));
-            cautions.push(Warning::CommandsDiffer { a, b });
+            warnings.push(Warning::CommandsDiffer { a, b });
         }
         let (a, b) = (&a.capture, &b.capture);
         if a.readahead_bytes != b.readahead_bytes {
             let (a, b) = (a.readahead_bytes, b.readahead_bytes);
-            cautions.push(Warning::ReadaheadDiffers { a, b });
+            warnings.push(Warning::ReadaheadDiffers { a, b });
         }
         if a.backend != b.backend {
             let (a, b) = (a.backend.clone(), b.backend.clone());
-            cautions.push(Warning::CapturesDiffer { a, b });
+            warnings.push(Warning::CapturesDiffer { a, b });
         }
         let status = status(self.a);
         if status != 0 {
-            cautions.push(Warning::BothFailed { status });
+            warnings.push(Warning::BothFailed { status });
         }
         for (which, of) in [(Which::A, self.a), (Which::B, self.b)] {
             let lost = of.capture.lost;
             if lost > 0 {
-                cautions.push(Warning::EventsLost { which, lost });
+                warnings.push(Warning::EventsLost { which, lost });
             }
             if of.capture.mapped_share > MAPPED_SHARE_MAX {
-                cautions.push(Warning::LowerBound { which });
+                warnings.push(Warning::LowerBound { which });
             }
             if of.verify.iter().any(|run| run.held == Some(false)) {
-                cautions.push(Warning::NotHeld { which });
+                warnings.push(Warning::NotHeld { which });
             }
         }
-        cautions
+        warnings
     }
 }
 

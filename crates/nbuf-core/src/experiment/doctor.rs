@@ -1,35 +1,35 @@
 //! What works here, what does not, why, and what would change it.
 //!
 //! ```
-//! for capability in nbuf::experiment::doctor::run().abilities {
+//! for capability in nbuf::experiment::doctor::run().capabilities {
 //!     println!("{}: {:?}", capability.name, capability.state);
 //! }
 //! ```
 
-use super::result::{DoctorAbility, DoctorDocument, DoctorState};
-use crate::workload::record::abilities::{Ability, State, abilities};
+use super::result::{DoctorCapability, DoctorDocument, DoctorState};
+use crate::workload::record::capabilities::{Capability, State, capabilities};
 
 /// Tries everything that sizing needs: opens an event, traces a process, makes, limits and removes a group.
 /// Nothing is changed, and nothing is left. There is nothing to choose, and no failure.
 pub fn run() -> DoctorDocument {
-    let abilities: Vec<DoctorAbility> = abilities().into_iter().map(reported).collect();
+    let capabilities: Vec<DoctorCapability> = capabilities().into_iter().map(reported).collect();
     DoctorDocument {
         schema: DoctorDocument::SCHEMA.to_owned(),
-        whole: abilities.iter().all(|it| !it.needed || it.state == DoctorState::Works),
-        abilities,
+        whole: capabilities.iter().all(|it| !it.needed || it.state == DoctorState::Works),
+        capabilities,
     }
 }
 
-fn reported(ability: Ability) -> DoctorAbility {
-    DoctorAbility {
-        name: ability.name.to_owned(),
-        needed: ability.needed,
-        remedy: ability.remedy,
-        state: match ability.state {
+fn reported(capability: Capability) -> DoctorCapability {
+    DoctorCapability {
+        name: capability.name.to_owned(),
+        needed: capability.needed,
+        remedy: capability.remedy,
+        state: match capability.state {
             State::Works => DoctorState::Works,
             State::Fails => DoctorState::Fails,
             State::Is => DoctorState::Is,
         },
-        why: ability.why,
+        why: capability.why,
     }
 }

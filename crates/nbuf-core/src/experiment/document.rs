@@ -127,7 +127,45 @@ pub fn write_line<D: Document>(document: &D) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
     use super::*;
+    use crate::experiment::result::BenchRow;
+
+    /// A document with the keys of an earlier nbuf, given as old and new, is read as the same one.
+    #[track_caller]
+    fn check_renamed<D: Document + Debug + PartialEq>(document: &D, renamed: &[[&str; 2]]) {
+        let mut text = write(document).unwrap();
+        for [old, new] in renamed {
+            let new = format!("\"{new}\":");
+            assert!(text.contains(&new), "{text}");
+            text = text.replace(&new, &format!("\"{old}\":"));
+        }
+        assert_eq!(read::<D>(text.as_bytes()).unwrap(), *document);
+    }
+
+    #[test]
+    fn documents_with_keys_of_before_are_read() {
+        let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
+        let rows = vec![BenchRow::default()];
+        let bench = BenchDocument { schema, warnings, rows, ..BenchDocument::default() };
+        check_renamed(&bench, &[["cautions", "warnings"], ["proof", "label_check"]]);
+        let doctor = DoctorDocument {
+            schema: DoctorDocument::SCHEMA.to_owned(),
+            ..DoctorDocument::default()
+        };
+        check_renamed(&doctor, &[["abilities", "capabilities"]]);
+        let replay = ReplayDocument {
+            schema: ReplayDocument::SCHEMA.to_owned(),
+            ..ReplayDocument::default()
+        };
+        let renamed = [
+            ["locked_seconds", "interrupts_off_seconds"],
+            ["lock_outs", "interrupts_off"],
+            ["lock_out_max_seconds", "interrupts_off_max_seconds"],
+        ];
+        check_renamed(&replay, &renamed);
+    }
 
     #[test]
     fn what_is_written_is_read_again() {

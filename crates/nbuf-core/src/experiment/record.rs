@@ -136,7 +136,7 @@ impl Spec {
             account: session.account.clone(),
             ..Command::default()
         };
-        // Without a group the command's memory is not measured; the trace has a caution.
+        // Without a group the command's memory is not measured; the trace has a warning.
         let command = followed(command, backend);
         let group = group_for(&command, &hierarchies, None).ok();
         let Self { until, ring_bytes, .. } = *self;
@@ -158,6 +158,6 @@ fn document(trace: &Trace, ended: &Ended, output: &std::path::Path) -> RecordDoc
         lost: capture.lost,
         records: trace.records.len() as u64,
         files: trace.files.len() as u64,
-        cautions: recorded(&trace.facts),
+        warnings: recorded(&trace.facts),
     }
 }

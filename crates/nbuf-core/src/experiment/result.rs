@@ -64,7 +64,7 @@ pub use crate::meter::map::{AccessMap, Cell, Kind as MapKind, Strip};
 pub use crate::trace::{Device, Facts, Memory};
 pub use advice::{AdviceCheck, AdviceDocument, AdviceWay, CheckedWay};
 pub use bench::{
-    BenchComparison, BenchDocument, BenchMachine, BenchReference, BenchRow, NoiseFloor, Proof,
+    BenchComparison, BenchDocument, BenchMachine, BenchReference, BenchRow, LabelCheck, NoiseFloor,
     Refused, State, Trust,
 };
 pub use bench_model::{BenchModel, ModelPoint};
@@ -77,7 +77,7 @@ pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
     ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
 };
-pub use doctor::{DoctorAbility, DoctorDocument, DoctorState};
+pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
 pub use fleet::{

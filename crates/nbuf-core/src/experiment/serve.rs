@@ -11,7 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod behind;
+mod backend;
 mod check;
 mod config;
 mod describe;
@@ -34,7 +34,7 @@ pub use crate::cache::policy::Choice;
 pub use crate::path::nbd::{
     Address, CredentialsError, ListenError, Remote, RemoteError, RemotePlace, TrustError,
 };
-pub use behind::{BehindSpec, BehindSpecError};
+pub use backend::{BackendSpec, BackendSpecError};
 pub use check::check;
 pub use config::{Config, ConfigError, ExportConfig};
 pub use error::Error;

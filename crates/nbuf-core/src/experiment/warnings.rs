@@ -17,23 +17,23 @@ pub(super) fn warnings_of(
     is_forced: bool,
 ) -> Vec<Warning> {
     let (mapped, written) = (stream.mapped_share(), traffic.written_share());
-    let mut cautions = Vec::new();
+    let mut warnings = Vec::new();
     if facts.multi_generational {
-        cautions.push(Warning::MultiGenerational);
+        warnings.push(Warning::MultiGenerational);
     }
     if mapped > MAPPED_SHARE_MAX {
-        cautions.push(Warning::Mapped { share: mapped, is_forced });
+        warnings.push(Warning::Mapped { share: mapped, is_forced });
     }
     if written > WRITTEN_SHARE_MAX {
-        cautions.push(Warning::Written { share: written });
+        warnings.push(Warning::Written { share: written });
     }
     if facts.run_ns().is_none() && accesses > 0 {
-        cautions.push(Warning::Untimed);
+        warnings.push(Warning::Untimed);
     }
     if accesses == 0 {
-        cautions.push(Warning::NothingTouched);
+        warnings.push(Warning::NothingTouched);
     }
-    cautions
+    warnings
 }
 
 /// A server that used less of a processor, as a share of what the command used, does not matter to its size.
@@ -41,7 +41,7 @@ const PEER_SHARE_MIN: f64 = 0.1;
 
 /// What the recording itself warns of.
 pub(super) fn recorded(facts: &Facts) -> Vec<Warning> {
-    let texts = facts.cautions.iter().cloned().map(Warning::Text);
+    let texts = facts.warnings.iter().cloned().map(Warning::Text);
     let uncached = summed_uncached(&facts.uncached).into_iter().map(Warning::Uncached);
     texts.chain(uncached).chain(elsewhere(facts)).collect()
 }

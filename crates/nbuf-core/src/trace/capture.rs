@@ -63,7 +63,7 @@ impl Looks {
 }
 
 impl Capture {
-    /// The caution of a recording that lost events.
+    /// The warning of a recording that lost events.
     pub fn loss(&self) -> Option<String> {
         let Self { lost, events, .. } = self;
         (*lost > 0).then(|| format!("{lost} of {events} events were lost: every figure is too low"))

@@ -237,8 +237,9 @@ pub struct Facts {
     /// The same run again, not recorded: where recording stops the command at each call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed: Option<Timed>,
-    /// Cautions for the readers of all later reports: losses, a broken recording, unknown files.
-    pub cautions: Vec<String>,
+    /// Warnings for the readers of all later reports: losses, a broken recording, unknown files.
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
 }
 
 /// The text of a file: pages that programs execute.

@@ -6,7 +6,7 @@
 //! directory or a name. Extensions are replaced too. Threads and devices get new numbers. The only
 //! facts kept about the machine are those that the kernel's readahead depends on.
 //! Invariant: the only text kept from the recording is operations' figures, types of file systems,
-//! and cautions that name nothing of it.
+//! and warnings that name nothing of it.
 //! Not hidden: sizes of files, offsets, times and amounts of memory. A person who has the same
 //! files may recognise them by these.
 
@@ -16,10 +16,10 @@ use crate::trace::{Facts, Peer, Text, Trace, Uncached};
 use crate::units::Bytes;
 
 /// What the facts say of themselves afterwards.
-const CAUTION: &str = "names of files, the command and the machine were taken out of this trace";
+const WARNING: &str = "names of files, the command and the machine were taken out of this trace";
 /// How a file is called whose name was never learned.
 const UNKNOWN: &str = "unknown inode ";
-/// Parts of a text shorter than this are not looked for in cautions.
+/// Parts of a text shorter than this are not looked for in warnings.
 const NAMED_MIN: usize = 3;
 
 /// Takes out of `trace` what tells whose it is.
@@ -41,7 +41,7 @@ pub(crate) fn anonymize(trace: &mut Trace) {
     });
 }
 
-/// Every text of the trace that a caution may repeat.
+/// Every text of the trace that a warning may repeat.
 fn named(trace: &Trace) -> Vec<String> {
     let facts = &trace.facts;
     let uncached = facts.uncached.iter().map(|of| &of.file);
@@ -79,7 +79,7 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
         uncached: Vec::new(),
         peers: peers(&old.peers),
         timed: old.timed,
-        cautions: Vec::new(),
+        warnings: Vec::new(),
     };
     facts.capture.backend = known(&facts.capture.backend, &["perf", "bpf", "calls"]);
     for (number, device) in (0..).zip(&mut facts.devices) {
@@ -98,13 +98,13 @@ fn facts(old: &Facts, renamed: &HashMap<&str, &str>, named: &[String]) -> Facts 
             facts.text.push(Text { file: (*name).to_owned(), ..*text });
         }
     }
-    let tells = |caution: &&String| named.iter().any(|part| has_word(caution, part));
-    facts.cautions = old.cautions.iter().filter(|caution| !tells(caution)).cloned().collect();
-    let left_out = old.cautions.len() - facts.cautions.len();
+    let tells = |warning: &&String| named.iter().any(|part| has_word(warning, part));
+    facts.warnings = old.warnings.iter().filter(|warning| !tells(warning)).cloned().collect();
+    let left_out = old.warnings.len() - facts.warnings.len();
     if left_out > 0 {
-        facts.cautions.push(format!("cautions that named something were taken out: {left_out}"));
+        facts.warnings.push(format!("warnings that named something were taken out: {left_out}"));
     }
-    facts.cautions.push(CAUTION.to_owned());
+    facts.warnings.push(WARNING.to_owned());
     facts
 }
 
@@ -206,7 +206,7 @@ mod tests {
             io_bytes: 0,
             folio_order_max: 9,
         };
-        let cautions =
+        let warnings =
             ["3 of 9 events were lost", "the write to plan.odt failed", "names are missing"];
         Trace {
             records: vec![record(0, 4711), record(2, 815), record(3, 4711)].into(),
@@ -225,7 +225,7 @@ mod tests {
                     calls: 1,
                     bytes: Bytes(5),
                 }],
-                cautions: cautions.map(str::to_owned).to_vec(),
+                warnings: warnings.map(str::to_owned).to_vec(),
                 ..Facts::default()
             },
         }
@@ -249,10 +249,10 @@ mod tests {
         let told = [
             "3 of 9 events were lost",
             "names are missing",
-            "cautions that named something were taken out: 1",
-            CAUTION,
+            "warnings that named something were taken out: 1",
+            WARNING,
         ];
-        assert_eq!(facts.cautions, told);
+        assert_eq!(facts.warnings, told);
         let all = format!("{trace:?}");
         for word in ["alice", "secret", "plan", "sqlite3", "acme", "sda", "4711", "4242", "var"] {
             assert!(!all.contains(word), "{word} in {all}");

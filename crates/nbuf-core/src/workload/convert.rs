@@ -254,20 +254,20 @@ impl ToNative {
         }
     }
 
-    /// Returns the trace. `objects` are its names; `format` and `cautions` describe its origin.
-    pub(crate) fn finish(self, objects: &[String], format: &str, cautions: &[String]) -> Trace {
+    /// Returns the trace. `objects` are its names; `format` and `warnings` describe its origin.
+    pub(crate) fn finish(self, objects: &[String], format: &str, warnings: &[String]) -> Trace {
         let mut records = self.records;
-        let mut cautions = cautions.to_vec();
-        cautions.push(format!("converted from {format}: sizes of files and memory are unknown"));
+        let mut warnings = warnings.to_vec();
+        warnings.push(format!("converted from {format}: sizes of files and memory are unknown"));
         if self.is_unordered {
             let mut unpacked: Vec<Record> = records.into_iter().collect();
             unpacked.sort_by_key(|record| record.time_ns);
             records = unpacked.into();
-            cautions.push("the requests were not in time order and have been put so".to_owned());
+            warnings.push("the requests were not in time order and have been put so".to_owned());
         }
         let capture = Capture { backend: format!("converted from {format}"), ..Capture::default() };
         let facts =
-            Facts { schema: Facts::SCHEMA.to_owned(), capture, cautions, ..Facts::default() };
+            Facts { schema: Facts::SCHEMA.to_owned(), capture, warnings, ..Facts::default() };
         Trace { records, files: names(objects), facts }
     }
 }
@@ -356,6 +356,6 @@ mod tests {
             (0, 7 + (1 << 31), 5, CacheEvent::Write),
         ];
         assert_eq!(shown.collect::<Vec<_>>(), want);
-        assert_eq!(trace.facts.cautions.len(), 2);
+        assert_eq!(trace.facts.warnings.len(), 2);
     }
 }

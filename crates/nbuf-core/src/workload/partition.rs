@@ -23,16 +23,16 @@ impl Partitioned {
     }
 
     /// The name of each object with its trace; of those that have requests. `objects`, `format` and
-    /// `cautions` are of the source.
+    /// `warnings` are of the source.
     pub(crate) fn finish(
         self,
         objects: &[String],
         format: &str,
-        cautions: &[String],
+        warnings: &[String],
     ) -> impl Iterator<Item = (String, Trace)> {
         let named = names(objects).into_iter().zip(self.parts);
         let made = named.map(move |(name, part)| {
-            let trace = part.finish(std::slice::from_ref(&name), format, cautions);
+            let trace = part.finish(std::slice::from_ref(&name), format, warnings);
             (name, trace)
         });
         made.filter(|(_, trace)| !trace.records.is_empty())

@@ -23,7 +23,8 @@ pub struct SweepDocument {
     /// A row for each kernel that did not boot.
     pub refused: Vec<Refused>,
     /// The warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
 }
 
 impl SweepDocument {

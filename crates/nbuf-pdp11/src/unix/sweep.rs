@@ -100,7 +100,7 @@ fn measure(
         let mut samples = Vec::new();
         for number in 0..plan.samples.max(1) {
             if !step(&format!("nbuf {nbuf}, sample {number}")) {
-                document.cautions.push(format!("ended before nbuf {nbuf} was done"));
+                document.warnings.push(format!("ended before nbuf {nbuf} was done"));
                 break 'kernels;
             }
             match stages::assemble(&installed, nbuf, &stages::phased(timing, number)) {
@@ -117,7 +117,7 @@ fn measure(
         }
         document.rows.push(row(nbuf, &samples, timing, &document.rows));
         if let Err(error) = &samples[0].buffers {
-            document.cautions.push(format!("nbuf {nbuf}: {error}: only discs are counted"));
+            document.warnings.push(format!("nbuf {nbuf}: {error}: only discs are counted"));
         }
     }
     Ok((document, asked))

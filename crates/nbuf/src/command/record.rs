@@ -125,15 +125,15 @@ fn recovery(log: &Path, output: &Path) -> String {
 }
 
 fn tell(recorded: &RecordDocument) {
-    let RecordDocument { events, lost, files, cautions, output, .. } = recorded;
+    let RecordDocument { events, lost, files, warnings, output, .. } = recorded;
     if *lost > 0 {
         say(format_args!(
             "LOST {lost} of {events} events: whatever is derived from this trace is too low; record again \
              with less else running"
         ));
     }
-    for caution in cautions {
-        note(format_args!("warning: {caution}"));
+    for warning in warnings {
+        note(format_args!("warning: {warning}"));
     }
     let lost = if *lost == 0 { "nothing" } else { "events" };
     note(format_args!("{events} events on {files} files recorded, {lost} lost"));

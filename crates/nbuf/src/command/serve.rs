@@ -11,7 +11,7 @@ use nbuf::experiment::document;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::result::ServeDocument;
 use nbuf::experiment::serve::{
-    self, BehindSpec, Bypass, Choice, Config, ExportConfig, NamedDisc, Readahead, Reread, Serving,
+    self, BackendSpec, Bypass, Choice, Config, ExportConfig, NamedDisc, Readahead, Reread, Serving,
     Spec, Writes,
 };
 use nbuf::experiment::session::Interim;
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// The disc: `file:PATH` for an image or a block device, `direct:PATH` for one without the page cache,
     /// `nbd:unix:PATH`, `nbd://HOST/EXPORT` or `nbds://HOST/EXPORT` (TLS) for another NBD server
     #[arg(long, value_name = "DISC", required_unless_present_any = ["config", "export"])]
-    disc: Option<BehindSpec>,
+    disc: Option<BackendSpec>,
 
     /// A disc that clients ask for by this name, with a cache of its own; can be given several times
     #[arg(long, value_name = "NAME=DISC", conflicts_with_all = ["disc", "name"])]
@@ -117,11 +117,11 @@ pub(crate) struct Args {
     #[arg(long)]
     tls_unix: bool,
 
-    /// Trust a server behind (`nbds:`) whose certificate one of these signed, in PEM
+    /// Trust a backend server (`nbds:`) whose certificate one of these signed, in PEM
     #[arg(long, value_name = "FILE")]
     disc_tls_ca: Option<PathBuf>,
 
-    /// Show servers behind this certificate and those that signed it, in PEM
+    /// Show backend servers this certificate and those that signed it, in PEM
     #[arg(long, value_name = "FILE")]
     disc_tls_cert: Option<PathBuf>,
 

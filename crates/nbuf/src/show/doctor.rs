@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use nbuf::experiment::result::{DoctorAbility, DoctorDocument, DoctorState};
+use nbuf::experiment::result::{DoctorCapability, DoctorDocument, DoctorState};
 
 /// A line for each thing that was tried, and the verdict.
 pub(crate) fn table(document: &DoctorDocument) -> String {
     let mut text = String::new();
-    for DoctorAbility { name, state, why, remedy, .. } in &document.abilities {
+    for DoctorCapability { name, state, why, remedy, .. } in &document.capabilities {
         let mark = match state {
             DoctorState::Works => "works",
             DoctorState::Fails => "fails",

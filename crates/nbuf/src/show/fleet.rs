@@ -216,7 +216,7 @@ fn notes(document: &FleetDocument) -> Vec<String> {
         notes.push(format!("{count} uncacheable: everything in memory would hit less than 5 %"));
     }
     notes.extend(choice::notes(document));
-    notes.extend(document.cautions.iter().map(ToString::to_string));
+    notes.extend(document.warnings.iter().map(ToString::to_string));
     if document.tasks_missing > 0 {
         notes.push(format!(
             "{} not done: do them with `nbuf fleet work`, or give the same command again",

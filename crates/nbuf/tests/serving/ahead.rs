@@ -1,4 +1,4 @@
-//! Readahead as clients and the disc behind see it: counts of requests, not times.
+//! Readahead as clients and the backend see it: counts of requests, not times.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn slow(place: &Place, bytes: usize) -> (Nbdkit, String, Vec<u8>) {
     let log = format!("logfile={}", log.display());
     let arguments = ["--filter=log", "--filter=delay", "file", image.to_str().unwrap(), &log];
     let nbdkit =
-        Nbdkit::start(place.path("behind"), &[&arguments[..], &["delay-read=2ms"]].concat());
+        Nbdkit::start(place.path("backend"), &[&arguments[..], &["delay-read=2ms"]].concat());
     let name = format!("nbd:unix:{}", nbdkit.socket.display());
     (nbdkit, name, data)
 }

@@ -86,7 +86,7 @@ impl Drop for Killed {
     }
 }
 
-/// A server behind is asked, and what the cache has for it is data.
+/// A backend server is asked, and what the cache has for it is data.
 #[test]
 fn holes_of_a_server_behind_are_passed_on() {
     if !has(&["nbdinfo", "nbdcopy", "nbdkit", "qemu-img", "qemu-nbd"]) {
@@ -108,7 +108,7 @@ fn holes_of_a_server_behind_are_passed_on() {
         (&simple[..], &[(0, 64 << 20, false)]),
         (&["file", name], &wanted),
     ] {
-        let nbdkit = Nbdkit::start(place.path("behind"), arguments);
+        let nbdkit = Nbdkit::start(place.path("backend"), arguments);
         let disc = format!("nbd:unix:{}", nbdkit.socket.display());
         let server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "back"]);
         assert_eq!(of_server(&server.uri()), wanted, "{arguments:?}");
@@ -117,7 +117,7 @@ fn holes_of_a_server_behind_are_passed_on() {
         assert!(fs::read(&copy).unwrap() == fs::read(&file).unwrap());
         assert_eq!(server.end(), (0, String::new()));
         drop(nbdkit);
-        let _ = fs::remove_file(place.path("behind"));
+        let _ = fs::remove_file(place.path("backend"));
     }
     let socket = place.path("qemu");
     let (at, under) = (format!("--socket={}", socket.display()), "--cache=none");

@@ -182,22 +182,22 @@ fn a_disc_is_served_once_unless_it_is_only_read() {
 
 /// A server whose disc `b` does not answer, and the program behind it.
 fn hanging(place: &Place) -> (Server, Server) {
-    fs::write(place.path("behind.img"), vec![7; MIB]).unwrap();
-    let mut command = place.nbuf(["serve", "--disc", "file:behind.img", "--size", "64KiB"]);
-    command.args(["--socket", "behind"]).stderr(Stdio::piped());
-    let behind = Server::spawn(command, place.path("behind"));
-    let exports = ["--export", "a=file:a.img", "--export", "b=nbd:unix:behind"];
+    fs::write(place.path("backend.img"), vec![7; MIB]).unwrap();
+    let mut command = place.nbuf(["serve", "--disc", "file:backend.img", "--size", "64KiB"]);
+    command.args(["--socket", "backend"]).stderr(Stdio::piped());
+    let backend = Server::spawn(command, place.path("backend"));
+    let exports = ["--export", "a=file:a.img", "--export", "b=nbd:unix:backend"];
     let server = start(place, &[&exports[..], &["--size", "256KiB", "--write", "back"]].concat());
-    (behind, server)
+    (backend, server)
 }
 
 #[test]
 fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
     let place = Place::new();
-    let (behind, server) = hanging(&place);
+    let (backend, server) = hanging(&place);
     let [mut other, mut client] = ["b", "b"].map(|name| named(&server.socket, name).unwrap());
     assert_eq!(client.write(0, 0, &[8; 512]), Some(0));
-    behind.signal(libc::SIGSTOP);
+    backend.signal(libc::SIGSTOP);
     other.send(0, super::READ, 65536, 512);
     until("b waits for its disc", || stats(&place)["exports"][1]["reads"] == 1);
     let mut resize = place.nbuf(["serve", "resize", "socket", "1MiB", "--export", "b"]);
@@ -211,7 +211,7 @@ fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
     }
     drop(client);
     std::thread::sleep(std::time::Duration::from_millis(300));
-    behind.signal(libc::SIGCONT);
+    backend.signal(libc::SIGCONT);
     assert!(resize.wait().unwrap().success());
     until("they are written", || stats(&place)["exports"][1]["writes"] == 25);
     until("the client is gone", || stats(&place)["clients"] == 1);
@@ -222,16 +222,16 @@ fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
         assert_eq!(again.read(4096 * u64::from(page), 4096).unwrap(), [page + 100; 4096]);
     }
     assert_eq!(server.end().0, 0);
-    assert_eq!(fs::read(place.path("behind.img")).unwrap()[4096 * 23..4096 * 24], [123; 4096]);
+    assert_eq!(fs::read(place.path("backend.img")).unwrap()[4096 * 23..4096 * 24], [123; 4096]);
 }
 
 #[test]
 fn a_server_that_drains_for_a_caller_waits_for_its_disc_until_a_second_signal() {
     let place = Place::new();
-    let (behind, mut server) = hanging(&place);
+    let (backend, mut server) = hanging(&place);
     let mut client = named(&server.socket, "b").unwrap();
     assert_eq!(client.write(0, 0, &[9; 512]), Some(0));
-    behind.signal(libc::SIGSTOP);
+    backend.signal(libc::SIGSTOP);
     let drain = place.nbuf(["serve", "drain", "socket"]).output().unwrap();
     assert!(drain.status.success(), "{drain:?}");
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -245,16 +245,16 @@ fn a_server_that_drains_for_a_caller_waits_for_its_disc_until_a_second_signal() 
     let mut said = String::new();
     server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(said.contains("512 bytes were acknowledged"), "{said}");
-    behind.signal(libc::SIGCONT);
+    backend.signal(libc::SIGCONT);
 }
 
 #[test]
 fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
     let place = Place::new();
-    let (behind, mut server) = hanging(&place);
+    let (backend, mut server) = hanging(&place);
     let [mut a, mut b] = ["a", "b"].map(|name| named(&server.socket, name).unwrap());
     assert_eq!(b.write(0, 0, &[8; 512]), Some(0));
-    behind.signal(libc::SIGSTOP);
+    backend.signal(libc::SIGSTOP);
     b.send(0, super::READ, 65536, 512);
     until("b waits for its disc", || stats(&place)["exports"][1]["reads"] == 1);
     let mut resize = place.nbuf(["serve", "resize", "socket", "1MiB", "--export", "b"]);
@@ -264,14 +264,14 @@ fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
     assert_eq!(a.read(0, 512).unwrap(), [1; 512]);
     assert_eq!(named(&server.socket, "a").unwrap().read(4096, 512).unwrap(), [1; 512]);
     assert_eq!(resize.try_wait().unwrap(), None);
-    behind.signal(libc::SIGCONT);
+    backend.signal(libc::SIGCONT);
     assert!(resize.wait().unwrap().success());
     assert_eq!(b.reply(), Some(0));
     b.0.read_exact(&mut [0; 512]).unwrap();
 
     // At the end a is flushed, though b never answers.
     assert_eq!((a.write(0, 0, &[9; 512]), b.write(0, 0, &[9; 512])), (Some(0), Some(0)));
-    behind.signal(libc::SIGSTOP);
+    backend.signal(libc::SIGSTOP);
     b.send(0, super::READ, 128 << 10, 512);
     until("b waits again", || stats(&place)["exports"][1]["reads"] == 2);
     server.signal(libc::SIGTERM);
@@ -288,5 +288,5 @@ fn a_disc_that_hangs_holds_up_its_own_clients_alone() {
         "{said}"
     );
     assert_eq!(status.code(), Some(1), "{said}");
-    behind.signal(libc::SIGCONT);
+    backend.signal(libc::SIGCONT);
 }

@@ -133,7 +133,7 @@ fn a_trim_of_six_gibibytes_reaches_a_server_behind_in_parts() {
         return;
     }
     let place = Place::new();
-    let nbdkit = Nbdkit::start(place.path("behind"), &["memory", "6G"]);
+    let nbdkit = Nbdkit::start(place.path("backend"), &["memory", "6G"]);
     let disc = format!("nbd:unix:{}", nbdkit.socket.display());
     let server = Server::start(&place, &disc, &["--size", "64KiB", "--write", "through"]);
     let mut client = Long::connect(&server);
@@ -206,12 +206,12 @@ fn a_write_of_48_mebibytes_reaches_a_server_behind_in_parts() {
     let place = Place::new();
     let path = place.path("disc.img");
     fs::File::create(&path).unwrap().set_len(64 << 20).unwrap();
-    let behind = place.path("behind");
+    let backend = place.path("backend");
     let mut qemu = Command::new("qemu-nbd");
-    qemu.args(["-t", "-e", "4", "-f", "raw", "-k"]).arg(&behind).arg(&path);
+    qemu.args(["-t", "-e", "4", "-f", "raw", "-k"]).arg(&backend).arg(&path);
     let mut qemu = qemu.spawn().unwrap();
-    until("qemu-nbd listens", || UnixStream::connect(&behind).is_ok());
-    let disc = format!("nbd:unix:{}", behind.display());
+    until("qemu-nbd listens", || UnixStream::connect(&backend).is_ok());
+    let disc = format!("nbd:unix:{}", backend.display());
     let server = Server::start(&place, &disc, &["--size", "1MiB", "--write", "through"]);
     let mut client = server.client();
     let data: Vec<u8> = (0..48 * MIB).map(|at| u8::try_from(at / 4096 % 251).unwrap()).collect();

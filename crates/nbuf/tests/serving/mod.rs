@@ -2,7 +2,7 @@
 
 mod ahead;
 mod allocation;
-mod behind;
+mod backend;
 mod certificates;
 mod devices;
 mod direct;

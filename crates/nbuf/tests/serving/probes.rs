@@ -97,7 +97,7 @@ fn what_the_disc_refused_is_not_served() {
         let file = disc.to_str().unwrap();
         let errors = ["error-pwrite=EIO", "error-pwrite-rate=100%", &rule];
         let arguments = [&["--filter=error", "file", file][..], &errors].concat();
-        let nbdkit = Nbdkit::start(place.path("behind"), &arguments);
+        let nbdkit = Nbdkit::start(place.path("backend"), &arguments);
         let name = format!("nbd:unix:{}", nbdkit.socket.display());
         let server = Server::start(&place, &name, &["--size", "1MiB", "--write", write]);
         let is_right = serves_what_the_disc_has(&server.socket, &refuse);

@@ -365,15 +365,15 @@ fn several_discs_have_one_file_and_servers_behind_are_told_apart() {
     if has(&["nbdkit"]) {
         let image = format!("file={}", place.path("disc.img").display());
         let kit = Nbdkit::start(place.path("kit"), &["file", &image]);
-        let behind = format!("nbd:unix:{}", kit.socket.display());
+        let backend = format!("nbd:unix:{}", kit.socket.display());
         fs::remove_file(&state).unwrap();
-        read_and_end(start(&place, &behind, &[]), &data, &SOME);
-        let server = start(&place, &behind, &[]);
+        read_and_end(start(&place, &backend, &[]), &data, &SOME);
+        let server = start(&place, &backend, &[]);
         are_hits(&server, &place, &data, &SOME);
         read_and_end(server, &data, &[]);
         drop(kit);
         let other = Nbdkit::start(place.path("other-kit"), &["file", &image]);
-        let behind = format!("nbd:unix:{}", other.socket.display());
-        is_cold(start(&place, &behind, &[]), &place, "another server is behind");
+        let backend = format!("nbd:unix:{}", other.socket.display());
+        is_cold(start(&place, &backend, &[]), &place, "the backend is another server");
     }
 }

@@ -54,7 +54,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.settings
     }
 
-    /// The disc behind.
+    /// The backend.
     pub fn disc(&self) -> &D {
         &self.disc
     }
@@ -64,7 +64,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
         self.done.front().map(|first| first.at)
     }
 
-    /// The disc behind, to be changed. Its requests belong to the cache.
+    /// The backend, to be changed. Its requests belong to the cache.
     pub fn disc_mut(&mut self) -> &mut D {
         &mut self.disc
     }

@@ -1,4 +1,4 @@
-//! Where a server behind is, and how it is reached: an address as `nbd:unix:PATH` or as a URI of NBD gives it.
+//! Where a backend server is, and how it is reached: an address as `nbd:unix:PATH` or as a URI of NBD gives it.
 //!
 //! The URIs are those of libnbd: `nbd://HOST[:PORT]/EXPORT` and `nbd+unix:///EXPORT?socket=PATH`; with `nbds` in front
 //! all is sealed by TLS. Source: doc/uri.md of the NBD project. A function of text: it connects to nothing.

@@ -175,7 +175,7 @@ impl Client {
         while self.wants_to_write() && self.broken.is_none() {
             match self.line.send(&self.out[self.sent..]) {
                 Ok(0) if self.sent < self.out.len() => {
-                    self.break_off("the server behind takes nothing more");
+                    self.break_off("the backend server takes nothing more");
                 }
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -206,12 +206,12 @@ impl Client {
             }
             let room = self.input.len() - self.filled;
             match self.line.receive(&mut self.input[self.filled..]) {
-                Ok(0) => self.break_off("the server behind has closed the connection"),
+                Ok(0) => self.break_off("the backend server has closed the connection"),
                 Ok(count) => {
                     self.filled += count;
                     self.parse();
                     if self.line.has_ended() {
-                        self.break_off("the server behind has ended TLS");
+                        self.break_off("the backend server has ended TLS");
                     }
                     if count < room {
                         return;

@@ -1,4 +1,4 @@
-//! The connection to a server behind: a socket alone, or TLS in front of it.
+//! The connection to a backend server: a socket alone, or TLS in front of it.
 //!
 //! It waits while both ends agree, ten seconds at most a step, and for nothing afterwards. Invariant: after the
 //! greeting no opened byte is kept between two calls, so that a socket without news means that there are none.
@@ -114,7 +114,7 @@ struct Sealed {
     early: Vec<u8>,
 }
 
-/// A connection to a server behind.
+/// A connection to a backend server.
 #[derive(Debug)]
 pub(super) struct Line {
     socket: Socket,

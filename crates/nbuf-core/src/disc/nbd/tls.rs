@@ -1,7 +1,7 @@
 //! TLS as bytes: a layer that both ends have, and what a client trusts.
 //!
 //! `layer` seals and opens bytes, and the server in `path::nbd` has it for its clients; `trust` makes what a client
-//! of a server behind checks and shows. Neither has a socket or a file.
+//! of a backend server checks and shows. Neither has a socket or a file.
 
 mod layer;
 mod trust;

@@ -5,7 +5,7 @@
 //! sentence out. Source of the rules: the traps that were met, each with its size, in
 //! `docs/experiments/cs61.md`.
 
-use crate::experiment::result::{BenchSample, BenchTask, Proof, State};
+use crate::experiment::result::{BenchSample, BenchTask, LabelCheck, State};
 
 /// What a path does with calls that read or write (`syscr`, `syscw`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ enum Calls {
 const STRAY: f64 = 0.001;
 
 /// Adds up what was counted.
-pub(super) fn of(samples: &[BenchSample]) -> Proof {
+pub(super) fn of(samples: &[BenchSample]) -> LabelCheck {
     let sum = |field: fn(&BenchSample) -> u64| samples.iter().map(field).sum::<u64>();
     let operations = sum(|sample| sample.operations);
     let each = |field: fn(&BenchSample) -> u64| sum(field) as f64 / operations.max(1) as f64;
     let part = |pages: u64, sample: &BenchSample| pages as f64 / sample.file_pages.max(1) as f64;
     let before = samples.iter().map(|sample| part(sample.resident_before_pages, sample));
     let has_ring = samples.iter().any(|sample| sample.completions.is_some());
-    Proof {
+    LabelCheck {
         operations,
         bytes: sum(|sample| sample.bytes),
         calls_per_operation: each(|sample| sample.reads + sample.writes),
@@ -47,54 +47,54 @@ pub(super) fn of(samples: &[BenchSample]) -> Proof {
     }
 }
 
-/// What in the proof contradicts the label of a task; nothing where all is as it says.
-pub(super) fn contradiction(task: &BenchTask, proof: &Proof) -> Option<String> {
+/// How the counts contradict the label of a task; nothing where all is as it says.
+pub(super) fn contradiction(task: &BenchTask, check: &LabelCheck) -> Option<String> {
     if task.path == "null" {
         return None;
     }
-    if proof.operations == 0 || proof.bytes == 0 {
+    if check.operations == 0 || check.bytes == 0 {
         return Some("nothing was moved".to_owned());
     }
-    state(task, proof).or_else(|| way(task, proof))
+    state(task, check).or_else(|| way(task, check))
 }
 
 /// Where the bytes came from or went to.
-fn state(task: &BenchTask, proof: &Proof) -> Option<String> {
+fn state(task: &BenchTask, check: &LabelCheck) -> Option<String> {
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
-    let (read, bytes) = (proof.device_read_bytes, proof.bytes);
+    let (read, bytes) = (check.device_read_bytes, check.bytes);
     match task.state {
-        State::Hot if proof.resident_before_least < 1.0 - STRAY => Some(format!(
+        State::Hot if check.resident_before_least < 1.0 - STRAY => Some(format!(
             "it is called hot, and {} of the file was in memory before a sample",
-            percent(proof.resident_before_least)
+            percent(check.resident_before_least)
         )),
         State::Hot if read as f64 > STRAY * bytes as f64 + 65536.0 => {
             Some(format!("it is called hot, and a device gave {read} bytes"))
         }
-        State::Cold if proof.resident_before_most > STRAY => Some(format!(
+        State::Cold if check.resident_before_most > STRAY => Some(format!(
             "it is called cold, and {} of the file was in memory before a sample",
-            percent(proof.resident_before_most)
+            percent(check.resident_before_most)
         )),
         State::Cold | State::Device if !task.is_write && read < bytes / 10 * 9 => {
             Some(format!("it is to come from the device, which gave {read} bytes of {bytes}"))
         }
-        State::Device if task.is_write && proof.device_written_bytes < bytes / 10 * 9 => {
+        State::Device if task.is_write && check.device_written_bytes < bytes / 10 * 9 => {
             Some(format!(
                 "it is to go to the device, which was sent {} bytes of {bytes}",
-                proof.device_written_bytes
+                check.device_written_bytes
             ))
         }
         // A process that waits for a device sleeps.
-        State::Synced if proof.waits_per_operation < 0.5 => Some(format!(
+        State::Synced if check.waits_per_operation < 0.5 => Some(format!(
             "it is called synced, and only {} of the operations waited",
-            percent(proof.waits_per_operation)
+            percent(check.waits_per_operation)
         )),
         _ => None,
     }
 }
 
 /// By which calls.
-fn way(task: &BenchTask, proof: &Proof) -> Option<String> {
-    let calls = proof.calls_per_operation;
+fn way(task: &BenchTask, check: &LabelCheck) -> Option<String> {
+    let calls = check.calls_per_operation;
     match expected(task) {
         Calls::Each if calls < 0.99 => {
             Some(format!("it is to make a call for each operation, and made {calls:.3}"))
@@ -105,15 +105,15 @@ fn way(task: &BenchTask, proof: &Proof) -> Option<String> {
         Calls::None if calls > 0.01 => {
             Some(format!("it is to make no calls that read or write, and made {calls:.3}"))
         }
-        Calls::Each | Calls::Fewer | Calls::None | Calls::Any => ring(task, proof),
+        Calls::Each | Calls::Fewer | Calls::None | Calls::Any => ring(task, check),
     }
 }
 
-fn ring(task: &BenchTask, proof: &Proof) -> Option<String> {
+fn ring(task: &BenchTask, check: &LabelCheck) -> Option<String> {
     if !is_ring(&task.path) {
         return None;
     }
-    match proof.completions_per_operation {
+    match check.completions_per_operation {
         None => Some("it is called a ring, and has none".to_owned()),
         Some(rung) if rung < 0.99 => {
             Some(format!("only {rung:.3} completions came through the ring for each operation"))

@@ -175,8 +175,8 @@ pub(super) fn floor(
 
 /// What a row of the table would be refused for is refused here, too.
 fn refusal(task: &crate::experiment::result::BenchTask, sampled: &Sampled) -> Option<String> {
-    let proof = super::label_check::of(&sampled.samples);
-    sampled.refused.clone().or_else(|| super::label_check::contradiction(task, &proof))
+    let check = super::label_check::of(&sampled.samples);
+    sampled.refused.clone().or_else(|| super::label_check::contradiction(task, &check))
 }
 
 /// What a process says: its best sample, or the median, of the clean ones; of all, where hardly any

@@ -1,5 +1,5 @@
-//! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their proof
-//! held against their labels.
+//! Rows: tests in rounds of fresh processes, their samples sorted into clean and contended, their
+//! labels checked.
 
 use super::bound::{Bound, Did};
 use super::child::pattern;
@@ -122,8 +122,8 @@ impl Bench<'_> {
         groups: &[Vec<BenchSample>],
     ) -> Result<BenchRow, Refused> {
         let samples: Vec<BenchSample> = groups.iter().flatten().copied().collect();
-        let proof = label_check::of(&samples);
-        if let Some(reason) = label_check::contradiction(task, &proof) {
+        let check = label_check::of(&samples);
+        if let Some(reason) = label_check::contradiction(task, &check) {
             return Err(refused(test, reason, true));
         }
         let nothing = || refused(test, "no sample was taken".to_owned(), false);
@@ -146,7 +146,7 @@ impl Bench<'_> {
             );
             return Err(refused(test, reason, true));
         }
-        let operation_bytes = proof.bytes as f64 / proof.operations.max(1) as f64;
+        let operation_bytes = check.bytes as f64 / check.operations.max(1) as f64;
         let order = match pattern(task).order {
             Order::Sequential => "sequential",
             Order::Strided { .. } => "strided",
@@ -172,7 +172,7 @@ impl Bench<'_> {
             processes: groups.len() as u64,
             process_rates,
             trust,
-            proof,
+            label_check: check,
             imac_2011: test.rates.map(|rates| rates[0]),
             thinkpad_2007: test.rates.map(|rates| rates[1]),
         })

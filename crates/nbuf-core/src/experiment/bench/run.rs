@@ -83,11 +83,11 @@ fn measure(
     match ended {
         Ok(()) => document.is_complete = true,
         Err(Error::Interrupted) => {
-            document.cautions.push("interrupted: only what was measured before is here".to_owned());
+            document.warnings.push("interrupted: only what was measured before is here".to_owned());
         }
         Err(Error::Late) => {
             document.not_reached = plan.missing(&document);
-            document.cautions.push(format!(
+            document.warnings.push(format!(
                 "not reached in the time that was given: {}",
                 document.not_reached.join("; ")
             ));
@@ -98,7 +98,7 @@ fn measure(
     document.machine.started_unix_seconds = started;
     document.machine.stolen_percent = Load::now().stolen_percent_since(&before);
     document.machine.seconds = clock.elapsed().as_secs_f64();
-    cautions(&mut document);
+    warnings(&mut document);
     Ok(document)
 }
 
@@ -168,7 +168,7 @@ fn comparisons(
         let same = plan.floor_tests(needs_device);
         let floor = pair::floor(bench, &same, design, &mut || step("noise floor"))?;
         let Some((floor, design)) = floor else {
-            document.cautions.push("no noise floor could be measured: nothing is compared".into());
+            document.warnings.push("no noise floor could be measured: nothing is compared".into());
             continue;
         };
         let shown = told(&floor, &same);
@@ -247,11 +247,11 @@ fn models(
 }
 
 /// What must be said of the whole.
-fn cautions(document: &mut BenchDocument) {
+fn warnings(document: &mut BenchDocument) {
     let machine = &document.machine;
     let reading = Contention::of_thread().read();
     if reading.is_ok_and(|reading| reading.run_delay_ns.is_none()) {
-        document.cautions.push(
+        document.warnings.push(
             "this kernel has no schedstat, the time that a thread waits for a processor: nbuf cannot tell \
              clean samples from disturbed ones"
                 .to_owned(),
@@ -259,13 +259,13 @@ fn cautions(document: &mut BenchDocument) {
     }
     let largest = document.rows.iter().map(|row| row.size_bytes).max().unwrap_or(0);
     if largest > 0 && largest <= machine.cache_bytes {
-        document.cautions.push(format!(
+        document.warnings.push(format!(
             "the files fit into the processor's cache of {}: rates above memory's come from it",
             Bytes(machine.cache_bytes)
         ));
     }
     if machine.stolen_percent > 1.0 {
-        document.cautions.push(format!(
+        document.warnings.push(format!(
             "a hypervisor took {:.1} % of the time, which no sample can see",
             machine.stolen_percent
         ));
@@ -306,6 +306,6 @@ mod tests {
         assert!(!document.is_complete && document.rows.is_empty());
         let want = ["r01-byte", "r02-block", &plan.comparisons[0].name(), "model read hot"];
         assert_eq!(document.not_reached, want);
-        assert!(document.cautions[0].contains("r02-block; "), "{:?}", document.cautions);
+        assert!(document.warnings[0].contains("r02-block; "), "{:?}", document.warnings);
     }
 }

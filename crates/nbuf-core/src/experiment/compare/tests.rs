@@ -64,7 +64,7 @@ fn check(budget: f64, change: impl FnOnce(&mut SizeReport), want: &str) {
     if found.exceeded {
         shown.push("exceeded".into());
     }
-    shown.extend(found.cautions.iter().map(ToString::to_string));
+    shown.extend(found.warnings.iter().map(ToString::to_string));
     assert_eq!(shown.join("; "), want);
 }
 
@@ -79,7 +79,7 @@ fn commands_that_did_not_do_the_same_are_not_compared() {
     let error = compare(&ended(0), &ended(1), 1.0).unwrap_err();
     assert_eq!(error, CompareError::Status { a: 0, b: 1 });
     let found = compare(&ended(1), &ended(1), 1.0).unwrap();
-    assert_eq!(found.cautions, [Warning::BothFailed { status: 1 }]);
+    assert_eq!(found.warnings, [Warning::BothFailed { status: 1 }]);
     let calls = |b: &mut SizeReport| b.capture.backend = "calls".into();
     let want = "the captures differ, perf and calls: this alone changes the fills";
     check(1.0, calls, want);

@@ -190,10 +190,10 @@ fn document(
 ) -> CurveDocument {
     let Drawn { curves, tally, span_ns, left_out } = drawn;
     let detected = reading.source.detected();
-    let mut cautions = reading.cautions();
-    cautions.extend(left_out);
+    let mut warnings = reading.warnings();
+    warnings.extend(left_out);
     if tally.unplaced > 0 {
-        cautions.push(Warning::Unplaced { requests: tally.unplaced });
+        warnings.push(Warning::Unplaced { requests: tally.unplaced });
     }
     let writes_do = match spec.writes {
         Writes::Allocate => "allocate",
@@ -223,6 +223,6 @@ fn document(
             problems: reading.source.problems().count,
         },
         curves,
-        cautions,
+        warnings,
     }
 }

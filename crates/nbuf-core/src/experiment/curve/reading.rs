@@ -109,8 +109,8 @@ impl<'a> Reading<'a> {
     }
 
     /// The warnings of what was read.
-    pub(super) fn cautions(&self) -> Vec<Warning> {
-        let texts = self.source.cautions().iter().cloned().chain(self.source.left_out());
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let texts = self.source.warnings().iter().cloned().chain(self.source.left_out());
         texts.map(Warning::Text).chain(self.ended.clone()).collect()
     }
 }

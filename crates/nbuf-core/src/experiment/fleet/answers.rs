@@ -18,7 +18,7 @@ use crate::units::{Bytes, count, listed, whole};
 const SIZES: u32 = 24;
 /// A volume is not worth a cache if even everything in memory hits less.
 const UNCACHEABLE: f64 = 0.05;
-/// Names in a caution.
+/// Names in a warning.
 const NAMED: usize = 3;
 
 /// The document of a fleet.
@@ -42,35 +42,35 @@ pub(super) fn answer(
     let budget = ask.budget.map(|budget| budget.0 / page_bytes.max(1));
     let last = until_us.zip(budget).and_then(|(until, budget)| halves.last(until, budget));
     volumes.sort_by(|a, b| b.accesses.cmp(&a.accesses).then_with(|| a.name.cmp(&b.name)));
-    let mut cautions = Vec::new();
-    let mut caution = |names: &[String], what: &str| {
+    let mut warnings = Vec::new();
+    let mut warn = |names: &[String], what: &str| {
         if !names.is_empty() {
             let first = listed(&names[..names.len().min(NAMED)]);
             let others = names.len().saturating_sub(NAMED);
             let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-            cautions.push(Warning::Text(format!("{first}{more} {what}")));
+            warnings.push(Warning::Text(format!("{first}{more} {what}")));
         }
     };
-    caution(&unfinished, "left out: not all of the tasks are done");
-    caution(&failed, "left out: a task failed");
-    caution(&empty, "without any requests");
-    caution(&overlaps, "overlap in time: their files were read one after the other");
+    warn(&unfinished, "left out: not all of the tasks are done");
+    warn(&failed, "left out: a task failed");
+    warn(&empty, "without any requests");
+    warn(&overlaps, "overlap in time: their files were read one after the other");
     let estimates: Vec<String> = curves
         .iter()
         .filter(|curve| curve.parts.is_some())
         .map(|curve| curve.name.clone())
         .collect();
     if until_us.is_some() {
-        caution(
+        warn(
             &halves.without,
             "not in the comparison in time: curves by hash, or files that overlap",
         );
     }
-    caution(&estimates, "by hash parts: estimates, with a band");
-    cautions.extend((until_us.is_some() && last.is_none()).then(|| no_later(budget)));
+    warn(&estimates, "by hash parts: estimates, with a band");
+    warnings.extend((until_us.is_some() && last.is_none()).then(|| no_later(budget)));
     if problems > 0 {
         let records = count(problems, "record", "records");
-        cautions.push(Warning::Text(format!("{records} could not be read and left out")));
+        warnings.push(Warning::Text(format!("{records} could not be read and left out")));
     }
     FleetDocument {
         schema: FleetDocument::SCHEMA.to_owned(),
@@ -86,7 +86,7 @@ pub(super) fn answer(
         split,
         policies: size.and_then(|size| regret::policies(size, &policies)),
         last,
-        cautions,
+        warnings,
     }
 }
 

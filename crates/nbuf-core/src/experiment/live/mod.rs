@@ -18,7 +18,6 @@
 //! # Ok::<(), live::Error>(())
 //! ```
 
-mod cautions;
 mod fills;
 mod follow;
 mod followed;
@@ -26,6 +25,7 @@ mod probe;
 mod several;
 mod stall;
 mod wanted;
+mod warnings;
 mod window;
 
 use std::collections::BTreeSet;

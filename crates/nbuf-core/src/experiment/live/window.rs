@@ -8,7 +8,7 @@ use super::super::result::{LiveDocument, LiveMemory, LivePoint};
 use super::super::warning::Warning;
 use super::super::warnings::{recorded, sizing_themselves};
 use super::Spec;
-use super::cautions::{exceeded, took, unseen_touches};
+use super::warnings::{exceeded, took, unseen_touches};
 use crate::clock::Random;
 use crate::meter::long_stack::LongStack;
 use crate::meter::warm::{Decayed, MissRatio, Warm};

@@ -120,7 +120,7 @@ impl Shared {
 pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
     let class = &shared.script.classes[class_at];
     let mut kept = Kept::default();
-    let mut hand = Hand { shared, client: None, next_free_ns: shared.begin_ns };
+    let mut state = UserState { shared, client: None, next_free_ns: shared.begin_ns };
     let is_open = shared.thinks && class.arrivals != Arrivals::Closed;
     let mut sequence = Sequence::of_user(shared.script.seed, class_at, user);
     loop {
@@ -128,7 +128,7 @@ pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
             shared.arrive(class_at)
         } else {
             let next = sequence.next(class, shared.thinks);
-            (next, hand.next_free_ns.saturating_add(next.pause.0))
+            (next, state.next_free_ns.saturating_add(next.pause.0))
         };
         if intended_ns >= shared.end_ns || !shared.stop.comes_not_before(intended_ns) {
             return kept;
@@ -136,7 +136,7 @@ pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
         let think_ns = if is_open { 0 } else { next.pause.0 };
         let template =
             Interaction { class: class_at, intended_ns, think_ns, ..Interaction::default() };
-        match hand.act(class, next.action, template, &mut kept) {
+        match state.act(class, next.action, template, &mut kept) {
             Ok(true) => {}
             Ok(false) => {
                 kept.unfinished += 1;
@@ -154,15 +154,15 @@ pub(super) fn live(shared: &Shared, class_at: usize, user: u32) -> Kept {
     }
 }
 
-/// What a user acts with.
-struct Hand<'a> {
+/// A user between two interactions.
+struct UserState<'a> {
     shared: &'a Shared,
     client: Option<Client>,
     /// When the user had the last answer.
     next_free_ns: u64,
 }
 
-impl Hand<'_> {
+impl UserState<'_> {
     /// Acts once. Whether the answer came before the end of the step.
     fn act(
         &mut self,

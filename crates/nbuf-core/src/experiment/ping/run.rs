@@ -69,7 +69,7 @@ pub fn measure(
     Ok(PingDocument {
         schema: PingDocument::SCHEMA.to_owned(),
         ranges: summary::ranges(&plan.mechanisms, &rows),
-        cautions: warnings::of(&rows, &machine, !is_complete),
+        warnings: warnings::of(&rows, &machine, !is_complete),
         machine,
         rows,
         references: references(),

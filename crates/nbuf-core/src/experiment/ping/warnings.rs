@@ -3,14 +3,14 @@
 use super::super::result::{PingMachine, PingRow};
 use crate::path::wake::{Placement, Waits};
 
-/// The cautions of a whole run.
+/// The warnings of a whole run.
 pub(super) fn of(rows: &[PingRow], machine: &PingMachine, interrupted: bool) -> Vec<String> {
-    let mut cautions = Vec::new();
+    let mut warnings = Vec::new();
     if interrupted {
-        cautions.push("it was ended early: rows are missing, or have fewer samples".to_owned());
+        warnings.push("it was ended early: rows are missing, or have fewer samples".to_owned());
     }
     if machine.siblings {
-        cautions.push(
+        warnings.push(
             "the other core is another thread of the same core: there is no other".to_owned(),
         );
     }
@@ -21,7 +21,7 @@ pub(super) fn of(rows: &[PingRow], machine: &PingMachine, interrupted: bool) -> 
     };
     let busy = rows.iter().filter(never_idle).count();
     if busy > 0 {
-        cautions.push(format!(
+        warnings.push(format!(
             "in {busy} rows on two cores the processors did not idle while our threads slept: to take one from \
              somebody else takes another time than to wake it up"
         ));
@@ -29,10 +29,10 @@ pub(super) fn of(rows: &[PingRow], machine: &PingMachine, interrupted: bool) -> 
     let (clean, all) =
         rows.iter().fold((0, 0), |(clean, all), row| (clean + row.clean, all + row.samples));
     if all > 0 && clean < all / 2 {
-        cautions.push(format!(
+        warnings.push(format!(
             "the machine is busy: our threads waited for others in {} of {all} samples",
             all - clean
         ));
     }
-    cautions
+    warnings
 }

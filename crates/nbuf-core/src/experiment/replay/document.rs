@@ -98,7 +98,7 @@ fn document(
     document.disc.clone_from(&spec.disc);
     document.seed = seed;
     document.figures.clone_from(&last.figures);
-    document.cautions = warnings(last, cut, is_range);
+    document.warnings = warnings(last, cut, is_range);
     if is_range {
         document.sizes = runs.iter().map(|(size, run)| ReplaySize::of(*size, &run.stats)).collect();
         let times: Vec<_> = runs.iter().map(|(size, run)| (*size, run.stats.elapsed)).collect();
@@ -109,7 +109,7 @@ fn document(
 }
 
 fn warnings(last: &Outcome, cut: bool, is_range: bool) -> Vec<String> {
-    let mut warnings = last.cautions.clone();
+    let mut warnings = last.warnings.clone();
     if last.left_out > 0 {
         let left_out = count(last.left_out, "request is", "requests are");
         warnings.push(format!(

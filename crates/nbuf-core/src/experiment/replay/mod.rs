@@ -3,7 +3,7 @@
 //! Each of the [`Clients`] does one step after the other. The one processor computes the steps
 //! first come, first served, each to its end. There is no time slice, since the steps between
 //! requests are short. Making a request costs nothing. At its initiation and at its termination,
-//! the processor does the cache's work for it, with interrupts locked out. This work comes before
+//! the processor does the cache's work for it, with interrupts off. This work comes before
 //! all computing, which it prolongs, and is done for one request after the other. A [`Cpu`] has its
 //! cost. A request that the cache does not serve goes to the disc when the search is over.
 //!
@@ -60,7 +60,7 @@ pub use layout::{Layout, LayoutError, Survey};
 pub(in crate::experiment) use meters::rate_steps;
 pub use meters::{Figures, METERS, Meter, MeterRow, PERIOD, Subject};
 pub use observer::{Finished, Observer};
-pub use processor::LockOuts;
+pub use processor::InterruptsOff;
 pub use run::replay;
 pub use size_curve::Points;
 #[cfg(feature = "capture")]

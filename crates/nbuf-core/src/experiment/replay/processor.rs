@@ -1,25 +1,25 @@
-//! One processor: computing, first come, first served, under work that locks interrupts out.
+//! One processor: computing, first come, first served, under work with interrupts off.
 
 use std::collections::VecDeque;
 
 use super::cpu::CHARACTER_9600;
 use crate::units::Nanos;
 
-/// Times during which interrupts were locked out.
+/// Times during which interrupts were off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LockOuts {
+pub struct InterruptsOff {
     /// How many.
     pub count: u64,
     /// All together.
     pub total: Nanos,
     /// The longest.
     pub longest: Nanos,
-    /// Characters of one busy line of 9600 baud that are surely lost: within one lock-out, the next
+    /// Characters of one busy line of 9600 baud that are surely lost: within one such time, the next
     /// character comes before they are fetched.
     pub characters_lost: u64,
 }
 
-impl LockOuts {
+impl InterruptsOff {
     /// Returns the characters of one busy line of 9600 baud that come while nothing can fetch them.
     /// They are endangered, and lost if the next comes first.
     pub fn characters_late(&self) -> u64 {
@@ -51,7 +51,7 @@ pub(super) struct Processor {
     running: Option<(u32, Nanos)>,
     queue: VecDeque<(u32, Nanos)>,
     pub(super) computed: Nanos,
-    pub(super) locked: LockOuts,
+    pub(super) interrupts_off: InterruptsOff,
 }
 
 impl Processor {
@@ -62,7 +62,7 @@ impl Processor {
             return begin;
         }
         self.free_at = begin + work;
-        self.locked.add(work);
+        self.interrupts_off.add(work);
         if let Some((_, ends)) = &mut self.running {
             *ends += work;
         }

@@ -120,7 +120,7 @@ impl<D: Disc + ?Sized, C: Clients + ?Sized, W: Observer + ?Sized> Run<'_, D, C, 
         }
         self.stats.elapsed = now;
         self.stats.computed = self.processor.computed;
-        self.stats.locked = self.processor.locked;
+        self.stats.interrupts_off = self.processor.interrupts_off;
         self.observer.end(now, self.cache);
         Ok(self.stats)
     }

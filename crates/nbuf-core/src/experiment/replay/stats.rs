@@ -1,6 +1,6 @@
 //! The counts of a replay, independent of its observer.
 
-use super::processor::LockOuts;
+use super::processor::InterruptsOff;
 use crate::cache::layer::Lookup;
 use crate::disc::Breakdown;
 use crate::meter::times::Times;
@@ -42,7 +42,7 @@ pub struct Stats {
     /// As long as some process computed, without what interrupted it.
     pub computed: Nanos,
     /// What the cache took of the processor.
-    pub locked: LockOuts,
+    pub interrupts_off: InterruptsOff,
     /// By [`KINDS`].
     pub kinds: [Kind; KINDS.len()],
     /// Units of the cache that were looked for.
@@ -90,7 +90,7 @@ impl Stats {
 
     /// The share of the time during which the processor had something to do.
     pub fn cpu_utilisation(&self) -> f64 {
-        self.share(self.computed + self.locked.total)
+        self.share(self.computed + self.interrupts_off.total)
     }
 
     fn share(&self, time: Nanos) -> f64 {

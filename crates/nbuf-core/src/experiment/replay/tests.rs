@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(stats.responses.sum(), sum.responses);
         prop_assert_eq!(stats.breakdown.total(), sum.breakdown);
         prop_assert_eq!(stats.disc_busy, Nanos(3_000_000) * stats.disc_requests);
-        prop_assert!(stats.computed + stats.locked.total <= stats.elapsed);
+        prop_assert!(stats.computed + stats.interrupts_off.total <= stats.elapsed);
         prop_assert!(stats.disc_busy <= stats.elapsed);
         let computing: Nanos = clients.iter().flatten().map(|step| match step {
             Step::Compute(time) => *time,
@@ -191,7 +191,7 @@ fn what_the_cache_does_prolongs_computing() {
     let stats =
         run("modcomp-400us", &mut max_iv(4), Nanos::from_millis(2.0), &[computing, reading]);
     // Searching an empty list costs nothing; filling copies, and so does the hit, which compares once.
-    assert_eq!(stats.locked.total, Nanos(400_000 + 400_000 + 10_000));
+    assert_eq!(stats.interrupts_off.total, Nanos(400_000 + 400_000 + 10_000));
     assert_eq!(stats.elapsed, Nanos(10_810_000));
     assert_eq!((stats.computed, stats.disc_busy), (Nanos(10_000_000), Nanos(2_000_000)));
     assert_eq!(stats.commands.longest(), Some(Nanos(2_400_000)));
@@ -224,7 +224,7 @@ fn a_hash_is_searched_in_a_tenth_of_a_millisecond_and_a_list_in_two() {
         let stats = run("modcomp-320us", &mut cache, Nanos::ZERO, &[again]);
         assert_eq!(stats.hits(), 400);
         let copying = Nanos::from_micros(320) * 400;
-        (stats.locked.total - copying).millis() / 400.0
+        (stats.interrupts_off.total - copying).millis() / 400.0
     };
     let (hashed, linear) = (search(251), search(1));
     assert!(hashed < 0.1, "{hashed} ms, where the paper has less than 100 us");
@@ -239,15 +239,21 @@ fn the_first_loop_locks_out_for_a_millisecond() {
     let mut steps: Vec<Step> = sectors.iter().map(|&sector| read(sector + 1)).collect();
     steps.push(read(1));
     let stats = run("modcomp-900us", &mut cache, Nanos::from_millis(36.0), &[steps]);
-    assert_eq!((stats.hits(), stats.locked.longest), (1, Nanos::from_millis(1.0)));
+    assert_eq!((stats.hits(), stats.interrupts_off.longest), (1, Nanos::from_millis(1.0)));
     // One character comes each 1.04 ms: nearly all that come then are late, none is lost yet.
-    assert_eq!((stats.locked.characters_lost, CHARACTER_9600 > stats.locked.longest), (0, true));
-    assert_eq!(stats.locked.characters_late(), stats.locked.total.0 / CHARACTER_9600.0);
+    assert_eq!(
+        (stats.interrupts_off.characters_lost, CHARACTER_9600 > stats.interrupts_off.longest),
+        (0, true)
+    );
+    assert_eq!(
+        stats.interrupts_off.characters_late(),
+        stats.interrupts_off.total.0 / CHARACTER_9600.0
+    );
     // A longer list, and characters are lost.
     let sectors = (0..20).map(|at| read(at * 251 + 1)).chain([read(1)]).collect();
     let mut cache = Sectors::new(256, Rules::DEFAULT, Addressing::Plain);
     let stats = run("modcomp-900us", &mut cache, Nanos::from_millis(36.0), &[sectors]);
-    assert!(stats.locked.characters_lost > 0, "{:?}", stats.locked);
+    assert!(stats.interrupts_off.characters_lost > 0, "{:?}", stats.interrupts_off);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What `nbuf bench` gives: rates of paths with the proof of what was really done, how they compare,
-//! and the line through their times.
+//! What `nbuf bench` gives: rates of paths with the checks of their labels, how they compare, and the line
+//! through their times.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,8 @@ pub struct BenchDocument {
     /// A line for each path and state.
     pub models: Vec<BenchModel>,
     /// Warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
     /// Whether all that was asked for was tried: not where Ctrl-C came before, or the end of the time.
     pub is_complete: bool,
     /// What was not tried before the end of the time, by name.
@@ -111,7 +112,7 @@ pub struct NoiseFloor {
     pub tests: Vec<String>,
 }
 
-/// What state the file is in when it is asked for, as the row claims and the proof shows.
+/// What state the file is in when it is asked for, as the row claims and the label check shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -202,7 +203,8 @@ pub struct BenchRow {
     /// How far it is to be trusted.
     pub trust: Trust,
     /// What was really done.
-    pub proof: Proof,
+    #[serde(alias = "proof")]
+    pub label_check: LabelCheck,
     /// The rate of the iMac of 2011 in the course's table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub imac_2011: Option<f64>,
@@ -214,7 +216,7 @@ pub struct BenchRow {
 /// What the kernel says was done, over all samples of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub struct Proof {
+pub struct LabelCheck {
     /// Operations.
     pub operations: u64,
     /// Bytes moved.
@@ -248,10 +250,10 @@ pub struct Proof {
 pub struct Refused {
     /// Its name.
     pub test: String,
-    /// Why: what the machine said, or what the proof shows.
+    /// Why: what the machine said, or what the label check found.
     pub reason: String,
-    /// Whether the proof contradicts the label. That is a failure; a machine that lacks something is
-    /// none.
+    /// Whether the label check contradicts the label. That is a failure; a machine that lacks something
+    /// is none.
     pub is_contradiction: bool,
 }
 

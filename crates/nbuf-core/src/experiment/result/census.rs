@@ -63,7 +63,8 @@ pub struct TraceDocument {
     /// The first problems, in words.
     pub problem_texts: Vec<String>,
     /// Warnings: those of a recording, and that memory was too small.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
     /// The shape of the trace; absent where only counts were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<TraceShape>,

@@ -24,7 +24,8 @@ pub struct Comparison {
     /// What was compared.
     pub measures: Vec<Measure>,
     /// Warnings for the reader.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 impl Comparison {

@@ -15,7 +15,8 @@ pub struct CurveDocument {
     /// A curve for each page size and policy.
     pub curves: Vec<PolicyCurve>,
     /// Warnings for the reader: the omissions and their reasons.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 impl CurveDocument {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct DoctorDocument {
     /// Each thing that was tried or looked at.
-    pub abilities: Vec<DoctorAbility>,
+    #[serde(alias = "abilities")]
+    pub capabilities: Vec<DoctorCapability>,
     /// [`DoctorDocument::SCHEMA`].
     pub schema: String,
     /// Whether `nbuf size` can do its whole job here.
@@ -18,17 +19,17 @@ impl DoctorDocument {
     /// The schema this version writes.
     pub const SCHEMA: &'static str = "nbuf.doctor/1";
 
-    /// Whether the ability of this name works.
+    /// Whether the capability of this name works.
     pub fn works(&self, name: &str) -> bool {
-        let is_it = |ability: &DoctorAbility| ability.name == name;
-        self.abilities.iter().any(|it| is_it(it) && it.state == DoctorState::Works)
+        let is_it = |capability: &DoctorCapability| capability.name == name;
+        self.capabilities.iter().any(|it| is_it(it) && it.state == DoctorState::Works)
     }
 }
 
 /// One thing that was tried or looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-pub struct DoctorAbility {
+pub struct DoctorCapability {
     /// Its name.
     pub name: String,
     /// Whether `nbuf size` cannot do its whole job without it.

@@ -183,7 +183,8 @@ pub struct FleetDocument {
     #[serde(default)]
     pub last: Option<FleetLast>,
     /// What a reader must know of these figures.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 impl FleetDocument {

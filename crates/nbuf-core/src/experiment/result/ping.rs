@@ -17,7 +17,8 @@ pub struct PingDocument {
     /// What others have measured elsewhere, to compare with.
     pub references: Vec<PingReference>,
     /// Warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
 }
 
 impl PingDocument {

@@ -62,7 +62,8 @@ pub struct ReplayDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<ReplayFigures>,
     /// Warnings for the reader.
-    pub cautions: Vec<String>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<String>,
 }
 
 /// Requests of one kind.
@@ -129,12 +130,15 @@ pub struct ReplayCpu {
     pub copy_ns: u64,
     /// Processes computed for so long.
     pub computed_seconds: f64,
-    /// The cache took so long, with interrupts locked out.
-    pub locked_seconds: f64,
-    /// Times at which it did.
-    pub lock_outs: u64,
-    /// The longest.
-    pub lock_out_max_seconds: f64,
+    /// The cache took so long, with interrupts off.
+    #[serde(alias = "locked_seconds")]
+    pub interrupts_off_seconds: f64,
+    /// How often interrupts were off.
+    #[serde(alias = "lock_outs")]
+    pub interrupts_off: u64,
+    /// The longest of these times.
+    #[serde(alias = "lock_out_max_seconds")]
+    pub interrupts_off_max_seconds: f64,
     /// Characters of one busy line of 9600 baud that came meanwhile.
     pub characters_late: u64,
     /// Of these, those that are surely lost.
@@ -213,11 +217,11 @@ impl ReplayDocument {
                 comparison_ns: cpu.comparison.0,
                 copy_ns: cpu.copy.0,
                 computed_seconds: stats.computed.seconds(),
-                locked_seconds: stats.locked.total.seconds(),
-                lock_outs: stats.locked.count,
-                lock_out_max_seconds: stats.locked.longest.seconds(),
-                characters_late: stats.locked.characters_late(),
-                characters_lost: stats.locked.characters_lost,
+                interrupts_off_seconds: stats.interrupts_off.total.seconds(),
+                interrupts_off: stats.interrupts_off.count,
+                interrupts_off_max_seconds: stats.interrupts_off.longest.seconds(),
+                characters_late: stats.interrupts_off.characters_late(),
+                characters_lost: stats.interrupts_off.characters_lost,
                 comparisons: stats.comparisons,
                 copied_bytes: stats.copied_bytes,
             },

@@ -33,7 +33,8 @@ pub struct RunComparison {
     /// single run of a side: all that differ by more than 1 %.
     pub moved: Vec<RunMoved>,
     /// Warnings for the reader.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 impl RunComparison {

@@ -13,7 +13,7 @@ pub struct ServeDocument {
     /// The name of the export; empty for the only one without a name, and for the sum of several.
     #[serde(default)]
     pub name: String,
-    /// The disc behind, as it was given; all of them for several exports.
+    /// The backend, as it was given; all of them for several exports.
     pub disc: String,
     /// The size of the disc.
     pub disc_bytes: u64,

@@ -29,7 +29,7 @@ impl ServeNeeds {
 pub struct ServeNeed {
     /// The name; empty for the only one without a name.
     pub name: String,
-    /// The disc behind.
+    /// The backend.
     pub disc: String,
     /// The policy.
     pub policy: String,

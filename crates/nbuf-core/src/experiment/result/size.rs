@@ -123,8 +123,8 @@ pub struct SizeReport {
     #[serde(default)]
     pub shared: Vec<SharedFile>,
     /// Warnings for the reader.
-    #[serde(default)]
-    pub cautions: Vec<Warning>,
+    #[serde(default, alias = "cautions")]
+    pub warnings: Vec<Warning>,
     /// Details for which only a page has room.
     #[serde(skip)]
     pub detail: SizeDetail,

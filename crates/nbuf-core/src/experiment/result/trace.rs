@@ -26,7 +26,8 @@ pub struct TraceReading {
     /// The first problems, in words.
     pub problem_texts: Vec<String>,
     /// Warnings: those of a recording, and what this reading adds.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 /// The document of a reading that shows the first requests.
@@ -142,7 +143,8 @@ pub struct RecordDocument {
     /// Files of the trace.
     pub files: u64,
     /// Warnings, except for the loss, which is `lost`.
-    pub cautions: Vec<Warning>,
+    #[serde(alias = "cautions")]
+    pub warnings: Vec<Warning>,
 }
 
 impl RecordDocument {

@@ -39,18 +39,18 @@ const PART_MIN: f64 = 0.005;
 /// The same for the most memory: a process begins as a copy of nbuf.
 const FLOOR_BYTES: f64 = (1 << 20) as f64;
 /// Compares. Refuses what would not be a comparison of one command, unless it `is_forced`: then the
-/// reasons are among the cautions.
+/// reasons are among the warnings.
 pub fn compare(
     a: &RunDocument,
     b: &RunDocument,
     is_forced: bool,
 ) -> Result<RunComparison, CompareError> {
-    let mut cautions = Vec::new();
+    let mut warnings = Vec::new();
     for refusal in refusals(a, b) {
         if !is_forced {
             return Err(refusal);
         }
-        cautions.push(Warning::Text(refusal.fact()));
+        warnings.push(Warning::Text(refusal.fact()));
     }
     let (runs_a, runs_b) = (a.samples(), b.samples());
     let sides = [Side::of(&runs_a), Side::of(&runs_b)];
@@ -66,7 +66,7 @@ pub fn compare(
     let part = |seconds: f64| (typical > 0.0).then(|| seconds / typical);
     let end = |end: f64| end.is_finite().then(|| part(end)).flatten().map(|part| 1.0 + part);
     let (parts, moved) = rows(&sides, pair.apart);
-    cautions.extend(notes(a, b, parts.is_empty()));
+    warnings.extend(notes(a, b, parts.is_empty()));
     Ok(RunComparison {
         schema: RunComparison::SCHEMA.to_owned(),
         verdict: match verdict(&judged) {
@@ -84,7 +84,7 @@ pub fn compare(
         noise: judged.noise.and_then(part),
         parts,
         moved,
-        cautions,
+        warnings,
     })
 }
 

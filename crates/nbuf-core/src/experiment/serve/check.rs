@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use super::state::State;
-use super::{Address, BehindSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
+use super::{Address, BackendSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
 use crate::path::nbd;
 
 /// Checks that the discs are there, that sockets have a directory, and that certificates and keys go together. A file
@@ -59,8 +59,8 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
         Some(Identity::File(first, second))
     };
     let identity = |export: &ExportSpec| match &export.disc {
-        BehindSpec::File(path) | BehindSpec::Direct(path) => of_path(path),
-        BehindSpec::Nbd(remote) => match &remote.place {
+        BackendSpec::File(path) | BackendSpec::Direct(path) => of_path(path),
+        BackendSpec::Nbd(remote) => match &remote.place {
             RemotePlace::Unix(path) => of_path(path),
             RemotePlace::Tcp { host, port } => {
                 let found = (host.as_str(), *port).to_socket_addrs();
@@ -70,7 +70,7 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
         },
     };
     let may_be = |one: &ExportSpec, other: &ExportSpec| match (&one.disc, &other.disc) {
-        (BehindSpec::Nbd(one), BehindSpec::Nbd(other)) => one.may_be(other),
+        (BackendSpec::Nbd(one), BackendSpec::Nbd(other)) => one.may_be(other),
         _ => true,
     };
     let mut seen: Vec<(&ExportSpec, Identity)> = Vec::new();
@@ -87,12 +87,12 @@ pub(super) fn are_distinct(exports: &[ExportSpec]) -> Result<(), Error> {
     Ok(())
 }
 
-fn look(disc: &BehindSpec) -> Result<Option<u64>, Error> {
+fn look(disc: &BackendSpec) -> Result<Option<u64>, Error> {
     match disc {
-        BehindSpec::File(path) | BehindSpec::Direct(path) => Ok(Some(nbd::look(path)?)),
-        BehindSpec::Nbd(remote) => {
+        BackendSpec::File(path) | BackendSpec::Direct(path) => Ok(Some(nbd::look(path)?)),
+        BackendSpec::Nbd(remote) => {
             let RemotePlace::Unix(socket) = &remote.place else { return Ok(None) };
-            let failed = |error| Error::Behind { address: remote.to_string(), error };
+            let failed = |error| Error::Backend { address: remote.to_string(), error };
             let found = std::fs::metadata(socket).map_err(failed)?;
             if found.file_type().is_socket() {
                 return Ok(None);

@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Address, BehindSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
+    Address, BackendSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
     TrustSpec, Writes,
 };
 use crate::sys::input;
@@ -36,7 +36,7 @@ const SECONDS_MAX: usize = 86_400;
 /// The most microseconds of spinning: what takes longer is no wait of a processor.
 const SPIN_MICROS_MAX: usize = 1000;
 
-as_text!(BehindSpec);
+as_text!(BackendSpec);
 as_text!(Writes);
 as_text!(Bypass);
 
@@ -45,7 +45,7 @@ as_text!(Bypass);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// The disc.
-    pub disc: Option<BehindSpec>,
+    pub disc: Option<BackendSpec>,
     /// The size of the cache, in bytes.
     pub size: Option<Size>,
     /// When a write is on the disc.
@@ -66,7 +66,7 @@ pub struct Config {
     pub tls_ca: Option<PathBuf>,
     /// Whether Unix sockets need TLS too.
     pub tls_unix: Option<bool>,
-    /// Those that sign the certificates of servers behind.
+    /// Those that sign the certificates of backend servers.
     pub disc_tls_ca: Option<PathBuf>,
     /// The certificate that is shown to them.
     pub disc_tls_cert: Option<PathBuf>,
@@ -107,7 +107,7 @@ pub struct ExportConfig {
     /// Its name.
     pub name: String,
     /// The disc.
-    pub disc: Option<BehindSpec>,
+    pub disc: Option<BackendSpec>,
     /// The size of its cache, in bytes.
     pub size: Option<Size>,
     /// When a write is on the disc.
@@ -223,7 +223,7 @@ impl Config {
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
         let tcp = self.listen.unwrap_or_default().into_iter().map(Address::Tcp);
-        let default = Spec { exports, ..Spec::new(BehindSpec::File(PathBuf::new()), Bytes(0)) };
+        let default = Spec { exports, ..Spec::new(BackendSpec::File(PathBuf::new()), Bytes(0)) };
         let within = |name, given: Option<usize>, default, most| match given {
             Some(given) if !(1..=most).contains(&given) => {
                 Err(Error::OutOfRange { name, given, most })
@@ -381,7 +381,7 @@ mod tests {
         let text = "disc = 'file:disc.img'\nsize = '1MiB'\nsocket = 'here'\ncontrol = '/there'\n";
         std::fs::write(&path, text).unwrap();
         let spec = Config::read(&path).unwrap().spec().unwrap();
-        assert_eq!(spec.exports[0].disc, BehindSpec::File(folder.path().join("disc.img")));
+        assert_eq!(spec.exports[0].disc, BackendSpec::File(folder.path().join("disc.img")));
         assert_eq!(spec.listen, [Address::Unix(folder.path().join("here"))]);
         assert_eq!(spec.control.as_deref(), Some(Path::new("/there")));
         std::fs::write(&path, format!("{text}tls-cert = 'c'\ntls-key = '/k'\n")).unwrap();

@@ -14,9 +14,9 @@ pub enum Error {
     /// The file of the disc.
     #[error(transparent)]
     Disc(#[from] DiscFileError),
-    /// The server behind.
-    #[error("cannot use the NBD server at {address} as a disc ({error}): {}", behind(error))]
-    Behind {
+    /// The backend server.
+    #[error("cannot use the NBD server at {address} as a disc ({error}): {}", backend(error))]
+    Backend {
         /// Its address.
         address: String,
         /// What happened.
@@ -71,7 +71,7 @@ pub enum Error {
     /// A disc without a name, and discs by name.
     #[error("a server has one disc or exports by name: give either `disc` or `export`")]
     Both,
-    /// Certificates for servers behind, and none is reached by TLS.
+    /// Certificates for backend servers, and none is reached by TLS.
     #[error(
         "disc-tls-ca is given, and no disc is reached by TLS: write nbds://HOST/EXPORT, or leave it out"
     )]
@@ -164,8 +164,8 @@ impl Error {
     }
 }
 
-/// What to do about a server behind that cannot be used.
-fn behind(error: &io::Error) -> &'static str {
+/// What to do about a backend server that cannot be used.
+fn backend(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => "start it first",
         io::ErrorKind::InvalidData => {

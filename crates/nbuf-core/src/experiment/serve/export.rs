@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BehindSpec, Error, Readahead};
+use super::{BackendSpec, Error, Readahead};
 use crate::cache::cached::{Bypass, PAGE_BYTES_MAX, PAGE_BYTES_MIN, Settings, Writes};
 use crate::cache::policy::Choice;
 use crate::units::Bytes;
@@ -19,7 +19,7 @@ pub struct ExportSpec {
     /// Whether the empty name leads to it too.
     pub is_default: bool,
     /// The disc.
-    pub disc: BehindSpec,
+    pub disc: BackendSpec,
     /// The size of its cache.
     pub size: Bytes,
     /// When a write is on the disc.
@@ -39,7 +39,7 @@ pub struct ExportSpec {
 impl ExportSpec {
     /// A disc behind a cache of this size, without a name: written through, pages of 4 KiB, S3-FIFO, and up to 1 MiB
     /// is read ahead.
-    pub fn new(disc: BehindSpec, size: Bytes) -> Self {
+    pub fn new(disc: BackendSpec, size: Bytes) -> Self {
         Self {
             name: String::new(),
             is_default: true,
@@ -87,7 +87,7 @@ pub struct NamedDisc {
     /// The name of the export.
     pub name: String,
     /// The disc.
-    pub disc: BehindSpec,
+    pub disc: BackendSpec,
 }
 
 /// No named disc is written so.

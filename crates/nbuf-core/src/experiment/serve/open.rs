@@ -3,13 +3,13 @@
 use std::fs::File;
 
 use super::state::{Source, State};
-use super::{BehindSpec, Error, ExportSpec, Spec, TrustSpec};
+use super::{BackendSpec, Error, ExportSpec, Spec, TrustSpec};
 use crate::cache::cached::Settings;
 use crate::clock::Stopwatch;
 use crate::disc::Disc as _;
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Observer;
-use crate::path::nbd::{self, Behind, Instead, Offer, ServerError, Trust};
+use crate::path::nbd::{self, Backend, Instead, Offer, ServerError, Trust};
 
 /// Requests that another server is taken to serve at once, as nbdkit does by default.
 const NBD_REQUESTS: u32 = 16;
@@ -43,10 +43,10 @@ fn open(
     observer: &dyn Observer,
 ) -> Result<(Offer, Source), Error> {
     let disc_requests = match &export.disc {
-        BehindSpec::File(_) | BehindSpec::Direct(_) => {
+        BackendSpec::File(_) | BackendSpec::Direct(_) => {
             u32::try_from(spec.threads).unwrap_or(u32::MAX)
         }
-        BehindSpec::Nbd(_) => NBD_REQUESTS,
+        BackendSpec::Nbd(_) => NBD_REQUESTS,
     };
     // Its times are looked at when all is written. The lock is shared with it.
     let mut kept = None;
@@ -55,16 +55,16 @@ fn open(
         None => Ok(None),
     };
     let disc = match &export.disc {
-        BehindSpec::File(path) => {
+        BackendSpec::File(path) => {
             let (file, size_bytes) = nbd::open(path, export.is_read_only)?;
             kept = keep(&file)?;
-            Behind::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
+            Backend::file(file, size_bytes, spec.threads, clock).map_err(ServerError::Wait)?
         }
-        BehindSpec::Direct(path) => {
+        BackendSpec::Direct(path) => {
             let is_read_only = export.is_read_only;
             let (file, size_bytes) = nbd::open(path, is_read_only)?;
             kept = keep(&file)?;
-            let opened = Behind::direct(file, size_bytes, spec.threads, is_read_only, clock);
+            let opened = Backend::direct(file, size_bytes, spec.threads, is_read_only, clock);
             let (disc, instead) = opened.map_err(ServerError::Wait)?;
             let notice = instead.as_ref().map(|instead| match instead {
                 Instead::ThroughCache(error) => ServeNotice::ThroughCache { disc: path, error },
@@ -75,8 +75,8 @@ fn open(
             }
             disc
         }
-        BehindSpec::Nbd(remote) => Behind::nbd(remote, trust, clock)
-            .map_err(|error| Error::Behind { address: remote.to_string(), error })?,
+        BackendSpec::Nbd(remote) => Backend::nbd(remote, trust, clock)
+            .map_err(|error| Error::Backend { address: remote.to_string(), error })?,
     };
     let source = Source::of(&export.disc, kept, disc.size_bytes());
     let offer = Offer {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{BehindSpec, Error, ExportSpec, TlsSpec, TrustSpec};
+use super::{BackendSpec, Error, ExportSpec, TlsSpec, TrustSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
@@ -26,7 +26,7 @@ pub struct Spec {
     pub allows_anyone: bool,
     /// Certificates. TCP needs TLS then.
     pub tls: Option<TlsSpec>,
-    /// Which servers behind are trusted, for discs that are reached by TLS.
+    /// Which backend servers are trusted, for discs that are reached by TLS.
     pub trust: Option<TrustSpec>,
     /// Where it is kept for the next start what caches held.
     pub state: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub struct Spec {
 
 impl Spec {
     /// A disc behind a cache of this size: written through, pages of 4 KiB, S3-FIFO.
-    pub fn new(disc: BehindSpec, size: Bytes) -> Self {
+    pub fn new(disc: BackendSpec, size: Bytes) -> Self {
         Self {
             exports: vec![ExportSpec::new(disc, size)],
             listen: Vec::new(),

@@ -43,7 +43,7 @@ pub enum TlsErrorKind {
     /// It is read, and not what is needed.
     #[error(transparent)]
     Credentials(CredentialsError),
-    /// It is read, and does not say which servers behind are trusted.
+    /// It is read, and does not say which backend servers are trusted.
     #[error(transparent)]
     Trust(TrustError),
 }

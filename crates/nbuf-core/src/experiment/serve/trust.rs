@@ -1,4 +1,4 @@
-//! Which servers behind are trusted: files that are read when the server starts.
+//! Which backend servers are trusted: files that are read when the server starts.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::path::nbd::{Trust, TrustError};
 /// The files of a server whose discs are reached by TLS, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustSpec {
-    /// Those that sign the certificates of servers behind.
+    /// Those that sign the certificates of backend servers.
     pub authorities: PathBuf,
     /// The certificate to show them, and its key.
     pub own: Option<(PathBuf, PathBuf)>,

@@ -78,7 +78,7 @@ pub struct Analysis {
     /// Share of the pages in files that cannot be dropped before a run.
     pub unreached: f64,
     /// Warnings for the reader.
-    pub cautions: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Analysis {
@@ -99,7 +99,7 @@ impl Analysis {
         let mut memory = Memory { shared_text_bytes, ..facts.memory };
         let overhead = Overhead::of(&stream, &memory, curve.footprint_bytes);
         let readahead = facts.devices.first().map_or(128 << 10, |d| d.readahead_bytes);
-        let mut cautions = recorded(&facts);
+        let mut warnings = recorded(&facts);
         let bound = stream.mapped_share() > MAPPED_SHARE_MAX;
         let advise = |memory: &Memory| recommend(&curve, memory, Bytes(readahead));
         let timing = Timing::of(&stream, &facts, &ask.probed, ask.rate);
@@ -127,12 +127,12 @@ impl Analysis {
         let readahead = recommend
             .as_ref()
             .map_or_else(Vec::new, |advice| windows(&mut stream, advice, &memory, ask.readahead));
-        cautions.extend(warnings_of(&stream, &traffic, &facts, curve.accesses, ask.force));
-        cautions.extend(sizing_themselves(&names));
+        warnings.extend(warnings_of(&stream, &traffic, &facts, curve.accesses, ask.force));
+        warnings.extend(sizing_themselves(&names));
         let all = overhead.limit_for(curve.footprint_bytes);
-        cautions.extend(memory_short(all, facts.memory_total_bytes));
+        warnings.extend(memory_short(all, facts.memory_total_bytes));
         let unreached = survey.share_of(&left.unopened);
-        cautions.extend(unreachable(unreached));
+        warnings.extend(unreachable(unreached));
         let files = Files::of(survey, &names, &stream, sizes_of(recommend.as_ref()));
         Ok(Self {
             cliffs: cliffs(&curve),
@@ -151,7 +151,7 @@ impl Analysis {
             timing,
             time,
             unreached,
-            cautions,
+            warnings,
         })
     }
 

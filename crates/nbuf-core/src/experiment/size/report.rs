@@ -21,9 +21,9 @@ impl SizeReport {
         let tells = |held: &bool| *held || of.unreached <= UNREACHED_SHARE_MAX;
         let decided = unlimited.filter(|run| !run.is_undecided());
         let repeatable = decided.and_then(|run| run.held).filter(tells);
-        let mut cautions = of.cautions.clone();
+        let mut warnings = of.warnings.clone();
         if repeatable == Some(false) {
-            cautions.push(Warning::NotRepeatable);
+            warnings.push(Warning::NotRepeatable);
         }
         let device = of.facts.devices.first();
         Self {
@@ -56,7 +56,7 @@ impl SizeReport {
             repeatable,
             files: of.files.top.iter().take(FILES_MAX).cloned().collect(),
             shared: of.shared_files(),
-            cautions,
+            warnings,
             detail: SizeDetail {
                 cliffs: of.cliffs.clone(),
                 files: of.files.clone(),
@@ -104,7 +104,7 @@ impl SizeReport {
         }
         self.search = Some(search);
         // The runs saw what the recording did not.
-        self.cautions.retain(|caution| !matches!(caution, Warning::Mapped { .. }));
+        self.warnings.retain(|warning| !matches!(warning, Warning::Mapped { .. }));
         self.judged()
     }
 }

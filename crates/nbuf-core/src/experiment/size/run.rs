@@ -55,7 +55,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<SizeReport, Error> 
     if let Some(search) = subject.search(&analysis, &report)? {
         report = report.measured(search);
     }
-    report.cautions.extend(subject.interruption());
+    report.warnings.extend(subject.interruption());
     Ok(report.covering_runs())
 }
 

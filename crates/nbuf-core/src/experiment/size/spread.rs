@@ -35,7 +35,7 @@ impl SizeReport {
         recommend.limit_bytes = limit;
         recommend.slack_bytes += raised;
         recommend.spread_bytes = raised;
-        self.cautions.push(Warning::OtherMemoryVaries {
+        self.warnings.push(Warning::OtherMemoryVaries {
             low_bytes: low,
             high_bytes: high,
             raised_bytes: raised,
@@ -47,7 +47,7 @@ impl SizeReport {
     fn other_range(&self) -> Option<(Bytes, Bytes)> {
         let tried = self.recommend.as_ref()?.limit_bytes;
         let sizes_itself =
-            self.cautions.iter().any(|caution| matches!(caution, Warning::SizesItself { .. }));
+            self.warnings.iter().any(|warning| matches!(warning, Warning::SizesItself { .. }));
         let counts = |peak: &Peak| {
             let is_larger = peak.limit.is_none_or(|limit| limit > tried);
             peak.other > Bytes(0) && !(sizes_itself && is_larger)
@@ -89,7 +89,7 @@ mod tests {
     /// Runs with their limits and other memory, whether the program sizes itself, and the limit.
     type Case<'a> = (&'a [(Option<u64>, u64)], bool, u64);
 
-    fn report(limit: u64, runs: &[(Option<u64>, u64)], cautions: Vec<Warning>) -> SizeReport {
+    fn report(limit: u64, runs: &[(Option<u64>, u64)], warnings: Vec<Warning>) -> SizeReport {
         let mib = |number: u64| Bytes(number * MIB);
         let verify = runs.iter().map(|&(limit, other)| Verified {
             limit_bytes: limit.map(mib),
@@ -111,7 +111,7 @@ mod tests {
                 reason: String::new(),
             }),
             verify: verify.collect(),
-            cautions,
+            warnings,
             ..SizeReport::default()
         }
     }
@@ -132,14 +132,14 @@ mod tests {
             (&[(None, 400), (Some(154), 120)], true, 170),
         ];
         for (runs, is_own, want) in cases {
-            let cautions = if is_own { vec![sizes_itself.clone()] } else { Vec::new() };
-            let report = report(154, runs, cautions).covering_runs();
+            let warnings = if is_own { vec![sizes_itself.clone()] } else { Vec::new() };
+            let report = report(154, runs, warnings).covering_runs();
             let recommend = report.recommend.unwrap();
             assert_eq!(recommend.limit_bytes, Bytes(want * MIB), "{runs:?}");
             assert_eq!(recommend.tried_bytes(), Bytes(154 * MIB), "{runs:?}");
             assert_eq!(recommend.slack_bytes, Bytes((want - 150) * MIB), "{runs:?}");
             let varies = |it: &Warning| matches!(it, Warning::OtherMemoryVaries { .. });
-            assert_eq!(report.cautions.iter().any(varies), want > 154, "{runs:?}");
+            assert_eq!(report.warnings.iter().any(varies), want > 154, "{runs:?}");
         }
     }
 }

@@ -109,14 +109,14 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
             let mut parts = Partitioned::default();
             made.reading = Some(spec.take(&mut parts, &mut source, bound, session)?);
             made.dropped = parts.dropped().into();
-            let traces = parts.finish(source.objects(), format, source.cautions());
+            let traces = parts.finish(source.objects(), format, source.warnings());
             (made.count, made.what) = (spec.write_parts(traces, by, session)?, "record".to_owned());
         }
         (To::Native, None) => {
             let mut to = ToNative::default();
             made.reading = Some(spec.take(&mut to, &mut source, bound, session)?);
             made.dropped = to.dropped.into();
-            let trace = to.finish(source.objects(), format, source.cautions());
+            let trace = to.finish(source.objects(), format, source.warnings());
             write_trace(&trace, &spec.output, "-o").map_err(cannot)?;
             (made.count, made.what) = (trace.records.len() as u64, "record".to_owned());
         }

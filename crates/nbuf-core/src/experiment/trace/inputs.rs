@@ -96,8 +96,8 @@ fn reading(source: &Source) -> TraceReading {
         problems: problems.count,
         unused: problems.unused,
         problem_texts: problems.kept.iter().map(|problem| source.describe(problem)).collect(),
-        cautions: source
-            .cautions()
+        warnings: source
+            .warnings()
             .iter()
             .cloned()
             .chain(problems.doubts_of_sizes())

@@ -22,7 +22,7 @@ pub use listener::{Address, ListenError};
 pub(crate) use passed::PassedSockets;
 pub(crate) use server::ServerError;
 pub(crate) use server::{
-    Behind, Change, Instead, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
+    Backend, Change, Instead, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
 };
 
 pub use crate::disc::nbd::address::{Remote, RemoteError, RemotePlace};

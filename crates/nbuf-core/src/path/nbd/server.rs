@@ -6,7 +6,7 @@
 //! Invariant: what is kept for clients is bounded: their number, their buffers, and all of these together.
 
 mod allocation;
-mod behind;
+mod backend;
 mod clients;
 mod commands;
 mod complete;
@@ -21,7 +21,7 @@ mod status;
 mod turn;
 mod wait;
 
-pub(crate) use behind::{Behind, Instead};
+pub(crate) use backend::{Backend, Instead};
 use clients::Clients;
 use doors::Doors;
 pub(crate) use drain::Drained;

@@ -1,7 +1,7 @@
 //! TLS between a socket and what a client and the server say: sealed bytes on one side, plain ones on the other.
 //!
 //! `credentials` makes certificates and keys of the bytes of files; the layer that seals and opens bytes is the one of
-//! `disc::nbd`, which has it for servers behind. Neither has a socket or a file. The cipher suites, the checks of
+//! `disc::nbd`, which has it for backend servers. Neither has a socket or a file. The cipher suites, the checks of
 //! certificates and the messages are rustls's.
 
 #[cfg(test)]

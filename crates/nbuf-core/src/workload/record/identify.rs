@@ -1,4 +1,4 @@
-//! Names, devices and cautions of a finished trace.
+//! Names, devices and warnings of a finished trace.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,11 +24,11 @@ pub(super) fn name_files(trace: &mut Trace, files: Vec<(Key, KnownFile)>) {
         trace.files.push(name);
     }
     if unknown > 0 {
-        let caution = match unknown {
+        let warning = match unknown {
             1 => "1 file could not be named; it stands as `unknown inode`".to_owned(),
             n => format!("{n} files could not be named; they stand as `unknown inode`"),
         };
-        trace.facts.cautions.push(caution);
+        trace.facts.warnings.push(warning);
     }
     place(trace, &devices);
 }

@@ -29,7 +29,7 @@ pub fn facts(command: Vec<String>) -> Facts {
             .memory_limit()
             .map_or(memory_total(), |limit| limit.min(memory_total())),
         started_unix_seconds: clock::unix_time().unwrap_or(Duration::ZERO).as_secs(),
-        cautions: hidden(Path::new("/proc"))
+        warnings: hidden(Path::new("/proc"))
             .into_iter()
             .chain(unknown(Path::new("/sys")))
             .collect(),

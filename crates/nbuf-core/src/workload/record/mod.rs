@@ -3,12 +3,12 @@
 //! [`record`] writes a framed log while the command runs; [`trace_of_log`] makes a trace of it, at
 //! the end of the run or years later, whole or torn.
 
-pub mod abilities;
 pub mod advice;
 mod area;
 pub(crate) mod btf;
 pub mod btrfs;
 pub(crate) mod calls;
+pub mod capabilities;
 pub(crate) mod container;
 pub mod direct;
 pub(crate) mod events;
@@ -151,7 +151,7 @@ pub fn record<W: Write>(
 }
 
 /// Makes a trace of a log, as far as its last whole frame. What is missing is said in the
-/// trace's cautions. The log is read twice, so that its events need not be kept.
+/// trace's warnings. The log is read twice, so that its events need not be kept.
 pub fn trace_of_log(log: impl Read + Seek) -> Result<Trace, LogError> {
     Ok(salvage(log)?.trace)
 }
@@ -159,7 +159,7 @@ pub fn trace_of_log(log: impl Read + Seek) -> Result<Trace, LogError> {
 /// What a log came to.
 #[derive(Debug)]
 pub struct Salvaged {
-    /// The trace, with what is missing among its cautions.
+    /// The trace, with what is missing among its warnings.
     pub trace: Trace,
     /// Entries that were read.
     pub entries: u64,
@@ -188,12 +188,12 @@ pub fn salvage(mut log: impl Read + Seek) -> Result<Salvaged, LogError> {
         }
     }
     let mut trace = normaliser.finish();
-    let cautions = &mut trace.facts.cautions;
+    let warnings = &mut trace.facts.warnings;
     if let Ending::Torn { at_byte, reason } = &ending {
-        cautions.push(format!("the log ends at byte {at_byte}: {reason}"));
+        warnings.push(format!("the log ends at byte {at_byte}: {reason}"));
     }
     if frames_skipped > 0 {
-        cautions.push(format!("{frames_skipped} damaged frames of the log are missing"));
+        warnings.push(format!("{frames_skipped} damaged frames of the log are missing"));
     }
     Ok(Salvaged { trace, entries, frames_skipped, ending })
 }

@@ -87,19 +87,19 @@ impl Names {
     }
 
     /// What is to be said of names that may be missing.
-    pub fn cautions(&self) -> Vec<String> {
-        let mut cautions = Vec::new();
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         if self.overflowed {
-            cautions.push("the queue of opened files overflowed: some names are missing".into());
+            warnings.push("the queue of opened files overflowed: some names are missing".into());
         }
         let forgotten = self.clues.forgotten;
         if forgotten > 0 && self.files.values().any(|file| file.path.is_none()) {
-            cautions.push(format!(
+            warnings.push(format!(
                 "{forgotten} files that were opened were forgotten before the command used them: \
                  some names are missing"
             ));
         }
-        cautions
+        warnings
     }
 
     /// Whether this may be a file on a mounted file system.

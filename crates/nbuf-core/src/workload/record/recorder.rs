@@ -34,7 +34,7 @@ use crate::trace::{Capture, Facts, Sampled};
 use crate::units::Bytes;
 use crate::workload::command::Ended;
 
-use budget::{Budget, Spent};
+use budget::{Budget, EventCounts};
 pub use error::Error;
 
 const MEMORY_EVERY_NS: u64 = 25_000_000;
@@ -129,8 +129,8 @@ impl<'a, W: Write> Recorder<'a, W> {
         facts.capture = Capture { backend: backend.into(), ..Capture::default() };
         facts.cgroup = group.map_or_else(String::new, |_| machine::cgroup().to_owned());
         if group.is_none() && subject == Subject::Command {
-            let caution = "other memory is unknown: no private group could be made";
-            facts.cautions.push(caution.to_owned());
+            let warning = "other memory is unknown: no private group could be made";
+            facts.warnings.push(warning.to_owned());
         }
         let mut log = LogWriter::new(out)?;
         log.push(&Entry::Start(json(&facts)?))?;
@@ -214,20 +214,20 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.facts.capture.sampled = sampled.map(|hashes| Sampled { hashes, accesses });
         self.facts.capture.reclaimed = self.perf.reclaimed();
         self.facts.capture.looks = self.touched.finish();
-        self.caution(ended);
+        self.warn(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
         self.log.finish()
     }
 
-    fn caution(&mut self, ended: &Ended) {
-        let cautions = &mut self.facts.cautions;
-        cautions.extend(self.names.cautions());
+    fn warn(&mut self, ended: &Ended) {
+        let warnings = &mut self.facts.warnings;
+        warnings.extend(self.names.warnings());
         let names = &self.names;
         let opened = |covers: &dyn Fn(u32) -> bool| names.listens_on(covers);
-        cautions.extend(self.writes.as_ref().and_then(|writes| writes.caution(opened)));
-        cautions.extend(ended.left.as_ref().map(ToString::to_string));
+        warnings.extend(self.writes.as_ref().and_then(|writes| writes.warning(opened)));
+        warnings.extend(ended.left.as_ref().map(ToString::to_string));
         if let Some(signal) = ended.interrupted {
-            cautions.push(format!("the recording was interrupted by signal {signal}"));
+            warnings.push(format!("the recording was interrupted by signal {signal}"));
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a, W: Write> Recorder<'a, W> {
             return;
         };
         let (seen, kept) = programs.seen();
-        if let Some(hashes) = budget.take(Spent { at_ns, seen, kept }) {
+        if let Some(hashes) = budget.take(EventCounts { at_ns, seen, kept }) {
             programs.sample(hashes);
         }
     }

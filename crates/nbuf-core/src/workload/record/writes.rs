@@ -116,7 +116,7 @@ impl Writes {
     }
 
     /// What is to be said of them, if files were `heard` of on such a device.
-    pub fn caution(&self, opened: impl FnOnce(&dyn Fn(u32) -> bool) -> bool) -> Option<String> {
+    pub fn warning(&self, opened: impl FnOnce(&dyn Fn(u32) -> bool) -> bool) -> Option<String> {
         let covers = |device: u32| self.mounts.values().any(|&covered| covered == device);
         let unplaced = self.unplaced;
         (unplaced > 0 && opened(&covers)).then(|| {

@@ -134,7 +134,7 @@ pub struct Source {
     objects: Objects,
     problems: Problems,
     problems_max: u64,
-    cautions: Vec<String>,
+    warnings: Vec<String>,
     memory: Bound,
     /// Memory of the inputs that are read at once.
     held: u64,
@@ -149,7 +149,7 @@ impl Source {
     /// Opens a trace in one or several files; `-` is standard input.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
         let mut waiting = VecDeque::new();
-        let (mut first, mut cautions) = (None::<Detected>, Vec::new());
+        let (mut first, mut warnings) = (None::<Detected>, Vec::new());
         let (mut held, mut counter) = (0, Counter::default());
         if let Some(given) = &options.given {
             first = Some(given.detected());
@@ -171,7 +171,7 @@ impl Source {
                 return Err(SourceError::Mixed { path: path.clone(), found, wanted });
             }
             waiting.push_back(opened.stream);
-            cautions.extend(opened.cautions);
+            warnings.extend(opened.warnings);
         }
         let detected = first.ok_or(SourceError::NoInput)?;
         let is_shared = waiting.iter().any(|stream| matches!(stream, Stream::ParserPool(_)));
@@ -192,7 +192,7 @@ impl Source {
             objects: Objects::default(),
             problems: Problems::default(),
             problems_max: options.problems_max,
-            cautions,
+            warnings,
             memory: options.memory,
             held,
             copies: 1 + parser_pool as u64 + u64::from(is_merged),
@@ -271,8 +271,8 @@ impl Source {
     }
 
     /// What a reader of any later report must know of a recorded trace.
-    pub fn cautions(&self) -> &[String] {
-        &self.cautions
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// What was left out, where there is no room for all of it: the first, how many there were, and

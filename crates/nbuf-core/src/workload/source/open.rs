@@ -20,7 +20,7 @@ pub(super) struct Opened {
     pub(super) stream: Stream,
     pub(super) detected: Detected,
     /// What its recording said of itself.
-    pub(super) cautions: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// Memory that is in use for as long as it is read.
     pub(super) bytes: u64,
 }
@@ -53,8 +53,8 @@ pub(super) fn open(input: Input, options: &Options, inputs: usize) -> Result<Ope
             let native =
                 Native { records: records.into_iter().peekable(), files, numbers: Vec::new() };
             let stream = Stream::Native(Box::new(native));
-            let cautions = facts.capture.loss().into_iter().chain(facts.cautions).collect();
-            return Ok(Opened { stream, detected, cautions, bytes });
+            let warnings = facts.capture.loss().into_iter().chain(facts.warnings).collect();
+            return Ok(Opened { stream, detected, warnings, bytes });
         }
         Reading::Lines(make) => (make, true),
         Reading::Stream(make) => (make, false),
@@ -71,7 +71,7 @@ pub(super) fn open(input: Input, options: &Options, inputs: usize) -> Result<Ope
     Ok(Opened {
         stream: stream.map_err(|(path, source)| SourceError::Parameter { path, source })?,
         detected,
-        cautions: Vec::new(),
+        warnings: Vec::new(),
         bytes: 0,
     })
 }

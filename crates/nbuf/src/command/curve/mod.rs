@@ -65,7 +65,7 @@ fn show(args: &Args, drawn: &CurveDocument) -> Result<()> {
     }
     if args.csv || args.knee {
         // These have no room for what must not go unsaid.
-        drawn.cautions.iter().for_each(say);
+        drawn.warnings.iter().for_each(say);
     }
     if args.csv {
         return print(shown::csv(drawn).as_bytes());

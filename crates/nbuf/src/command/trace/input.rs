@@ -62,10 +62,10 @@ pub(super) fn tell(reading: &TraceReading) {
         let unused = count(reading.unused, "record", "records");
         note(format_args!("left out, because they ask a cache for nothing: {unused}"));
     }
-    for caution in &reading.cautions {
-        match caution {
-            Warning::CountCut { .. } => say(caution),
-            _ => note(caution),
+    for warning in &reading.warnings {
+        match warning {
+            Warning::CountCut { .. } => say(warning),
+            _ => note(warning),
         }
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn stat(arguments: &Stat) -> Result<u8> {
             problems: one.problems,
             unused: one.unused,
             problem_texts: one.problem_texts.clone(),
-            cautions: one.cautions.clone(),
+            warnings: one.warnings.clone(),
             ..TraceReading::default()
         });
     }

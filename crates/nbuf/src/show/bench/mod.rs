@@ -32,10 +32,10 @@ pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
     for line in machine(document) {
         wrap(&mut text, &line, width);
     }
-    if !document.cautions.is_empty() {
+    if !document.warnings.is_empty() {
         text.push_str("\nWarnings\n");
-        for caution in &document.cautions {
-            wrap(&mut text, caution, width);
+        for warning in &document.warnings {
+            wrap(&mut text, warning, width);
         }
     }
     text

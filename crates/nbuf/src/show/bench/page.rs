@@ -31,7 +31,7 @@ const WORDS: [(&str, &str); 8] = [
         "half bandwidth",
         "the block with which half of the time is for the call and half for the bytes",
     ),
-    ("proof", "what the kernel says was done, held against the name of the row"),
+    ("label check", "the kernel's counts of what was done, compared with the name of the row"),
     ("iMac 2011, ThinkPad 2007", "the machines of the CS61 course's table, both with hard discs"),
 ];
 
@@ -54,9 +54,9 @@ pub(crate) fn page(document: &BenchDocument, pings: Option<&PingDocument>) -> St
         ("Time of an operation against its block", chart(document)),
         ("Lines through the times", models(document)),
         ("How often threads wake each other", pings.map(ping::parts).unwrap_or_default()),
-        ("Proof", proof(document)),
+        ("Label checks", label_checks(document)),
         ("Without a number", refused(document)),
-        ("Machine and cautions", facts(document)),
+        ("Machine and warnings", facts(document)),
     ];
     Page {
         verb: "bench",
@@ -234,25 +234,25 @@ fn models(document: &BenchDocument) -> Vec<Part> {
 }
 
 /// What the kernel counted, row by row.
-fn proof(document: &BenchDocument) -> Vec<Part> {
+fn label_checks(document: &BenchDocument) -> Vec<Part> {
     let names =
         ["calls", "faults", "waits", "rung", "device bytes a byte", "in memory before", "after"];
     let columns = [text("test")].into_iter().chain(names.map(number));
     let row = |row: &BenchRow| {
-        let proof = &row.proof;
+        let check = &row.label_check;
         let each =
             |number: f64| if number == 0.0 { "0".to_owned() } else { format!("{number:.3}") };
-        let bytes = proof.bytes.max(1) as f64;
-        let device = (proof.device_read_bytes + proof.device_written_bytes) as f64 / bytes;
+        let bytes = check.bytes.max(1) as f64;
+        let device = (check.device_read_bytes + check.device_written_bytes) as f64 / bytes;
         [
             row.test.clone(),
-            each(proof.calls_per_operation),
-            each(proof.faults_minor_per_operation + proof.faults_major_per_operation),
-            each(proof.waits_per_operation),
-            proof.completions_per_operation.map_or("-".into(), each),
+            each(check.calls_per_operation),
+            each(check.faults_minor_per_operation + check.faults_major_per_operation),
+            each(check.waits_per_operation),
+            check.completions_per_operation.map_or("-".into(), each),
             each(device),
-            percent(proof.resident_before_least * 100.0),
-            percent(proof.resident_after * 100.0),
+            percent(check.resident_before_least * 100.0),
+            percent(check.resident_after * 100.0),
         ]
     };
     let note = "For each operation: calls that read or write, faults, times it slept, completions \
@@ -271,7 +271,7 @@ fn refused(document: &BenchDocument) -> Vec<Part> {
 }
 
 fn facts(document: &BenchDocument) -> Vec<Part> {
-    let lines = super::machine(document).into_iter().chain(document.cautions.iter().cloned());
+    let lines = super::machine(document).into_iter().chain(document.warnings.iter().cloned());
     lines.map(|line| Part::Text(sentence(&line))).collect()
 }
 

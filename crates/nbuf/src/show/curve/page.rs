@@ -48,7 +48,7 @@ pub(crate) fn page(document: &CurveDocument) -> String {
     let mut answers: Vec<Answer> = families
         .iter()
         .map(|family| {
-            let is_sure = document.cautions.is_empty() && family.main().sample.is_none();
+            let is_sure = document.warnings.is_empty() && family.main().sample.is_none();
             let which =
                 if is_one { String::new() } else { format!("In {}: ", family.unit.title()) };
             let mood = if is_sure { Mood::Good } else { Mood::Open };
@@ -63,9 +63,9 @@ pub(crate) fn page(document: &CurveDocument) -> String {
         let of = if is_one { String::new() } else { format!(", {}", family.unit.title()) };
         sections(&mut all, family, &of);
     }
-    let cautions =
-        document.cautions.iter().map(|caution| Part::Text(sentence(&caution.to_string())));
-    all.push(("Cautions".to_owned(), cautions.collect()));
+    let warnings =
+        document.warnings.iter().map(|warning| Part::Text(sentence(&warning.to_string())));
+    all.push(("Warnings".to_owned(), warnings.collect()));
     all.push(("Trace".to_owned(), vec![Part::Facts(trace(document, &families))]));
     let tiles = if let [family] = families.as_slice() { tiles(family) } else { Vec::new() };
     Page {

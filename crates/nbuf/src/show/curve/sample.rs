@@ -65,7 +65,7 @@ fn document(curves: Vec<PolicyCurve>) -> CurveDocument {
         schema: CurveDocument::SCHEMA.into(),
         trace: trace(),
         curves,
-        cautions: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn many() -> CurveDocument {
     let others = names.map(|(name, most, knee, steepness)| curve(name, most, knee, steepness));
     curves.extend(others);
     let mut document = document(curves);
-    document.cautions = vec![
+    document.warnings = vec![
         "lirs was left out: it would need 12 GiB at these sizes, and 8 GiB are allowed".into(),
     ];
     document
@@ -191,7 +191,7 @@ pub(super) fn parts() -> CurveDocument {
     };
     lru.groups = (0..23).map(group).collect();
     lru.groups[22].name = "all others".into();
-    document.cautions = vec![format!("{HOSTILE} was cut short").into()];
+    document.warnings = vec![format!("{HOSTILE} was cut short").into()];
     document
 }
 

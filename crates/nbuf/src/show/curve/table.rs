@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 use nbuf::units::{Bytes, whole};
 
-use super::super::report::cautions;
+use super::super::report::warnings;
 use super::super::table::{Cell, Table, number, text};
 use super::super::text::{grouped, tail, wrap};
 use super::answer::{sentences, target};
@@ -46,9 +46,9 @@ pub(crate) fn table(document: &CurveDocument, width: usize) -> String {
         out.push('\n');
         wrap(&mut out, "There is no curve.", width);
     }
-    if !document.cautions.is_empty() {
+    if !document.warnings.is_empty() {
         out.push('\n');
-        out.push_str(&cautions(&document.cautions, width));
+        out.push_str(&warnings(&document.warnings, width));
     }
     out
 }

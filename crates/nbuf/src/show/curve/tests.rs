@@ -120,7 +120,7 @@ fn names_stay_text_on_the_page() {
     assert_eq!(well_formed(&page).iter().filter(|name| *name == "script").count(), 1);
     assert!(!page.contains("<script>alert"), "{page}");
     let shown = "/srv/&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;";
-    // Title, heading, two files, format, policy, target, part and caution, at least.
+    // Title, heading, two files, format, policy, target, part and warning, at least.
     assert!(page.matches(shown).count() >= 9, "{}", page.matches(shown).count());
     assert!(!page.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'));
 }

@@ -41,8 +41,8 @@ impl Mood {
     }
 
     /// Good where nothing is to be said against it.
-    pub(super) fn of(cautions: &[String]) -> Self {
-        if cautions.is_empty() { Self::Good } else { Self::Open }
+    pub(super) fn of(warnings: &[String]) -> Self {
+        if warnings.is_empty() { Self::Good } else { Self::Open }
     }
 }
 

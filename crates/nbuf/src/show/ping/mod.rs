@@ -57,7 +57,7 @@ pub(crate) fn table(document: &PingDocument, width: usize) -> String {
         wrap(&mut out, &text, width);
     }
     out.push('\n');
-    for text in notes(document).iter().chain(&document.cautions) {
+    for text in notes(document).iter().chain(&document.warnings) {
         wrap(&mut out, text, width);
     }
     out

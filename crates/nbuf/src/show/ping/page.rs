@@ -23,7 +23,7 @@ const WORDS: [(&str, &str); 6] = [
 
 /// The whole page.
 pub(crate) fn page(document: &PingDocument) -> String {
-    let mood = Mood::of(&document.cautions);
+    let mood = Mood::of(&document.warnings);
     let answers = sentences(document).into_iter().map(|text| Answer::new(mood, sentence(&text)));
     Page {
         verb: "ping",
@@ -57,7 +57,7 @@ pub(in crate::show) fn parts(document: &PingDocument) -> Vec<Part> {
         "Each histogram is of samples by their rate, all on one axis from {low} to {high} in equal \
          ratios. Blue samples are clean, grey ones were disturbed; the line is the median."
     )));
-    parts.extend(Part::notes(notes(document).into_iter().chain(document.cautions.clone())));
+    parts.extend(Part::notes(notes(document).into_iter().chain(document.warnings.clone())));
     let columns = [text("machine"), text("mechanism"), number("round trips a second")];
     let references = document.references.iter().map(|reference| {
         let rate = format!("{} {}", reference.is, rate(reference.round_trips_per_second));

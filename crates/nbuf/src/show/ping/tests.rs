@@ -86,7 +86,7 @@ fn document() -> PingDocument {
             round_trips_per_second: 60.0,
             is: "at most".into(),
         }],
-        cautions: vec!["it was ended early".into()],
+        warnings: vec!["it was ended early".into()],
     }
 }
 

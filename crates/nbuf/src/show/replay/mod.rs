@@ -11,7 +11,7 @@ mod words;
 use nbuf::experiment::result::ReplayDocument;
 
 use super::figures;
-use super::report::cautions;
+use super::report::warnings;
 use super::table::{Table, number, text};
 use super::text::{grouped, wrap};
 pub(crate) use page::page;
@@ -39,9 +39,9 @@ pub(crate) fn report(document: &ReplayDocument, width: usize, colour: bool) -> S
     for text in facts(document) {
         wrap(&mut out, &text, width);
     }
-    if !document.cautions.is_empty() {
+    if !document.warnings.is_empty() {
         out.push('\n');
-        out.push_str(&cautions(&document.cautions, width));
+        out.push_str(&warnings(&document.warnings, width));
     }
     if !document.sizes.is_empty() {
         out.push('\n');

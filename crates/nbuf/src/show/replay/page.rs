@@ -41,14 +41,14 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
         sections.push(("By size".to_owned(), vec![Part::Chart(times), Part::Chart(shares)]));
     }
     let mut parts = vec![Part::Table(kinds(document))];
-    parts.extend(Part::notes(facts(document).iter().chain(&document.cautions).cloned()));
+    parts.extend(Part::notes(facts(document).iter().chain(&document.warnings).cloned()));
     sections.push((uppercased(&size(document, document.size_units)), parts));
     sections.extend(document.figures.as_ref().map(figures::sections).unwrap_or_default());
     Page {
         verb: "replay",
         title: format!("nbuf replay: {workload}"),
         heading: workload,
-        answers: vec![Answer::new(Mood::of(&document.cautions), sentence(&behind))],
+        answers: vec![Answer::new(Mood::of(&document.warnings), sentence(&behind))],
         tiles: Vec::new(),
         lead: Part::notes(points(document)).collect(),
         sections,

@@ -29,7 +29,7 @@ fn document() -> ReplayDocument {
         disc: "modcomp-4138".into(),
         sizes: runs.iter().enumerate().map(row).collect(),
         points: Some(Points::of(runs[0].1, &runs).into()),
-        cautions: vec!["<b>nothing</b> was real".into()],
+        warnings: vec!["<b>nothing</b> was real".into()],
         ..ReplayDocument::of(&stats, &cpu)
     }
 }

@@ -123,14 +123,14 @@ fn processor(document: &ReplayDocument) -> Vec<String> {
         cpu.name,
         percent(document.cpu_utilisation),
         seconds(cpu.computed_seconds),
-        seconds(cpu.locked_seconds)
+        seconds(cpu.interrupts_off_seconds)
     )];
-    // Where a lock-out is far from a character, no reader asks.
-    if cpu.lock_out_max_seconds * 10.0 >= CHARACTER_9600.seconds() {
+    // Times far shorter than a character interest no reader.
+    if cpu.interrupts_off_max_seconds * 10.0 >= CHARACTER_9600.seconds() {
         told.push(format!(
             "interrupts off: {} times, at most {}; on a busy 9600-baud line, {} characters are late and {} lost",
-            grouped(cpu.lock_outs),
-            seconds(cpu.lock_out_max_seconds),
+            grouped(cpu.interrupts_off),
+            seconds(cpu.interrupts_off_max_seconds),
             grouped(cpu.characters_late),
             grouped(cpu.characters_lost)
         ));

@@ -5,9 +5,9 @@ use nbuf::units::{Bytes, whole};
 
 use super::super::table::{Table, number, text as words};
 use super::super::text::{grouped, wrap};
-use super::cautions;
+use super::warnings;
 
-/// Returns the table, the verdict and the cautions.
+/// Returns the table, the verdict and the warnings.
 pub(crate) fn comparison(found: &Comparison, width: usize) -> String {
     let mut text = String::from("Compared: A and B\n");
     let columns = [words(""), number("A"), number("B"), number("B/A"), words("")];
@@ -23,7 +23,7 @@ pub(crate) fn comparison(found: &Comparison, width: usize) -> String {
     text += &Table::new("A and B", columns).with(rows).else_lines(lines).draw(width);
     text.push('\n');
     wrap(&mut text, &verdict(found), width);
-    text.push_str(&cautions(&found.cautions, width));
+    text.push_str(&warnings(&found.warnings, width));
     text
 }
 
@@ -110,7 +110,7 @@ mod tests {
                     ..row(Quantity::MeasuredSeconds, 1.0, 1.25, Difference::NotJudged)
                 },
             ],
-            cautions: vec!["the commands differ: `a` and `b`".into()],
+            warnings: vec!["the commands differ: `a` and `b`".into()],
         };
         expect![[r#"
             Compared: A and B

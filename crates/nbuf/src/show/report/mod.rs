@@ -130,10 +130,10 @@ fn in_band(run: &Verified) -> bool {
 }
 
 /// Returns the warnings for the reader.
-pub(crate) fn cautions(cautions: &[impl Display], width: usize) -> String {
+pub(crate) fn warnings(warnings: &[impl Display], width: usize) -> String {
     let mut text = String::new();
-    for caution in cautions {
-        wrap(&mut text, &format!("Warning: {caution}."), width);
+    for warning in warnings {
+        wrap(&mut text, &format!("Warning: {warning}."), width);
     }
     text
 }

@@ -3,7 +3,7 @@
 use nbuf::experiment::result::SizeReport;
 
 use super::answer::{answer, paste, reasons};
-use super::{cautions, chart, readahead, search, time, verification, workload};
+use super::{chart, readahead, search, time, verification, warnings, workload};
 
 /// What a section is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) fn sections(report: &SizeReport, width: usize, colour: bool) -> Vec<(
     let all = [
         (Section::Answer, answer(report, width)),
         (Section::Paste, pasted.unwrap_or_default()),
-        (Section::Warnings, cautions(&report.cautions, width)),
+        (Section::Warnings, warnings(&report.warnings, width)),
         (Section::Runs, verified),
         (Section::Search, searched.unwrap_or_default()),
         (Section::Curve, chart::of(report, width, colour)),

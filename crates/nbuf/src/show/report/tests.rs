@@ -113,7 +113,7 @@ fn full() -> SizeReport {
             file("/usr/share/日本語/名前.txt", 1, 0),
         ],
         shared: Vec::new(),
-        cautions: vec![
+        warnings: vec![
             "7 of 12,345,678 events were lost: whatever is derived from this trace is too low"
                 .into(),
         ],
@@ -144,7 +144,7 @@ fn bare() -> SizeReport {
         files: Vec::new(),
         shared: Vec::new(),
         verify: Vec::new(),
-        cautions: Vec::new(),
+        warnings: Vec::new(),
         ..full
     }
 }

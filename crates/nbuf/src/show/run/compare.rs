@@ -197,7 +197,7 @@ pub(super) fn notes(found: &RunComparison) -> Vec<String> {
     if more > 0 {
         notes.push(format!("{more} more figures moved; --json has all."));
     }
-    notes.extend(found.cautions.iter().map(|caution| format!("Warning: {caution}.")));
+    notes.extend(found.warnings.iter().map(|warning| format!("Warning: {warning}.")));
     notes
 }
 
@@ -252,7 +252,7 @@ pub(super) mod tests {
                 row("minor faults", RunUnit::Count, 100.0, 5100.0),
                 row("peak memory", RunUnit::Bytes, 1_048_576.0, 2_097_152.0),
             ],
-            cautions: vec!["B: 3 records of the kernel were lost".into()],
+            warnings: vec!["B: 3 records of the kernel were lost".into()],
             ..RunComparison::default()
         }
     }

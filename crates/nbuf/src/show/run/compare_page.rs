@@ -41,7 +41,7 @@ const WORDS: [(&str, &str); 4] = [
 pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String {
     let mood = match found.verdict {
         RunVerdict::Slower => Mood::Bad,
-        RunVerdict::Faster | RunVerdict::NotSeen if found.cautions.is_empty() => Mood::Good,
+        RunVerdict::Faster | RunVerdict::NotSeen if found.warnings.is_empty() => Mood::Good,
         _ => Mood::Open,
     };
     let command = found.b.command.join(" ");

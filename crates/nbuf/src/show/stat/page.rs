@@ -84,7 +84,7 @@ fn trace(document: &TraceDocument) -> Vec<Part> {
     let mut parts = Vec::new();
     for trace in [Some(document), document.against.as_deref()].into_iter().flatten() {
         parts.push(Part::Facts(counts::rows(trace)));
-        parts.extend(trace.cautions.iter().map(|caution| Part::Note(caution.to_string())));
+        parts.extend(trace.warnings.iter().map(|warning| Part::Note(warning.to_string())));
     }
     parts
 }

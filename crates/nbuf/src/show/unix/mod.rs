@@ -146,8 +146,8 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
             let _ = writeln!(out, " {}", line.trim_end());
         }
     }
-    for caution in &document.cautions {
-        wrap(&mut out, caution, width);
+    for warning in &document.warnings {
+        wrap(&mut out, warning, width);
     }
     out
 }

@@ -30,13 +30,13 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         let parts = vec![Part::Text(sentence(&refused.why)), Part::Lines(refused.machine.clone())];
         sections.push((format!("nbuf {}", refused.nbuf), parts));
     }
-    let cautions = document.cautions.iter().map(|caution| sentence(caution));
-    sections.push(("Cautions".to_owned(), cautions.map(Part::Note).collect()));
+    let warnings = document.warnings.iter().map(|warning| sentence(warning));
+    sections.push(("Warnings".to_owned(), warnings.map(Part::Note).collect()));
     Page {
         verb: "unix sweep",
         title: "nbuf unix: buffers of First Edition Unix".to_owned(),
         heading: "First Edition Unix assembles its kernel, by buffers".to_owned(),
-        answers: vec![Answer::new(Mood::of(&document.cautions), sentence(&answer(document)))],
+        answers: vec![Answer::new(Mood::of(&document.warnings), sentence(&answer(document)))],
         tiles: Vec::new(),
         lead: Vec::new(),
         sections,

@@ -6,8 +6,8 @@ use crate::disc::{Completion, Delayed, Disc, Faults, Faulty, Ram, wait_for};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
 
-type Behind = Delayed<Faulty<Ram>>;
-type Cache = Cached<dyn AnyPolicy, Behind>;
+type Backend = Delayed<Faulty<Ram>>;
+type Cache = Cached<dyn AnyPolicy, Backend>;
 
 const PAGE: u64 = 4096;
 

@@ -1,4 +1,4 @@
-//! What a server behind is asked for: a request as a header, and long ones in parts that every server takes.
+//! What a backend server is asked for: a request as a header, and long ones in parts that every server takes.
 
 use super::super::wire::{Form, Header, command, export, flag};
 use super::{Asked, Client};
@@ -16,7 +16,7 @@ impl Client {
     /// The header for a request; an error if the server does not take it.
     fn header(&self, request: &Request) -> Result<Header, String> {
         let has = |flag: u16, what: &str| {
-            let missing = || format!("the server behind does not take {what}");
+            let missing = || format!("the backend server does not take {what}");
             if self.flags & flag == 0 { Err(missing()) } else { Ok(()) }
         };
         let mut flags = 0;
@@ -35,7 +35,7 @@ impl Client {
         };
         let length = request.length_bytes;
         if request.op != Op::Discard && length > u32::MAX.into() {
-            return Err("the server behind takes no request of 4 GiB".to_owned());
+            return Err("the backend server takes no request of 4 GiB".to_owned());
         }
         Ok(Header { flags, command, cookie: self.cookie, offset: request.offset, length })
     }

@@ -1,4 +1,4 @@
-//! Replies of a server behind: simple ones, and what follows each.
+//! Replies of a backend server: simple ones, and what follows each.
 
 use super::super::wire::{self, Words};
 use super::{Asked, Client};
@@ -21,7 +21,7 @@ impl Client {
         let (error, cookie) = (words.u32()?, words.u64()?);
         let known = self.asked.get(&cookie);
         if magic != wire::SIMPLE_REPLY || known.is_none() {
-            self.break_off("the server behind answers what was not asked");
+            self.break_off("the backend server answers what was not asked");
             return None;
         }
         let length = known.map_or(0, |known| {
@@ -46,7 +46,7 @@ impl Client {
         } else if error == 0 && asked.flushes {
             self.ask_flush(asked);
         } else {
-            let refusal = || format!("the server behind refuses with error {error}");
+            let refusal = || format!("the backend server refuses with error {error}");
             self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
         }
     }

@@ -1,4 +1,4 @@
-//! What is allocated on the disc of a server behind, and replies that come in chunks.
+//! What is allocated on the disc of a backend server, and replies that come in chunks.
 
 use std::mem::take;
 
@@ -77,7 +77,7 @@ impl Client {
         let known = self.asked.get_mut(&cookie);
         let most = known.as_ref().map_or(0, |known| known.data.len() + 16).max(CHUNK_BYTES_MAX);
         if length > most {
-            self.break_off("the server behind answers with a chunk that is too long");
+            self.break_off("the backend server answers with a chunk that is too long");
             return None;
         }
         let payload = words.bytes(length)?;
@@ -95,7 +95,7 @@ impl Client {
             if let Some(asked) = asked {
                 self.asked.insert(cookie, asked);
             }
-            self.break_off("the server behind answers what was not asked");
+            self.break_off("the backend server answers what was not asked");
             return None;
         }
         let end = self.taken + HEAD_BYTES + length;

@@ -1,4 +1,4 @@
-//! A server behind that takes what it is sent more slowly than it comes.
+//! A backend server that takes what it is sent more slowly than it comes.
 
 use std::io::Read as _;
 use std::os::unix::net::UnixStream;

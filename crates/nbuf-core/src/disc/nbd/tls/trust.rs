@@ -1,4 +1,4 @@
-//! Which servers behind are trusted, and what they are shown, from the text of files in PEM.
+//! Which backend servers are trusted, and what they are shown, from the text of files in PEM.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::{Broken, Layer, all};
 
-/// Why certificates cannot be used for a server behind.
+/// Why certificates cannot be used for a backend server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The authorities.
-    #[error("no certificate in PEM: give those that sign the certificate of the server behind")]
+    #[error("no certificate in PEM: give those that sign the certificate of the backend server")]
     NoAuthority,
     /// One of the authorities.
     #[error(
-        "a certificate cannot be used ({0}): give those that sign the certificate of the server behind"
+        "a certificate cannot be used ({0}): give those that sign the certificate of the backend server"
     )]
     Authority(#[source] rustls::Error),
     /// Our own certificate.
     #[error(
-        "no certificate in PEM: give the one to show the server behind, then those that signed it"
+        "no certificate in PEM: give the one to show the backend server, then those that signed it"
     )]
     NoCertificate,
     /// Its key.
@@ -35,7 +35,7 @@ pub enum TrustError {
     Pair(#[source] rustls::Error),
 }
 
-/// The authorities of servers behind, and a certificate to show them.
+/// The authorities of backend servers, and a certificate to show them.
 #[derive(Clone)]
 pub(crate) struct Trust(Arc<ClientConfig>);
 

@@ -28,7 +28,7 @@ pub(in super::super) struct Trace {
     survey: Option<Survey>,
     /// A pipe, until it is read.
     once: Mutex<Option<Source>>,
-    cautions: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Trace {
@@ -38,8 +38,8 @@ impl Trace {
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &named(spec), detected });
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
-        let (once, cautions) = (Mutex::new(None), Vec::new());
-        let mut trace = Self { format, unit, survey: None, once, cautions };
+        let (once, warnings) = (Mutex::new(None), Vec::new());
+        let mut trace = Self { format, unit, survey: None, once, warnings };
         let is_given = session.given.is_some();
         if !is_given && !spec.traces.iter().all(|path| comes_again(path)) {
             trace.once = Mutex::new(Some(source));
@@ -55,7 +55,7 @@ impl Trace {
             session.reading(&source);
         }
         session.observer.stage_over();
-        trace.cautions = warnings(&source);
+        trace.warnings = warnings_of(&source);
         if survey.requests == 0 && !session.is_over() {
             return Err(Error::Empty { name: named(spec) });
         }
@@ -114,9 +114,9 @@ impl Trace {
         if let Some(wrong) = wrong {
             return Err(wrong.into());
         }
-        let mut cautions = self.cautions.clone();
+        let mut warnings = self.warnings.clone();
         if self.survey.is_none() {
-            cautions = warnings(&feed.source);
+            warnings = warnings_of(&feed.source);
         }
         if let Some(error) = feed.error {
             return Err(error);
@@ -125,7 +125,7 @@ impl Trace {
         if stats.requests() == 0 && !is_cut {
             return Err(Error::Empty { name: named(spec) });
         }
-        Ok(Outcome { stats, is_cut, left_out, cautions, figures: None })
+        Ok(Outcome { stats, is_cut, left_out, warnings, figures: None })
     }
 }
 
@@ -209,8 +209,8 @@ fn source(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Source,
 }
 
 /// The warnings of what was read.
-fn warnings(source: &Source) -> Vec<String> {
-    let mut cautions = source.cautions().to_vec();
-    cautions.extend(source.left_out());
-    cautions
+fn warnings_of(source: &Source) -> Vec<String> {
+    let mut warnings = source.warnings().to_vec();
+    warnings.extend(source.left_out());
+    warnings
 }

@@ -28,14 +28,14 @@ pub(in super::super) struct Outcome {
     /// Whether a signal ended it.
     pub(in super::super) is_cut: bool,
     pub(in super::super) left_out: u64,
-    pub(in super::super) cautions: Vec<String>,
+    pub(in super::super) warnings: Vec<String>,
     /// The six figures, if they were measured.
     pub(in super::super) figures: Option<ReplayFigures>,
 }
 
 impl Outcome {
     pub(super) fn of(stats: Stats, is_cut: bool) -> Self {
-        Self { stats, is_cut, left_out: 0, cautions: Vec::new(), figures: None }
+        Self { stats, is_cut, left_out: 0, warnings: Vec::new(), figures: None }
     }
 }
 

@@ -94,8 +94,8 @@ fn what_is_no_comparison_is_refused_in_a_line() {
         let error = compare(&a, &b, false).unwrap_err().to_string();
         assert!(error.contains(want) && error.contains("--force"), "{error}");
         let forced = compare(&a, &b, true).unwrap();
-        let caution = forced.cautions[0].to_string();
-        assert!(caution.contains(want) && !caution.contains("--force"), "{caution}");
+        let warning = forced.warnings[0].to_string();
+        assert!(warning.contains(want) && !warning.contains("--force"), "{warning}");
     }
 }
 
@@ -123,11 +123,11 @@ fn a_busy_machine_is_named() {
     let quiet = document(&seven(1.0, 0.2), 100, 10);
     let mut busy = quiet.clone();
     busy.runs.iter_mut().for_each(|run| run.others_share = Some(0.42));
-    let cautions = |a: &RunDocument, b: &RunDocument| -> Vec<String> {
-        compare(a, b, false).unwrap().cautions.iter().map(ToString::to_string).collect()
+    let warnings = |a: &RunDocument, b: &RunDocument| -> Vec<String> {
+        compare(a, b, false).unwrap().warnings.iter().map(ToString::to_string).collect()
     };
-    assert_eq!(cautions(&quiet, &quiet), Vec::<String>::new());
-    let found = cautions(&quiet, &busy);
+    assert_eq!(warnings(&quiet, &quiet), Vec::<String>::new());
+    let found = warnings(&quiet, &busy);
     assert!(
         found.len() == 1 && found[0].starts_with("now (B): other programs had 42 %"),
         "{found:?}"

@@ -27,7 +27,7 @@ pub enum ListError {
 /// Who a disc is, as far as that can be seen without reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The address of a server behind; empty for files and devices.
+    /// The address of a backend server; empty for files and devices.
     pub address: String,
     /// The size in bytes.
     pub size_bytes: u64,

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
 use super::Identity;
-use crate::experiment::serve::BehindSpec;
+use crate::experiment::serve::BackendSpec;
 
 /// What tells a disc from others at the end of a run, as at its start.
 #[derive(Debug)]
@@ -45,12 +45,12 @@ impl Source {
 
     /// What tells this disc from others.
     pub(in crate::experiment::serve) fn of(
-        disc: &BehindSpec,
+        disc: &BackendSpec,
         file: Option<File>,
         size_bytes: u64,
     ) -> Self {
         match (disc, file) {
-            (BehindSpec::File(_) | BehindSpec::Direct(_), Some(file)) => {
+            (BackendSpec::File(_) | BackendSpec::Direct(_), Some(file)) => {
                 Self::File(file, size_bytes)
             }
             _ => Self::Nbd(disc.to_string(), size_bytes),
@@ -61,7 +61,7 @@ impl Source {
 /// What differs between two discs.
 pub(super) fn difference(before: &Identity, now: &Identity) -> &'static str {
     if before.address != now.address {
-        "another server is behind"
+        "the backend is another server"
     } else if before.size_bytes != now.size_bytes {
         "its size is another one"
     } else if before.number != now.number {

@@ -116,17 +116,17 @@ fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceD
         Ok(true)
     })?;
     let census = counting.finish(source.objects().len());
-    let TraceReading { format, packing, unit, also, problems, unused, problem_texts, mut cautions } =
+    let TraceReading { format, packing, unit, also, problems, unused, problem_texts, mut warnings } =
         reading;
     if census.is_cut {
         let (allowed_bytes, remedy) = (bound.allowed, bound.remedy);
-        cautions.push(Warning::CountCut { allowed_bytes, remedy });
+        warnings.push(Warning::CountCut { allowed_bytes, remedy });
     }
     let mut shaped = None;
     if let (Some(shape), Some(asked)) = (shape, &spec.shape) {
         let requests = shape.walk.tally().unplaced;
         if requests > 0 {
-            cautions.push(Warning::Unplaced { requests });
+            warnings.push(Warning::Unplaced { requests });
         }
         let (mut of, uses) = shape.finish(sample);
         drop(source);
@@ -145,7 +145,7 @@ fn one(spec: &Spec, inputs: &Inputs, session: &mut Session<'_>) -> Result<TraceD
         problems,
         unused,
         problem_texts,
-        cautions,
+        warnings,
         shape: shaped,
         against: None,
     })

@@ -1,6 +1,6 @@
 //! A disc of a server with the cache in front of it: each export has its own.
 
-use super::Behind;
+use super::Backend;
 use super::drain::Flushing;
 use super::figures::Figures;
 use super::keeper::Change;
@@ -13,7 +13,7 @@ use crate::units::Nanos;
 /// A disc to serve.
 pub(crate) struct Offer {
     /// The disc.
-    pub(crate) disc: Behind,
+    pub(crate) disc: Backend,
     /// Its name.
     pub(crate) name: String,
     /// Whether the empty name leads to it too.
@@ -30,7 +30,7 @@ pub(crate) struct Offer {
 
 /// A disc that is served.
 pub(super) struct Served {
-    pub(super) cache: Cached<dyn AnyPolicy, Behind>,
+    pub(super) cache: Cached<dyn AnyPolicy, Backend>,
     pub(super) policy: policy::Choice,
     pub(super) figures: Figures,
     pub(super) flushing: Flushing,
@@ -43,7 +43,7 @@ pub(super) struct Served {
 impl Served {
     /// With an empty cache, in which these pages have their places.
     pub(super) fn new(
-        disc: Behind,
+        disc: Backend,
         choice: policy::Choice,
         settings: Settings,
         pages: &[u64],

@@ -1,7 +1,7 @@
 //! What a client asks about parts of the disc: whether they are allocated and in the cache, and whether the disc lacks
 //! them.
 //!
-//! Holes of a file are looked for by a thread, so that the others do not wait, and a server behind is asked. What the
+//! Holes of a file are looked for by a thread, so that the others do not wait, and a backend server is asked. What the
 //! cache owes the disc is noted before: what was acknowledged then is either noted, or there when the disc is looked at.
 
 use super::super::connection::Phase;

@@ -78,20 +78,20 @@ fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>, bound: Bound) -> Result
         let mut unpacked: Vec<Record> = records.into_iter().collect();
         unpacked.sort_by_key(|record| record.time_ns);
         records = unpacked.into();
-        let caution = "the records were not in time order and have been put so".to_owned();
-        facts.cautions.push(caution);
+        let warning = "the records were not in time order and have been put so".to_owned();
+        facts.warnings.push(warning);
     }
     Ok(Trace { records, files: files.names, facts })
 }
 
-/// The facts, or the caution that there are none.
+/// The facts, or the warning that there are none.
 fn facts(metadata: &ParquetMetaData, bound: Bound) -> Result<Facts, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let pair = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == FACTS_KEY));
     let Some(json) = pair.and_then(|pair| pair.value.as_deref()) else {
-        let caution = "the trace came without the facts of its recording (metadata `nbuf`): \
+        let warning = "the trace came without the facts of its recording (metadata `nbuf`): \
                        machine, memory and losses are unknown";
-        return Ok(Facts { cautions: vec![caution.to_owned()], ..Facts::default() });
+        return Ok(Facts { warnings: vec![warning.to_owned()], ..Facts::default() });
     };
     bound.allow("the facts of this trace", FACT_BYTES.saturating_mul(json.len() as u64))?;
     let value: serde_json::Value = serde_json::from_str(json).map_err(ReadError::Facts)?;

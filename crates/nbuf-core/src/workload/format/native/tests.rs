@@ -249,7 +249,7 @@ impl Foreign {
 }
 
 #[test]
-fn what_others_write_is_read_with_a_caution() {
+fn what_others_write_is_read_with_a_warning() {
     let builder = WriterProperties::builder;
     let versions = [
         builder().build(),
@@ -276,8 +276,8 @@ fn what_others_write_is_read_with_a_caution() {
         assert_eq!((first.time_ns, first.op, first.file_bytes), (10, CacheEvent::Evict, 8192));
         assert_eq!((second.time_ns, second.length_bytes), (20, 4096));
         assert_eq!(second.file_bytes, u64::from(u32::MAX));
-        let [facts, order] = &trace.facts.cautions[..] else {
-            panic!("{:?}", trace.facts.cautions);
+        let [facts, order] = &trace.facts.warnings[..] else {
+            panic!("{:?}", trace.facts.warnings);
         };
         assert!(facts.contains("without the facts") && order.contains("time order"));
     }

@@ -2,7 +2,7 @@
 //! read merged, what was asked for distinguished from what the kernel fetched ahead.
 //!
 //! Two passes: a [`Survey`] takes every entry of a log, the [`Normaliser`] then its events, and
-//! packs each record as soon as nothing can change it. Pure: entries in, a trace and its cautions
+//! packs each record as soon as nothing can change it. Pure: entries in, a trace and its warnings
 //! out. Cost: 10 MB next to the packed records.
 
 mod kept;
@@ -54,7 +54,7 @@ impl Normaliser {
         let late = window.finish(|event| walk.step(event));
         if late > 0 {
             let told = if late == 1 { "1 event was".into() } else { format!("{late} events were") };
-            facts.cautions.push(format!("{told} written too late to be put in order"));
+            facts.warnings.push(format!("{told} written too late to be put in order"));
         }
         walk.settle_all();
         let Walk { records, names, sampled, .. } = walk;

@@ -81,7 +81,7 @@ impl Survey {
                 self.facts = Facts { memory, ..facts };
             }
             Err(error) => {
-                self.facts.cautions.push(format!("the recorded facts are damaged: {error}"));
+                self.facts.warnings.push(format!("the recorded facts are damaged: {error}"));
             }
         }
     }
@@ -91,7 +91,7 @@ impl Survey {
         if !self.ended {
             // The kernel's count would have come at the end.
             self.facts.capture.events = self.events;
-            self.facts.cautions.push("the recording broke off before the command ended".into());
+            self.facts.warnings.push("the recording broke off before the command ended".into());
         }
         Normaliser::of(self)
     }

@@ -181,7 +181,7 @@ fn an_unknown_file_keeps_its_number_and_a_broken_recording_says_so() {
     normaliser.push(event);
     let trace = normaliser.finish();
     assert_eq!(trace.files, ["unknown inode 254:0/123456"]);
-    assert_eq!(trace.facts.cautions.len(), 2, "{:?}", trace.facts.cautions);
+    assert_eq!(trace.facts.warnings.len(), 2, "{:?}", trace.facts.warnings);
 }
 
 #[test]

@@ -48,12 +48,12 @@ pub(super) struct Budget {
     hashes: u64,
     /// The smallest that were seen.
     smallest: BTreeSet<u64>,
-    since: Option<Spent>,
+    since: Option<EventCounts>,
 }
 
-/// What was done until a moment: events, and those of them that were recorded.
+/// Events until a moment, and those of them that were recorded.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct EventCounts {
     pub(super) at_ns: u64,
     pub(super) seen: u64,
     pub(super) kept: u64,
@@ -88,8 +88,8 @@ impl Budget {
         last.copied().unwrap_or(ALL)
     }
 
-    /// Looks at what was spent; the new number of hashes, where it changes.
-    pub(super) fn take(&mut self, now: Spent) -> Option<u64> {
+    /// Compares the counts with the budget; the new number of hashes, where it changes.
+    pub(super) fn take(&mut self, now: EventCounts) -> Option<u64> {
         let since = *self.since.get_or_insert(now);
         let elapsed_ns = now.at_ns.saturating_sub(since.at_ns);
         if elapsed_ns < EVERY_NS {
@@ -127,13 +127,13 @@ mod tests {
             let index = chunk << CHUNK_SHIFT;
             budget.see(&Event { time_ns, task, kind, device, inode, index, extent: index });
         }
-        let mut spent = Spent::default();
+        let mut counts = EventCounts::default();
         for _ in 0..240 {
             let events = events_per_second / 4;
-            spent.at_ns += EVERY_NS;
-            spent.seen += events;
-            spent.kept += crate::units::whole(events as f64 * budget.hashes() as f64 / ALL as f64);
-            budget.take(spent);
+            counts.at_ns += EVERY_NS;
+            counts.seen += events;
+            counts.kept += crate::units::whole(events as f64 * budget.hashes() as f64 / ALL as f64);
+            budget.take(counts);
         }
         budget.hashes() as f64 / ALL as f64
     }

@@ -87,11 +87,11 @@ impl<'a, W: Write> Traced<'a, W> {
         let mut facts = machine::facts(command);
         facts.devices = machine::devices(&mounts::backed(), &[], &facts.kernel);
         facts.capture = Capture { backend: "calls".into(), ..Capture::default() };
-        facts.cautions.push(format!("recorded by system calls: {BLIND_SPOTS}"));
+        facts.warnings.push(format!("recorded by system calls: {BLIND_SPOTS}"));
         if group.is_none() {
-            let caution = "memory beside the page cache is an estimate: it was looked at every 25 \
+            let warning = "memory beside the page cache is an estimate: it was looked at every 25 \
                            ms, and of the kernel's only page tables are known";
-            facts.cautions.push(caution.to_owned());
+            facts.warnings.push(warning.to_owned());
         }
         let mut log = LogWriter::new(out)?;
         log.push(&Entry::Start(json(&facts)?))?;
@@ -140,31 +140,31 @@ impl<'a, W: Write> Traced<'a, W> {
         let Facts { devices, kernel, .. } = &self.facts;
         let met = machine::devices(&locked(&self.shared).mounts, devices, kernel);
         self.facts.devices.extend(met);
-        self.caution(ended);
+        self.warn(ended);
         self.log.push(&Entry::End(json(&self.facts)?))?;
         self.log.finish()
     }
 
-    fn caution(&mut self, ended: &Ended) {
-        let cautions = &mut self.facts.cautions;
+    fn warn(&mut self, ended: &Ended) {
+        let warnings = &mut self.facts.warnings;
         let shared = locked(&self.shared);
         let missed = shared.missed;
         if missed.hidden > 0 {
-            cautions.push(format!(
+            warnings.push(format!(
                 "{} calls were made by processes whose descriptors are closed to us: they are \
                  missing",
                 missed.hidden
             ));
         }
         if shared.foreign > 0 {
-            cautions.push("a 32-bit program was run: its calls are missing".to_owned());
+            warnings.push("a 32-bit program was run: its calls are missing".to_owned());
         }
         self.facts.uncached.clone_from(&shared.uncached);
         self.facts.peers.clone_from(&ended.peers);
-        cautions.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
-        cautions.extend(ended.left.as_ref().map(ToString::to_string));
+        warnings.extend(shared.unseen.iter().map(|unseen| told(*unseen).to_owned()));
+        warnings.extend(ended.left.as_ref().map(ToString::to_string));
         if let Some(signal) = ended.interrupted {
-            cautions.push(format!("the recording was interrupted by signal {signal}"));
+            warnings.push(format!("the recording was interrupted by signal {signal}"));
         }
     }
 

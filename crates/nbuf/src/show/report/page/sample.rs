@@ -76,7 +76,7 @@ pub(super) fn full() -> Sample {
         repeatable: Some(true),
         files: Vec::new(),
         shared: Vec::new(),
-        cautions: vec!["a caution about <i>things</i>".into()],
+        warnings: vec!["a warning about <i>things</i>".into()],
         ..SizeReport::default()
     }
     .judged();

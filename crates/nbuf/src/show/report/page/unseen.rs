@@ -45,7 +45,7 @@ pub(super) fn section(report: &SizeReport) -> Vec<Part> {
     if report.verify.is_empty() {
         items.push("It was not run under a limit, so no prediction was put to the test.".into());
     }
-    items.extend(report.cautions.iter().map(|caution| sentence(&caution.to_string())));
+    items.extend(report.warnings.iter().map(|warning| sentence(&warning.to_string())));
     vec![lost(report), Part::List(items)]
 }
 

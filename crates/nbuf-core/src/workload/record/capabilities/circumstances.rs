@@ -4,16 +4,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{Ability, State, text};
+use super::{Capability, State, text};
 use crate::units::Bytes;
 use crate::workload::record::machine;
 use crate::workload::record::mounts::Mount;
 
 /// Each as it is, in the order of the report.
-pub(super) fn circumstances(mounts: &[Mount]) -> Vec<Ability> {
+pub(super) fn circumstances(mounts: &[Mount]) -> Vec<Capability> {
     let is = |name, why: String, remedy: &str| {
         let remedy = remedy.to_owned();
-        Ability { name, needed: false, state: State::Is, why, remedy }
+        Capability { name, needed: false, state: State::Is, why, remedy }
     };
     let facts = machine::facts(Vec::new());
     let lru = if facts.multi_generational {

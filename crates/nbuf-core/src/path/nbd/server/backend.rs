@@ -1,4 +1,4 @@
-//! The discs that a server can have behind its cache: those with a descriptor to wait for.
+//! The backends that a server can have: discs with a descriptor to wait for.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,8 +15,8 @@ use crate::disc::{Completion, Disc};
 use crate::trace::request::Request;
 use crate::units::Nanos;
 
-/// A disc behind a server.
-pub(crate) enum Behind {
+/// The backend of a server.
+pub(crate) enum Backend {
     /// A file or a device, by threads, and where it has holes.
     File(Pool, Option<Holes>),
     /// A file or a device without the page cache.
@@ -34,13 +34,13 @@ pub(crate) enum Instead {
     Threads(io::Error),
 }
 
-impl std::fmt::Debug for Behind {
+impl std::fmt::Debug for Backend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Behind").finish_non_exhaustive()
+        f.debug_struct("Backend").finish_non_exhaustive()
     }
 }
 
-impl Behind {
+impl Backend {
     /// An open file of this size, by this many threads.
     pub(crate) fn file(
         file: std::fs::File,
@@ -168,7 +168,7 @@ impl Behind {
     }
 }
 
-impl AsFd for Behind {
+impl AsFd for Backend {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::File(pool, _) => pool.as_fd(),
@@ -178,7 +178,7 @@ impl AsFd for Behind {
     }
 }
 
-impl Disc for Behind {
+impl Disc for Backend {
     fn size_bytes(&self) -> u64 {
         match self {
             Self::File(pool, _) => pool.size_bytes(),

@@ -1,4 +1,4 @@
-//! The disc behind a server's cache, as an option names it.
+//! The backend of a server's cache, as an option names it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use crate::path::nbd::{Remote, RemoteError};
 
-/// A disc behind a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH` or a URI of NBD. `device:PATH`, and a path that
+/// The backend of a server: `file:PATH`, `direct:PATH`, `nbd:unix:PATH` or a URI of NBD. `device:PATH`, and a path that
 /// begins with `/`, is a file too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BehindSpec {
+pub enum BackendSpec {
     /// The image of a disc, or a block device.
     File(PathBuf),
     /// The same without the page cache.
@@ -21,7 +21,7 @@ pub enum BehindSpec {
 /// No disc is written so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BehindSpecError {
+pub enum BackendSpecError {
     /// It begins with another word, or ends with none.
     #[error("write file:PATH, direct:PATH, nbd:unix:PATH or nbds://HOST/EXPORT")]
     Unknown,
@@ -30,7 +30,7 @@ pub enum BehindSpecError {
     Remote(RemoteError),
 }
 
-impl BehindSpec {
+impl BackendSpec {
     /// The same with a path from this folder.
     pub(super) fn within(self, folder: &Path) -> Self {
         match self {
@@ -46,14 +46,14 @@ impl BehindSpec {
     }
 }
 
-impl FromStr for BehindSpec {
-    type Err = BehindSpecError;
+impl FromStr for BackendSpec {
+    type Err = BackendSpecError;
 
-    fn from_str(text: &str) -> Result<Self, BehindSpecError> {
+    fn from_str(text: &str) -> Result<Self, BackendSpecError> {
         if text.starts_with("nbd") {
             return text.parse().map(Self::Nbd).map_err(|error| match error {
-                RemoteError::Scheme => BehindSpecError::Unknown,
-                other => BehindSpecError::Remote(other),
+                RemoteError::Scheme => BackendSpecError::Unknown,
+                other => BackendSpecError::Remote(other),
             });
         }
         let path = |rest: &str| (!rest.is_empty()).then(|| PathBuf::from(rest));
@@ -61,11 +61,11 @@ impl FromStr for BehindSpec {
         let rest = rest.or_else(|| text.starts_with('/').then_some(text));
         let file = rest.and_then(path).map(Self::File);
         let direct = || text.strip_prefix("direct:").and_then(path).map(Self::Direct);
-        file.or_else(direct).ok_or(BehindSpecError::Unknown)
+        file.or_else(direct).ok_or(BackendSpecError::Unknown)
     }
 }
 
-impl fmt::Display for BehindSpec {
+impl fmt::Display for BackendSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "file:{}", path.display()),
@@ -88,13 +88,13 @@ mod tests {
             "nbd:unix:/run/socket",
             "nbds://host/x",
         ] {
-            assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<BackendSpec>().unwrap().to_string(), text);
         }
         for text in ["device:/dev/loop7", "/dev/loop7", "file:/dev/loop7"] {
-            assert_eq!(text.parse::<BehindSpec>().unwrap().to_string(), "file:/dev/loop7");
+            assert_eq!(text.parse::<BackendSpec>().unwrap().to_string(), "file:/dev/loop7");
         }
         for text in ["", "file:", "device:", "disc.img", "nbd:", "nbd:unix:", "nbd:localhost"] {
-            assert_eq!(text.parse::<BehindSpec>(), Err(BehindSpecError::Unknown), "{text}");
+            assert_eq!(text.parse::<BackendSpec>(), Err(BackendSpecError::Unknown), "{text}");
         }
     }
 }

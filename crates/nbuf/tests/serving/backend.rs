@@ -1,4 +1,4 @@
-//! TLS to a server behind: servers of others and our own, those that are not trusted, and those that would have
+//! TLS to a backend server: servers of others and our own, those that are not trusted, and those that would have
 //! something said in plain.
 
 use std::fs;
@@ -149,14 +149,14 @@ fn a_disc_of_nbdkit_is_reached_by_tls() {
 fn a_disc_of_our_own_server_is_reached_by_tls() {
     let place = Place::new();
     let (disc, mut data) = image(&place, 8 * MIB);
-    let behind = guarded(&place, &disc, &["--size", "1MiB", "--write", "back"]);
-    let port = behind.address.port();
+    let backend = guarded(&place, &disc, &["--size", "1MiB", "--write", "back"]);
+    let port = backend.address.port();
     for host in ["localhost", "127.0.0.1"] {
-        let front = server(&place, &format!("nbds://{host}:{port}/"), &behind.folder, "back");
+        let front = server(&place, &format!("nbds://{host}:{port}/"), &backend.folder, "back");
         work(front, &mut data);
     }
     // Holes come in chunks, by TLS as without.
-    assert_eq!(behind.server.end().0, 0);
+    assert_eq!(backend.server.end().0, 0);
     assert!(fs::read(place.path("disc.img")).unwrap() == data);
 }
 
@@ -165,10 +165,10 @@ fn a_server_behind_that_is_not_the_right_one_is_refused() {
     let place = Place::new();
     let (disc, _) = image(&place, MIB);
     let other = pki(&place, "other");
-    let behind = guarded(&place, &disc, &["--size", "64KiB"]);
-    let port = behind.address.port();
+    let backend = guarded(&place, &disc, &["--size", "64KiB"]);
+    let port = backend.address.port();
     let uri = format!("nbds://localhost:{port}/");
-    let trust = trusting(&behind.folder);
+    let trust = trusting(&backend.folder);
     let trust: Vec<&str> = trust.iter().map(String::as_str).collect();
     let foreign = trusting(&other);
     let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
@@ -180,7 +180,7 @@ fn a_server_behind_that_is_not_the_right_one_is_refused() {
     refused(&place, &named, &trust, &[start, "not valid for name"]);
     // In plain to a server that needs TLS, and by TLS to one that has none.
     refused(&place, &format!("nbd://localhost:{port}/"), &[], &["the server needs TLS", "nbds"]);
-    assert_eq!(behind.server.end().0, 0);
+    assert_eq!(backend.server.end().0, 0);
     let plain = Server::start(&place, &disc, &["--size", "64KiB"]);
     let uri = sealed_uri(&plain.socket);
     refused(&place, &uri, &trust, &["the server has no TLS", "anything in plain"]);
@@ -191,7 +191,7 @@ fn a_server_behind_that_is_not_the_right_one_is_refused() {
         &["--disc-tls-ca", "absent"],
         &["absent: cannot"],
     );
-    let key = file(&behind.folder, "client-key.pem");
+    let key = file(&backend.folder, "client-key.pem");
     refused(&place, &uri, &["--disc-tls-ca", &key], &["client-key.pem: no certificate in PEM"]);
     assert_eq!(plain.end().0, 0);
 }
@@ -263,13 +263,13 @@ fn a_downgrade_gets_nothing_in_plain() {
     }
 }
 
-/// Between a server and the one behind: notes what goes either way.
-fn tap(socket: &Path, behind: PathBuf) -> Receiver<Vec<u8>> {
+/// Between a server and its backend: notes what goes either way.
+fn tap(socket: &Path, backend: PathBuf) -> Receiver<Vec<u8>> {
     let listener = UnixListener::bind(socket).unwrap();
     let (noted, all) = channel();
     std::thread::spawn(move || {
         let (client, _) = listener.accept().unwrap();
-        let server = UnixStream::connect(behind).unwrap();
+        let server = UnixStream::connect(backend).unwrap();
         for (from, to) in [(&client, &server), (&server, &client)] {
             let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
             let noted = noted.clone();

@@ -32,7 +32,7 @@ pub enum State {
 
 /// One thing that was tried or looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ability {
+pub struct Capability {
     /// What.
     pub name: &'static str,
     /// Whether `nbuf size` cannot do its whole job without.
@@ -46,7 +46,7 @@ pub struct Ability {
 }
 
 /// Tries everything.
-pub fn abilities() -> Vec<Ability> {
+pub fn capabilities() -> Vec<Capability> {
     let mounts = mounts::backed();
     let mut found = vec![
         tracepoints(),
@@ -63,17 +63,17 @@ pub fn abilities() -> Vec<Ability> {
     found
 }
 
-fn ability(
+fn capability(
     name: &'static str,
     needed: bool,
     tried: Result<String, String>,
     remedy: &str,
-) -> Ability {
+) -> Capability {
     let (state, why, remedy) = match tried {
         Ok(what) => (State::Works, what, String::new()),
         Err(why) => (State::Fails, why, remedy.to_owned()),
     };
-    Ability { name, needed, state, why, remedy }
+    Capability { name, needed, state, why, remedy }
 }
 
 /// What helps a root who lacks what root has.
@@ -87,10 +87,10 @@ fn setting(name: &str, path: &str) -> String {
     }
 }
 
-fn tracepoints() -> Ability {
+fn tracepoints() -> Capability {
     let paranoid = setting("kernel.perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid");
     let tried = Perf::probe().map(|()| "an event was opened".to_owned());
-    ability(
+    capability(
         "capture by tracepoints",
         true,
         tried.map_err(|error| format!("{error}{paranoid}")),
@@ -103,9 +103,9 @@ fn tracepoints() -> Ability {
     )
 }
 
-fn programs_in_kernel() -> Ability {
+fn programs_in_kernel() -> Capability {
     let tried = Perf::probe_programs().map(|()| "programs were loaded (BPF)".to_owned());
-    ability(
+    capability(
         "capture of running programs by BPF",
         false,
         tried.map_err(|error| format!("{error}; they are recorded by tracepoints")),
@@ -117,7 +117,7 @@ fn programs_in_kernel() -> Ability {
     )
 }
 
-fn names(mount: Option<&Mount>) -> Ability {
+fn names(mount: Option<&Mount>) -> Capability {
     let opened =
         mount.map_or(Ok(()), Names::probe).map_err(|error| format!("fanotify is refused: {error}"));
     let hidden = overlay::without_layers(Path::new("/"));
@@ -129,7 +129,7 @@ fn names(mount: Option<&Mount>) -> Ability {
         }
         Ok("opened files are reported (fanotify)".to_owned())
     });
-    ability(
+    capability(
         "names of files",
         true,
         tried,
@@ -141,10 +141,10 @@ fn names(mount: Option<&Mount>) -> Ability {
     )
 }
 
-fn touches() -> Ability {
+fn touches() -> Capability {
     let tried = touched::probe().map(|()| "page tables were read (BPF)".to_owned());
     let remedy = if process::is_root() { OUTSIDE } else { "run as root" };
-    ability(
+    capability(
         "repeated touches of mapped pages",
         false,
         tried.map_err(|error| error.to_string()),
@@ -152,10 +152,10 @@ fn touches() -> Ability {
     )
 }
 
-fn calls() -> Ability {
+fn calls() -> Capability {
     let tried = traced::probe();
     let scope = setting("ptrace_scope", "/proc/sys/kernel/yama/ptrace_scope");
-    ability(
+    capability(
         "capture by system calls",
         false,
         tried
@@ -166,7 +166,7 @@ fn calls() -> Ability {
     )
 }
 
-fn limits(hierarchies: &Hierarchies) -> Ability {
+fn limits(hierarchies: &Hierarchies) -> Capability {
     let tried = || -> Result<String, (String, &'static str)> {
         let group = Group::create(hierarchies).map_err(|error| {
             let remedy = match error {
@@ -192,15 +192,15 @@ fn limits(hierarchies: &Hierarchies) -> Ability {
         Ok(format!("a group was made, limited and removed ({})", limiter.version()))
     };
     match tried() {
-        Ok(what) => ability("memory limits", true, Ok(what), ""),
-        Err((why, remedy)) => ability("memory limits", true, Err(why), remedy),
+        Ok(what) => capability("memory limits", true, Ok(what), ""),
+        Err((why, remedy)) => capability("memory limits", true, Err(why), remedy),
     }
 }
 
-fn residency() -> Ability {
+fn residency() -> Capability {
     let tried = std::env::current_exe().and_then(File::open).and_then(|file| resident_pages(&file));
     let tried = tried.map(|pages| format!("cachestat: {pages} pages of this program are cached"));
-    ability(
+    capability(
         "what is in the cache",
         false,
         tried.map_err(|error| format!("cachestat: {error}")),
@@ -209,7 +209,7 @@ fn residency() -> Ability {
     )
 }
 
-fn throttle() -> Ability {
+fn throttle() -> Capability {
     let files = ["/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device", "/sys/fs/cgroup/io.stat"];
     let found = files.into_iter().find(|file| Path::new(file).exists());
     let tried = found.ok_or("no cgroup has the controller".to_owned());
@@ -221,7 +221,7 @@ fn throttle() -> Ability {
         }
     });
     let remedy = if process::is_root() { OUTSIDE } else { "run as root" };
-    ability("slower discs (blkio, io)", false, writable, remedy)
+    capability("slower discs (blkio, io)", false, writable, remedy)
 }
 
 const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
@@ -229,7 +229,7 @@ const WRITE: rustix::fs::Access = rustix::fs::Access::WRITE_OK;
 /// What makes the file system of a private disc.
 const MAKES_DISCS: &str = "mkfs.ext4";
 
-fn private_discs() -> Ability {
+fn private_discs() -> Capability {
     let control = "/dev/loop-control";
     let opened = OpenOptions::new().read(true).write(true).open(control);
     let tried = opened.map_err(|error| format!("{control}: {error}")).and_then(|_| {
@@ -239,7 +239,7 @@ fn private_discs() -> Ability {
         }
     });
     let remedy = "run as root, with the module loop and e2fsprogs";
-    ability("private discs (--loop)", false, tried, remedy)
+    capability("private discs (--loop)", false, tried, remedy)
 }
 
 /// A small file of the kernel's, without the end of its line.
@@ -253,11 +253,11 @@ mod tests {
 
     #[test]
     fn what_fails_says_why_and_what_would_change_it() {
-        for ability in abilities() {
-            assert!(!ability.why.is_empty(), "{ability:?}");
-            if ability.state != State::Is {
-                let works = ability.state == State::Works;
-                assert_eq!(ability.remedy.is_empty(), works, "{ability:?}");
+        for capability in capabilities() {
+            assert!(!capability.why.is_empty(), "{capability:?}");
+            if capability.state != State::Is {
+                let works = capability.state == State::Works;
+                assert_eq!(capability.remedy.is_empty(), works, "{capability:?}");
             }
         }
     }
