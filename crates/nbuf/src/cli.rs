@@ -12,7 +12,7 @@ Examples:
   nbuf trace recover grep.parquet.log -o grep.parquet
 
 Exit status:
-  that of the command; 128+n when signal n killed it; 0 for `size`
+  the command's; 128+n when signal n killed it; 0 for `size`
   1    a prediction of `size` did not hold
   2    usage error
   3    the command that `size` runs is not repeatable

@@ -24,7 +24,7 @@ Examples:
 Under sudo the command runs as the user who called sudo, and the trace is that user's.
 
 Exit status:
-  that of the command; 128+n when signal n killed it or nbuf
+  the command's; 128+n when signal n killed it or nbuf
   2    usage error
   125  nbuf failed; standard error says why
   126  the command cannot be executed

@@ -17,8 +17,8 @@
 //!
 //! The last row is the one deviation. The listing evicts for a write of EOF that failed, and does nothing
 //! for one that succeeded, so that a sector in the cache would hide the mark ([`Rules::LISTING`] does it
-//! that way, and a test shows what comes of it). Of records that are advanced or backspaced the notes
-//! say that nothing is cached on them, the listing that they are served: both hold here, since serving is
+//! that way, and a test shows what comes of it). The notes cache nothing for a record that is advanced or
+//! backspaced; the listing serves such a record. Both hold here, since serving is
 //! not caching. Where the listing takes the oldest entry for a new sector, it does not say that the
 //! entry is the youngest then; it is here, or the next sector would take the same entry.
 //!

@@ -75,7 +75,7 @@ pub struct Spec {
     /// What recording may cost, in processors, before only a sample of the pages is recorded; without, all are. Holds
     /// for programs in the kernel, and not for windows that follow each other.
     pub overhead: Option<f64>,
-    /// Whether the limit of the one group is lowered for a while after the window. Of [`run`] alone.
+    /// Whether the limit of the one group is lowered for a while after the window. Only [`run`] reads it.
     pub probe: Option<Probe>,
 }
 

@@ -160,7 +160,7 @@ impl Error {
 }
 
 impl Error {
-    /// Of an output that cannot be written. A full disc names the path itself.
+    /// The error of an output that cannot be written. A full disc names the path itself.
     pub(super) fn of_writing(path: &Path, source: OutputError) -> Self {
         match source {
             full @ OutputError::Full { .. } => Self::Output(full),

@@ -89,8 +89,8 @@ impl<'a, W: Write> Traced<'a, W> {
         facts.capture = Capture { backend: "calls".into(), ..Capture::default() };
         facts.cautions.push(format!("recorded by system calls: {BLIND_SPOTS}"));
         if group.is_none() {
-            let caution = "memory beside the page cache is an estimate: it was looked at every 25 \
-                           ms, and of the kernel's only page tables are known";
+            let caution = "other memory than the page cache is an estimate: it was sampled every 25 \
+                           ms, and includes only the page tables of the kernel's memory";
             facts.cautions.push(caution.to_owned());
         }
         let mut log = LogWriter::new(out)?;
