@@ -128,8 +128,8 @@ fn tell(recorded: &RecordDocument) {
     let RecordDocument { events, lost, files, cautions, output, .. } = recorded;
     if *lost > 0 {
         say(format_args!(
-            "LOST {lost} of {events} events: whatever is derived from this trace is too low; record again \
-             with less else running"
+            "LOST {lost} of {events} events: all counts from this trace are too low; record again \
+             with fewer programs running"
         ));
     }
     for caution in cautions {

@@ -127,7 +127,7 @@ const SECTOR_WORDS_U32: u32 = 128;
 
 /// A request failed at the disc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the disc reports an error; what was asked for may have been done in part")]
+#[error("the disc reports an error; the operation may be done in part")]
 pub struct Failed;
 
 /// What can be done one way or the other.

@@ -110,7 +110,7 @@ pub enum Error {
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     /// What was recorded cannot be read again.
-    #[error("the recording cannot be read: {0}; make room in the spool directory, and try again")]
+    #[error("cannot read the recording: {0}; make room in the spool directory, and try again")]
     Spool(#[from] SpoolError),
     /// More than can be watched in the same window.
     #[error(

@@ -19,8 +19,8 @@ const REQUEST_BYTES_MAX: u64 = 1 << 30;
 pub enum LayoutError {
     /// The trace comes once, and has several files.
     #[error(
-        "the trace has several files or volumes, and a pipe can be read only once: it is unknown where \
-         they end: give a file"
+        "the trace has several files or volumes, whose ends are unknown in a pipe, which can be read \
+         only once: give a file"
     )]
     Several,
 }

@@ -123,7 +123,7 @@ impl ParserPool {
             }
             let parsed = self.parsed.recv().map_err(|_| SourceError::Read {
                 path: self.path.clone(),
-                source: io::Error::other("a thread that parses ended before its time"),
+                source: io::Error::other("a thread that parses ended early"),
             })?;
             self.early.insert(parsed.sequence, parsed);
         };

@@ -219,10 +219,10 @@ impl Args {
     pub(crate) fn check(&self) -> Result<(), UsageError> {
         match (self.budget, self.compare.is_empty()) {
             (Some(Budget::Times(times)), true) => Err(UsageError(format!(
-                "--budget {times} is for --compare A.json B.json, which is missing; a time is 90s or 10m"
+                "--budget {times} needs --compare A.json B.json; add it, or write a time such as 90s or 10m"
             ))),
             (Some(Budget::Time(_)), false) => Err(UsageError(
-                "--budget with --compare is no time: write 1.05 for at most 5 % more".to_owned(),
+                "--budget with --compare is a factor, not a time: write 1.05 for at most 5 % more".to_owned(),
             )),
             _ => Ok(()),
         }

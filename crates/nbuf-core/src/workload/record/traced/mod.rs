@@ -75,7 +75,7 @@ pub fn probe() -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     if !std::path::Path::new("/proc/self/fdinfo").exists() {
-        let why = "/proc is not there, which says what a descriptor stands for";
+        let why = "/proc is missing, and nbuf finds the file of a descriptor there";
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     ptrace::probe()

@@ -54,7 +54,7 @@ fn lost(report: &SizeReport) -> Part {
     match report.capture.lost {
         0 => Part::Text(format!("None of {events} was lost.")),
         lost => Part::Bad(format!(
-            "{} of {events} were lost: every figure is too low. Record again with less else running.",
+            "{} of {events} were lost: every figure is too low. Record again with fewer programs running.",
             grouped(lost)
         )),
     }
