@@ -23,7 +23,7 @@ Exit status:
 
 const COMMON: &str = "Options of every command";
 
-/// Find how much cache a program needs, and verify it by running the program.
+/// Find how much cache a program needs, and prove it by running the program.
 #[derive(Debug, Parser)]
 #[command(name = "nbuf", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES)]

@@ -24,7 +24,8 @@ use crate::fail::UsageError;
 /// Runs the command once to record every page it asks of the page cache, computes how many pages the
 /// kernel would fill at every cache size, and recommends a memory limit. Then it runs the command again
 /// under that limit, 0.9 and 0.75 of it, and without a limit, and compares the kernel's count of filled
-/// pages with the prediction.
+/// pages with the prediction. These runs verify the limit: if every count agrees, the answer is
+/// `Proved`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = HELP)]
