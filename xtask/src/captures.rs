@@ -36,7 +36,7 @@ const ORDERS: [(&str, &str); 2] = [("LRU", "lru_fills"), ("two lists", "two_list
 /// The rows, as Markdown.
 pub fn table(nbuf: &Path) -> Result<String> {
     let place = Place::make("nbuf-captures")?;
-    let mut text = "| program | readahead | curve | tracepoints | calls and tracepoints | the same, but for steps |\n\
+    let mut text = "| program | readahead | curve | tracepoints | calls and tracepoints | the same, except for steps |\n\
                     |---|---|---|---|---|---|\n"
         .to_owned();
     for (name, window) in SETS {

@@ -239,7 +239,7 @@ fn released() -> PathBuf {
         .map_or_else(|| tidy::repository().join("target/release/nbuf"), PathBuf::from)
 }
 
-/// Of some programs the tables are printed; those of all go into the document.
+/// Prints the tables of some programs; the tables of all programs go into the document.
 fn run_accuracy(only: &[String]) -> anyhow::Result<ExitCode> {
     let path = tidy::repository().join("docs/accuracy.md");
     let document = fs::read_to_string(&path)?;

@@ -132,7 +132,7 @@ fn through_the_table(criterion: &mut Criterion) {
 const OPENINGS: usize = 40;
 const ROUNDS: usize = 30;
 
-#[expect(clippy::print_stdout, reason = "a figure to be read, beside criterion's")]
+#[expect(clippy::print_stdout, reason = "a figure to be read, next to criterion's")]
 fn in_turn(file: &FilePath, test: Test, what: &str, open: fn(&FilePath, Test) -> Box<dyn Side>) {
     let ratio_of_opening = |opening: usize| {
         // The side that is opened first has other places in memory than the second.

@@ -4,7 +4,7 @@
 //! arguments a small loop with noise, so that it runs anywhere. Needs 8 bytes an access for LRU. Another
 //! policy is drawn as `nbuf curve --sample` draws it.
 
-#![expect(clippy::print_stdout, reason = "an example talks to whoever runs it")]
+#![expect(clippy::print_stdout, reason = "an example prints for the user who runs it")]
 
 use nbuf::experiment::curve::{self, Rate, Spec};
 use nbuf::experiment::result::{CurvePoint, PolicyCurve};

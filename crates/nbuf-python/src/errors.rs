@@ -14,7 +14,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Of a text.
+    /// A failure with this text.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_missing_file: false }
     }

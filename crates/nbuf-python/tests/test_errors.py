@@ -50,7 +50,7 @@ MISTAKES = [
     (lambda zipf: nbuf.read_trace(pyarrow.table({"a": [1]}), columns={"kye": "a"}), "no role `kye`"),
     (lambda zipf: nbuf.simulate(zipf, size=10, disc="floppy"), "floppy"),
     (lambda zipf: nbuf.generate("zapf", "/tmp/never"), "`zapf`"),
-    (lambda zipf: nbuf.write_trace(zipf, "/tmp/never"), "has keys, and a native trace bytes"),
+    (lambda zipf: nbuf.write_trace(zipf, "/tmp/never"), "has keys, and a native trace has bytes"),
     (lambda zipf: nbuf.write_trace(zipf, zipf.files[0], format="oracleGeneral"), "exists|is there"),
     (lambda zipf: nbuf.read_trace(zipf.files[0], format="csv").to_polars(), "csv"),
     (lambda zipf: nbuf.read_trace(zipf, columns={"key": "a"}), "names those of a table"),

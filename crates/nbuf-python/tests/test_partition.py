@@ -15,7 +15,7 @@ def hours(tmp_path):
     folder = tmp_path / "hours"
     folder.mkdir()
     for hour in range(3):
-        # The last volume has no request in the first hour. Times repeat: their order is that of the file.
+        # The last volume has no request in the first hour. Times repeat; the file has their order.
         times = numpy.sort(random.integers(0, 50, 3000)) + hour * 3600
         rows = zip(times, random.integers(0, len(VOLUMES) - (hour == 0), 3000), random.zipf(1.3, 3000))
         lines = [

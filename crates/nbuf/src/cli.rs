@@ -12,7 +12,7 @@ Examples:
   nbuf trace recover grep.parquet.log -o grep.parquet
 
 Exit status:
-  that of the command; 128+n when signal n killed it; 0 for `size`
+  the command's; 128+n when signal n killed it; 0 for `size`
   1    a prediction of `size` did not hold
   2    usage error
   3    the command that `size` runs is not repeatable
@@ -23,7 +23,7 @@ Exit status:
 
 const COMMON: &str = "Options of every command";
 
-/// Find how much cache a program needs, and verify it by running the program.
+/// Find how much cache a program needs, and prove it by running the program.
 #[derive(Debug, Parser)]
 #[command(name = "nbuf", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = EXAMPLES)]

@@ -27,8 +27,8 @@ pub(crate) fn command(status: i32) -> u8 {
     u8::try_from(status).unwrap_or(INTERNAL_ERROR)
 }
 
-/// Prints help, the version or a usage error: 2 when it is an error. Of a value that was refused, the
-/// reason says what to write instead, and the line with it is all.
+/// Prints help, the version or a usage error: 2 when it is an error. If a value was refused, only the
+/// line with the reason is printed, which says what to write instead.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
     let status = ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(INTERNAL_ERROR));
     if let ErrorKind::ValueValidation | ErrorKind::InvalidValue = usage.kind() {

@@ -49,10 +49,10 @@ pub(crate) fn say_panics_in_a_line() {
         if place.contains("/parquet-") {
             return;
         }
-        let text = panic.payload_as_str().unwrap_or("no words");
+        let text = panic.payload_as_str().unwrap_or("no message");
         if let Some((_, cause)) = text.split_once("failed to spawn thread: ") {
             say(format_args!(
-                "cannot start a thread: {cause}; end other processes, or raise what they are limited to \
+                "cannot start a thread: {cause}; end other processes, or raise the limit on processes \
                  (`ulimit -u`, `pids.max` of a cgroup)"
             ));
         } else {

@@ -114,7 +114,7 @@ impl Circumstances {
         let _ = write!(
             text,
             "; run it as root, the command runs as yourself:\n    {}\n\
-             or let this nbuf record for whoever may execute it:\n    sudo setcap {}+ep {}\n\
+             or let every user who may execute this nbuf record with it:\n    sudo setcap {}+ep {}\n\
              (/sys/kernel/tracing is readable by root only, which cap_dac_read_search covers)",
             self.with_sudo(),
             names.join(","),
@@ -230,7 +230,7 @@ mod tests {
             &expect![[r#"
             not permitted to read the kernel's tracepoints (Permission denied (os error 13)); run it as root, the command runs as yourself:
                 sudo /opt/nbuf record -o 'a b.parquet' -- sh -c 'echo '\''x'\'''
-            or let this nbuf record for whoever may execute it:
+            or let every user who may execute this nbuf record with it:
                 sudo setcap cap_perfmon,cap_sys_admin,cap_dac_read_search,cap_ipc_lock+ep /opt/nbuf
             (/sys/kernel/tracing is readable by root only, which cap_dac_read_search covers)
         "#]],

@@ -181,7 +181,7 @@ fn what_is_no_result_is_refused_in_one_line() {
         (String::new(), "b.json is empty; write one with"),
         (" \n".into(), "b.json is empty; write one with"),
         ("{".into(), "b.json is no JSON document ("),
-        ("[]".into(), "b.json does not say that its schema is nbuf.size/1; "),
+        ("[]".into(), "b.json does not name the schema nbuf.size/1; "),
         (r#"{"schema":"x/1"}"#.into(), "b.json has the schema x/1, not nbuf.size/1; "),
         (r#"{"schema":"nbuf.size/1"}"#.into(), "b.json is not a whole document (missing field"),
         (bound.to_string(), "B recommends no size (a lower bound, or no file was touched); run"),
@@ -201,6 +201,6 @@ fn what_is_no_result_is_refused_in_one_line() {
     assert_eq!(alone.status.code(), Some(2));
     assert_eq!(
         err,
-        "nbuf: --budget 1.05 is for --compare A.json B.json, which is missing; a time is 90s or 10m\n"
+        "nbuf: --budget 1.05 needs --compare A.json B.json; add it, or write a time such as 90s or 10m\n"
     );
 }

@@ -66,13 +66,16 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
     .unwrap();
     fs::write(place.path("table.csv"), "lbn,bytes\n1,2\n3,4\n").unwrap();
     fs::write(place.path("below.csv"), "key,size,cost\n1,2,-3\n").unwrap();
-    let cases: [(&[&str], i32, &str); 34] = [
+    let cases: [(&[&str], i32, &str); 37] = [
         (
             &["--cost", "cost", "below.csv"],
             125,
             "1 record cannot be read, the first at below.csv, line 2",
         ),
         (&["missing"], 125, "cannot open missing"),
+        (&["zipf:alpha=1,keys=5"], 125, "`nbuf trace generate zipf --keys 5 -o FILE`"),
+        (&["loop:"], 125, "loop: is a synthetic workload, and a trace is read from a file"),
+        (&["nonsense:keys=5"], 125, "cannot open nonsense:keys=5"),
         (&["."], 125, ". is a directory: name the files in it"),
         (&["empty"], 125, "empty is empty"),
         (&["noise"], 125, "noise is a binary file of no known format: name its format with --from"),
@@ -116,7 +119,7 @@ fn a_wrong_request_gets_one_line_that_says_what_to_do() {
         (&["--page", "1000", "blocks.log"], 2, "write a power of two"),
         (&["--sample", "0", "keys.txt"], 2, "write a share of the keys"),
         (&["--sample", "-1", "keys.txt"], 2, "write a share of the keys"),
-        (&["--sample", "0.1", "--policy", "w-tinylfu", "keys.txt"], 2, "--sample does not draw"),
+        (&["--sample", "0.1", "--policy", "w-tinylfu", "keys.txt"], 2, "--sample cannot draw"),
         (&["--target", "slowdown=1.1", "keys.txt"], 2, "`nbuf size` measures it"),
         (&["--window", "soon", "keys.txt"], 2, "write 1h, 10m"),
         (&["--html", "keys.txt", "keys.txt"], 125, "keys.txt exists"),

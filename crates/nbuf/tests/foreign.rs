@@ -187,7 +187,7 @@ fn what_cannot_be_read_is_said_and_too_much_of_it_is_an_error() {
     let some = nbuf(directory.path(), &["trace", "stat", "--from", "msr", "hm.csv"]);
     assert!(stdout(&some).contains("1 that could not be read"));
     let said = String::from_utf8(some.stderr).unwrap();
-    assert!(said.contains("hm.csv, line 4: wanted is a time"), "{said}");
+    assert!(said.contains("hm.csv, line 4: expected a time"), "{said}");
     let strict = ["trace", "stat", "--problems-max", "0", "--from", "msr", "hm.csv"];
     let error = refused(&nbuf(directory.path(), &strict));
     assert!(error.contains("1 record cannot be read, the first at hm.csv, line 4"), "{error}");

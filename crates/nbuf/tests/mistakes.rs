@@ -37,13 +37,13 @@ fn what_makes_no_sense_is_told_in_a_line_and_runs_nothing() {
         (&["size", "--html", "x", "--svg", "x", "--"], 125, "cannot be two files"),
         (&["size", "--trace", "there.parquet"], 125, "there.parquet"),
         (&["size", "--trace", "missing.parquet"], 125, "cannot open missing.parquet"),
-        (&["size", "--html", "-", "--"], 125, "standard output is not for this; name a file"),
+        (&["size", "--html", "-", "--"], 125, "cannot write this to standard output; name a file"),
         (&["size", "--svg", "-", "--"], 125, "name a file with --svg (./- for one named -)"),
         (&["record", "-o", "-", "--"], 125, "name a file with -o"),
-        (&["size", "--max-time", "0", "--"], 2, "nothing can be run in no time"),
-        (&["size", "--readahead", "3", "--"], 2, "a window is of whole pages of 4KiB"),
-        (&["size", "--loop-readahead", "6KiB", "--"], 2, "a window is of whole pages of 4KiB"),
-        (&["size", "--budget", "1.05", "--"], 2, "A.json B.json, which is missing"),
+        (&["size", "--max-time", "0", "--"], 2, "no command can run in a time of 0"),
+        (&["size", "--readahead", "3", "--"], 2, "a window is a multiple of 4KiB"),
+        (&["size", "--loop-readahead", "6KiB", "--"], 2, "a window is a multiple of 4KiB"),
+        (&["size", "--budget", "1.05", "--"], 2, "needs --compare A.json B.json"),
         (&["size", "--max-time", "soon", "--"], 2, "write 90, 90s, 10m or 1h"),
         (&["size", "--samples", "0", "--"], 2, "--samples"),
         (&["size", "--verify-at", "five", "--"], 2, "--verify-at"),
@@ -251,7 +251,7 @@ fn a_limit_on_processes_is_named() {
         nbuf.args(["--clear-groups", "./nbuf", "record", "--capture", "calls", "-o", "t.parquet"]);
         nbuf.args(["--", "cat", "file"]).current_dir(place.path("")).stdin(Stdio::null());
         let ended = Recorded::of(nbuf.output().unwrap(), &place.path("t.parquet"));
-        let told = ended.stderr.contains("raise what they are limited to");
+        let told = ended.stderr.contains("raise the limit on processes");
         let (status, is_told) = if most < 4 { (125, true) } else { (0, false) };
         assert_eq!((ended.status, told), (status, is_told), "{most}: {}", ended.stderr);
     }

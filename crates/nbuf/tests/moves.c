@@ -43,7 +43,7 @@ static char *ring_map(int ring, size_t bytes, off_t what)
     return at == MAP_FAILED ? (die("mmap"), at) : at;
 }
 
-/* All steps, so many at a time. */
+/* All steps, by a ring. */
 static void by_ring(int in, unsigned setup, unsigned flags)
 {
     struct io_uring_params p = {.flags = setup, .sq_thread_idle = 1000};

@@ -90,9 +90,9 @@ fn what_cannot_be_is_told_in_a_line() {
     let place = place();
     let cases = [
         (&["--loop", "4MiB", "--data", "data"][..], "give --loop more room"),
-        (&["--loop", "64MiB", "--data", "none"], "--data takes a directory"),
-        (&["--loop", "64MiB", "--data", "data/file"], "--data takes a directory"),
-        (&["--loop", "64MiB", "--data", "/"], "it is the root of all; --data takes a directory"),
+        (&["--loop", "64MiB", "--data", "none"], "give --data a directory"),
+        (&["--loop", "64MiB", "--data", "data/file"], "give --data a directory"),
+        (&["--loop", "64MiB", "--data", "/"], "it is the root directory; give --data a directory"),
         (
             &["--loop", "64MiB", "--data", "data", "--trace-out", "data/t.parquet"],
             "data/t.parquet would be on the private disc",

@@ -92,7 +92,7 @@ fn the_example_shows_what_the_readme_shows() {
     let certain: Vec<&str> = shown.lines().filter(certain).collect();
     assert!(certain.len() >= 9, "{certain:?}");
     for line in certain {
-        // Of a slow disc, no time is known: the last columns are others.
+        // No time is known for a slow disc: the last columns are others.
         let shaped = if line.starts_with("    limit") {
             "limit predicted measured".to_owned()
         } else if line.starts_with("  = ") {

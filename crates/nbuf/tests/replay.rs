@@ -140,7 +140,7 @@ fn a_real_file_is_written_to_only_by_leave() {
     blocks(&place);
     fs::write(place.path("precious"), vec![7; 50 * 4096]).unwrap();
     let precious = ["blocks.log", "--size", "10", "--closed", "--disc", "file:precious"];
-    refused(&place, &precious, "give it up with --destroy");
+    refused(&place, &precious, "permit that with --destroy");
     assert_eq!(fs::read(place.path("precious")).unwrap(), vec![7; 50 * 4096]);
 
     let made = ["blocks.log", "--size", "10", "--closed", "--json", "--disc", "file:made"];
@@ -203,7 +203,7 @@ fn a_pipe_writes_over_nothing_either() {
         let output = shell(&place, &script);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(125), "{trace}: {told}");
-        assert!(told.contains("give it up with --destroy"), "{trace}: {told}");
+        assert!(told.contains("permit that with --destroy"), "{trace}: {told}");
         assert!(output.stdout.is_empty(), "{trace}: {output:?}");
         assert_eq!(fs::read(place.path("precious")).unwrap(), vec![7; 50 * 4096]);
         let given = document(&shell(&place, &format!("{script} --destroy --json")));
@@ -219,7 +219,7 @@ fn keys_take_a_unit_each_of_the_disc() {
     let of = |more: &[&'static str]| [&["keys.csv", "--size", "10"], more].concat();
     fs::write(place.path("small"), vec![7; 100_000]).unwrap();
     let small = of(&["--destroy", "--disc", "file:small"]);
-    refused(&place, &small, "this takes 120 KiB of a disc, and small ends at 97.7 KiB");
+    refused(&place, &small, "the workload needs a disc of 120 KiB, and small has 97.7 KiB");
     assert_eq!(fs::read(place.path("small")).unwrap(), vec![7; 100_000]);
     refused(&place, &of(&["--unit", "64KiB", "--disc", "rs11"]), "and rs11 ends at 512 KiB");
 

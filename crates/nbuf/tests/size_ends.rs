@@ -126,7 +126,7 @@ fn parent(pid: i32) -> i32 {
 #[test]
 fn killed_under_a_limit_it_leaves_nothing() {
     let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
-    // Of three runs in random order, the second or the one before is under a limit.
+    // The second of three runs in random order, or the one before it, is under a limit.
     for run in [1, 2] {
         let staying = Staying::at(run, "1");
         staying.pid();
@@ -137,7 +137,7 @@ fn killed_under_a_limit_it_leaves_nothing() {
         signal(parent(staying.pid()), 9).unwrap();
         let ended = staying.end();
         assert_eq!(ended.status, 125, "{}", ended.stderr);
-        assert!(ended.stderr.contains("our supervisor process was killed"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the supervisor process of nbuf was killed"), "{}", ended.stderr);
     }
 }
 

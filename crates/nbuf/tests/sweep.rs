@@ -106,7 +106,7 @@ fn what_makes_no_sense_is_told_in_a_line() {
         assert_eq!((got, said.as_str()), (status, ""), "{arguments:?}: {wrong}");
         assert!(wrong.contains(want), "{arguments:?}: {wrong}");
     };
-    check(&["-P", "n=1..2", "--", "true"], 2, "nothing varies: write {n} where");
+    check(&["-P", "n=1..2", "--", "true"], 2, "no argument varies: write {n} in");
     check(&["-P", "n=2..1", "--", "true", "{n}"], 2, "its end is below its beginning");
     check(&["-P", "n", "--", "true", "{n}"], 2, "write n=1..6");
     check(

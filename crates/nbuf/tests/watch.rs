@@ -394,7 +394,7 @@ fn what_cannot_be_watched_is_refused_with_what_to_write_instead() {
         (&["--once", "--pid", "4194304"], 125, "there is no process 4194304"),
         (&["--once", "--file", "/dev/null"], 125, "name a regular file"),
         (&["--once", "--cgroup", "/proc"], 125, "below /sys/fs/cgroup"),
-        (&["--replay", "other"], 125, "other: line 1 does not say that its schema is nbuf.watch/1"),
+        (&["--replay", "other"], 125, "other: line 1 does not name the schema nbuf.watch/1"),
         (&["--replay", "empty"], 125, "is empty"),
     ];
     for (options, status, want) in cases {

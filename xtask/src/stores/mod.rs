@@ -104,7 +104,7 @@ fn objects(nbuf: &Path, trace: &Path, folder: &Path) -> Result<Vec<(u64, u32)>> 
 /// What nbuf says.
 struct Answer {
     distinct_bytes: u64,
-    /// Of the model of the store, and of LRU, in percent.
+    /// The hits of the model of the store, and of LRU, in percent.
     hits: Vec<f64>,
 }
 

@@ -8,6 +8,7 @@
 pub mod figures;
 mod imports;
 mod markdown;
+mod passage;
 mod paths;
 mod plain;
 mod program;
@@ -65,6 +66,7 @@ const RULES: &[(&str, Rule)] = &[
     ("banned names", Rule::File(words::banned_names)),
     ("machine paths", Rule::File(words::machine_paths)),
     ("plain words", Rule::File(plain::plain_words)),
+    ("fronted", Rule::File(plain::fronted)),
     ("short sentences", Rule::File(plain::short_sentences)),
     ("one title", Rule::File(markdown::one_title)),
     ("links", Rule::Tree(markdown::links)),
@@ -120,7 +122,7 @@ mod tests {
             ("crates/nbuf-core/src/cache/lru.rs", "use crate::experiment;\n"),
             ("crates/nbuf-core/src/units.rs", "unsafe { Instant::now() }\n"),
             ("crates/nbuf-core/src/clock.rs", long.as_str()),
-            ("docs/a.md", "no title, a disk, [gone](b.md), /root/x, nobody\n"),
+            ("docs/a.md", "no title, a disk, [gone](b.md), /root/x, nobody. Of a, b\n"),
             ("docs/c.md", wordy.as_str()),
             ("crates/nbuf/src/open.rs", "use nbuf::sys;\nfn f() { File::open(p) }\n"),
             ("xtask/src/util.rs", "//! A junk drawer that nothing declares.\n"),

@@ -2,6 +2,7 @@
 
 use super::Problem;
 use super::markdown::prose;
+use super::passage::passages;
 use super::source::{Source, find_words};
 
 /// Words in any case, and what to write instead.
@@ -25,43 +26,52 @@ const AVOIDED: [(&str, &str); 14] = [
 /// Words of a sentence; a colon or semicolon ends one here.
 const WORDS_MAX: usize = 25;
 
-/// The prose of documents and the comments of code avoid the words; code, and tables between generated
-/// marks, may have them.
+/// A literal with the name of another program's user.
+const NAMES: [&str; 1] = ["--reuid=nobody"];
+
+/// Documents, the prose of transcripts, comments and string literals avoid the words; code, and tables
+/// between generated marks, may have them.
 pub(super) fn plain_words(source: &Source) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (number, line) in written(source) {
-        let line = line.to_ascii_lowercase();
-        let found = AVOIDED.iter().filter(|(word, _)| find_words(&line, word).next().is_some());
-        problems.extend(found.map(|(word, instead)| {
-            source.problem(number, format!("`{word}`; write plainly, such as: {instead}"))
+    for passage in passages(source) {
+        if NAMES.contains(&passage.text()) {
+            continue;
+        }
+        let text = passage.joined().to_ascii_lowercase();
+        // A literal that is one of the words and no more is a name.
+        for (word, instead) in AVOIDED.into_iter().filter(|(word, _)| *word != text) {
+            problems.extend(find_words(&text, word).map(|at| {
+                let message = format!("`{word}`; write plainly, such as: {instead}");
+                source.problem(passage.line_at(at), message)
+            }));
+        }
+    }
+    problems.sort();
+    problems
+}
+
+/// A sentence begins with its subject, not with "Of a mapping that was warm, ...".
+pub(super) fn fronted(source: &Source) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for passage in passages(source) {
+        let text = passage.text();
+        let fronted = find_words(text, "Of").filter(|&at| begins_a_sentence(&text[..at]));
+        problems.extend(fronted.map(|at| {
+            let message = "a sentence begins with `Of`; name its subject first";
+            source.problem(passage.line_at(at), message)
         }));
     }
     problems
 }
 
-/// What people wrote for people: prose outside of generated tables, or comments.
-fn written(source: &Source) -> Vec<(usize, String)> {
-    if source.is("rs") {
-        let lines = source.text.lines().enumerate();
-        let comments = lines.filter(|(_, line)| line.trim_start().starts_with("//"));
-        return comments.map(|(number, line)| (number + 1, without_code(line))).collect();
-    }
-    if !source.is("md") {
-        return Vec::new();
-    }
-    let mut is_generated = false;
-    let lines = prose(&source.text).filter(|(_, line)| {
-        if line.starts_with("<!-- ") {
-            is_generated = !line.starts_with("<!-- end");
-        }
-        !is_generated
-    });
-    lines.collect()
-}
-
-/// A line without what stands between backquotes.
-fn without_code(line: &str) -> String {
-    line.split('`').step_by(2).collect::<Vec<_>>().join("`")
+/// Whether a sentence can begin behind this text.
+fn begins_a_sentence(before: &str) -> bool {
+    let trimmed = before.trim_end();
+    let last = trimmed.rsplit('\n').next().unwrap_or("").trim_start();
+    before.ends_with("\n\n")
+        || trimmed.is_empty()
+        || trimmed.ends_with(['.', '?', '!', ':', ';', '-', '*'])
+        || last.starts_with('#')
 }
 
 /// A sentence that needs no second reading is short. Tables and code are not counted.
@@ -122,18 +132,57 @@ mod tests {
         let text = "# A\n\nNobody heard of it, but for `nobody`.\nbesides, shear, a belies\n\
                     ```\nanew\n```\n<!-- table -->\n| whoever |\n<!-- end of table -->\nIt lies.\n";
         expect![[r"
-            docs/a.md:3: `nobody`; write plainly, such as: no user, no process
             docs/a.md:3: `but for`; write plainly, such as: except
             docs/a.md:3: `heard`; write plainly, such as: received
+            docs/a.md:3: `nobody`; write plainly, such as: no user, no process
             docs/a.md:11: `lies`; write plainly, such as: is
         "]]
         .assert_eq(&show(&plain_words(&Source::new("docs/a.md", text))));
-        let code = "/// Nobody but `nobody`.\nlet told = 1;\n    // It lies.\n";
+        let transcript = "It is told.\n```console\n$ nbuf told\n```\n";
+        expect![[r"
+            a.trycmd:1: `told`; write plainly, such as: printed, reported, notified
+        "]]
+        .assert_eq(&show(&plain_words(&Source::new("a.trycmd", transcript))));
+    }
+
+    #[test]
+    fn avoided_words_are_found_in_comments_and_literals() {
+        let code = r#"/// Nobody but `nobody`.
+let told = "told"; // told
+    // All, but
+    // for one.
+format!("{told}, \
+         anew: {}", "is told");
+bail!("it is so \
+       many");
+let user = ["nobody", "--reuid=nobody"];
+#[cfg(test)]
+mod tests {
+    const TEXT: &str = "whoever";
+}
+"#;
         expect![[r"
             a.rs:1: `nobody`; write plainly, such as: no user, no process
-            a.rs:3: `lies`; write plainly, such as: is
+            a.rs:2: `told`; write plainly, such as: printed, reported, notified
+            a.rs:3: `but for`; write plainly, such as: except
+            a.rs:6: `anew`; write plainly, such as: again
+            a.rs:6: `told`; write plainly, such as: printed, reported, notified
+            a.rs:7: `so many`; write plainly, such as: the number
         "]]
         .assert_eq(&show(&plain_words(&Source::new("a.rs", code))));
+    }
+
+    #[test]
+    fn sentences_that_begin_with_of_are_found() {
+        let code = "//! Of a file, the name.\n\n/// One. Of\n/// two, one: that of Of.\n///\n\
+                    /// # Errors\n/// Of it.\nf(\"Of all, one\"); // Kind Of\n";
+        expect![[r"
+            a.rs:1: a sentence begins with `Of`; name its subject first
+            a.rs:3: a sentence begins with `Of`; name its subject first
+            a.rs:7: a sentence begins with `Of`; name its subject first
+            a.rs:8: a sentence begins with `Of`; name its subject first
+        "]]
+        .assert_eq(&show(&fronted(&Source::new("a.rs", code))));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Blanking keeps every line where it was, so a line found in `code` is the line in the file.
 
+use std::ops::Range;
+
 use super::Problem;
 
 /// One text file of the repository.
@@ -99,20 +101,30 @@ fn lines_before_tests(code: &str) -> Option<usize> {
 
 fn blank(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let after_word = code.chars().next_back().is_some_and(is_word);
-        let opaque = opaque_length(rest, after_word);
-        if opaque == 0 {
-            code.push(first);
-            rest = &rest[first.len_utf8()..];
-        } else {
-            let blanked = rest[..opaque].chars();
-            code.extend(blanked.map(|c| if c == '\n' { '\n' } else { ' ' }));
-            rest = &rest[opaque..];
-        }
+    let mut end = 0;
+    for opaque in opaque(text) {
+        code.push_str(&text[end..opaque.start]);
+        let blanked = text[opaque.clone()].chars();
+        code.extend(blanked.map(|c| if c == '\n' { '\n' } else { ' ' }));
+        end = opaque.end;
     }
+    code.push_str(&text[end..]);
     code
+}
+
+/// The comments and literals of Rust, as ranges of bytes.
+pub(super) fn opaque(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let (mut at, mut after_word) = (0, false);
+    while let Some(first) = text[at..].chars().next() {
+        let length = opaque_length(&text[at..], after_word);
+        if length > 0 {
+            found.push(at..at + length);
+        }
+        after_word = length == 0 && is_word(first);
+        at += if length > 0 { length } else { first.len_utf8() };
+    }
+    found
 }
 
 /// Bytes of the comment or literal that `rest` begins with; 0 if it begins with code.

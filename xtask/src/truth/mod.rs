@@ -107,7 +107,7 @@ fn rows(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.rows.len()).sum()
 }
 
-/// Of neighbouring runs, both ways: medians that the other's range holds, and all.
+/// Medians of neighbouring runs that the other's range holds, and all of them; each pair counts both ways.
 fn covered(runs: &[Run]) -> (usize, usize) {
     let (mut held, mut asked) = (0, 0);
     for pair in runs.windows(2) {

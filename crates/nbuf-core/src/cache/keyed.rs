@@ -151,8 +151,8 @@ impl<K: Hash + Eq, V, S: BuildHasher> Cache<K, V, S> {
         removed
     }
 
-    /// The value of a key; if it has none, the one that `load` gives it. Of callers with the same key at the same
-    /// time one loads, and the others wait for it. If it fails or panics, the next of them loads.
+    /// The value of a key; if it has none, the one that `load` gives it. If several callers ask for one key at the
+    /// same time, one loads and the others wait for it. If it fails or panics, the next of them loads.
     ///
     /// # Panics
     /// If `load` asks for the key that it loads. Loads in several threads that ask for each other's keys wait forever.

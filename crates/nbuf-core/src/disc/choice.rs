@@ -111,7 +111,7 @@ impl Choice {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownDisc {
     /// No row has this name.
-    #[error("there is no disc `{name}`; there are {}", names())]
+    #[error("there is no disc `{name}`: write one of {}", names())]
     Name {
         /// The unknown name.
         name: String,

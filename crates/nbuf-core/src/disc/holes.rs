@@ -48,7 +48,7 @@ pub(crate) struct Holes {
 }
 
 impl Holes {
-    /// Of this file. The thread writes to `wake`, an eventfd, for each answer.
+    /// Looks for holes in this file. The thread writes to `wake`, an eventfd, for each answer.
     pub(crate) fn new(file: File, wake: OwnedFd) -> io::Result<Self> {
         let (asks, looks) = channel::<Look>();
         let (tell, found) = channel();

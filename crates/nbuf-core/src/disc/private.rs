@@ -33,7 +33,7 @@ use crate::units::Bytes;
 #[non_exhaustive]
 pub enum Error {
     /// The directory cannot be opened.
-    #[error("cannot use {}: {source}; --data takes a directory", .path.display())]
+    #[error("cannot use {}: {source}; give --data a directory", .path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -42,8 +42,8 @@ pub enum Error {
     },
     /// The caller has no rights to the directory.
     #[error(
-        "cannot put a disc over {}: {source}; --data takes a directory where you may write, or with \
-         --as-root any",
+        "cannot put a disc over {}: {source}; give --data a directory where you may write, or add \
+         --as-root",
         .path.display()
     )]
     NotYours {
@@ -53,10 +53,10 @@ pub enum Error {
         source: io::Error,
     },
     /// There is no private mount namespace.
-    #[error("cannot mount where only the command sees it: {0}; --loop takes root")]
+    #[error("cannot make a mount that only the command sees: {0}; run --loop as root")]
     Namespace(io::Error),
     /// The image, a file without a name, cannot be created.
-    #[error("cannot make a file of {size} in {}: {source}; --loop takes a file system that has room and O_TMPFILE", .path.display())]
+    #[error("cannot make a file of {size} in {}: {source}; --loop needs room there, and a file system with O_TMPFILE", .path.display())]
     Image {
         /// The folder for it.
         path: PathBuf,
@@ -66,10 +66,10 @@ pub enum Error {
         source: io::Error,
     },
     /// `mkfs` failed, with this message.
-    #[error("mkfs.ext4: {0}; give --loop more room")]
+    #[error("cannot format the private disc: mkfs.ext4: {0}; give --loop more room")]
     Format(String),
     /// The kernel refused the mount.
-    #[error("cannot mount the private disc: {0}; --loop takes root and the kernel's loop devices")]
+    #[error("cannot mount the private disc: {0}; --loop needs root and the kernel's loop devices")]
     Mount(io::Error),
     /// A part of the directory could not be copied.
     #[error("cannot copy {}: {source}; give --loop more room, or make it readable to you", .path.display())]
@@ -83,7 +83,7 @@ pub enum Error {
     #[error("{} still leads to the machine's own disc; give another --data", .0.display())]
     Beside(PathBuf),
     /// The kernel refused to set the readahead.
-    #[error("cannot set the readahead of the private disc: {0}")]
+    #[error("cannot set the readahead of the private disc: {0}; run again without --loop")]
     Readahead(io::Error),
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn enter(
     let place = path_of(&below).map_err(wrong)?;
     if place == Path::new("/") {
         // A mount over the root is below it, so its name would still lead to the machine's disc.
-        return Err(wrong(io::Error::other("it is the root of all")));
+        return Err(wrong(io::Error::other("it is the root directory")));
     }
     let ruled = files::may_rule(&below);
     ruled.map_err(|source| Error::NotYours { path: directory.to_owned(), source })?;

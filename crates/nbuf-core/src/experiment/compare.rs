@@ -42,13 +42,13 @@ pub enum CompareError {
     NoRecommendation(Which),
     /// They did not do the same.
     #[error(
-        "the command of A ended with status {a}, that of B with {b}: a command that ends early needs \
-         less; make both again"
+        "the command of A ended with status {a}, the command of B with {b}: a command that ends early \
+         needs less; make both again"
     )]
     Status {
-        /// Of A.
+        /// The status of A.
         a: i32,
-        /// Of B.
+        /// The status of B.
         b: i32,
     },
 }

@@ -82,7 +82,7 @@ pub enum DocumentError {
     #[error("is no JSON document ({0})")]
     Json(serde_json::Error),
     /// It has no field `schema`.
-    #[error("does not say that its schema is {wanted}")]
+    #[error("does not name the schema {wanted}")]
     NoSchema {
         /// The schema to be read.
         wanted: &'static str,
@@ -185,7 +185,7 @@ mod tests {
         for (text, want) in [
             (" \n", "is empty"),
             ("{", "is no JSON document ("),
-            ("[]", "does not say that its schema is nbuf.sweep/1"),
+            ("[]", "does not name the schema nbuf.sweep/1"),
             (r#"{"schema":"nbuf.sweep/1"}"#, "is not a whole document (missing field"),
         ] {
             let error = read::<SweepDocument>(text.as_bytes()).unwrap_err().to_string();

@@ -12,7 +12,7 @@ const COMPARED: f64 = 0.90;
 /// How far the pages read may be from the pages touched to be called the same.
 const SAME: f64 = 0.05;
 
-/// Of a curve with a knee at point `knee`, recommended as `cache`; `ceiling` where it is larger.
+/// The reason for `cache`, the knee of a curve at point `knee`; `ceiling` where it is larger.
 pub(super) fn knee(
     misses: &MissCurve,
     curve: &Curve,
@@ -51,7 +51,7 @@ pub(super) fn knee(
     }
 }
 
-/// Of a curve from which there is nothing to gain.
+/// The reason where more cache gains nothing.
 pub(super) fn nothing(misses: &MissCurve, curve: &Curve) -> String {
     let (Some((smallest, most)), Some((largest, least))) = (misses.0.first(), misses.0.last())
     else {

@@ -191,8 +191,8 @@ impl Recommend {
     }
 }
 
-/// The runs under one limit: what was predicted, what the kernel counted. Of several runs the
-/// medians, whatever is measured; one that was killed speaks for all of them.
+/// The runs under one limit: the prediction, and what the kernel counted. Every measurement of several
+/// runs is their median; if one was killed, all count as killed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Verified {
@@ -235,7 +235,7 @@ pub struct Verified {
     /// Whether the kernel OOM-killed it: the limit is below the floor.
     #[serde(default)]
     pub killed: bool,
-    /// Of the command.
+    /// The exit status of the command.
     #[serde(default)]
     pub exit_status: i32,
     /// File pages charged to the group when the command had ended.

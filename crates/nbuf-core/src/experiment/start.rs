@@ -41,7 +41,7 @@ pub enum StartError {
     Mounts(private::Error),
     /// The rights of the caller cannot be taken on.
     #[error(
-        "cannot become the user who called sudo; look at SUDO_UID and SUDO_GID, or say --as-root"
+        "cannot become the user who called sudo; check SUDO_UID and SUDO_GID, or give --as-root"
     )]
     Caller(#[source] io::Error),
     /// Capabilities stay that should go.
@@ -52,8 +52,8 @@ pub enum StartError {
     HoldBack(#[source] io::Error),
     /// The environment names no user or group.
     #[error(
-        "{name} is `{text}`, which is no number of a user or group; call nbuf by sudo itself, or \
-         say --as-root"
+        "{name} is `{text}`, which is no number of a user or group; run nbuf with sudo directly, or \
+         give --as-root"
     )]
     Number {
         /// The variable.

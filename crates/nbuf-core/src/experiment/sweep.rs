@@ -156,7 +156,7 @@ pub fn samples_to_differ(values: usize) -> u32 {
         .map_or(64, i32::unsigned_abs)
 }
 
-/// Of a round: now, and with the value before.
+/// The samples of a round, each with the sample of the round before.
 fn pairs(before: &[f64], samples: &[f64]) -> Vec<(f64, f64)> {
     samples.iter().zip(before).map(|(&now, &then)| (now, then)).collect()
 }

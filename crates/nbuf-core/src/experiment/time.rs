@@ -67,7 +67,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of a recorded workload. Nothing where the recording waited for no disc, no sample is given
+    /// The times of a recorded workload. Nothing where the recording waited for no disc, no sample is given
     /// and no rate, nor where the command was stopped at each call and not timed otherwise.
     pub fn of(stream: &Stream, facts: &Facts, probed: &[Sample], rate: Rate) -> Option<Self> {
         if stream.len() > TOUCHES_MAX || facts.run_ns().is_none() {

@@ -85,7 +85,7 @@ pub enum Error {
     #[error(transparent)]
     Command(#[from] command::Error),
     /// A limit was refused, most likely because it is below what the group needs to exist.
-    #[error("the kernel refuses a limit of {limit}: {source}")]
+    #[error("the kernel refuses a limit of {limit}: {source}; run again, or use --no-verify")]
     Limit {
         /// The limit.
         limit: Bytes,
@@ -94,8 +94,8 @@ pub enum Error {
     },
     /// A target of stalls, on a kernel that does not count them.
     #[error(
-        "this kernel does not count how long tasks wait for memory (psi=1 on its command line \
-         changes that); state the target as slowdown=1.1"
+        "this kernel does not measure waits for memory: boot it with psi=1, or give \
+         the target slowdown=1.1"
     )]
     NoPressure,
     /// Processes left the group: no limit held them.

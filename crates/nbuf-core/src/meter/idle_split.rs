@@ -6,7 +6,7 @@
 //! A task waits for a disc if it sleeps where no signal wakes it, no program ends that sleep, and a request of
 //! any task was with a device meanwhile. A parent that waits for `vfork`, or a thread that waits for a lock, is
 //! woken by a program. All this is known only afterwards, so an interval is summed at its end.
-//! Of the waits that go on past the end, the latest count, up to the kernel's number of tasks that wait for
+//! The latest of the waits that go on past the end count, up to the kernel's number of tasks that wait for
 //! block devices.
 //! Cost: a word for each change of an interval, and one sort of them.
 //! Source: Saltzer, "Multics Performance", 1969, "idle time: true idle, multiprogramming idle".
@@ -36,7 +36,7 @@ pub(crate) enum Change {
 pub(crate) struct Idle {
     /// Idle time of all processors together.
     pub all_ns: u64,
-    /// Of it, while tasks waited for a disc.
+    /// The part of `all_ns` in which tasks waited for a disc.
     pub multiprogramming_ns: u64,
     /// Time of all tasks together in waits for a disc.
     pub waits_ns: u64,

@@ -37,7 +37,7 @@ impl Cell {
         Some(Kind::ALL[at])
     }
 
-    /// Of all kinds.
+    /// The pages of all kinds.
     pub fn total(&self) -> u64 {
         self.pages.iter().fold(0, |sum, &pages| sum.saturating_add(pages))
     }

@@ -16,7 +16,7 @@ use crate::units::{Bytes, whole};
 const SAMPLES_MAX: usize = 1 << 14;
 /// What a kernel event costs the command that causes it (docs/cost.md).
 const EVENT_NS: u64 = 700;
-/// Of the time of a recording, the most that is believed to be its own cost.
+/// The largest share of a recording's time that is believed to be its own cost.
 const OVERHEAD_MAX: f64 = 0.25;
 /// A fault waits so long where no read has shown how long a wait is.
 const FAULT_NS: u64 = 100_000;
@@ -38,7 +38,7 @@ struct Task {
     last_ns: i64,
     /// What it, and what ran before it, waited.
     waited_ns: u64,
-    /// Of the pages it put in since its last touch: when, how many, where they end, and for which
+    /// The pages it put in since its last touch: when, how many, where they end, and for which
     /// request.
     filled_ns: i64,
     filled_pages: u32,

@@ -93,7 +93,7 @@ pub enum Error {
     #[error(transparent)]
     Pattern(#[from] pattern::Error),
     /// The path does not support reading, or writing.
-    #[error("`{path}` does not {}; ask for one that does", verb(*.direction))]
+    #[error("`{path}` cannot {}; give a path that can", verb(*.direction))]
     Direction {
         /// The path's name in the table.
         path: &'static str,
@@ -119,10 +119,10 @@ pub enum Error {
         depth: u32,
     },
     /// The block exceeds the limit of one call.
-    #[error("a block of {0} bytes is more than a call is given here; give at most 1073741824")]
+    #[error("a block of {0} bytes is too large for one call; give at most 1073741824")]
     Block(usize),
     /// The file is shorter than the pattern.
-    #[error("the file has {has_bytes} bytes of {wanted_bytes}; make it longer or ask for less")]
+    #[error("the file has {has_bytes} bytes, and {wanted_bytes} are needed; make it longer, or give less")]
     Short {
         /// The size of the file.
         has_bytes: u64,

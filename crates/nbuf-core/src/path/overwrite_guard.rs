@@ -23,7 +23,7 @@ pub enum Error {
     #[error("it is {0}; name a file")]
     Kind(&'static str),
     /// The file holds data that overwriting would lose.
-    #[error("nbuf did not write what is in it; name another file, or use --force")]
+    #[error("nbuf did not write its content; name another file, or use --force")]
     NotOurs,
     /// The system refused a call.
     #[error("{0}; name a file where you may write")]

@@ -65,7 +65,7 @@ pub enum Error {
     #[error("a block of 0 bytes moves nothing; give a block size of at least 1")]
     EmptyBlock,
     /// A stride of no bytes, so every operation would be at the same place.
-    #[error("a stride of 0 bytes leads nowhere; give one of at least 1, or read in sequence")]
+    #[error("a stride of 0 bytes stays in one place; give one of at least 1, or read in sequence")]
     EmptyStride,
     /// A number so large that sums of offsets would overflow.
     #[error("{0} bytes are more than a file can have; give at most 4611686018427387904")]

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use rustix::ioctl::opcode;
 
-// Of these the kernel numbers some without a direction or size.
+// The kernel numbers some of these without a direction or size.
 const BLKROGET: libc::Ioctl = 0x125e;
 const BLKSSZGET: libc::Ioctl = 0x1268;
 const BLKDISCARD: libc::Ioctl = 0x1277;

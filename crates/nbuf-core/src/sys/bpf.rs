@@ -46,7 +46,7 @@ pub(crate) struct Instruction {
     pub code: u8,
     /// Destination in the lower half, source in the upper.
     pub registers: u8,
-    /// Of a jump, or into memory.
+    /// The distance of a jump, or the offset of an access to memory.
     pub offset: i16,
     /// A constant.
     pub immediate: i32,
@@ -198,8 +198,8 @@ impl Program {
     /// Loads a program that takes nothing and is run by hand.
     ///
     /// # Errors
-    /// `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or root. Of a program that failed the check, what the
-    /// kernel says of it.
+    /// `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or root. If the program fails the check, the error
+    /// is the kernel's log of it.
     pub(crate) fn load(code: &[Instruction]) -> io::Result<Self> {
         Ok(Self { descriptor: load(&[(0, PROGRAM_TYPE_RAW_TRACEPOINT)], code)? })
     }

@@ -10,13 +10,13 @@ use std::os::fd::AsRawFd;
 pub struct Cached {
     /// In the page cache.
     pub resident: u64,
-    /// Of these, not yet written.
+    /// Those of `resident` that are not yet written.
     pub dirty: u64,
-    /// Of these, being written.
+    /// Those of `resident` that are being written.
     pub writeback: u64,
     /// Evicted, as far as the kernel remembers.
     pub evicted: u64,
-    /// Of these, so recently that a new read would put them among the active pages.
+    /// Those evicted so recently that a new read would put them among the active pages.
     pub recently_evicted: u64,
 }
 

@@ -46,7 +46,7 @@ struct Map {
 }
 
 impl Extents {
-    /// Of a file. An error where the file system does not tell (tmpfs, many on networks).
+    /// The extents of a file. An error where the file system does not report them (tmpfs, many on networks).
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let mut found = Self::default();
         let mut start = 0;

@@ -52,7 +52,7 @@ pub enum Refused {
     },
     /// It is another device.
     #[error(
-        "{} is a {kind} device: copy what is wanted of it into a file, and name that",
+        "{} is a {kind} device: copy the part you need into a file, and name that file",
         name(path)
     )]
     Device {
@@ -62,7 +62,7 @@ pub enum Refused {
         kind: &'static str,
     },
     /// It has a name, and yet only programs can connect to it.
-    #[error("{} is a socket: have a program read it, and send that through a pipe", name(path))]
+    #[error("{} is a socket: read it with another program, and send its output through a pipe", name(path))]
     Socket {
         /// Which one.
         path: PathBuf,

@@ -22,12 +22,12 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread alone.
+    /// The usage of the calling thread alone.
     pub(crate) fn of_thread() -> io::Result<Self> {
         Self::of(libc::RUSAGE_THREAD)
     }
 
-    /// Of all threads of this process, ended ones too.
+    /// The usage of all threads of this process, ended ones too.
     pub(crate) fn of_process() -> io::Result<Self> {
         Self::of(libc::RUSAGE_SELF)
     }

@@ -31,7 +31,7 @@ pub(super) struct State {
     time_ns: i64,
     file: u32,
     task: u32,
-    /// Of the last demand.
+    /// The request of the last demand.
     request: u32,
     slots: [Slot; SLOTS],
 }

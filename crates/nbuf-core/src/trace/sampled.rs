@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Pages that are in the sample together: `1 << CHUNK_SHIFT`. Of more, samples are poor.
+/// Pages that are in the sample together: `1 << CHUNK_SHIFT`. With more, samples are poor.
 pub(crate) const CHUNK_SHIFT: u8 = 3;
 /// All pages are in the sample.
 pub(crate) const ALL: u64 = 1 << 32;
@@ -17,7 +17,7 @@ pub(crate) const FACTORS: [u64; 4] =
 /// Which pages are in a trace, and what is known of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampled {
-    /// Of 2^32 hashes, those below this are in the sample.
+    /// Hashes below this, out of 2^32, are in the sample.
     pub hashes: u64,
     /// Page accesses of all files, in the sample or not.
     pub accesses: u64,
@@ -35,7 +35,7 @@ impl Sampled {
     }
 }
 
-/// Of a chunk of a file, below 2^32.
+/// The hash of a chunk of a file, below 2^32.
 pub(crate) fn hash(device: u32, inode: u64, chunk: u64) -> u64 {
     let [of_file, of_device, first, second] = FACTORS;
     let file = inode.wrapping_mul(of_file) ^ u64::from(device).wrapping_mul(of_device);

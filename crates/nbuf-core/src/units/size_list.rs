@@ -44,7 +44,7 @@ pub enum SizeListError {
     )]
     Grammar(String),
     /// The range contains no size.
-    #[error("the range `{0}` has no sizes: its end is below its beginning, or its step is nothing")]
+    #[error("the range `{0}` has no sizes: its end is below its beginning, or its step is 0")]
     Empty(String),
     /// The list exceeds the maximum number of sizes.
     #[error("more than {SIZES_MAX} sizes: write a larger step")]
@@ -57,7 +57,7 @@ pub enum SizeListError {
     NoUnit(u64),
     /// The list has shares, but the trace can be read only once.
     #[error(
-        "a share such as 10% is known when the trace was read, and a pipe is read once: write pages \
+        "a share such as 10% needs the length of the trace, and a pipe is read once: write pages \
          or bytes, or give a file"
     )]
     Once,

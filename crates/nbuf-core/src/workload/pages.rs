@@ -87,7 +87,7 @@ pub struct KeyRange {
 pub struct Ahead {
     /// Accesses of keys.
     pub keys: u64,
-    /// Of these, those of the longest request.
+    /// Those of the longest request.
     pub longest: u64,
 }
 

@@ -30,10 +30,10 @@ pub enum StageError {
         trouble: Box<Trouble>,
     },
     /// A disc lacks a file that the experiment needs.
-    #[error("there is no {0}")]
+    #[error("the images have no {0}")]
     NoFile(&'static str),
     /// A kernel was not assembled.
-    #[error("the guest made no /usr/sys/nbuf.{0}: the images hold other sources than are known")]
+    #[error("the guest made no /usr/sys/nbuf.{0}: the images hold sources that nbuf does not support")]
     NoKernel(u16),
 }
 

@@ -51,7 +51,7 @@ class Verification(SizeResult):
 
 
 def program() -> str:
-    """The path of the program: that of NBUF_PROGRAM, of this installation, or of PATH."""
+    """The path of the program: from NBUF_PROGRAM, this installation, or PATH."""
     named = os.environ.get("NBUF_PROGRAM")
     if named:
         return named
@@ -166,7 +166,7 @@ def record(
         words += ["--for", f"{seconds}s"]
     if cmd is not None:
         words += ["--", *_arguments(cmd)]
-    # The output of the command is that of this process.
+    # The command writes to the output of this process.
     done = _call(words, None)
     if not Path(out).exists():
         raise _failed(done)

@@ -24,7 +24,7 @@ Examples:
 Under sudo the command runs as the user who called sudo, and the trace is that user's.
 
 Exit status:
-  that of the command; 128+n when signal n killed it or nbuf
+  the command's; 128+n when signal n killed it or nbuf
   2    usage error
   125  nbuf failed; standard error says why
   126  the command cannot be executed
@@ -128,8 +128,8 @@ fn tell(recorded: &RecordDocument) {
     let RecordDocument { events, lost, files, warnings, output, .. } = recorded;
     if *lost > 0 {
         say(format_args!(
-            "LOST {lost} of {events} events: whatever is derived from this trace is too low; record again \
-             with less else running"
+            "LOST {lost} of {events} events: all counts from this trace are too low; record again \
+             with fewer programs running"
         ));
     }
     for warning in warnings {

@@ -31,7 +31,7 @@ const CURVE: [Word; 4] = [
 
 /// The words of the answer.
 const ANSWER: [Word; 4] = [
-    ("Proved", "the command ran again with this limit, and did what was predicted"),
+    ("Proved", "the runs that verified this limit filled as many pages as predicted"),
     ("much", "what the next smaller limit costs, by a run"),
     ("cache", "the part of the limit that holds pages of files"),
     ("anonymous", "the memory of the program itself, which it needs whatever the cache"),

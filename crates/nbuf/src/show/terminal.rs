@@ -16,7 +16,7 @@ impl Terminal {
         (columns > 0).then(|| usize::from(columns).clamp(20, 120))
     }
 
-    /// Of standard output; 80 columns without colour where that is no terminal.
+    /// The terminal of standard output; 80 columns without colour where that is no terminal.
     pub(crate) fn of_output() -> Self {
         let terminal = console::Term::stdout();
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

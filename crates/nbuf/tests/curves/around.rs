@@ -50,7 +50,7 @@ fn objects_expire_unless_they_are_written_in_time() {
         (&["--ttl", "1h", "--size", "1KiB", "timeless.csv"], 125, "no time passes in it"),
         (&["--ttl", "trace", "--size", "1KiB", "timeless.csv"], 125, "has a time to live (csv)"),
         (&["--ttl", "soon", "lives.csv"], 2, "write trace for those of the trace"),
-        (&["--ttl", "1h", "--policy", "opt", "lives.csv"], 125, "does not know times to live"),
+        (&["--ttl", "1h", "--policy", "opt", "lives.csv"], 125, "has no rule for times to live"),
     ];
     refused(&place, &cases);
 }

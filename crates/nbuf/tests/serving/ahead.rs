@@ -85,7 +85,7 @@ fn clients_read_the_same_bytes_with_readahead() {
     drop(client);
     output("qemu-io", &["-f", "raw", "-c", "read -P 119 65536 4096", &uri]);
     let ahead = &stats(&place)["readahead"];
-    // Of 512 pages; every other one was there, which is the least that carries a stream on.
+    // There are 512 pages; every other one was there, which is the least that carries a stream on.
     assert!(ahead["used"].as_u64().unwrap() > 300, "{ahead}");
     let text = place.nbuf(["serve", "stats", "socket"]).output().unwrap().stdout;
     assert!(String::from_utf8(text).unwrap().contains("\nahead     "));

@@ -183,7 +183,7 @@ fn a_server_behind_that_is_not_the_right_one_is_refused() {
     assert_eq!(backend.server.end().0, 0);
     let plain = Server::start(&place, &disc, &["--size", "64KiB"]);
     let uri = sealed_uri(&plain.socket);
-    refused(&place, &uri, &trust, &["the server has no TLS", "anything in plain"]);
+    refused(&place, &uri, &trust, &["the server has no TLS", "nbuf sends nothing without it"]);
     refused(&place, "nbds://localhost:1/", &trust, &["refused", "start it first"]);
     refused(
         &place,

@@ -92,7 +92,7 @@ fn addresses_of_a_service_manager_are_checked_as_others() {
     };
     refused(open, 2, "no loopback address");
     let file = fs::File::create(place.path("file")).unwrap();
-    refused(file.into(), 125, "look at the unit of the socket");
+    refused(file.into(), 125, "check the unit of the socket");
     let connected = TcpStream::connect(one.local_addr().unwrap()).unwrap();
     refused(connected.into(), 125, "write Accept=no");
     // Sockets of another process are left alone.
@@ -156,7 +156,7 @@ fn a_file_of_settings_is_checked_and_touches_nothing() {
     check(right, &["--size", "1MiB", "--policy", "lru"], 0, "1.00 MiB: lru, write back");
     check("sise = '64KiB'\n", &[], 2, "disc.toml: line 1: unknown key `sise`");
     check(&format!("{right}\nclients = 'many'\n"), &[], 2, "disc.toml: line 5: ");
-    check("size = '64KiB'\n", &[], 2, "which disc? give --disc, or `disc` in the file");
+    check("size = '64KiB'\n", &[], 2, "no disc is given: give --disc, or `disc` in the file");
     check(&format!("{right}socket = 'absent/socket'\n"), &[], 2, "absent: No such file");
     check("disc = 'file:absent.img'\nsize = '1MiB'\n", &[], 2, "absent.img: No such file");
     check("disc = 'nbd:unix:disc.img'\nsize = '1MiB'\n", &[], 2, "no socket");
@@ -216,7 +216,7 @@ fn a_signal_has_the_file_read_again() {
     write("size = 'much'\n");
     server.signal(libc::SIGHUP);
     let line = next();
-    assert!(line.contains("config: not used, all stays as it is: ") && line.contains("line 3"));
+    assert!(line.contains("config: not used, nothing was changed: ") && line.contains("line 3"));
     assert!(client.read(4096, 4096).unwrap() == [2; 4096]);
     ends_well(&mut server);
 }

@@ -38,7 +38,7 @@ impl Apart {
             let group = parent.join(&name);
             match fs::create_dir(&group) {
                 Ok(()) => this.groups.push(group),
-                // Of an earlier process with our number, most likely.
+                // It is most likely from an earlier process with our number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     panic!("{} is there already; remove it", group.display())
                 }

@@ -89,8 +89,7 @@ impl Measured {
         }
     }
 
-    /// Of the windows with a next one, those whose next one is in their band, at half of the cache. And how many had
-    /// one.
+    /// Windows whose next one is in their band, at half of the cache, and windows that have a next one.
     fn coverage(&self) -> (usize, usize) {
         let cache =
             self.cells.iter().find(|cell| cell.part == 50).map_or(0, |cell| cell.cache_bytes);

@@ -64,7 +64,7 @@ pub struct Lookup {
     pub rest: Option<Span>,
     /// Units that were looked for so that they be served.
     pub units: u32,
-    /// Of these, those that were there.
+    /// Those of `units` that were there.
     pub unit_hits: u32,
     /// What it cost.
     pub work: Work,

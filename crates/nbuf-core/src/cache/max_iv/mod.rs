@@ -17,8 +17,8 @@
 //!
 //! The last row is the one deviation. The listing evicts for a write of EOF that failed, and does nothing
 //! for one that succeeded, so that a sector in the cache would hide the mark ([`Rules::LISTING`] does it
-//! that way, and a test shows what comes of it). Of records that are advanced or backspaced the notes
-//! say that nothing is cached on them, the listing that they are served: both hold here, since serving is
+//! that way, and a test shows what comes of it). The notes cache nothing for a record that is advanced or
+//! backspaced; the listing serves such a record. Both hold here, since serving is
 //! not caching. Where the listing takes the oldest entry for a new sector, it does not say that the
 //! entry is the youngest then; it is here, or the next sector would take the same entry.
 //!
@@ -127,7 +127,7 @@ const SECTOR_WORDS_U32: u32 = 128;
 
 /// A request failed at the disc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the disc reports an error; what was asked for may have been done in part")]
+#[error("the disc reports an error; the operation may be done in part")]
 pub struct Failed;
 
 /// What can be done one way or the other.

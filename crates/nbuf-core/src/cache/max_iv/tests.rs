@@ -183,7 +183,7 @@ fn the_listing_hides_an_end_of_file() {
         (words[0], marks.eof)
     };
     assert_eq!(seen(Rules::DEFAULT), (EOF_WORD, true));
-    assert_eq!(seen(Rules::LISTING), (5, false), "the mark is on the disc, and nobody sees it");
+    assert_eq!(seen(Rules::LISTING), (5, false), "the mark is on the disc, and no user sees it");
 }
 
 #[test]

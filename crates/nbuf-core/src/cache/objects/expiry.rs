@@ -32,7 +32,7 @@ pub enum Expired {
 /// Why a text says nothing of expired objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` does not say what becomes of expired objects: write evict, which keeps their bytes until they are evicted, \
+    "`{0}` is no rule for expired objects: write evict, which keeps their bytes until they are evicted, \
      or free, which frees them at once"
 )]
 pub struct ExpiredError(String);

@@ -76,7 +76,7 @@ mod tests {
             }
         }
         assert_eq!(entered.len(), ranges.len());
-        // Of two that overlap, the first that came was the first that entered.
+        // If two overlap, the first that came was the first that entered.
         let mut place = vec![0; ranges.len()];
         for (at, &number) in entered.iter().enumerate() {
             place[number as usize] = at;

@@ -88,7 +88,7 @@ fn start_tls(line: &mut Line, trust: &Trust, name: &str) -> io::Result<()> {
     let (kind, payload) = answer(line)?;
     if kind != reply::ACK || !payload.is_empty() {
         return Err(io::Error::other(
-            "the server has no TLS, and is not asked for anything in plain",
+            "the server has no TLS, and nbuf sends nothing without it",
         ));
     }
     line.secure(trust, name)
@@ -111,7 +111,7 @@ pub(super) fn handshake(
     let client = u32::from(flags & (wire::FIXED_NEWSTYLE | wire::NO_ZEROES));
     line.write_all(&client.to_be_bytes())?;
     if let Some(name) = &remote.tls_name {
-        let missing = || io::Error::other("no certificates say which servers are trusted");
+        let missing = || io::Error::other("no certificates of trusted servers are given");
         start_tls(line, trust.ok_or_else(missing)?, name)?;
     }
     let export = remote.export.as_bytes();

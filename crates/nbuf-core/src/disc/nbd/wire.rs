@@ -140,7 +140,7 @@ pub(crate) struct Header {
     pub(crate) command: u16,
     pub(crate) cookie: u64,
     pub(crate) offset: u64,
-    /// Of more than 32 bits only in [`Form::Extended`].
+    /// More than 32 bits only in [`Form::Extended`].
     pub(crate) length: u64,
 }
 

@@ -37,7 +37,7 @@ const BEST: usize = 8;
 const NEAR: f64 = 3.0;
 /// Below this nothing is advised.
 pub const GAIN: f64 = 1.1;
-/// Of ways this close to the fastest one, another may be advised.
+/// A way this close to the fastest one may be advised instead.
 const TIE: f64 = 1.05;
 /// Larger blocks that are tried in sequence.
 const LARGER: [u64; 2] = [4096, 65536];

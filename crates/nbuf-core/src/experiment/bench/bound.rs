@@ -46,7 +46,7 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// Of a row, on a machine with this rate of copies within its caches, and these bytes of the last of them;
+    /// The bound of a row on a machine whose caches copy at this rate and whose last cache has these bytes;
     /// 0 is not known.
     pub(super) fn of(row: Did<'_>, (copy_rate, cache_bytes): (f64, u64)) -> Self {
         let is_large = cache_bytes > 0 && row.size_bytes > cache_bytes;

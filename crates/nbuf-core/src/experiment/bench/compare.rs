@@ -96,9 +96,10 @@ pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
 /// Where the two rows of a pair come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Runs {
-    /// Of one run: they took turns, and had the same company.
+    /// Both belong to one run: they took turns, and had the same company.
     One,
-    /// Of two. Where hardly a sample was clean, what else ran is measured, and it comes and goes.
+    /// They belong to two runs. Where hardly a sample was clean, the measurement includes other
+    /// programs, which come and go.
     Two {
         /// What the processor did faster or slower in one of them.
         moved: f64,

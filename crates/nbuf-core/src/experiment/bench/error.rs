@@ -68,11 +68,11 @@ pub enum Error {
     },
     /// A file that was made is lost.
     #[error(
-        "a file of the tests cannot be written again ({0}); run it again, or elsewhere with --dir"
+        "cannot write a test file again ({0}); run again, or give another directory with --dir"
     )]
     File(#[source] io::Error),
     /// A child cannot be started or read from.
-    #[error("a process for a test cannot be run ({0}); try again when the machine has room")]
+    #[error("cannot run the process of a test ({0}); free memory or raise `ulimit -u`, and run again")]
     Child(#[source] io::Error),
     /// The observer could not take a sample.
     #[error(transparent)]
@@ -89,7 +89,7 @@ pub enum Error {
     /// Two rows were measured through different C libraries, whose calls and buffers differ.
     #[error(
         "{} was measured with {a_library} and {} with {b_library}: libraries differ in calls and buffers; \
-         measure both with one",
+         measure both with one library",
         .a.display(),
         .b.display()
     )]

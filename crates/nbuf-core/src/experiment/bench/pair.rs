@@ -2,7 +2,7 @@
 //! gives for a test against itself.
 //!
 //! Each process gives one number and a pair the ratio of two; the median over the pairs is the
-//! answer, with its bootstrap interval. Of what is in memory the number is the best of a few short
+//! answer, with its bootstrap interval. Where the data is in memory, the number is the best of a few short
 //! clean samples: what disturbs makes it slower, never faster, and many short processes leave less
 //! noise than a few long ones (`docs/experiments/cs61.md` has the figures of other designs). What comes
 //! from a device varies by itself, and its number is the median. The floor is measured in the same run,

@@ -40,13 +40,13 @@ pub struct AccessPattern {
 pub enum PatternError {
     /// A part that was not understood.
     #[error(
-        "`{0}` is no part of a pattern: write a size of block, `stride SIZE` or `random` or \
-         `sequential`, `read` or `write` or `append`, `hot` or `cold`, `file SIZE`, `touches SIZE` or \
-         `touches N%`, `depth N`, with commas: 4KiB, random, cold, file 1GiB, touches 4MiB"
+        "`{0}` is no part of a pattern: write parts with commas, such as 4KiB, random, cold, file 1GiB; \
+         the parts are SIZE, `stride SIZE`, `random`, `sequential`, `read`, `write`, `append`, `hot`, \
+         `cold`, `file SIZE`, `touches SIZE`, `touches N%` and `depth N`"
     )]
     Part(String),
     /// More than one call moves.
-    #[error("a block of {0} is more than one call is given here; give at most 1 GiB")]
+    #[error("a block of {0} is too large for one call; give at most 1 GiB")]
     Block(Bytes),
     /// Nothing would be moved.
     #[error(
@@ -73,7 +73,7 @@ pub enum PatternError {
     Touches,
     /// More is touched than there is.
     #[error(
-        "`touches` names more than the file of {file} has; give less, or a larger file: file SIZE"
+        "`touches` is larger than the file of {file}; give less, or a larger file: file SIZE"
     )]
     TouchesMore {
         /// The file.
@@ -83,7 +83,7 @@ pub enum PatternError {
     #[error("`touches` takes a share above 0 and at most 100 %, or a size; give one: touches 25%")]
     TouchesShare,
     /// Two parts say what one can.
-    #[error("`{0}` says the {1} a second time; leave one out")]
+    #[error("`{0}` gives the {1} a second time; leave one out")]
     Twice(String, &'static str),
     /// Not as many.
     #[error("a depth of {0} is out of range; give 1 to 1024")]
@@ -262,7 +262,7 @@ mod tests {
         let block = asked("16MiB, sequential");
         assert!(block.on(64 << 20).is_ok());
         for (asked, want) in
-            [(much, "`touches` names more"), (block, "a block of 16.0 MiB does not")]
+            [(much, "`touches` is larger"), (block, "a block of 16.0 MiB does not")]
         {
             assert!(asked.on(COURSE_BYTES).unwrap_err().to_string().starts_with(want), "{asked}");
         }
@@ -306,11 +306,11 @@ mod tests {
             ("1, write, touches 10%", "`touches` is for reads"),
             ("4KiB, stride 512", "blocks of 4.00 KiB overlap at a stride of 512 B"),
             ("1, depth 0", "a depth of 0"),
-            ("4KiB, random, sequential", "`sequential` says the order a second time"),
+            ("4KiB, random, sequential", "`sequential` gives the order a second time"),
             ("4KiB, hot, 512", "`512` says the block a second time"),
             ("4KiB, touches 150%", "`touches` takes a share above 0 and at most 100 %"),
             ("4KiB, touches 0%", "`touches` takes a share above 0"),
-            ("4KiB, file 1MiB, touches 4MiB", "`touches` names more than the file of 1.00 MiB has"),
+            ("4KiB, file 1MiB, touches 4MiB", "`touches` is larger than the file of 1.00 MiB"),
         ] {
             let error = text.parse::<AccessPattern>().unwrap_err().to_string();
             assert!(error.starts_with(part), "{text}: {error}");

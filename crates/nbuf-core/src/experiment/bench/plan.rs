@@ -24,9 +24,9 @@ pub(super) struct Plan {
     pub has_floor: bool,
     /// Comparisons, each kind with its floor.
     pub comparisons: Vec<Comparison>,
-    /// Of what is in memory.
+    /// The design for data in memory.
     pub memory: Design,
-    /// Of what comes from a device.
+    /// The design for data from a device.
     pub device: Design,
     /// Lines to lay: path, whether it writes, state.
     pub models: Vec<(&'static str, bool, State)>,

@@ -38,7 +38,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// A file of this many bytes of data, all of it on the disc. Of 0 bytes, one that is to grow.
+    /// A file of this many bytes of data, all of it on the disc. A file of 0 bytes is to grow.
     pub(super) fn make(directory: &Path, size_bytes: u64) -> Result<Self, Error> {
         let unusable = |cause| Error::of_directory(directory, size_bytes, cause);
         let file = nameless(directory).map_err(unusable)?;

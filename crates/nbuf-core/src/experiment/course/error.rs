@@ -11,10 +11,10 @@ use crate::sys::input::Refused;
 #[non_exhaustive]
 pub enum Error {
     /// Nothing can be moved so.
-    #[error("-n, -b and -s")]
+    #[error("cannot use these -n, -b and -s")]
     Pattern(#[from] pattern::Error),
     /// A block is larger than any buffer.
-    #[error("-b {block_bytes} is more than is moved at once here; give at most {most}")]
+    #[error("-b {block_bytes} is too large for one call; give at most {most}")]
     Block {
         /// The block.
         block_bytes: u64,
@@ -63,7 +63,7 @@ pub enum Error {
     NotRegular(PathBuf),
     /// It has too few bytes.
     #[error(
-        "{} has {has} bytes of {wants}; write more with `nbuf writer`, or give -n {has}",
+        "{} has {has} bytes, and the test needs {wants}; write more with `nbuf writer`, or give -n {has}",
         .path.display()
     )]
     Short {

@@ -13,7 +13,7 @@ use crate::workload::source::SourceError;
 pub enum Error {
     /// A policy that small caches do not stand for.
     #[error(
-        "--sample does not draw w-tinylfu: its sketch has a power of two of counters, so small caches \
+        "--sample cannot draw w-tinylfu: its sketch has a power of two of counters, so small caches \
          do not stand for large ones; leave it or --sample out"
     )]
     SampleOfSketch,
@@ -129,7 +129,7 @@ pub enum Error {
     },
     /// The optimum has no bounds where objects expire.
     #[error(
-        "opt over objects does not know times to live: leave opt out of --policy, or leave --ttl out"
+        "opt over objects has no rule for times to live: leave opt out of --policy, or leave --ttl out"
     )]
     OptExpires,
     /// The optimum counts every access.
@@ -185,7 +185,7 @@ pub enum Error {
     #[error("a pipe can be read only once: sample it with one page size")]
     PipeOnce,
     /// The trace has no requests.
-    #[error("{name} has no requests: there is nothing to measure")]
+    #[error("{name} has no requests, so there is no curve: name another trace")]
     Empty {
         /// The trace.
         name: String,

@@ -140,7 +140,7 @@ pub enum Error {
         own: &'static str,
     },
     /// Rows that are not there.
-    #[error("the plan has the rows 1..{rows}, not {first}..{last}")]
+    #[error("the plan has the rows 1..{rows}, not {first}..{last}: give rows of the plan")]
     Rows {
         /// Rows of the plan.
         rows: usize,
@@ -183,7 +183,7 @@ pub enum Error {
         source: io::Error,
     },
     /// An engine ended before all rows were done.
-    #[error("{runner} failed: {text}; what is finished is kept, and the same command continues")]
+    #[error("{runner} failed: {text}; finished tasks are kept, and the same command continues")]
     Engine {
         /// The runner.
         runner: &'static str,

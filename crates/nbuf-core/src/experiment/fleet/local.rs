@@ -33,7 +33,7 @@ const STEP_ACCESSES: u64 = 1_000_000;
 pub struct Worked {
     /// Tasks that are done.
     pub done: usize,
-    /// Of these, those that were done before.
+    /// Those of `done` that an earlier run did.
     pub before: usize,
     /// Tasks that failed.
     pub failed: usize,

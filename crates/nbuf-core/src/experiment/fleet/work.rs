@@ -41,7 +41,7 @@ pub(super) enum Failed {
     Input(#[from] Error),
     #[error("{0} has changed since the plan: plan again")]
     Changed(String),
-    #[error("{0} has no requests: nothing to measure")]
+    #[error("{0} has no requests to measure: leave it out")]
     Empty(String),
     #[error("inputs of host {0} have no times, so they cannot be merged: give --by directory")]
     NoTimes(String),
@@ -85,7 +85,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, String> {
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(format!("a defect of nbuf: {}; please report it", text.unwrap_or("no words")))
+            Err(format!("a defect of nbuf: {}; please report it", text.unwrap_or("no message")))
         }
     }
 }

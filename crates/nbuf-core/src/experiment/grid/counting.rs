@@ -87,7 +87,7 @@ impl Counting {
         };
         let mut engines: Vec<_> =
             self.cells.iter_mut().flat_map(|cell| &mut cell.engines).collect();
-        // Of a single task, another thread has nothing but the trouble of being woken.
+        // A single task gains nothing on another thread, which would first have to be woken.
         let tasks = usize::from(has_stack) + engines.len();
         if self.parallel && tasks > 1 {
             rayon::join(run_stack, || {

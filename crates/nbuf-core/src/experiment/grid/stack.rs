@@ -73,7 +73,7 @@ pub(super) const OPS: [(Op, &str); 4] =
 #[derive(Debug)]
 pub(super) struct Stack {
     distances: Distances,
-    /// Of the accesses of a step.
+    /// The depths of the accesses of a step.
     depths: Vec<Option<u32>>,
     /// Requests by the depth of their deepest page.
     requests: Option<Depths>,

@@ -75,7 +75,7 @@ pub struct Spec {
     /// What recording may cost, in processors, before only a sample of the pages is recorded; without, all are. Holds
     /// for programs in the kernel, and not for windows that follow each other.
     pub overhead: Option<f64>,
-    /// Whether the limit of the one group is lowered for a while after the window. Of [`run`] alone.
+    /// Whether the limit of the one group is lowered for a while after the window. Only [`run`] reads it.
     pub probe: Option<Probe>,
 }
 
@@ -110,7 +110,7 @@ pub enum Error {
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
     /// What was recorded cannot be read again.
-    #[error("the recording cannot be read: {0}; make room in the spool directory, and try again")]
+    #[error("cannot read the recording: {0}; make room in the spool directory, and try again")]
     Spool(#[from] SpoolError),
     /// More than can be watched in the same window.
     #[error(

@@ -23,7 +23,7 @@ use crate::workload::record::spool::Spool;
 
 /// How many can be watched at once.
 pub const TARGETS_MAX: usize = 32;
-/// Of all logs in memory, and of all rings of a processor.
+/// The sizes of all logs in memory together, and of all rings of a processor.
 pub(super) const LOGS_BYTES: usize = 256 << 20;
 pub(super) const RINGS_BYTES: usize = 32 << 20;
 pub(super) const RING_BYTES_MAX: usize = 8 << 20;

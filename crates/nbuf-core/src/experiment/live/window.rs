@@ -56,7 +56,7 @@ struct Window {
     lost: u64,
     command: Vec<String>,
     backend: String,
-    /// Of the pages, those that were recorded: a share up to 1. Then all accesses were counted.
+    /// The share of the pages that was recorded, up to 1. Below 1, all accesses were counted.
     share: f64,
     counted: Option<u64>,
     reader_seconds: f64,

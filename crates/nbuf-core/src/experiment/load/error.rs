@@ -22,7 +22,7 @@ pub enum Error {
     Counters(#[source] io::Error),
     /// There is no thread for a user.
     #[error(
-        "cannot start user {user}: {cause}; give fewer users, or raise what processes are limited to \
+        "cannot start user {user}: {cause}; give fewer users, or raise the limit on processes \
          (`ulimit -u`, `pids.max` of a cgroup)"
     )]
     Thread {
@@ -71,13 +71,13 @@ pub enum Error {
     },
     /// A server ended before users could ask it.
     #[error(
-        "the server `{0}` ended at once: run it by hand to see why; it must stay in the foreground, and no other may have its address"
+        "the server `{0}` ended at once: run it by hand to see why; it must stay in the foreground, and its address must be free"
     )]
     ServerEnded(String),
     /// A server ended between its steps.
     #[error(
-        "the server `{0}` ended before the last step: what its users measured since is wrong; a higher limit, or its \
-         own log, may say why"
+        "the server `{0}` ended before the last step, so later figures are wrong: look at its log, or give it a higher \
+         limit"
     )]
     ServerGone(String),
     /// A server cannot be asked.

@@ -12,7 +12,7 @@ const BUSY: f64 = 0.85;
 /// Two busy shares as near as this are in balance, from the lower share on.
 const BALANCE: f64 = 0.1;
 const BALANCE_BUSY: f64 = 0.7;
-/// Of busy processors, users have this share at least, or others keep them busy.
+/// Users have this share of busy processors at least, or others keep them busy.
 const OWN: f64 = 0.5;
 /// A response, or a processor time, rises if it is as much longer than the shortest.
 const RISE: f64 = 1.5;

@@ -7,7 +7,7 @@ use crate::experiment::result::{LoadPrice, LoadStep, LoadUse};
 use crate::sys::cgroup::GroupCounts;
 use crate::units::{Bytes, Nanos, PAGE_BYTES, whole};
 
-/// Of the commands that were answered in a window, and of the group that they ran in.
+/// The usage of the commands that were answered in a window, and of the group that they ran in.
 pub(super) fn of_window(
     answered: &[&Interaction],
     charged: Option<Charged>,
@@ -28,8 +28,8 @@ pub(super) fn of_window(
     (used.commands > 0).then(|| ratios(used, price))
 }
 
-/// Of the commands of a window and of the servers that worked for them: what the group did in the whole step, by the
-/// `share` of its interactions that is in the window. Nothing where something of that was not counted.
+/// The usage of a window's commands and of the servers that worked for them: the group's in the whole step, times the
+/// `share` of its interactions that is in the window. Nothing where a part of that was not counted.
 pub(super) fn with_servers(
     used: LoadUse,
     group: GroupCounts,

@@ -123,7 +123,7 @@ impl Display for ServeNotice<'_> {
                 )
             }
             Self::NotRead(error) => {
-                write!(f, "config: not used, all stays as it is: {}", causes(*error))
+                write!(f, "config: not used, nothing was changed: {}", causes(*error))
             }
             Self::FewClients { wanted, possible } => write!(
                 f,

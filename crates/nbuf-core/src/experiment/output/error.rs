@@ -10,7 +10,7 @@ use super::Cause;
 #[non_exhaustive]
 pub enum OutputError {
     /// The name is `-`.
-    #[error("standard output is not for this; name a file with {option} (./- for one named -)")]
+    #[error("cannot write this to standard output; name a file with {option} (./- for one named -)")]
     Standard {
         /// What gave the name.
         option: &'static str,
@@ -52,7 +52,7 @@ pub enum OutputError {
         cause: io::Error,
     },
     /// The descriptor of that name is not open.
-    #[error("{} is not open for us ({cause}); name a file with {option}", .path.display())]
+    #[error("{} is not open ({cause}); name a file with {option}", .path.display())]
     Closed {
         /// The name.
         path: PathBuf,
@@ -100,7 +100,7 @@ pub enum OutputError {
         source: io::Error,
     },
     /// All dated names are taken.
-    #[error("no name is left")]
+    #[error("all dated names for a trace are taken; name one with -o")]
     NoName,
     /// Anything else that the kernel refused.
     #[error(transparent)]

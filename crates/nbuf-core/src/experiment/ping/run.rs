@@ -173,7 +173,7 @@ fn once(
         Ending::Refused(why) => (PingOutcome::Refused, why),
         Ending::Failed(why) => (PingOutcome::Failed, why),
         Ending::BrokeOff(_) => {
-            (PingOutcome::Failed, "its process broke off without a word".to_owned())
+            (PingOutcome::Failed, "its process ended without a message".to_owned())
         }
         Ending::Nonsense(error) => {
             (PingOutcome::Failed, format!("its process sent no valid message: {error}"))

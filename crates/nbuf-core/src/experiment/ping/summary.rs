@@ -104,7 +104,7 @@ pub(super) fn ranges(plan: &[Row], rows: &[PingRow]) -> Vec<PingRange> {
     Placement::ALL.into_iter().filter_map(range).collect()
 }
 
-/// Of sorted numbers, between the two that are nearest; nothing of none.
+/// Interpolates between the two nearest of sorted numbers; without numbers, there is no percentile.
 fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let at = last as f64 * share;

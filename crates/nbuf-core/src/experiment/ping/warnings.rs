@@ -22,8 +22,8 @@ pub(super) fn of(rows: &[PingRow], machine: &PingMachine, interrupted: bool) -> 
     let busy = rows.iter().filter(never_idle).count();
     if busy > 0 {
         warnings.push(format!(
-            "in {busy} rows on two cores the processors did not idle while our threads slept: to take one from \
-             somebody else takes another time than to wake it up"
+            "in {busy} rows on two cores the processors did not idle while our threads slept: taking a processor \
+             from another program costs a different time than waking an idle one"
         ));
     }
     let (clean, all) =

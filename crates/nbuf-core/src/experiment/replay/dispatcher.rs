@@ -234,7 +234,7 @@ mod tests {
                         assert_eq!(time[process as usize], Nanos(number * 10));
                         asked[process as usize].push(number);
                     }
-                    Next::Step(step) => panic!("nobody asked for {step:?}"),
+                    Next::Step(step) => panic!("no user asked for {step:?}"),
                     Next::Later => {}
                     Next::End => continue,
                 }

@@ -65,7 +65,7 @@ fn failure(runs: &[(u64, Outcome)], disc: &str) -> Option<Error> {
     let (failed, all): (u64, u64) =
         (kinds().map(|kind| kind.failed).sum(), kinds().map(|kind| kind.count).sum());
     let why = runs.iter().find_map(|(_, run)| run.stats.failure.clone());
-    let why = why.unwrap_or_else(|| "no words".to_owned());
+    let why = why.unwrap_or_else(|| "no reason given".to_owned());
     (failed > 0).then(|| Error::DiscFailed { disc: disc.to_owned(), failed, all, why })
 }
 

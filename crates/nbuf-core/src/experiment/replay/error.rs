@@ -24,7 +24,7 @@ pub enum Error {
     #[error("{0}")]
     Mixed(String),
     /// The unit does not fit the cache.
-    #[error("a unit of {bytes} bytes is too large to be moved at once: write a smaller --unit")]
+    #[error("a unit of {bytes} bytes is too large for one request: write a smaller --unit")]
     UnitTooLarge {
         /// The unit.
         bytes: u64,
@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// The workload leaves the disc.
     #[error(
-        "this takes {needed} of a disc, and {name} ends at {size}: choose a larger one with --disc"
+        "the workload needs a disc of {needed}, and {name} has {size}: choose a larger one with --disc"
     )]
     DiscTooSmall {
         /// What the workload takes.
@@ -54,33 +54,33 @@ pub enum Error {
         size: Bytes,
     },
     /// The workload leaves what MAX-IV addresses.
-    #[error("this takes more of a disc than max-iv can address: choose another --policy")]
+    #[error("the workload needs a larger disc than max-iv can address: choose another --policy")]
     Unaddressable,
     /// A file must not be overwritten.
     #[error(
-        "this writes, and {file} was there before: give it up with --destroy, or name a file that is not \
-         there"
+        "the workload would overwrite {file}: permit that with --destroy, or name a file that does \
+         not exist"
     )]
     WouldOverwrite {
         /// The file.
         file: String,
     },
     /// Not a file to replay on.
-    #[error("{file} is no regular file: name one with --disc, or one that is not there")]
+    #[error("{file} is no regular file: name a regular file with --disc, or a new one")]
     NotRegular {
         /// The file.
         file: String,
     },
     /// A file must be created, and its size is unknown.
     #[error(
-        "a pipe does not say how large a file it needs: make {file} before, or give a trace in a file"
+        "the size that a trace in a pipe needs is unknown: make {file} first, or give a trace in a file"
     )]
     SizeUnknown {
         /// The file.
         file: String,
     },
     /// One size at a time.
-    #[error("a real file takes real time, one size after the other: give one --size")]
+    #[error("a replay on a real file has one size: give one --size")]
     SizesOfRealFile,
     /// A pipe cannot be replayed again.
     #[error("a pipe is read once, and each size replays the trace: give a file, or one --size")]

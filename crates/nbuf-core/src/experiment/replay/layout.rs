@@ -17,10 +17,10 @@ const REQUEST_BYTES_MAX: u64 = 1 << 30;
 /// A request cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    /// Of a trace that comes once.
+    /// The trace comes once, and has several files.
     #[error(
-        "the trace has several files or volumes, and a pipe can be read only once: it is unknown where \
-         they end: give a file"
+        "the trace has several files or volumes, whose ends are unknown in a pipe, which can be read \
+         only once: give a file"
     )]
     Several,
 }
@@ -35,7 +35,7 @@ pub struct Survey {
     keys: Interner,
     /// Requests that will be made.
     pub requests: u64,
-    /// Of these, those that write.
+    /// Those of `requests` that write.
     pub writes: u64,
     /// Requests that will not: discards, flushes, those of no bytes, and damage.
     pub left_out: u64,
@@ -47,7 +47,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Of a trace of this unit; nothing is known of it.
+    /// The survey of a trace of this unit, before its first request.
     pub fn new(unit: Unit) -> Self {
         let (ends, requests, writes, left_out) = (Vec::new(), 0, 0, 0);
         Self {
@@ -123,7 +123,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a trace that was surveyed.
+    /// The layout of a trace that was surveyed.
     pub fn of(survey: &Survey, unit_bytes: u64) -> Self {
         let unit_bytes = unit_bytes.max(1);
         let mut bytes = 0_u64;

@@ -21,8 +21,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// Of a run without a cache, and of runs by size, ascending. One part in a hundred is no
-    /// difference.
+    /// The points of a run without a cache, and of runs by size, ascending. One part in a hundred is
+    /// no difference.
     pub fn of(none: Nanos, sizes: &[(u64, Nanos)]) -> Self {
         let none = none.seconds();
         let sizes =

@@ -47,7 +47,7 @@ pub struct Stats {
     pub kinds: [Kind; KINDS.len()],
     /// Units of the cache that were looked for.
     pub units: u64,
-    /// Of these, those that were there.
+    /// Those of `units` that were there.
     pub unit_hits: u64,
     /// Entries that were compared.
     pub comparisons: u64,
@@ -78,7 +78,7 @@ impl Stats {
         self.kinds.iter().map(|kind| kind.hits).sum()
     }
 
-    /// Of all requests, those that the cache served; 0 where there are none.
+    /// The share of requests that the cache served; 0 where there are none.
     pub fn hit_ratio(&self) -> f64 {
         self.hits() as f64 / self.requests().max(1) as f64
     }

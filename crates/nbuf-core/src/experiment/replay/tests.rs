@@ -125,7 +125,7 @@ impl Observer for Sum {
     }
 
     fn tick(&mut self, at: Nanos, _: &dyn Layer) {
-        assert!(at >= self.at, "nothing is told before its period is over");
+        assert!(at >= self.at, "a report comes before its period is over");
         self.ticks.push(at);
     }
 }

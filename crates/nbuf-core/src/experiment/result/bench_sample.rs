@@ -71,7 +71,7 @@ pub struct BenchSample {
     pub bytes: u64,
     /// How long it took.
     pub elapsed_ns: u64,
-    /// Of that, ready to run and waiting for a processor; absent where the kernel does not say.
+    /// The part spent ready to run and waiting for a processor; absent where the kernel does not count it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_delay_ns: Option<u64>,
     /// Times the processor was taken away.
@@ -107,12 +107,12 @@ pub struct BenchSample {
 }
 
 impl BenchSample {
-    /// Of the bytes.
+    /// The rate of the bytes.
     pub fn bytes_per_second(&self) -> f64 {
         self.bytes as f64 * 1e9 / (self.elapsed_ns.max(1)) as f64
     }
 
-    /// Of an operation.
+    /// The mean time of an operation.
     pub fn operation_ns(&self) -> f64 {
         self.elapsed_ns as f64 / (self.operations.max(1)) as f64
     }

@@ -136,7 +136,7 @@ pub struct CurvePoint {
     /// Those of the misses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub miss_bytes: Option<u64>,
-    /// Of the optimum over objects: the bytes of misses that no policy is below.
+    /// For the optimum over objects: the bytes of misses that no policy is below.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub miss_bytes_low: Option<u64>,
     /// What all accesses would cost if none hit, in the unit of `--cost`; absent without it, and for the optimum.

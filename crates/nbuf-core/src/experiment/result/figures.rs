@@ -37,7 +37,7 @@ pub struct FigureTracks {
     pub tracks_held: u64,
     /// Units in the cache.
     pub units_held: u64,
-    /// Of these, those in the management space; absent where there is none.
+    /// Those of `units_held` in the management space; absent where there is none.
     pub units_management: Option<u64>,
     /// Tracks of a cell.
     pub cell_tracks: u64,

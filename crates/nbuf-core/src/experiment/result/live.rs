@@ -75,11 +75,11 @@ impl LiveDocument {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct LiveMemory {
-    /// Memory without a file behind it. Of processes that share pages each has its part.
+    /// Memory without a file behind it. Each process that shares a page counts its part of it.
     pub anonymous_bytes: Bytes,
     /// Shared memory and tmpfs.
     pub shared_bytes: Bytes,
-    /// Of the kernel for them; 0 where only processes are named, since it is not counted by process.
+    /// Memory of the kernel for them; 0 where only processes are named, since the kernel does not count it by process.
     pub kernel_bytes: Bytes,
     /// The page cache that is charged to the group, or mapped by the processes.
     pub cache_bytes: Bytes,

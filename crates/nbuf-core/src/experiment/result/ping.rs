@@ -138,7 +138,7 @@ pub struct PingBin {
     pub to: f64,
     /// Samples.
     pub samples: u64,
-    /// Of them clean.
+    /// Those of them that are clean.
     pub clean: u64,
 }
 

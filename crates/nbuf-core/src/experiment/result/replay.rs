@@ -44,7 +44,7 @@ pub struct ReplayDocument {
     pub requests: Vec<ReplayKind>,
     /// Units that requests looked for.
     pub units: u64,
-    /// Of these, those that the cache had.
+    /// Those of `units` that the cache had.
     pub unit_hits: u64,
     /// Time from a request to its completion; absent where no process made a request.
     pub response: Option<ReplayResponse>,
@@ -141,7 +141,7 @@ pub struct ReplayCpu {
     pub interrupts_off_max_seconds: f64,
     /// Characters of one busy line of 9600 baud that came meanwhile.
     pub characters_late: u64,
-    /// Of these, those that are surely lost.
+    /// Those of `characters_late` that are surely lost.
     pub characters_lost: u64,
     /// Entries that were compared.
     pub comparisons: u64,
@@ -250,7 +250,7 @@ impl ReplayResponse {
 }
 
 impl ReplaySize {
-    /// Of one size.
+    /// The figures of one size.
     pub fn of(size_units: u64, stats: &Stats) -> Self {
         Self {
             size_units,

@@ -27,7 +27,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Of a trace.
+    /// The traffic of a trace.
     pub(in crate::experiment) fn of(trace: &Trace) -> Self {
         let Facts { read_bytes, written_bytes, .. } = trace.facts;
         let mut traffic = Self { read_bytes, written_bytes, ..Self::default() };

@@ -25,7 +25,7 @@ pub struct WatchFile {
     pub writeback: u64,
     /// Pages that were evicted, as far as the kernel remembers.
     pub evicted: u64,
-    /// Of these, so recently that another read would make them active.
+    /// Those evicted so recently that another read would make them active.
     pub recently_evicted: u64,
     /// The share in the page cache, from 0 to 1, of each of at most 64 equal parts.
     pub map: Vec<f64>,

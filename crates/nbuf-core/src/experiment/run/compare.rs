@@ -162,7 +162,7 @@ impl<'a> Side<'a> {
         let mut middle: Vec<usize> = (0..runs.len()).collect();
         middle.sort_by(|&x, &y| runs[x].real_seconds.total_cmp(&runs[y].real_seconds));
         let cut = (runs.len() + 1) / 4;
-        // Of one or two runs, all.
+        // One or two runs are all in the middle.
         let middle = middle[cut..runs.len() - cut].to_vec();
         Self { runs, middle }
     }

@@ -29,9 +29,9 @@ pub enum Error {
          differently are not repeats of each other; run it by hand first"
     )]
     Status {
-        /// Of the first run.
+        /// The status of the first run.
         first: i32,
-        /// Of this one.
+        /// The status of this one.
         status: i32,
         /// The number of the run, from 1.
         run: usize,
@@ -53,9 +53,9 @@ pub enum CompareError {
     /// They did not do the same.
     #[error("{}; make both again, or give --force", self.fact())]
     Status {
-        /// Of A.
+        /// The status of A.
         a: i32,
-        /// Of B.
+        /// The status of B.
         b: i32,
     },
     /// One was made with an option that makes a command slower.

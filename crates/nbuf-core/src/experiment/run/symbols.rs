@@ -33,7 +33,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub(super) fn of(mut symbols: Vec<(u64, u64, &'a str)>) -> Self {
-        // Of several with one address, the one that covers the most.
+        // If several have one address, the one that covers the most stays.
         symbols.sort_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
         symbols.dedup_by_key(|symbol| symbol.0);
         Self { symbols }

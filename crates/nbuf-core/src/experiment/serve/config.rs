@@ -312,9 +312,9 @@ mod tests {
     fn what_cannot_be_served_is_refused() {
         let spec = |text: &str| Config::parse(text).unwrap().spec();
         for (text, want) in [
-            ("", "which disc?"),
-            ("disc = 'file:a'", "which size?"),
-            ("disc = 'file:a'\nsize = '10%'", "give bytes"),
+            ("", "no disc is given:"),
+            ("disc = 'file:a'", "no size is given:"),
+            ("disc = 'file:a'\nsize = '10%'", "is in bytes"),
             ("disc = 'file:a'\nsize = '1'", "less than a page"),
             ("disc = 'file:a'\nsize = '1MiB'\nclients = 0", "clients is 0"),
             ("disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']", "no loopback"),
@@ -330,16 +330,16 @@ mod tests {
                 "disc = 'file:a'\nsize = '1MiB'\nlisten = ['0.0.0.0:1']\ntls-cert = 'c'\ntls-key = 'k'",
                 "no loopback",
             ),
-            ("disc = 'nbds://h/e'\nsize = '1MiB'", "which disc-tls-ca?"),
-            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'", "which disc-tls-key?"),
-            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'", "which disc-tls-cert?"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'", "no disc-tls-ca is given:"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'", "no disc-tls-key is given:"),
+            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'", "no disc-tls-cert is given:"),
             (
                 "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'\ndisc-tls-key = 'k'",
-                "which disc-tls-ca?",
+                "no disc-tls-ca is given:",
             ),
             ("disc = 'nbd://h/e'\nsize = '1MiB'\ndisc-tls-ca = 'c'", "no disc is reached by TLS"),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
-            ("size = '1MiB'\n[[export]]\nname = 'a'", "which disc?"),
+            ("size = '1MiB'\n[[export]]\nname = 'a'", "no disc is given:"),
         ] {
             let error = spec(text).unwrap_err();
             assert!(error.to_string().contains(want), "{text}: {error}");

@@ -53,7 +53,7 @@ pub enum Error {
     #[error(transparent)]
     Server(#[from] ServerError),
     /// A setting without a default is missing.
-    #[error("which {0}? give --{0}, or `{0}` in the file of --config")]
+    #[error("no {0} is given: give --{0}, or `{0}` in the file of --config")]
     Missing(&'static str),
     /// The name of an export.
     #[error(
@@ -65,7 +65,7 @@ pub enum Error {
     SameName(String),
     /// Two exports have one disc, and one of them writes to it.
     #[error(
-        "the exports `{0}` and `{1}` have one disc, and neither cache would see what the other writes: serve it once, or make both read-only"
+        "the exports `{0}` and `{1}` have one disc, and neither cache would see writes through the other: serve it once, or make both read-only"
     )]
     SameDisc(String, String),
     /// A disc without a name, and discs by name.
@@ -82,7 +82,7 @@ pub enum Error {
     )]
     Target,
     /// The size of the cache is no number of bytes.
-    #[error("a size in percent has no whole here: give bytes, such as 256MiB")]
+    #[error("the size of a server's cache is in bytes, not in percent: give one such as 256MiB")]
     NoBytes,
     /// A number is too small or too large.
     #[error("{name} is {given}: give a number from 1 to {most}")]

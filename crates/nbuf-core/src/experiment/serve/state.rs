@@ -46,7 +46,7 @@ pub enum StateErrorKind {
     )]
     Read(io::Error),
     /// Another program wrote it.
-    #[error("no file of nbuf serve, and it is kept: give another path")]
+    #[error("no file of nbuf serve, so it is not overwritten: give another path")]
     Foreign,
     /// Another server keeps it.
     #[error("another server keeps its state there: give each its own file")]

@@ -10,7 +10,7 @@ use crate::clock::Random;
 
 /// Draws.
 const DRAWS: usize = 1000;
-/// Of fewer measurements the interval is their range.
+/// The interval of fewer measurements is their range.
 const COUNT_MIN: usize = 5;
 
 /// A median and its 95 % interval.

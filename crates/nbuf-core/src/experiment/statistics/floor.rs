@@ -23,7 +23,7 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// Of such comparisons; nothing of none.
+    /// The floor of such comparisons; without a comparison there is none.
     pub(crate) fn of(same: &[Ratio]) -> Option<Self> {
         let magnitudes: Vec<f64> = same.iter().map(Ratio::magnitude).collect();
         Some(Self {

@@ -8,9 +8,9 @@
 /// A line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fit {
-    /// Of an operation of no bytes.
+    /// The cost of an operation of no bytes.
     pub base: f64,
-    /// Of each byte more.
+    /// The cost of each byte more.
     pub slope: f64,
 }
 

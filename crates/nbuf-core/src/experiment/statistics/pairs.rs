@@ -1,8 +1,8 @@
 //! Whether two things differ: pairs of measurements, taken in turn, and the ratio of each pair.
 //!
 //! The two of a pair are neighbours in time, so that what drifts (clocks, writeback, other
-//! people's work) meets both; the order A B B A cancels what drifts in a line. Of the logarithms of
-//! the ratios, the median and its interval are given. Below the noise floor of the same run
+//! people's work) meets both; the order A B B A cancels what drifts in a line. The result is the median
+//! of the logarithms of the ratios, with its interval. Below the noise floor of the same run
 //! nothing is said to differ, however narrow the interval. Cost: a bootstrap.
 
 use super::bootstrap::{Interval, interval_of_median};
@@ -57,7 +57,7 @@ pub(crate) struct Finding {
 }
 
 impl Ratio {
-    /// Of pairs (a, b) of rates or times; what is not above 0 does not count.
+    /// The ratio of pairs (a, b) of rates or times; what is not above 0 does not count.
     pub(crate) fn of(pairs: &[(f64, f64)], seed: u64) -> Option<Self> {
         let is_rate = |value: f64| value.is_finite() && value > 0.0;
         let logs: Vec<f64> = pairs

@@ -1,12 +1,12 @@
 //! Where the median of another run would lie, from the values of one: a range without a distribution.
 //!
 //! A confidence interval holds the true median nineteen times of twenty, but the next run's median,
-//! which is off by chance too, less often. This range is for the next run's. Of two samples from one
-//! distribution all interleavings are equally likely, so the number of values below the other's
+//! which is off by chance too, less often. This range is for the next run's. If two samples are from one
+//! distribution, all interleavings are equally likely, so the number of values below the other's
 //! median has a known distribution (Fligner and Wolfe, *Some applications of sample analogues to
-//! the probability integral transformation*, 1976). Ends lie on lines between neighbouring values. Of
-//! fewer than seven values it is their range, which promises less: 83 % of five. Not for runs that
-//! differ by more than chance. Cost: a sort.
+//! the probability integral transformation*, 1976). Ends lie on lines between neighbouring values. For
+//! fewer than seven values it is from the least to the most, which promises less: 83 % with five. Not for
+//! runs that differ by more than chance. Cost: a sort.
 
 use super::bootstrap::Interval;
 
@@ -87,14 +87,14 @@ mod tests {
         });
         let tail = coverage(11, || (3.0 * random.normal()).exp());
         assert!((930..=970).contains(&heads) && (930..=970).contains(&tail), "{heads} {tail}");
-        // Of few values no range promises as much.
+        // No range of few values promises as much.
         let few = coverage(5, || random.normal());
         assert!((800..=870).contains(&few), "{few}");
     }
 
     #[test]
     fn chances_are_those_of_all_interleavings() {
-        // Of three and three, the 20 ways to mix them, counted by hand: the other median has 0 below
+        // The 20 ways to mix three and three, counted by hand: the other median has 0 below
         // it in 4 of them, and by symmetry 3; 1 in 6, and 2.
         let found: Vec<f64> = (0..=3).map(|below| chance(3, below) * 20.0).collect();
         let is_near = |(found, want): (&f64, f64)| (found - want).abs() < 1e-9;

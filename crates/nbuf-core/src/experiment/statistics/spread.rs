@@ -17,7 +17,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of measurements in any order; what is no number does not count. Nothing of nothing.
+    /// The spread of measurements in any order, without those that are no number; `None` if none is left.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);

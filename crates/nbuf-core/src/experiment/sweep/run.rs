@@ -32,7 +32,7 @@ pub struct Spec {
 #[non_exhaustive]
 pub enum Error {
     /// Neither the command nor the preparation has the parameter.
-    #[error("nothing varies: write {{{0}}} where the value is to stand")]
+    #[error("no argument varies: write {{{0}}} in the place of the value")]
     NothingVaries(String),
     /// No signal can end the experiment.
     #[error("cannot listen for Ctrl-C")]

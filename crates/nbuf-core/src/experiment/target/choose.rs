@@ -46,7 +46,7 @@ pub(in crate::experiment) fn choose(target: Target, offer: &Offer<'_>) -> Choice
     match target {
         Target::Hit(share) => hit(share, offer),
         Target::Slowdown(times) => slowdown(times, offer),
-        Target::Stall(_) => Choice::none("runs alone tell how long a task waits for memory".into()),
+        Target::Stall(_) => Choice::none("only runs show how long a task waits for memory".into()),
         Target::Fills(_) => {
             Choice::none("only programs that run already have a rate of fills".into())
         }

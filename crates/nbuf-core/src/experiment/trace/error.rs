@@ -23,7 +23,7 @@ pub enum Error {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// A signal came.
-    #[error("interrupted: what was written is removed again")]
+    #[error("interrupted: nbuf removed the unfinished output")]
     Interrupted,
     /// No signal can end it.
     #[error("cannot listen for signals ({0})")]
@@ -56,7 +56,7 @@ pub enum Error {
     #[error("policies cannot be explained from a sample: leave out --sample or --policies")]
     PoliciesOfSample,
     /// Policies need a second reading.
-    #[error("policies need a second reading, which a pipe has not: write the trace to a file")]
+    #[error("policies need a second reading, and a pipe can be read only once: write the trace to a file")]
     PoliciesOfPipe,
     /// A policy that has no answer here.
     #[error(
@@ -70,21 +70,21 @@ pub enum Error {
     #[error("the trace changed between its two readings: read a file that stays as it is")]
     Changed,
     /// A native trace has bytes of files.
-    #[error("{format} has keys, and a native trace bytes of files: write --to oracleGeneral")]
+    #[error("{format} has keys, and a native trace has bytes of files: write --to oracleGeneral")]
     KeysToNative {
         /// The format of the input.
         format: &'static str,
     },
     /// Only native traces know volumes.
     #[error(
-        "a partition needs files or volumes, which oracleGeneral has none of: write --to native"
+        "a partition needs files or volumes, and oracleGeneral has none: write --to native"
     )]
     PartitionedKeys,
     /// No pattern has these parameters.
-    #[error("there must be a key, and --alpha must be 0 or more")]
+    #[error("give at least one key, and an --alpha of 0 or more")]
     NoKeys,
     /// A scan has more keys than numbers.
-    #[error("a scan in u32le ends with its numbers: write -n 4294967295 or less")]
+    #[error("a scan in u32le cannot have more keys than numbers: write -n 4294967295 or less")]
     ScanTooLong,
     /// A pattern has more keys than its table can have.
     #[error(transparent)]
@@ -160,7 +160,7 @@ impl Error {
 }
 
 impl Error {
-    /// Of an output that cannot be written. A full disc names the path itself.
+    /// The error of an output that cannot be written. A full disc names the path itself.
     pub(super) fn of_writing(path: &Path, source: OutputError) -> Self {
         match source {
             full @ OutputError::Full { .. } => Self::Output(full),

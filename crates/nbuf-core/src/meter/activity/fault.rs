@@ -9,7 +9,7 @@ use super::{File, Kind};
 pub(super) struct Fault {
     pub(super) address: u64,
     pub(super) began_ns: u64,
-    /// Of all reclaim in it.
+    /// The time of all reclaim in it.
     pub(super) reclaim_ns: u64,
     /// The last read of its thread that was completed before it was woken, or without a sleep.
     pub(super) read: Option<Served>,

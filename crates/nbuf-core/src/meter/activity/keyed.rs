@@ -49,9 +49,9 @@ pub(crate) type Sums = BTreeMap<Kind, Sum>;
 pub(crate) struct Keyed {
     /// What the keys are.
     pub by: By,
-    /// Of each of the first keys.
+    /// The sums of each of the first keys.
     pub sums: BTreeMap<Key, Sums>,
-    /// Of all others together.
+    /// The sums of all others together.
     pub others: Sums,
     processes: HashMap<u32, u32>,
 }

@@ -5,19 +5,19 @@
 pub(crate) enum Kind {
     /// A page fault that waited for a read, from touch to return.
     MajorFault,
-    /// Of it: until the request was sent, without reclaim.
+    /// A part of it: until the request was sent, without reclaim.
     FaultFind,
-    /// Of it: reclaiming memory for the page.
+    /// A part of it: reclaiming memory for the page.
     FaultReclaim,
-    /// Of it: from the request to the device.
+    /// A part of it: from the request to the device.
     FaultQueue,
-    /// Of it: in the device.
+    /// A part of it: in the device.
     FaultDevice,
-    /// Of it: from the device's answer to the thread on a processor.
+    /// A part of it: from the device's answer to the thread on a processor.
     FaultWakeup,
-    /// Of it: waiting for a read that was under way already.
+    /// A part of it: waiting for a read that was under way already.
     FaultShared,
-    /// Of it: the rest, in which the page is mapped.
+    /// A part of it: the rest, in which the page is mapped.
     FaultMap,
     /// A page fault that waited for no read.
     MinorFault,
@@ -45,9 +45,9 @@ pub(crate) enum Kind {
     FileTouch,
     /// From the end of `execve` to the program's own first instruction.
     Linker,
-    /// Of it: page faults.
+    /// A part of it: page faults.
     LinkerFault,
-    /// Of it: system calls.
+    /// A part of it: system calls.
     LinkerCall,
     /// The system call with this number.
     Call(u64),

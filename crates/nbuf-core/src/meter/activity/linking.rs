@@ -42,7 +42,7 @@ impl Linking {
                     *known = Some(code);
                     return;
                 }
-                // Of several pieces.
+                // It has several pieces.
                 Some(known) if known.inode == code.inode => {
                     known.start = known.start.min(code.start);
                     known.end = known.end.max(code.end);

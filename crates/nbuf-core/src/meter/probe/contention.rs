@@ -29,13 +29,13 @@ pub(crate) struct Reading {
 }
 
 impl Contention {
-    /// Of the calling thread.
+    /// The contention of the calling thread.
     pub(crate) fn of_thread() -> Self {
         Self { own: File::open("/proc/thread-self/schedstat").ok(), is_whole: false }
     }
 
-    /// Of all threads that the process has at each look: what one has waited is gone when it ends, so
-    /// this is for threads that live throughout, as those of a pool.
+    /// The contention of all threads that the process has at each look. The kernel drops the waits of a thread when
+    /// it ends, so this is for threads that live throughout, as those of a pool.
     pub(crate) fn of_process() -> Self {
         Self { own: None, is_whole: true }
     }

@@ -24,7 +24,7 @@ pub(crate) struct Counts {
     pub blocked: u64,
     /// Idle ticks by processor.
     pub idle_by_processor: Vec<u64>,
-    /// Of memory.
+    /// Counts of memory.
     pub memory: MemoryCounts,
     /// Pressure; nothing where the kernel does not measure it.
     pub pressure: Option<Pressure>,

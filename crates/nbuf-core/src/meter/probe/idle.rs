@@ -16,7 +16,7 @@ pub(crate) struct Idle {
 }
 
 impl Idle {
-    /// Of these processors; nothing where one of them does not count.
+    /// The idle time of these processors; nothing where one of them does not count.
     pub(crate) fn of(processors: &[usize]) -> Option<Self> {
         let states = processors.iter().map(|&processor| {
             let folder = PathBuf::from(format!("/sys/devices/system/cpu/cpu{processor}/cpuidle"));

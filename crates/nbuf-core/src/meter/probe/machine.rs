@@ -27,7 +27,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Of this machine and of what is under `file`.
+    /// This machine, and what is under `file`.
     pub(crate) fn of(file: &File) -> Self {
         let device = file.metadata().map_or(0, |metadata| metadata.dev());
         let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));

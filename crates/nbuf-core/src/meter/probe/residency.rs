@@ -86,7 +86,7 @@ fn owns_all() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
 }
 
-/// Whether we own a file or may write to it. Of others the kernel says that all of them is in memory.
+/// Whether we own a file or may write to it. The kernel reports all pages of other files as resident.
 fn is_ours(file: &File) -> bool {
     let owner = file.metadata().is_ok_and(|metadata| metadata.uid() == geteuid().as_raw());
     owner || accessat(file, c"", Access::WRITE_OK, AtFlags::EACCESS | AtFlags::EMPTY_PATH).is_ok()

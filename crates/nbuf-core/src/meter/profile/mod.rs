@@ -133,7 +133,7 @@ impl Profile {
         self.samples += 1;
         let mut frames: Vec<Frame> = Vec::with_capacity(stack.len());
         for (depth, &at) in stack.iter().enumerate() {
-            // Of a caller the address is the one after its call.
+            // The address of a caller is the one after its call.
             let value = if depth == 0 { at.value } else { at.value.saturating_sub(1) };
             frames.push(self.code(process, Address { value, ..at }));
         }

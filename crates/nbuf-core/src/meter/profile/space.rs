@@ -30,7 +30,7 @@ impl Space {
         Self { awaits_program: true, ..Self::default() }
     }
 
-    /// Of a child process: the same mappings.
+    /// The space of a child process, which has the same mappings.
     pub(super) fn forked(&self) -> Self {
         Self { parts: self.parts.clone(), awaits_program: false }
     }

@@ -1,8 +1,8 @@
 //! An LRU curve from a sample of the keys, which says how far it may be off.
 //!
 //! The keys asked for most are *hot*: they are followed exactly, because whether one of them is in
-//! a sample decides everything at small sizes. Of the others, the *tail*, a key is followed when
-//! its hash says so (C. Waldspurger and others, *Efficient MRC Construction with SHARDS*, 2015).
+//! a sample decides everything at small sizes. The others are the *tail*: a key of it is followed if
+//! its hash is below a threshold (C. Waldspurger and others, *Efficient MRC Construction with SHARDS*, 2015).
 //! The depth of an access is the hot keys above it plus the tail keys above it over the rate.
 //!
 //! What comes out has a band at every size, made of two errors that are both measured on the

@@ -92,7 +92,7 @@ fn the_truth_is_in_the_band_for_nearly_all_seeds() {
     let hot = hot(&keys, 500);
     let (worst, judged) = coverage(&keys, 0.05, &hot, &doubling(64, 10), 40);
     assert!(judged >= 5, "judged {judged}");
-    // Of 40 trials 37.2 are expected at the 93 % that is promised; chance takes a few more.
+    // At the promised 93 %, 37.2 of 40 trials are expected; chance takes a few more.
     assert!(worst >= 85.0, "{worst}");
 }
 

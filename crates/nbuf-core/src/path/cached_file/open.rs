@@ -63,7 +63,7 @@ pub enum OpenError {
     },
     /// Another handle has locked it.
     #[error(
-        "{name} is locked by another program or handle: close that one, or open with `locks: false` and see old bytes"
+        "{name} is locked by another program or handle: close that one, or open with `locks: false`, which may read old bytes"
     )]
     Locked {
         /// Its name.

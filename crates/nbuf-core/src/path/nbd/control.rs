@@ -63,7 +63,7 @@ impl Caller {
         }
         let Some(end) = self.line.iter().position(|&byte| byte == b'\n') else {
             let is_late = now - self.came > PATIENCE || self.line.len() > LINE_BYTES_MAX;
-            return if is_late { Err("a line is short and comes at once") } else { Ok(None) };
+            return if is_late { Err("send one short line at once") } else { Ok(None) };
         };
         let line = String::from_utf8_lossy(&self.line[..end]).into_owned();
         match line.split_once(' ').unwrap_or((line.as_str(), "")) {

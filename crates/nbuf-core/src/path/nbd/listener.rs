@@ -53,13 +53,13 @@ pub enum ListenError {
         path: String,
     },
     /// The name is a file.
-    #[error("{path} is not a socket, and is kept: give another path")]
+    #[error("{path} is not a socket, so it is not replaced: give another path")]
     NotASocket {
         /// The file.
         path: String,
     },
     /// What the service manager passed cannot be listened at.
-    #[error("a socket that was passed cannot be used ({0}): look at the unit of the socket")]
+    #[error("cannot use a socket that was passed ({0}): check the unit of the socket")]
     Passed(#[source] io::Error),
     /// The control socket that was passed can be reached from other machines.
     #[error("the control socket that was passed is not a Unix socket: give its unit a path")]

@@ -12,14 +12,14 @@ pub enum Error {
     NoController,
     /// The unified hierarchy does not hand the controller down to us.
     #[error(
-        "no group with a limit can be made below {}, and systemd makes none: \
+        "cannot make a group with a limit below {}, and systemd makes none: \
          run where `systemd-run --scope true` works (with --user, if not as root), or use --no-verify",
         .0.display()
     )]
     NotDelegated(PathBuf),
     /// The discs cannot be held to a rate.
     #[error(
-        "cannot hold the discs to a rate: {source}; --iops and --bps take root, the `blkio` or `io` \
+        "cannot hold the discs to a rate: {source}; --iops and --bps need root, the `blkio` or `io` \
          controller, and files on a block device"
     )]
     Rate {

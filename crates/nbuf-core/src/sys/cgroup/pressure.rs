@@ -13,7 +13,7 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// Of a group of the unified hierarchy; zero where the kernel does not say.
+    /// The pressure of a group of the unified hierarchy; zero where the kernel does not report it.
     pub(super) fn of(directory: &Path) -> Self {
         let total = |file: &str| {
             some_total_ns(&fs::read_to_string(directory.join(file)).unwrap_or_default())

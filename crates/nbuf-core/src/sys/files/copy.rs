@@ -183,7 +183,7 @@ fn looked_at(at: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(at, name, flags, Mode::empty(), within) {
-        // Of one name without a slash, openat(2) follows nothing either.
+        // With one name without a slash, openat(2) follows nothing either.
         Err(Errno::NOSYS | Errno::PERM) => openat(at, name, flags, Mode::empty()),
         opened => opened,
     }

@@ -62,7 +62,7 @@ pub(crate) fn open_faults(kind: Faults, cpu: i32, wakeup_bytes: u32) -> io::Resu
     open_known(attr, -1, cpu)
 }
 
-/// Of faults of this kind, each with a sample, from now on.
+/// An event that samples each fault of this kind from now on.
 fn fault_attributes(which: u32, wakeup_bytes: u32) -> b::perf_event_attr {
     let sampling = Sampling { wakeup_bytes, begins_now: true, ..Sampling::default() };
     let mut attr = attributes(which.into(), sampling);
@@ -91,7 +91,7 @@ impl FaultEvents {
         major.redirect_to(leader)
     }
 
-    /// Of the faults that begin, that end without a wait for a read, and with one.
+    /// The numbers of three events: a fault begins, ends without a wait for a read, and ends with one.
     pub(crate) fn identifiers(&self) -> [u64; 3] {
         self.identifiers
     }

@@ -47,7 +47,7 @@ pub enum Error {
     NoLimit,
     /// The caller has no right to write the limit.
     #[error(
-        "you may not write {file}: it is another account's; use a shell of root, or `sudo nbuf --as-root`"
+        "you may not write {file}: it belongs to another account; use a shell of root, or `sudo nbuf --as-root`"
     )]
     NotYours {
         /// The name of the file.
@@ -58,7 +58,7 @@ pub enum Error {
     Busy,
     /// Any other answer of the kernel.
     #[error(
-        "cannot use the files of the group: {0}; give its directory, and look whether it still exists"
+        "cannot use the files of the group: {0}; give its directory, and check that it still exists"
     )]
     Io(#[from] io::Error),
 }

@@ -26,7 +26,7 @@ const FREEZE_ROUNDS: usize = 64;
 /// Descendants that one round knows; the rest falls to the next.
 const LIST: usize = 1 << 16;
 
-/// The descendants found in a round. Of a process without other threads, so that its words are its own.
+/// The descendants found in a round. The process has no other threads, so that no other thread writes here.
 static FOUND: [AtomicI32; LIST] = [const { AtomicI32::new(0) }; LIST];
 
 /// Asks what is in these groups, or else every descendant of this process, to end.

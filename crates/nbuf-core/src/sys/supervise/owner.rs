@@ -24,7 +24,7 @@ impl Owner {
         // SAFETY: the buffer is a live local of the length that is passed, and ends with a zero byte.
         let stat = unsafe {
             let (into, form) = (path.as_mut_ptr().cast::<c_char>(), c"/proc/%d/stat".as_ptr());
-            // Of one number and no more, it allocates nothing and takes no lock.
+            // snprintf(3) of one number allocates nothing and takes no lock.
             libc::snprintf(into, path.len(), form, libc::getppid());
             libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC)
         };

@@ -151,14 +151,14 @@ pub enum Error {
     #[error("{0}: cannot be executed ({1}); check its permissions and its first line")]
     NotExecutable(String, io::Error),
     /// An argument or a variable holds a NUL byte.
-    #[error("an argument holds a NUL byte, which no program can be given")]
+    #[error("an argument holds a NUL byte, which no program can receive: remove it")]
     Nul(#[from] std::ffi::NulError),
     /// The supervisor was killed. Whatever it watched has been ended.
-    #[error("our supervisor process was killed; the command was ended with it. Run it again")]
+    #[error("the supervisor process of nbuf was killed, and the command with it: run it again")]
     SupervisorKilled,
     /// No process, or thread to watch it, could be made for it: a limit has been reached.
     #[error(
-        "cannot start the command: {0}; end other processes, or raise what they are limited to \
+        "cannot start the command: {0}; end other processes, or raise the limit on processes \
          (`ulimit -u`, `pids.max` of a cgroup, `--pids-limit` of a container)"
     )]
     NoRoom(io::Error),

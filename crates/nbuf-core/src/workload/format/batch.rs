@@ -180,7 +180,7 @@ impl Fault {
             let shown = &record[..record.len().min(SHOWN_BYTES)];
             let dots = if shown.len() < record.len() { "..." } else { "" };
             let shown = String::from_utf8_lossy(shown);
-            format!("wanted is {}, found is `{}{dots}`", self.wanted, shown.escape_debug())
+            format!("expected {}, found `{}{dots}`", self.wanted, shown.escape_debug())
         });
     }
 }

@@ -1,7 +1,7 @@
 //! blkparse: the text that Linux' block layer tracing is shown as.
 //!
 //! The default form, "%D %2c %8s %5T.%9t %5p %2a %3d": device `8,0`, processor, sequence, seconds,
-//! process, action, kind; then `sector + count` of 512 bytes for requests. Of all actions one is used:
+//! process, action, kind; then `sector + count` of 512 bytes for requests. One action is used:
 //! Q, what was asked for; or with `action=D` what reached the device, or with `action=C` what was
 //! completed. Kind: R, W, D (discard), F (flush; before W it goes ahead of a write, behind it means
 //! "write through"), N (neither). A request without sectors is a flush or unused. The totals at the

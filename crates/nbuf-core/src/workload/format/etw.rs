@@ -1,7 +1,7 @@
 //! ETW: Windows' event tracing as text, in which SNIA has Microsoft's enterprise and production traces.
 //!
-//! Lines between `BeginHeader` and `EndHeader` describe the events. Of the others, those that begin
-//! with `DiskRead` or `DiskWrite` are used: comma-separated and padded, with the time in field 1, the
+//! Lines between `BeginHeader` and `EndHeader` describe the events. Other lines are used if they
+//! begin with `DiskRead` or `DiskWrite`: comma-separated and padded, with the time in field 1, the
 //! thread in 3, the offset in bytes in 5 and the size in 6 (both hexadecimal), the number of the disc
 //! in 8, counted from 0. That the time is in microseconds is unconfirmed. All other events are left
 //! out. The object is the disc.

@@ -1,8 +1,9 @@
 //! nginx: access logs of web servers and proxies, in the format `combined` and in those that go on behind it.
 //!
 //! `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`,
-//! and behind it any words. Of these `host=$host`, `msec=$msec`, `upstream_cache_status=$upstream_cache_status` and `body=%B`
-//! are used. A host and its port before the line, as in Apache's `vhost_combined`, count as `host=`. Used are GET and HEAD (reads) with a status of `status=`: 200, 206, 301, 302 and 304, which nginx keeps if no
+//! and behind it any words. These words are used: `host=$host`, `msec=$msec`,
+//! `upstream_cache_status=$upstream_cache_status` and `body=%B`.
+//! A host and its port before the line, as in Apache's `vhost_combined`, count as `host=`. Used are GET and HEAD (reads) with a status of `status=`: 200, 206, 301, 302 and 304, which nginx keeps if no
 //! status is named. A PURGE that succeeds is a discard. The key is the request target, behind the host if there is one. The length is
 //! `$body_bytes_sent`. For HEAD and 304, which have no body, it is the last of a whole answer; for 206 too, if that is more. With
 //! a cache status, BYPASS and `-` are left out. Times are those of the end of a request, in seconds without `msec`.

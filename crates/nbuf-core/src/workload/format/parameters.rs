@@ -35,7 +35,7 @@ pub enum ParameterError {
         takes: String,
     },
     /// A parameter has a value that it cannot have.
-    #[error("`{name}` cannot be `{value}`: it is {takes}")]
+    #[error("`{name}` cannot be `{value}`: write {takes}")]
     Value {
         /// The parameter.
         name: String,

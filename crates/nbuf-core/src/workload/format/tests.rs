@@ -166,21 +166,21 @@ fn what_ends_too_early_is_told_unless_a_line_ends_there() {
 #[test]
 fn bad_records_are_left_out_and_told() {
     let cases = [
-        ("msr", "128166372003061629,hm,1,Trim,1,1,1\n", "wanted is Read or Write"),
-        ("msr", "1,hm,1,Read,1,1,1\n", "wanted is a time after 1970"),
-        ("alibaba", "1,R,18446744073709551615,1,1\n", "wanted is a range that 64 bits can address"),
-        ("tencent", "1,36028797018963968,1,0,1\n", "wanted is a range that 64 bits can address"),
-        ("tencent", "1,1,1,0,1,1\n", "wanted is the end of the line"),
-        ("spc", "0,1,1,w\n", "wanted is a time in seconds"),
-        ("arc", "1 1 0\n", "wanted is the number of the request"),
-        ("lirs", "-1\n", "wanted is a block number, found is `-1`"),
-        ("twitter", "0,k,1,1,1,touch,0\n", "wanted is get, set, delete"),
-        ("blkparse", "sda read\n", "wanted is a device such as 8,0"),
-        ("fio", "fio version 2 iolog\n/a seek 0 1\n", "wanted is read, write, trim"),
-        ("strace", "1 read(3\n", "wanted is CALL(ARGUMENTS) = RESULT"),
-        ("perf", "a 1 [0] 1.0: filemap:mm_filemap_fault: dev=1:1 ino=x ofs=0\n", "wanted is ino="),
-        ("csv:key=1,op=2", "5,fly\n", "wanted is read, write, delete"),
-        ("csv:key=3", "5,fly,4\n5,5\n", "wanted is a key, found is `5,5`"),
+        ("msr", "128166372003061629,hm,1,Trim,1,1,1\n", "expected Read or Write"),
+        ("msr", "1,hm,1,Read,1,1,1\n", "expected a time after 1970"),
+        ("alibaba", "1,R,18446744073709551615,1,1\n", "expected a range that 64 bits can address"),
+        ("tencent", "1,36028797018963968,1,0,1\n", "expected a range that 64 bits can address"),
+        ("tencent", "1,1,1,0,1,1\n", "expected the end of the line"),
+        ("spc", "0,1,1,w\n", "expected a time in seconds"),
+        ("arc", "1 1 0\n", "expected the number of the request"),
+        ("lirs", "-1\n", "expected a block number, found `-1`"),
+        ("twitter", "0,k,1,1,1,touch,0\n", "expected get, set, delete"),
+        ("blkparse", "sda read\n", "expected a device such as 8,0"),
+        ("fio", "fio version 2 iolog\n/a seek 0 1\n", "expected read, write, trim"),
+        ("strace", "1 read(3\n", "expected CALL(ARGUMENTS) = RESULT"),
+        ("perf", "a 1 [0] 1.0: filemap:mm_filemap_fault: dev=1:1 ino=x ofs=0\n", "expected ino="),
+        ("csv:key=1,op=2", "5,fly\n", "expected read, write, delete"),
+        ("csv:key=3", "5,fly,4\n5,5\n", "expected a key, found `5,5`"),
     ];
     for (format, input, want) in cases {
         let (requests, out) = parse(format, input.as_bytes(), &[]).unwrap();
@@ -219,9 +219,9 @@ fn columns_that_do_not_exist_are_named() {
         ("csv:size=2", "`csv` needs either key=COLUMN or offset=COLUMN; there are time, lbn"),
         (
             "csv:key=lbn,size=lbn",
-            "`size` cannot be `lbn`: it is a column that no other parameter names",
+            "`size` cannot be `lbn`: write a column that no other parameter names",
         ),
-        ("csv:key=lbn,time-unit=h", "`time-unit` cannot be `h`: it is s, ms, us, ns"),
+        ("csv:key=lbn,time-unit=h", "`time-unit` cannot be `h`: write s, ms, us, ns"),
         ("csv:kee=lbn", "`csv` has no parameter `kee`: it takes key, offset"),
     ];
     for (name, want) in cases {

@@ -88,7 +88,7 @@ pub(super) fn op(operation: u32) -> Result<Op, Fault> {
 
 /// What the three have in different places.
 struct Parts {
-    /// Of key and value.
+    /// The length of key and value.
     length_bytes: u64,
     operation: u32,
     space: Option<u16>,

@@ -17,7 +17,7 @@ pub(super) const WAITS: &[(c_long, Meaning)] = &[
     (libc::SYS_rt_sigsuspend, |_| Some(Call::Sleep)),
     (libc::SYS_rt_sigtimedwait, |_| Some(Call::Sleep)),
     (libc::SYS_restart_syscall, |_| Some(Call::Sleep)),
-    // Of no descriptor: a time is all that is waited for.
+    // Without a descriptor, the call waits only for a time.
     (libc::SYS_ppoll, |[_, count]| (count == 0).then_some(Call::Sleep)),
     (libc::SYS_pselect6, |[count, _]| (count == 0).then_some(Call::Sleep)),
     #[cfg(target_arch = "x86_64")]

@@ -109,7 +109,7 @@ pub(super) fn decode(
             Some(Seen::Thread(Event { time_ns: long(body, 8)?, thread: word(body, 4)?, what }))
         }
         b::PERF_RECORD_MMAP2 => mapped(body),
-        // Of all tasks of a processor: the thread on the other side of the switch comes first.
+        // It is for all tasks of a processor: the thread on the other side of the switch comes first.
         b::PERF_RECORD_SWITCH_CPU_WIDE => {
             let leaves = u32::from(misc) & b::PERF_RECORD_MISC_SWITCH_OUT != 0;
             let (time_ns, thread) = (long(body, 16)?, word(body, 12)?);

@@ -11,7 +11,7 @@ pub(super) struct Area<'a> {
     pub range: Range<u64>,
     /// Where in the file it begins, in bytes.
     pub offset: u64,
-    /// Of an overlay, its own, and not the layer's.
+    /// On an overlay, the overlay's own device, and not the layer's.
     pub device: u32,
     pub inode: u64,
     /// Whether what is written there becomes a copy of the process's own.

@@ -16,7 +16,7 @@ const TYPE_NAME: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Btf<'a> {
     strings: &'a [u8],
-    /// Of each type, from number 1 on: what begins there.
+    /// The bytes from the beginning of each type on; the first has number 1.
     types: Vec<&'a [u8]>,
     /// By kind and name.
     named: HashMap<(u32, &'a [u8]), u32>,

@@ -204,7 +204,7 @@ fn residency() -> Capability {
         "what is in the cache",
         false,
         tried.map_err(|error| format!("cachestat: {error}")),
-        "Linux 6.5, a seccomp profile that knows it, and root for files that one may not write to; \
+        "Linux 6.5, a seccomp profile that permits it, and root for files that one may not write to; \
          without it, what stays in the cache when files are dropped is not known",
     )
 }

@@ -41,8 +41,8 @@ pub fn facts(command: Vec<String>) -> Facts {
 fn hidden(proc: &Path) -> Option<String> {
     let is_there = fs::metadata(proc.join("self/mountinfo")).is_ok();
     (!is_there).then(|| {
-        "/proc is hidden or empty here: which files there are, and where, cannot be told, so that \
-         accesses are missing; mount it (`mount -t proc proc /proc`) and record again"
+        "/proc is hidden or empty here: without it nbuf cannot find all files, so that accesses \
+         are missing; mount it (`mount -t proc proc /proc`) and record again"
             .to_owned()
     })
 }

@@ -16,9 +16,9 @@ pub(super) const CALLS: [&str; 3] = ["splice", "sendfile64", "copy_file_range"];
 /// The numbers of the two tracepoints of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PipeCall {
-    /// Of its beginning.
+    /// The event of its beginning.
     pub(super) enter: u16,
-    /// Of its end.
+    /// The event of its end.
     pub(super) exit: u16,
 }
 

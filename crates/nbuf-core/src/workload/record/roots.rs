@@ -103,7 +103,7 @@ impl<'a> Roots<'a> {
 
     /// The path of a file that is open by its handle.
     ///
-    /// Of several links to it, the kernel takes any; of a file that was renamed, the name it was
+    /// If the file has several links, the kernel takes any. If it was renamed, the name that it was
     /// opened by is an old one.
     fn named(
         &mut self,

@@ -19,6 +19,19 @@ pub enum SourceError {
     /// It is no input.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// It is the name of a synthetic workload, as a replay takes one, and of no file.
+    #[error(
+        "{name} is a synthetic workload, and a trace is read from a file: make one with \
+         `nbuf trace generate {pattern}{keys} -o FILE`"
+    )]
+    Synthetic {
+        /// The name.
+        name: String,
+        /// Its part before the colon.
+        pattern: &'static str,
+        /// The option with its number of keys; empty without one.
+        keys: String,
+    },
     /// It takes more memory than may be used.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
@@ -33,7 +46,7 @@ pub enum SourceError {
     },
     /// It looks like a text, except bytes that no text has.
     #[error(
-        "{} is text with NULs in it, as of a file that was not written whole: take them out with `tr -d '\\0'`, or copy it again",
+        "{} is text with NULs in it, as if it was not written whole: remove them with `tr -d '\\0'`, or copy it again",
         input_name(path)
     )]
     Nuls {
@@ -41,7 +54,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// It has no bytes, packed or unpacked.
-    #[error("{} is empty: look whether it was copied", input_name(path))]
+    #[error("{} is empty: check that it was copied", input_name(path))]
     Empty {
         /// Which one.
         path: PathBuf,
@@ -56,7 +69,7 @@ pub enum SourceError {
     },
     /// Nothing came out of what packs it.
     #[error(
-        "the {packing} data of {} are cut off or damaged before anything came out of them ({source}): copy the file again",
+        "the {packing} data of {} are cut off or damaged from the beginning ({source}): copy the file again",
         input_name(path)
     )]
     Packed {
@@ -91,7 +104,7 @@ pub enum SourceError {
     },
     /// Inputs of one trace count different things.
     #[error(
-        "{} counts {found} and the inputs before it {wanted}: read them apart",
+        "{} counts {found}, and the inputs before it count {wanted}: read them in separate commands",
         input_name(path)
     )]
     Mixed {
@@ -132,6 +145,26 @@ pub enum SourceError {
         /// Why.
         source: ReadError,
     },
+}
+
+/// Patterns of synthetic workloads that a trace can be made of.
+const PATTERNS: [&str; 4] = ["zipf", "uniform", "loop", "scan"];
+
+impl SourceError {
+    /// The error of a file that cannot be opened by this name.
+    pub(super) fn of_opening(path: &Path, refused: Refused) -> Self {
+        let parts = path.to_str().and_then(|name| name.split_once(':'));
+        let Some((before, options)) = parts.filter(|_| refused.is_absent()) else {
+            return Self::Refused(refused);
+        };
+        let Some(pattern) = PATTERNS.into_iter().find(|&pattern| pattern == before) else {
+            return Self::Refused(refused);
+        };
+        let keys = options.split(',').find_map(|option| option.strip_prefix("keys="));
+        let keys = keys.and_then(|keys| keys.parse::<u32>().ok());
+        let keys = keys.map_or_else(String::new, |keys| format!(" --keys {keys}"));
+        Self::Synthetic { name: path.display().to_string(), pattern, keys }
+    }
 }
 
 /// Where a problem is and what it is, in a line; `path` is the path of its input.

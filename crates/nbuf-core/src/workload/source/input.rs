@@ -78,7 +78,7 @@ impl Input {
         counter: &mut Counter,
     ) -> Result<Self, SourceError> {
         let read_error = |source| SourceError::Read { path: path.to_owned(), source };
-        let file = input::open(path)?;
+        let file = input::open(path).map_err(|refused| SourceError::of_opening(path, refused))?;
         let metadata = file.metadata().map_err(read_error)?;
         counter.add(&metadata);
         let own = metadata.is_file().then(|| file.try_clone()).transpose().map_err(read_error)?;

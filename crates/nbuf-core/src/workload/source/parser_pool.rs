@@ -1,7 +1,7 @@
 //! Parsing on other threads, in the order of the input.
 //!
-//! Of lines that do not depend on each other, every worker takes the next piece of the input under a
-//! lock, cut at the end of a line, and parses it on its own; what is packed is unpacked under that
+//! Where lines do not depend on each other, every worker takes the next piece of the input under a
+//! lock, cut at the end of a line, and parses it on its own; packed input is unpacked under that
 //! lock, while the other workers parse. Anything else has one worker, which reads and parses ahead.
 //! Invariant: requests, numbers of objects and numbers of lines are those of one thread.
 //! Workers are not waited for: one may stand in a read of a pipe that no process writes to. They end
@@ -123,7 +123,7 @@ impl ParserPool {
             }
             let parsed = self.parsed.recv().map_err(|_| SourceError::Read {
                 path: self.path.clone(),
-                source: io::Error::other("a thread that parses ended before its time"),
+                source: io::Error::other("a thread that parses ended early"),
             })?;
             self.early.insert(parsed.sequence, parsed);
         };

@@ -111,7 +111,7 @@ fn several_inputs_are_one_trace() {
     assert_eq!(keys(&requests), [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
     assert_eq!(source.problems().count, 1);
     let said = source.describe(&source.problems().kept[0]);
-    let want = format!("{}, line 3: wanted is a block number, found is `five`", paths[1].display());
+    let want = format!("{}, line 3: expected a block number, found `five`", paths[1].display());
     assert_eq!(said, want);
 }
 
@@ -249,6 +249,6 @@ fn keys_and_bytes_are_not_one_trace() {
         panic!("bytes and keys were mixed");
     };
     assert!(
-        error.to_string().ends_with("counts keys and the inputs before it bytes: read them apart")
+        error.to_string().ends_with("counts keys, and the inputs before it count bytes: read them in separate commands")
     );
 }

@@ -23,7 +23,7 @@ const READINGS: u32 = 22;
 const TABLES: u64 = 36;
 /// Sectors of a table.
 const TABLE_SECTORS: u32 = 4;
-/// Of how many readings one ends with a result that is written.
+/// One of this many readings ends with a result that is written.
 const READINGS_A_RESULT: u64 = 4;
 /// Sectors of a result, which is ended with an EOF.
 const RESULT_SECTORS: u32 = 2;

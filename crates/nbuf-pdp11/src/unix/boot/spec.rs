@@ -62,13 +62,13 @@ pub enum Error {
     #[error("cannot read the terminal")]
     Keys(#[source] io::Error),
     /// Standard input cannot be read.
-    #[error("cannot read what is to be typed")]
+    #[error("cannot read the keys to type from standard input")]
     Script(#[source] io::Error),
     /// A serial line cannot be made.
     #[error("cannot make a pseudo-terminal for a line: mount /dev/pts, or ask for fewer lines")]
     Line(#[source] io::Error),
     /// Standard output takes nothing.
-    #[error("cannot print")]
+    #[error("cannot write to standard output")]
     Print(#[source] io::Error),
 }
 

@@ -50,7 +50,7 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 pub(super) fn target(text: &str) -> Result<Target, String> {
     match text.parse().map_err(|error: nbuf::experiment::target::TargetError| error.to_string())? {
         Target::Slowdown(_) | Target::Stall(_) | Target::Fills(_) => {
-            Err("a trace does not say how long a miss takes: \
+            Err("a trace does not contain the time of a miss: \
                                     `nbuf size` measures it; write hit=0.95 or price=3.5,0.4"
                 .into())
         }

@@ -38,7 +38,7 @@ Exit status:
   1    a task failed or is not done; the others are in the answer
   2    usage error
   125  nbuf failed; standard error says why
-  130  interrupted by Ctrl-C; what is finished is kept")]
+  130  interrupted by Ctrl-C; finished tasks are kept")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(super) step: Option<Step>,

@@ -21,10 +21,10 @@ Examples:
   eval \"$(nbuf run --shell bash)\"                  # in ~/.bashrc
 
 Under sudo the command runs as the user who called sudo. Without the right to read tracepoints, waits
-are not told apart; the message names what is missing.
+are not split by cause; the message names the missing right.
 
 Exit status:
-  that of the command; 128+n when signal n killed it or nbuf; 0 with --compare
+  the command's; 128+n when signal n killed it or nbuf; 0 with --compare
   2    usage error
   125  nbuf failed; standard error says why
   126  the command cannot be executed

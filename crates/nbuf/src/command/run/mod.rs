@@ -87,7 +87,7 @@ fn tell(arguments: &Arguments, ran: &RunDocument, baseline: Option<&RunDocument>
         _ => lines(ran)?,
     }
     match baseline {
-        // Of an interrupted command there is nothing to compare.
+        // An interrupted command is not compared.
         Some(_) if ran.interrupted.is_some() => {}
         Some(baseline) => compare::with_baseline(arguments, baseline, ran)?,
         None => {}

@@ -24,7 +24,8 @@ use crate::fail::UsageError;
 /// Runs the command once to record every page it asks of the page cache, computes how many pages the
 /// kernel would fill at every cache size, and recommends a memory limit. Then it runs the command again
 /// under that limit, 0.9 and 0.75 of it, and without a limit, and compares the kernel's count of filled
-/// pages with the prediction.
+/// pages with the prediction. These runs verify the limit: if every count agrees, the answer is
+/// `Proved`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = HELP)]
@@ -219,10 +220,10 @@ impl Args {
     pub(crate) fn check(&self) -> Result<(), UsageError> {
         match (self.budget, self.compare.is_empty()) {
             (Some(Budget::Times(times)), true) => Err(UsageError(format!(
-                "--budget {times} is for --compare A.json B.json, which is missing; a time is 90s or 10m"
+                "--budget {times} needs --compare A.json B.json; add it, or write a time such as 90s or 10m"
             ))),
             (Some(Budget::Time(_)), false) => Err(UsageError(
-                "--budget with --compare is no time: write 1.05 for at most 5 % more".to_owned(),
+                "--budget with --compare is a factor, not a time: write 1.05 for at most 5 % more".to_owned(),
             )),
             _ => Ok(()),
         }

@@ -49,7 +49,7 @@ fn must_outlive(file: &Path, option: &str, args: &Args) -> Result<()> {
     // The code that uses --data reports its errors.
     if real_directory(data).is_ok_and(|data| parent.starts_with(data)) {
         bail!(
-            "{} would be on the private disc and go with it; give a place outside of {} with {option}",
+            "{} would be on the private disc, which nbuf removes; give a place outside of {} with {option}",
             file.display(),
             data.display()
         );

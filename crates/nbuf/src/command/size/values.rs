@@ -44,7 +44,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// A duration in which something can be done.
 pub(in crate::command) fn some_time(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("nothing can be run in no time: write 90, 90s, 10m or 1h".into()),
+        Duration::ZERO => Err("no command can run in a time of 0: write 90, 90s, 10m or 1h".into()),
         some => Ok(some),
     }
 }
@@ -62,11 +62,11 @@ pub(super) fn window_time(text: &str) -> Result<Duration, String> {
 pub(super) fn window(text: &str) -> Result<Bytes, String> {
     match text.parse::<Size>() {
         Ok(Size::Absolute(window)) if window.0 % PAGE_BYTES != 0 => {
-            Err("a window is of whole pages of 4KiB: write 0 or 128KiB".into())
+            Err("a window is a multiple of 4KiB: write 0 or 128KiB".into())
         }
         Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
-        Ok(Size::Absolute(_)) => Err("no device reads ahead so far: write at most 1GiB".into()),
-        Ok(Size::Percent(_)) => Err("a window is no share of anything: write 0 or 128KiB".into()),
+        Ok(Size::Absolute(_)) => Err("a window is at most 1GiB: write 0 or 128KiB".into()),
+        Ok(Size::Percent(_)) => Err("a window is in bytes, not in percent: write 0 or 128KiB".into()),
         Err(error) => Err(error.to_string()),
     }
 }

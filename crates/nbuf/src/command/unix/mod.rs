@@ -85,7 +85,7 @@ impl Costs {
         for (option, wanted, is_given) in given {
             if is_given && is_other(wanted) {
                 bail!(UsageError(format!(
-                    "{option} is for --timing {wanted}: write that, or leave {option} out"
+                    "{option} needs --timing {wanted}: add that, or leave {option} out"
                 )));
             }
         }

@@ -171,7 +171,7 @@ fn unwrapped(error: Error) -> anyhow::Error {
     if let StageError::Guest { trouble, .. } = &error {
         say(format_args!("the machine as it stood:\n{}", trouble.machine));
     }
-    anyhow::Error::new(error).context("the images hold another Unix than is known, or are damaged")
+    anyhow::Error::new(error).context("the images are damaged, or hold a Unix that nbuf does not support")
 }
 
 fn tell(arguments: &Sweep, document: &SweepDocument, trace: Option<Vec<u8>>) -> Result<()> {
@@ -184,7 +184,7 @@ fn tell(arguments: &Sweep, document: &SweepDocument, trace: Option<Vec<u8>>) -> 
     if let Some(path) = &arguments.trace {
         let Some(trace) = trace else {
             bail!(
-                "--trace: no request was seen, since the kernel is not the one that is known: leave it out"
+                "--trace recorded no request, because nbuf does not support this kernel: leave it out"
             );
         };
         keep(path, "--trace", &trace)?;

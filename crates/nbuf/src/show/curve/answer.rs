@@ -94,7 +94,7 @@ fn rivals(family: &Family<'_>) -> Option<String> {
     let best = others.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let worst = others.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let optima = family.curves.iter().filter(|curve| is_opt(curve));
-    // Of objects, what no policy exceeds is more than what some schedule attains.
+    // For objects, the bound that no policy exceeds is more than any schedule attains.
     let optima = optima.filter_map(|curve| Some((curve, edges(at(&curve.points, pages)?).1)));
     // With what is discarded, or in trouble, it may hit less than others, and says nothing.
     let optimum = optima.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|&(_, share)| share >= best.1);

@@ -28,7 +28,7 @@ pub(super) fn hits(points: &[CurvePoint], pages: u64) -> String {
 /// When each window begins: after the first of them, in the unit that suits the longest, or, where
 /// the format has no times, by its number.
 pub(super) struct Starts {
-    /// Of the numbers, where they are times.
+    /// The unit of the numbers, where they are times.
     pub(super) unit: Option<&'static str>,
     pub(super) numbers: Vec<f64>,
 }

@@ -142,7 +142,7 @@ fn the_page_has_what_the_document_has() {
     }
     // The head-room in two charts, and its key.
     assert_eq!(many.matches("class=\"band bound\"").count(), 3);
-    // Of six policies the yardstick, the best and the worst are drawn at once, in two charts.
+    // Two charts draw the yardstick, the best and the worst of six policies at once.
     assert_eq!(many.matches("<g class=\"rest\"").count(), 3 * 2);
     assert_eq!(many.matches("<button type=\"button\"").count(), 3);
     let parts = page(&sample::parts());

@@ -53,7 +53,7 @@ pub(super) fn notes(report: &SizeReport) -> Vec<String> {
     notes
 }
 
-/// Of a run that was ended when its time was up.
+/// The note on a run that was ended when its time was up.
 fn cut_off(run: &Verified) -> Option<String> {
     let allowed = run.allowed_seconds.filter(|_| run.timed_out)?;
     let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());

@@ -62,7 +62,7 @@ pub(super) fn verification(report: &SizeReport, width: usize) -> String {
     }
     let several = report.verify.iter().any(|run| run.samples.len() > 1);
     let of = |room| table(report, room, &columns(report, room, several));
-    // Of several runs the meters have a table of their own before they lose any.
+    // The meters of several runs have a table of their own before they lose any.
     let whole = |room: &Room| !several || matches!(room.meters, ALL | None);
     let mut tables = ROOMS.into_iter().filter(whole).map(|room| (room, of(room)));
     let found = tables.find(|(_, table)| fits(table, width));

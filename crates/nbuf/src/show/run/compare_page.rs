@@ -12,7 +12,7 @@ use super::seconds;
 const WIDTH: f64 = 1000.0;
 const BAR: f64 = 34.0;
 const STEP: f64 = 62.0;
-/// Of the parts, in the order of precedence.
+/// The colours of the parts, in the order of precedence.
 const COLOURS: [(&str, &str); 7] = [
     ("on CPU", "#d1704a"),
     ("runnable", "#e3b341"),

@@ -8,7 +8,7 @@ use nbuf::experiment::result::RunProfile;
 use super::super::markup::escape;
 use super::super::page::shortened;
 
-/// Of the picture.
+/// The width of the picture.
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 /// Boxes that are narrower are left out.

@@ -3,7 +3,7 @@
 #include <sys/file.h>
 #include <sys/sendfile.h>
 
-/* Without a name, of so many pages. */
+/* Without a name, of this many pages. */
 static int made(int pages)
 {
 	static char page[4096];

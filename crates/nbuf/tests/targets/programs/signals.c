@@ -269,7 +269,7 @@ static int to_threads(int argc, char **argv)
 	return 0;
 }
 
-/* The command is given a terminal, and somebody types. */
+/* The command is given a terminal, and the test types. */
 static int terminal(int argc, char **argv)
 {
 	(void)argc, (void)argv;

@@ -43,7 +43,7 @@ impl Advice {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     told: HashMap<u32, Advice>,
-    /// Of their mappings.
+    /// The advice to their mappings.
     told_mapped: HashMap<u32, Advice>,
     /// For each stream the longest run of pages that one request brought, and its largest request.
     seen: HashMap<u32, Seen>,
@@ -121,7 +121,7 @@ impl Heard {
     }
 
     /// What comes of it for each stream, by calls and through mappings; `windows` are those of the devices under them, in pages.
-    /// Of a file that no process had to fill for a stream, what was seen of its other streams is believed;
+    /// If no process had to fill a file for a stream, the stream takes the advice of the file's other streams;
     /// where advice is recorded, a stream without advice has none. It goes with a task, which is wrong for a
     /// descriptor that several tasks read by.
     pub(super) fn advice(&self, streams: &[(u32, u32)], windows: &[u32]) -> Vec<(Advice, Advice)> {

@@ -145,7 +145,7 @@ impl Parser {
                 }
                 self.expect("]")?;
                 if self.peek() != "as" {
-                    return self.wrong("`as` is missing behind what is instantiated");
+                    return self.wrong("`as` is missing behind the names to instantiate");
                 }
                 self.at += 1;
                 let kind = self.peek().to_owned();

@@ -194,7 +194,7 @@ mod tests {
         let mut asked = Asked { look: Some(look), ..read(0) };
         let status = b"\0\0\0\x05\0\0\0\x09\0\0\0\x03\0\0\0\x01\0\0\0\0";
         assert_eq!(take(5, status, &mut asked), Ok(()));
-        // Of a context that was not asked for.
+        // This context was not asked for.
         assert_eq!(take(5, b"\0\0\0\x06\0\0\0\x09\0\0\0\x03", &mut asked), Ok(()));
         assert_eq!(asked.got.extents, [(9, 3), (1, 0)]);
     }

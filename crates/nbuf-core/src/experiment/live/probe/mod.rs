@@ -85,7 +85,7 @@ pub enum ProbeError {
     NoState,
     /// The file cannot be written, or no guard be started.
     #[error(
-        "cannot prepare to put the limit back: {0}; nothing was changed; make room, and try again"
+        "cannot save the limit to restore it later: {0}; nothing was changed; make room, and try again"
     )]
     Guard(#[source] std::io::Error),
     /// The user could not be asked.

@@ -57,7 +57,7 @@ fn class(out: &mut String, name: Class, summary: &Summary, server: &str) {
     }
     let _ = writeln!(out, "[[class]]\nname = \"{name}\"\nshare = {users}");
     if let Some((mean, deviation, pauses)) = think {
-        let _ = writeln!(out, "# Of {pauses} pauses of up to half an hour.");
+        let _ = writeln!(out, "# From {pauses} pauses of up to half an hour.");
         let _ = writeln!(
             out,
             "think = {{ kind = \"lognormal\", mean_seconds = {mean:.3}, deviation_seconds = {deviation:.3} }}"

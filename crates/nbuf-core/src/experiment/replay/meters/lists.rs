@@ -12,7 +12,7 @@ use crate::units::Nanos;
 /// Entries of hash lists up to which they are looked at more than twice.
 const LOOKED_MAX: u64 = 1 << 14;
 
-/// Of a hundred entries, those that are not empty in a cache that is full: what was evicted leaves holes.
+/// The percentage of entries that are not empty in a full cache: evicted entries leave holes.
 const FULL_PERCENT: u64 = 95;
 
 struct HashLists {

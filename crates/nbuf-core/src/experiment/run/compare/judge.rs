@@ -19,9 +19,9 @@ const RANGES: f64 = 2.0;
 /// The values of one figure in the runs of both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
-    /// Of A.
+    /// The values of A.
     pub a: Vec<f64>,
-    /// Of B.
+    /// The values of B.
     pub b: Vec<f64>,
     /// B less A, of typical runs.
     pub apart: f64,
@@ -121,7 +121,7 @@ mod tests {
         check(&[100.0, 150.0, 102.0], &[120.0, 121.0, 122.0], NotSeen, false);
         check(&[100.0; 5], &[103.0; 5], NotSeen, false);
         check(&[100.0; 5], &[105.0; 5], More, false);
-        // Of other ranks, and perhaps not by as much as the floor.
+        // The ranks differ, but perhaps not by as much as the floor.
         let wide = [94.0, 97.0, 100.0, 103.0, 106.0];
         check(&wide, &wide.map(|value| value + 14.0), More, false);
         check(&wide, &[107.0, 107.5, 108.0, 109.0, 110.0], NotSeen, true);

@@ -7,7 +7,7 @@ pub(super) const EIGHTHS: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     accesses: Vec<[u64; EIGHTHS]>,
-    /// Of each policy, by class.
+    /// The hits of each policy, by class.
     hits: Vec<Vec<[u64; EIGHTHS]>>,
 }
 

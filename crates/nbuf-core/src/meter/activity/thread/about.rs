@@ -15,7 +15,8 @@ impl Thread {
 
 impl Threads {
     /// It looks for a page of a file that the command never touched before: from the beginning of its fault or
-    /// call on. Of two in one call the second begins where it is looked for, and ends the first.
+    /// call on. If one call has two, the second begins where it is looked for, and ends
+    /// the first.
     pub(in super::super) fn first_touch(
         &mut self,
         thread: u32,

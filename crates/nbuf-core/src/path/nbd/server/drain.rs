@@ -59,7 +59,7 @@ impl Server {
         }
         self.quiet_since = self.now;
         if let Some(Quiet::Renew(_, _, Some(caller))) = self.quiet.replace(quiet) {
-            self.refuse(caller, "the server ends, and all stays as it is");
+            self.refuse(caller, "the server is ending, so nothing was changed");
         }
     }
 
@@ -72,13 +72,13 @@ impl Server {
                 match self.discs[disc].flushing.ended.take() {
                     Some(Ok(())) => self.renewed(keeper),
                     Some(Err(_)) => {
-                        let why = "what is dirty cannot be written, so all stays as it is";
+                        let why = "dirty pages cannot be written, so nothing was changed";
                         self.not_renewed(why, keeper);
                     }
                     None if self.now - self.quiet_since > RENEWAL_MAX => {
                         let seconds = RENEWAL_MAX.0 / 1_000_000_000;
                         let why = format!(
-                            "the disc has not answered for {seconds} s, so all stays as it is: ask again"
+                            "the disc has not answered for {seconds} s, so nothing was changed: ask again"
                         );
                         self.not_renewed(&why, keeper);
                     }
@@ -200,7 +200,7 @@ impl Server {
             return Ok(());
         }
         Err(format!(
-            "the new cache takes {bytes} next to the old one, and {available} of memory is available: all stays as it is"
+            "the new cache takes {bytes} next to the old one, and {available} of memory is available: nothing was changed"
         ))
     }
 

@@ -8,7 +8,7 @@ use crate::meter::periods::Periods;
 use crate::meter::times::Times;
 use crate::units::Nanos;
 
-/// Of a second: a person looks on.
+/// A second, because a person looks on.
 const PERIOD: Nanos = Nanos(1_000_000_000);
 /// The mean distance of two samples.
 const EVERY: u64 = 64;

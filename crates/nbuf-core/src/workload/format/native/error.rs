@@ -39,7 +39,7 @@ pub enum ReadError {
     },
     /// A column holds something else.
     #[error(
-        "column `{column}` is {found}, wanted is {wanted:?}: convert it with a CAST when writing the file"
+        "column `{column}` is {found}, and nbuf needs {wanted:?}: convert it with a CAST when writing the file"
     )]
     WrongType {
         /// Which column.
@@ -73,7 +73,7 @@ pub enum ReadError {
     },
     /// An operation has no such number.
     #[error(
-        "row {row} has op {number}, known are 0 to 8: read it with a newer nbuf, or leave such rows out"
+        "row {row} has op {number}, and this nbuf reads 0 to 8: use a newer nbuf, or leave such rows out"
     )]
     UnknownOp {
         /// Which row, from 0.
@@ -105,7 +105,7 @@ pub enum ReadError {
     },
     /// The file claims more rows than its size can hold.
     #[error(
-        "the file claims {rows} rows in {file_bytes} bytes, which cannot be: it is damaged, copy it again"
+        "the file claims {rows} rows in {file_bytes} bytes, which is impossible: it is damaged, copy it again"
     )]
     TooManyRows {
         /// Rows claimed.
@@ -114,11 +114,11 @@ pub enum ReadError {
         file_bytes: u64,
     },
     /// There are more files than can be numbered.
-    #[error("the trace names more than 4294967295 files: take a part of it")]
+    #[error("the trace names more than 4294967295 files: use a part of it")]
     TooManyFiles,
     /// The facts are of another version.
     #[error(
-        "the facts of the trace are of schema `{found}`, this nbuf reads `{}`: use the nbuf that wrote it",
+        "the facts of the trace are of schema `{found}`, and this nbuf reads `{}`: use the nbuf that wrote it",
         Facts::SCHEMA
     )]
     Schema {

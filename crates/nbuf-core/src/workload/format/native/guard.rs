@@ -81,7 +81,7 @@ pub(super) fn pages<R: ChunkReader + 'static>(
     let length = u64::try_from(chunk.compressed_size()).map_err(ParquetError::from)?;
     let end = start.checked_add(length);
     let end = end.filter(|&end| end <= source.len());
-    let end = end.ok_or_else(|| damaged("a column lies outside the file"))?;
+    let end = end.ok_or_else(|| damaged("a column is outside the file"))?;
     let mut place = start;
     while place < end {
         place += page_bytes((&**source, bound), place, end - place)?;

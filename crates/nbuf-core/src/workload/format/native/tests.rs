@@ -326,7 +326,7 @@ fn with_facts(json: &str) -> String {
 
 /// 5.29 bytes a record (5.49 of ten million). With `NBUF_TEST_RECORDS=10000000` and `--release` it shows the times too.
 #[test]
-#[expect(clippy::print_stderr, reason = "the figures are wanted beside the verdict")]
+#[expect(clippy::print_stderr, reason = "the figures belong to the verdict")]
 #[expect(clippy::disallowed_methods, reason = "times are shown, nothing depends on them")]
 fn a_record_takes_few_bytes() {
     let wanted = std::env::var("NBUF_TEST_RECORDS").ok();

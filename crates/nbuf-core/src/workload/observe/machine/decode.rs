@@ -59,7 +59,7 @@ const UNINTERRUPTIBLE: u64 = 2;
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` in `common_flags`.
 const IN_INTERRUPT: u64 = 0x08 | 0x10;
 
-/// Of the switches, those into a wait that may be for a disc. All others have a record of their own.
+/// Switches into a wait that may be for a disc. All others have a record of their own.
 pub(super) const SOURCES: [Source; 4] = [
     Source {
         path: "sched/sched_switch",

@@ -102,7 +102,7 @@ mod tests {
 
     const IN_CALL: u64 = (-38_i64).cast_unsigned();
 
-    /// Of thread 11 at 99.
+    /// A record of thread 11 at 99.
     fn record(kind: u32, words: &[u64]) -> Vec<u8> {
         let mut bytes = 99_u64.to_ne_bytes().to_vec();
         bytes.extend([kind, 11].into_iter().flat_map(u32::to_ne_bytes));

@@ -19,14 +19,14 @@ pub enum LogError {
         bytes: u64,
     },
     /// Written in a form this version does not know.
-    #[error("the log has version {version}, this nbuf reads version 1: use the nbuf that wrote it")]
+    #[error("the log has version {version}, and this nbuf reads version 1: use the nbuf that wrote it")]
     Version {
         /// The version it says it has.
         version: u64,
     },
     /// The source could not be read.
     #[error(
-        "the log cannot be read after byte {at_byte}: {source}; copy what can be read and recover the copy"
+        "the log cannot be read after byte {at_byte}: {source}; copy the readable part, and recover the copy"
     )]
     Io {
         /// Bytes read before.

@@ -144,7 +144,7 @@ proptest! {
                 kept += 1;
             }
         }
-        prop_assert!(rest.is_empty(), "entries that nobody wrote: {rest:?}");
+        prop_assert!(rest.is_empty(), "entries that no thread wrote: {rest:?}");
         let last_kept = got.last() == frames[3].last();
         if last_kept {
             prop_assert_eq!(skipped, 4 - kept);
@@ -304,7 +304,7 @@ fn database_like(events: u64) -> Vec<Event> {
 
 /// 5.55 bytes an event; the goal is 8.
 #[test]
-#[expect(clippy::print_stderr, reason = "the figure is wanted beside the verdict")]
+#[expect(clippy::print_stderr, reason = "the figure belongs to the verdict")]
 fn an_event_takes_few_bytes() {
     let events = database_like(200_000);
     let mut writer = LogWriter::new(Vec::new()).unwrap();

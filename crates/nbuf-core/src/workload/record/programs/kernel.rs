@@ -34,7 +34,7 @@ pub(super) struct Kernel {
     pub(super) superblock_device: i16,
     pub(super) folio: Folio,
     pub(super) task: Task,
-    /// Of a call that writes to a file of xfs; absent where not described.
+    /// A call that writes to a file of xfs; absent where not described.
     pub(super) call: Option<Call>,
     /// How the group that memory is charged to is found; absent in version 2 without a controller.
     pub(super) charged: Option<Charged>,

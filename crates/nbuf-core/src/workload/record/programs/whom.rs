@@ -18,11 +18,11 @@ const UNIFIED: u64 = 0x6367_7270;
 /// Whose events are recorded.
 #[derive(Debug)]
 pub(super) enum Whom {
-    /// Of processes that were marked, and of those that they start.
+    /// Processes that were marked, and those that they start.
     Marked(Marks),
-    /// Of a group of the unified hierarchy, and of the groups below it.
+    /// A group of the unified hierarchy, and the groups below it.
     Group(Groups),
-    /// Of a group that memory is charged to, so far below the root, and of the groups below it.
+    /// A group that memory is charged to, `level` groups below the root, and the groups below it.
     Charged {
         /// Below the root.
         level: i32,

@@ -35,7 +35,7 @@ pub enum Error {
     Process(u32),
     /// Another account's, or one that its account may not trace either.
     #[error(
-        "you may not trace process {0}: it is another account's; watch it in a shell of root, or with \
+        "you may not trace process {0}: it belongs to another account; watch it in a shell of root, or with \
          `sudo nbuf --as-root`"
     )]
     NotYours(u32),

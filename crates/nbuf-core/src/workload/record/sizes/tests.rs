@@ -35,7 +35,7 @@ fn a_size_seen_too_early_is_that_of_the_write_that_made_it() {
         sizes.push(time, bytes);
     }
     sizes.explain(&[(10, 4096), (20 + LOOK_NS, 8192)]);
-    assert_eq!(sizes.at(16, 1), 8192, "somebody else made it so large");
+    assert_eq!(sizes.at(16, 1), 8192, "another process made it so large");
 }
 
 #[test]

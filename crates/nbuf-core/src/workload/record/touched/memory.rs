@@ -64,7 +64,7 @@ pub(super) struct KernelMemory {
     copy: Program,
     shared: Shared,
     offsets: Offsets,
-    /// Of open files, where this kernel has them where they are looked for.
+    /// The offsets of open files, if this kernel has them in the expected places.
     files: Option<opened::Offsets>,
     /// The first task of this process.
     leader: u64,

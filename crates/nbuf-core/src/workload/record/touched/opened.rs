@@ -25,7 +25,7 @@ pub(super) const STRUCTURES: [&str; 7] = [
 ];
 /// More descriptors of a process are not looked at.
 const FILES_MAX: usize = 1 << 14;
-/// Of the mode of an open file (`FMODE_RANDOM`).
+/// A bit of the mode of an open file (`FMODE_RANDOM`).
 const RANDOM: u32 = 1 << 12;
 
 /// Where members are.

@@ -20,7 +20,7 @@ pub(super) struct Process {
     /// What it had mapped when that was looked at last.
     stamp: Option<(u64, u32, u64)>,
     ranges: Vec<Range<u64>>,
-    /// Of each range: its file, and the page of the file that its first one is.
+    /// The file of each range, and the page of the file at the beginning of the range.
     files: Vec<(Key, u64)>,
     /// Pages that it mapped.
     pub(super) mapped: u64,

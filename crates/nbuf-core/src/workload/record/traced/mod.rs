@@ -75,7 +75,7 @@ pub fn probe() -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     if !std::path::Path::new("/proc/self/fdinfo").exists() {
-        let why = "/proc is not there, which says what a descriptor stands for";
+        let why = "/proc is missing, and nbuf finds the file of a descriptor there";
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     ptrace::probe()
@@ -89,8 +89,8 @@ impl<'a, W: Write> Traced<'a, W> {
         facts.capture = Capture { backend: "calls".into(), ..Capture::default() };
         facts.warnings.push(format!("recorded by system calls: {BLIND_SPOTS}"));
         if group.is_none() {
-            let warning = "memory beside the page cache is an estimate: it was looked at every 25 \
-                           ms, and of the kernel's only page tables are known";
+            let warning = "other memory than the page cache is an estimate: it was sampled every 25 \
+                           ms, and includes only the page tables of the kernel's memory";
             facts.warnings.push(warning.to_owned());
         }
         let mut log = LogWriter::new(out)?;

@@ -52,8 +52,8 @@ pub struct DiscTooSmall {
 }
 
 impl Layout {
-    /// Of a disc of this size; what does not make a whole track is left. A quarter of what no process needs
-    /// is before the programs, a quarter behind them, the rest with the loose files.
+    /// The layout of a disc of this size, without the end that makes no whole track. A quarter of the unused
+    /// sectors is before the programs, a quarter behind them, the rest with the loose files.
     pub fn new(parameters: &Parameters, size_bytes: u64) -> Result<Self, DiscTooSmall> {
         let track_bytes = SECTOR_BYTES * TRACK_SECTORS;
         let users = u64::from(parameters.users);

@@ -95,7 +95,7 @@ parameters! { 21:
     pipe_sectors = 5 in 0..=42: "sectors of a pipe (section 0: 4 to 6)",
     other_percent = 100 in 0..=100: "commands of a hundred that read such a file (fitted)",
     pipe_percent = 20 in 0..=100: "commands of a hundred that are two tools and a pipe (fitted)",
-    update_percent = 30 in 0..=100: "commands of a hundred that write :VA anew (fitted)",
+    update_percent = 30 in 0..=100: "commands of a hundred that write :VA again (fitted)",
     tools = 24 in 1..=10_000: "tools that are used (fitted)",
     program_sectors = 157 in 0..=65_535: "sectors of a program, loaded by one read: 40 kB (section 1)",
     core_sectors = 512 in 0..=65_535:

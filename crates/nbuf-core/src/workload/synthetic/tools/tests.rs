@@ -23,9 +23,9 @@ struct Shape {
     hits: f64,
     /// Reads, writes and EOFs among the misses.
     misses: [f64; 3],
-    /// Of the sectors in the cache.
+    /// Its share of the sectors in the cache.
     management: f64,
-    /// Of the lists.
+    /// The share of lists that are short.
     short_lists: f64,
     list_mean: f64,
     list_longest: f64,

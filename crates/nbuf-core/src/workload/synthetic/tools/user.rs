@@ -203,7 +203,7 @@ impl User {
         }
     }
 
-    /// Of no sectors, a write ends a file.
+    /// A write of no sectors ends a file.
     fn ask(&mut self, op: Op, sector: u64, position: u32, sectors: u32) {
         self.steps.push_back(Step::Compute(Nanos::from_micros(self.parameters.compute_us.into())));
         let request = Request::new(op, sector * SECTOR_BYTES, u64::from(sectors) * SECTOR_BYTES);

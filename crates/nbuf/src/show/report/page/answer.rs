@@ -74,7 +74,7 @@ impl<'a> Answer<'a> {
                     .into();
             }
             return format!(
-                "has a need that cannot be told: {:.0} % of its pages were touched through mappings, \
+                "has an unknown need: {:.0} % of its pages were touched through mappings, \
                  where repeated touches are not seen, so that the curve is a lower bound",
                 report.capture.mapped_share * 100.0
             );

@@ -83,7 +83,7 @@ fn the_page_says_who_would_gain_and_what_was_measured() {
         "1,234 other files</span>",
         "<dt>cgroup</dt><dd>v2</dd>",
         "2026-11-21 05:49:53 UTC",
-        "Of 1,234,567 kernel events, none was lost.",
+        "None of 1,234,567 kernel events was lost.",
         "How long other sizes would take is not predicted.",
     ] {
         assert!(page.contains(fragment), "{fragment}");
@@ -146,7 +146,7 @@ fn the_sentence_says_what_is_needed() {
         nothing to gain: Proved. gains nothing from a larger cache: 81.0 MiB of memory is enough, and with more it would read as much; proved by 4 runs, all within 5 % of what was predicted.
         losses: A lower bound. needs at least 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; events were lost, so that the need is higher than it looks; proved by 4 runs, all within 5 % of what was predicted.
         forced: A lower bound. needs at least 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, all within 5 % of what was predicted.
-        lower bound: No recommendation. has a need that cannot be told: 50 % of its pages were touched through mappings, where repeated touches are not seen, so that the curve is a lower bound.
+        lower bound: No recommendation. has an unknown need: 50 % of its pages were touched through mappings, where repeated touches are not seen, so that the curve is a lower bound.
         nothing touched: No recommendation. touched no file pages that the page cache holds, so that there is no size to recommend.
     "#]],
     );

@@ -52,9 +52,9 @@ pub(super) fn section(report: &SizeReport) -> Vec<Part> {
 fn lost(report: &SizeReport) -> Part {
     let events = count(report.capture.events, "kernel event", "kernel events");
     match report.capture.lost {
-        0 => Part::Text(format!("Of {events}, none was lost.")),
+        0 => Part::Text(format!("None of {events} was lost.")),
         lost => Part::Bad(format!(
-            "{} of {events} were lost: every figure is too low. Record again with less else running.",
+            "{} of {events} were lost: every figure is too low. Record again with fewer programs running.",
             grouped(lost)
         )),
     }
