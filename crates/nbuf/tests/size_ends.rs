@@ -137,7 +137,11 @@ fn killed_under_a_limit_it_leaves_nothing() {
         signal(parent(staying.pid()), 9).unwrap();
         let ended = staying.end();
         assert_eq!(ended.status, 125, "{}", ended.stderr);
-        assert!(ended.stderr.contains("the supervisor process of nbuf was killed"), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("the supervisor process of nbuf was killed"),
+            "{}",
+            ended.stderr
+        );
     }
 }
 

@@ -122,7 +122,9 @@ pub enum Error {
     #[error("a block of {0} bytes is too large for one call; give at most 1073741824")]
     Block(usize),
     /// The file is shorter than the pattern.
-    #[error("the file has {has_bytes} bytes, and {wanted_bytes} are needed; make it longer, or give less")]
+    #[error(
+        "the file has {has_bytes} bytes, and {wanted_bytes} are needed; make it longer, or give less"
+    )]
     Short {
         /// The size of the file.
         has_bytes: u64,

@@ -62,7 +62,10 @@ pub enum Refused {
         kind: &'static str,
     },
     /// It has a name, and yet only programs can connect to it.
-    #[error("{} is a socket: read it with another program, and send its output through a pipe", name(path))]
+    #[error(
+        "{} is a socket: read it with another program, and send its output through a pipe",
+        name(path)
+    )]
     Socket {
         /// Which one.
         path: PathBuf,

@@ -33,7 +33,9 @@ pub enum StageError {
     #[error("the images have no {0}")]
     NoFile(&'static str),
     /// A kernel was not assembled.
-    #[error("the guest made no /usr/sys/nbuf.{0}: the images hold sources that nbuf does not support")]
+    #[error(
+        "the guest made no /usr/sys/nbuf.{0}: the images hold sources that nbuf does not support"
+    )]
     NoKernel(u16),
 }
 

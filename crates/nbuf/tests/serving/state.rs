@@ -234,7 +234,12 @@ fn a_file_that_is_not_ours_is_kept_and_one_that_is_damaged_is_not_believed() {
         fs::write(&state, foreign).unwrap();
         refused(&place, &disc, &state, "no file of nbuf serve, so it is not overwritten");
     }
-    refused(&place, &disc, &place.path("disc.img"), "no file of nbuf serve, so it is not overwritten");
+    refused(
+        &place,
+        &disc,
+        &place.path("disc.img"),
+        "no file of nbuf serve, so it is not overwritten",
+    );
     refused(&place, &disc, Path::new("/dev/null"), "cannot be read");
     refused(&place, &disc, &place.path("absent/state"), "cannot be read");
     refused(&place, &disc, &place.path(""), "cannot be read");

@@ -107,7 +107,11 @@ fn a_system_file_reaches_its_drive_and_its_bus() {
     let controller = drive.controller;
     let us = |time: crate::units::Nanos| time.0 / 1_000;
     assert_eq!((us(controller.bus_read_sector), us(controller.bus_write_sector)), (200, 100));
-    assert_eq!(us(controller.read_hit.read), 3_000, "twice the overhead, and the overhead of each request");
+    assert_eq!(
+        us(controller.read_hit.read),
+        3_000,
+        "twice the overhead, and the overhead of each request"
+    );
     assert_eq!((us(controller.write.read), us(controller.write.write)), (7_000, 9_000));
     assert_eq!(us(controller.write_seek_min), 600);
     let disconnect = controller.disconnect.unwrap();

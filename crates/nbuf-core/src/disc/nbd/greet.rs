@@ -87,9 +87,7 @@ fn start_tls(line: &mut Line, trust: &Trust, name: &str) -> io::Result<()> {
     ask(line, option::STARTTLS, &[])?;
     let (kind, payload) = answer(line)?;
     if kind != reply::ACK || !payload.is_empty() {
-        return Err(io::Error::other(
-            "the server has no TLS, and nbuf sends nothing without it",
-        ));
+        return Err(io::Error::other("the server has no TLS, and nbuf sends nothing without it"));
     }
     line.secure(trust, name)
 }

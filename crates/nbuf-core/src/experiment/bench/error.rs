@@ -72,7 +72,9 @@ pub enum Error {
     )]
     File(#[source] io::Error),
     /// A child cannot be started or read from.
-    #[error("cannot run the process of a test ({0}); free memory or raise `ulimit -u`, and run again")]
+    #[error(
+        "cannot run the process of a test ({0}); free memory or raise `ulimit -u`, and run again"
+    )]
     Child(#[source] io::Error),
     /// The observer could not take a sample.
     #[error(transparent)]

@@ -72,9 +72,7 @@ pub enum PatternError {
     #[error("`touches` is for reads; leave it out, or give the size of what is written: file SIZE")]
     Touches,
     /// More is touched than there is.
-    #[error(
-        "`touches` is larger than the file of {file}; give less, or a larger file: file SIZE"
-    )]
+    #[error("`touches` is larger than the file of {file}; give less, or a larger file: file SIZE")]
     TouchesMore {
         /// The file.
         file: Bytes,

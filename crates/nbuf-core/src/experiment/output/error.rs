@@ -10,7 +10,9 @@ use super::Cause;
 #[non_exhaustive]
 pub enum OutputError {
     /// The name is `-`.
-    #[error("cannot write this to standard output; name a file with {option} (./- for one named -)")]
+    #[error(
+        "cannot write this to standard output; name a file with {option} (./- for one named -)"
+    )]
     Standard {
         /// What gave the name.
         option: &'static str,

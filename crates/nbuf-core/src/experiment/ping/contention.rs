@@ -90,7 +90,12 @@ mod tests {
         };
         let (a, b) = (Some(0), Some(1));
         check("by turns", &[(a, turns(500, 490)), (a, turns(500, 480))], false, Some(0));
-        check("another program ran", &[(a, turns(300, 690)), (a, turns(300, 680))], false, Some(400));
+        check(
+            "another program ran",
+            &[(a, turns(300, 690)), (a, turns(300, 680))],
+            false,
+            Some(400),
+        );
         check("both slept", &[(a, turns(100, 0)), (a, turns(100, 0))], false, Some(0));
         check("both span", &[(a, turns(1000, 0)), (b, turns(1000, 0))], true, Some(0));
         let away = [(a, turns(1000, 0)), (b, turns(40, 960))];

@@ -331,8 +331,14 @@ mod tests {
                 "no loopback",
             ),
             ("disc = 'nbds://h/e'\nsize = '1MiB'", "no disc-tls-ca is given:"),
-            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'", "no disc-tls-key is given:"),
-            ("disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'", "no disc-tls-cert is given:"),
+            (
+                "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'",
+                "no disc-tls-key is given:",
+            ),
+            (
+                "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-key = 'c'",
+                "no disc-tls-cert is given:",
+            ),
             (
                 "disc = 'nbds://h/e'\nsize = '1MiB'\ndisc-tls-cert = 'c'\ndisc-tls-key = 'k'",
                 "no disc-tls-ca is given:",

@@ -56,7 +56,9 @@ pub enum Error {
     #[error("policies cannot be explained from a sample: leave out --sample or --policies")]
     PoliciesOfSample,
     /// Policies need a second reading.
-    #[error("policies need a second reading, and a pipe can be read only once: write the trace to a file")]
+    #[error(
+        "policies need a second reading, and a pipe can be read only once: write the trace to a file"
+    )]
     PoliciesOfPipe,
     /// A policy that has no answer here.
     #[error(
@@ -76,9 +78,7 @@ pub enum Error {
         format: &'static str,
     },
     /// Only native traces know volumes.
-    #[error(
-        "a partition needs files or volumes, and oracleGeneral has none: write --to native"
-    )]
+    #[error("a partition needs files or volumes, and oracleGeneral has none: write --to native")]
     PartitionedKeys,
     /// No pattern has these parameters.
     #[error("give at least one key, and an --alpha of 0 or more")]

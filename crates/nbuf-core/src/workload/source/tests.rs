@@ -248,7 +248,7 @@ fn keys_and_bytes_are_not_one_trace() {
     let Err(error) = read(&[&paths[0], &paths[1]], &Options::default()) else {
         panic!("bytes and keys were mixed");
     };
-    assert!(
-        error.to_string().ends_with("counts keys, and the inputs before it count bytes: read them in separate commands")
-    );
+    assert!(error.to_string().ends_with(
+        "counts keys, and the inputs before it count bytes: read them in separate commands"
+    ));
 }

@@ -223,7 +223,8 @@ impl Args {
                 "--budget {times} needs --compare A.json B.json; add it, or write a time such as 90s or 10m"
             ))),
             (Some(Budget::Time(_)), false) => Err(UsageError(
-                "--budget with --compare is a factor, not a time: write 1.05 for at most 5 % more".to_owned(),
+                "--budget with --compare is a factor, not a time: write 1.05 for at most 5 % more"
+                    .to_owned(),
             )),
             _ => Ok(()),
         }

@@ -66,7 +66,9 @@ pub(super) fn window(text: &str) -> Result<Bytes, String> {
         }
         Ok(Size::Absolute(window)) if window <= Bytes(1 << 30) => Ok(window),
         Ok(Size::Absolute(_)) => Err("a window is at most 1GiB: write 0 or 128KiB".into()),
-        Ok(Size::Percent(_)) => Err("a window is in bytes, not in percent: write 0 or 128KiB".into()),
+        Ok(Size::Percent(_)) => {
+            Err("a window is in bytes, not in percent: write 0 or 128KiB".into())
+        }
         Err(error) => Err(error.to_string()),
     }
 }

@@ -87,6 +87,8 @@ pub(super) fn refused(error: trace::Error) -> Error {
 pub(super) fn page(text: &str) -> Result<Bytes> {
     match text.parse().context("a page")? {
         Size::Absolute(bytes) if bytes.0 > 0 => Ok(bytes),
-        _ => anyhow::bail!(UsageError("the size of a page is in bytes: write 4KiB or 512".to_owned())),
+        _ => anyhow::bail!(UsageError(
+            "the size of a page is in bytes: write 4KiB or 512".to_owned()
+        )),
     }
 }

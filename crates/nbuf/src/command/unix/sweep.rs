@@ -171,7 +171,8 @@ fn unwrapped(error: Error) -> anyhow::Error {
     if let StageError::Guest { trouble, .. } = &error {
         say(format_args!("the machine as it stood:\n{}", trouble.machine));
     }
-    anyhow::Error::new(error).context("the images are damaged, or hold a Unix that nbuf does not support")
+    anyhow::Error::new(error)
+        .context("the images are damaged, or hold a Unix that nbuf does not support")
 }
 
 fn tell(arguments: &Sweep, document: &SweepDocument, trace: Option<Vec<u8>>) -> Result<()> {

@@ -49,8 +49,7 @@ impl Layer {
         self.records.pass(sealed);
         let (mut rest, mut opened) = (sealed, 0);
         while !rest.is_empty() && !self.has_ended {
-            let full =
-                |_| Broken(rustls::Error::General("a message is too long".into()));
+            let full = |_| Broken(rustls::Error::General("a message is too long".into()));
             if self.session.read_tls(&mut rest).map_err(full)? == 0 {
                 break;
             }
@@ -60,7 +59,9 @@ impl Layer {
             while left > 0 {
                 let count = self.session.reader().read(&mut plain[opened..]).unwrap_or(0);
                 if count == 0 {
-                    return Err(Broken(rustls::Error::General("there is no room for a message".into())));
+                    return Err(Broken(rustls::Error::General(
+                        "there is no room for a message".into(),
+                    )));
                 }
                 (opened, left) = (opened + count, left.saturating_sub(count));
             }

@@ -90,7 +90,10 @@ impl Server {
     /// Begins to renew a cache, when nothing else is going on.
     fn renew(&mut self, disc: usize, caller: Caller, change: Change) {
         if self.quiet.is_some() {
-            return self.refuse(caller, "the server is ending, or is changing its cache already: ask again");
+            return self.refuse(
+                caller,
+                "the server is ending, or is changing its cache already: ask again",
+            );
         }
         self.quieten_for(Quiet::Renew(disc, change, Some(caller)));
     }

@@ -19,7 +19,9 @@ pub enum LogError {
         bytes: u64,
     },
     /// Written in a form this version does not know.
-    #[error("the log has version {version}, and this nbuf reads version 1: use the nbuf that wrote it")]
+    #[error(
+        "the log has version {version}, and this nbuf reads version 1: use the nbuf that wrote it"
+    )]
     Version {
         /// The version it says it has.
         version: u64,
