@@ -119,7 +119,7 @@ pub(crate) fn fleet_local(
             made.args(arguments);
             Ok(made)
         };
-        let session = nbuf::experiment::session::Session { start: Some(&start), ..session };
+        let session = Session { start: Some(&start), ..session };
         fleet::work_locally(&tasks, workers, &session)
     })?;
     Ok(done.map_err(|error| Failure::from(error).raise(py))?.failed)

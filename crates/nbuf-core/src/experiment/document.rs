@@ -148,7 +148,7 @@ mod tests {
     fn documents_with_keys_of_before_are_read() {
         let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
         let rows = vec![BenchRow::default()];
-        let bench = BenchDocument { schema, warnings, rows, ..BenchDocument::default() };
+        let bench = BenchDocument { schema, rows, warnings, ..BenchDocument::default() };
         check_renamed(&bench, &[["cautions", "warnings"], ["proof", "label_check"]]);
         let doctor = DoctorDocument {
             schema: DoctorDocument::SCHEMA.to_owned(),

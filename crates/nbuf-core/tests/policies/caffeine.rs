@@ -14,6 +14,7 @@
 use std::collections::HashMap;
 
 use nbuf::cache::policy::{Access, Choice, Outcome, find};
+use nbuf::units::whole;
 use proptest::prelude::*;
 
 use super::{dense, tiny};
@@ -108,13 +109,14 @@ impl Twin {
         self.window.len() + self.probation.len() + self.protected.len()
     }
 
-    /// `None` for a hit, else what went.
-    fn access(&mut self, page: u32) -> Option<Option<u32>> {
+    fn access(&mut self, page: u32) -> Outcome {
         let is_full = self.len() == self.capacity;
         self.count(page);
-        let outcome = self.hit(page).then_some(()).map_or_else(|| Some(self.miss(page)), |()| None);
+        let is_hit = self.hit(page);
+        let outcome =
+            if is_hit { Outcome::Hit } else { Outcome::Filled { evicted: self.miss(page) } };
         if is_full && self.climb != Climb::No {
-            self.sample[usize::from(outcome.is_none())] += 1;
+            self.sample[usize::from(is_hit)] += 1;
             if self.sample.iter().sum::<usize>() == 10 * self.capacity {
                 self.adapt();
             }
@@ -185,9 +187,8 @@ impl Twin {
         let most = if self.grows { self.protected_limit } else { self.window_limit - least };
         let quota = self.step.min(most as f64);
         let after = if self.grows { size + quota } else { size - quota };
-        let steps = (after.floor() - size.floor()).abs() as usize;
         self.carry = after - after.floor();
-        for _ in 0..steps {
+        for _ in 0..whole((after.floor() - size.floor()).abs()) {
             if self.grows {
                 self.window_limit += 1;
                 self.protected_limit -= 1;
@@ -210,7 +211,7 @@ fn with_exact_counts_w_tinylfu_is_equal() {
     let pages = dense(&tiny());
     for (size, want) in counts("tiny", 3) {
         let mut twin = Twin::new(size as usize, u32::MAX, Climb::No);
-        let count = pages.iter().filter(|&&page| twin.access(page).is_some()).count() as u64;
+        let count = pages.iter().filter(|&&page| twin.access(page) != Outcome::Hit).count() as u64;
         assert_eq!(count, want, "the twin of {size}");
         // What a sketch of four bits costs or gains; LRU has up to eleven points more misses.
         let guessed = misses("w-tinylfu", size, &pages);
@@ -235,10 +236,7 @@ proptest! {
         for (at, &(one, other)) in pages.iter().enumerate() {
             // The lower numbers more often.
             let page = one.min(other);
-            let want = match twin.access(page) {
-                None => Outcome::Hit,
-                Some(evicted) => Outcome::Filled { evicted },
-            };
+            let want = twin.access(page);
             prop_assert_eq!(policy.access(Access::to(page)), want, "access {} of {:?}", at, pages);
             prop_assert_eq!(policy.check(), Ok(()));
         }

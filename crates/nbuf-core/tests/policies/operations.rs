@@ -74,7 +74,7 @@ fn check(name: &str, capacity: u32, operations: &[Operation]) -> Result<(), Test
             }
         }
         policy.check().map_err(|error| {
-            TestCaseError::fail(format!("{} of {capacity}, step {at}: {error}", name))
+            TestCaseError::fail(format!("{name} of {capacity}, step {at}: {error}"))
         })?;
         prop_assert_eq!(policy.len() as usize, there.len(), "{} {}", name, at);
         prop_assert!((0..20).all(|page| policy.contains(page) == there.contains(&page)));
