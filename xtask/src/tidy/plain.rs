@@ -50,7 +50,7 @@ pub(super) fn plain_words(source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// A sentence begins with its subject, not with "Of a mapping that was warm, ...".
+/// A sentence begins with its subject. "Of a mapping that was warm, ..." does not.
 pub(super) fn fronted(source: &Source) -> Vec<Problem> {
     let mut problems = Vec::new();
     for passage in passages(source) {

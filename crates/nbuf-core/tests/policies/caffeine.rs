@@ -68,7 +68,7 @@ struct Twin {
     protected: Vec<u32>,
     window_limit: usize,
     protected_limit: usize,
-    /// Of a page of the window, a part.
+    /// A part of a page of the window.
     carry: f64,
     uses: HashMap<u32, u32>,
     counted: usize,

@@ -3,8 +3,8 @@
 //! A draw by two weights chooses between the page used longest ago and the page used least often. The names of
 //! evicted pages are remembered, a cache of them for each of the two. A miss of a remembered page lowers the weight
 //! of the rule that evicted it, the more the sooner it comes. As in the authors' program, a page that both rules
-//! choose is not remembered, a page that comes back keeps its count of uses, and no weight is above 0.99. Of pages
-//! used equally often, the one used longest ago goes; in the authors' program the one with the lowest number.
+//! choose is not remembered, a page that comes back keeps its count of uses, and no weight is above 0.99. The rarest
+//! page is, if several are, the one used longest ago; in the authors' program the one with the lowest number.
 //! Invariant: both weights together are 1. Cost: O(log n) an access, as LFU. G. Vietri and others, *Driving Cache
 //! Replacement with ML-based `LeCaR`*, 2018. Not for large caches: what an eviction cost is known only when the page
 //! is wanted again.
@@ -38,10 +38,10 @@ pub(crate) struct LeCar {
     places: Table<u8>,
     /// Pages that are there, by uses.
     by_uses: Heap,
-    /// Of pages that are there or remembered.
+    /// The uses of pages that are there or remembered.
     uses: Table<u32>,
     evicted_at: Table<u64>,
-    /// Of recency; frequency has the rest.
+    /// The weight of recency; frequency has the rest.
     weight: f64,
     /// Accesses so far.
     time: u64,

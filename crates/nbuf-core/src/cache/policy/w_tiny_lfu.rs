@@ -31,7 +31,7 @@ pub(crate) struct WTinyLfu {
     places: Table<u8>,
     sketch: Sketch,
     climber: Option<Climber>,
-    /// Of a page that the window is to gain, a part.
+    /// The part of a page that the window is to gain.
     carry: f64,
 }
 
