@@ -50,12 +50,14 @@ pub(super) fn plain_words(source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// A sentence begins with its subject. "Of a mapping that was warm, ..." does not.
+/// A sentence begins with its subject, not with a phrase such as "of a mapping that was warm".
 pub(super) fn fronted(source: &Source) -> Vec<Problem> {
     let mut problems = Vec::new();
     for passage in passages(source) {
         let text = passage.text();
-        let fronted = find_words(text, "Of").filter(|&at| begins_a_sentence(&text[..at]));
+        // A literal that is the word alone is no sentence.
+        let is_front = |at: &usize| text != "Of" && begins_a_sentence(&text[..*at]);
+        let fronted = find_words(text, "Of").filter(is_front);
         problems.extend(fronted.map(|at| {
             let message = "a sentence begins with `Of`; name its subject first";
             source.problem(passage.line_at(at), message)
