@@ -164,7 +164,7 @@ fn a_real_file_is_written_to_only_by_leave() {
     for (disc, want) in [
         ("file:/dev/null", "is no regular file"),
         ("file:.", "is no regular file"),
-        ("file:small", "ends at 1 B"),
+        ("file:small", "small has 1 B"),
         ("file:nowhere/at/all", "nowhere/at/all: No such file"),
         ("file:", "write --disc file:PATH"),
     ] {
@@ -221,7 +221,7 @@ fn keys_take_a_unit_each_of_the_disc() {
     let small = of(&["--destroy", "--disc", "file:small"]);
     refused(&place, &small, "the workload needs a disc of 120 KiB, and small has 97.7 KiB");
     assert_eq!(fs::read(place.path("small")).unwrap(), vec![7; 100_000]);
-    refused(&place, &of(&["--unit", "64KiB", "--disc", "rs11"]), "and rs11 ends at 512 KiB");
+    refused(&place, &of(&["--unit", "64KiB", "--disc", "rs11"]), "and rs11 has 512 KiB");
 
     let real = document(&replay(&place, &of(&["--disc", "file:made", "--json"])));
     assert_eq!(fs::metadata(place.path("made")).unwrap().len(), 30 * 4096);

@@ -232,10 +232,10 @@ mod tests {
             assert!(said.contains(want), "{said}");
             assert!(!said.contains('\n'));
         };
-        check("floppy", "there is no disc `floppy`; there are ");
+        check("floppy", "there is no disc `floppy`: write one of ");
         check("floppy", "nvme-ssd");
         check("", "there is no disc ``");
-        check("measured:", "there is no disc `measured`; there are ");
+        check("measured:", "there is no disc `measured`: write one of ");
         check("measured:/absent/file", "/absent/file: No such file");
         check("measured:/dev/null", "/dev/null: no reads and no writes were measured");
         check("null:mean", "takes no option `mean`; it takes none");

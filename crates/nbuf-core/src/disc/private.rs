@@ -53,7 +53,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is no private mount namespace.
-    #[error("cannot make a mount that only the command sees: {0}; run --loop as root")]
+    #[error("cannot make a mount that only the command sees: {0}; run as root to use --loop")]
     Namespace(io::Error),
     /// The image, a file without a name, cannot be created.
     #[error("cannot make a file of {size} in {}: {source}; --loop needs room there, and a file system with O_TMPFILE", .path.display())]

@@ -85,7 +85,9 @@ pub enum Error {
     #[error(transparent)]
     Command(#[from] command::Error),
     /// A limit was refused, most likely because it is below what the group needs to exist.
-    #[error("the kernel refuses a limit of {limit}: {source}; run again, or use --no-verify")]
+    #[error(
+        "the kernel refuses a limit of {limit}: {source}; leave that size out, or give larger ones with --verify-at"
+    )]
     Limit {
         /// The limit.
         limit: Bytes,

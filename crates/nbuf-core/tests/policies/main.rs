@@ -21,6 +21,7 @@ const TUNED: &[&str] = &[
     "lecar:rate=100",
     "lirs:high=1",
     "lirs:high=0.5:stack=0",
+    "lirs:stack=5",
     "s3-fifo:promote=0",
     "s3-fifo:small=0.5:ghosts=0:promote=3",
     "s3-fifo:small=1:ghosts=3:promote=1",

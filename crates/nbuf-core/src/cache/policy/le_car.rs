@@ -21,8 +21,9 @@ const HERE: Name = 0;
 const BY_RECENCY: Name = 1;
 const BY_FREQUENCY: Name = 2;
 
-/// Bits of a heap key for the time of the last use; the uses are above.
+/// Bits of a heap key for the time of the last use; the uses are above, as many as there is room for.
 const TIME_BITS: u32 = 40;
+const USES_MAX: u32 = (1 << (64 - TIME_BITS)) - 1;
 /// The largest weight.
 const WEIGHT_MAX: f64 = 0.99;
 
@@ -65,6 +66,7 @@ impl LeCar {
 
     /// Counts a use of a page that is there.
     fn set(&mut self, page: u32, uses: u32) {
+        let uses = uses.min(USES_MAX);
         *self.uses.at(page) = uses;
         let time = self.time & ((1 << TIME_BITS) - 1);
         self.by_uses.set(page, u64::from(uses) << TIME_BITS | time);
@@ -80,11 +82,17 @@ impl LeCar {
         self.weight = weight.clamp(1.0 - WEIGHT_MAX, WEIGHT_MAX);
     }
 
+    fn oldest(&self, is_evictable: &mut impl FnMut(u32) -> bool) -> Option<u32> {
+        self.queues.oldest_first(HERE).find(|&page| is_evictable(page))
+    }
+
     /// Lets the page go that one of the two chooses.
     fn evict(&mut self, mut is_evictable: impl FnMut(u32) -> bool) -> Option<u32> {
         let by_recency = self.chance.unit() < self.weight;
-        let oldest = self.queues.oldest_first(HERE).find(|&page| is_evictable(page))?;
-        let (rarest, key) = self.by_uses.take_first(is_evictable)?;
+        // The rule that chooses asks first.
+        let early = if by_recency { self.oldest(&mut is_evictable) } else { None };
+        let (rarest, key) = self.by_uses.take_first(&mut is_evictable)?;
+        let oldest = early.or_else(|| self.oldest(&mut is_evictable))?;
         let victim = if by_recency { oldest } else { rarest };
         if victim != rarest {
             self.by_uses.set(rarest, key);

@@ -13,6 +13,7 @@ use super::{Access, Cause, Simple, at_least_one, holds};
 
 /// Bits of a heap key that tell the time of the last use; the priority is above.
 const TIME_BITS: u32 = 40;
+const PRIORITY_MAX: u64 = (1 << (64 - TIME_BITS)) - 1;
 
 /// Without ageing.
 pub(crate) type Lfu = Frequency<false>;
@@ -36,7 +37,7 @@ impl<const AGES: bool> Frequency<AGES> {
     fn set(&mut self, page: u32, uses: u32) {
         *self.uses.at(page) = uses;
         self.time += 1;
-        let priority = self.age + u64::from(uses);
+        let priority = (self.age + u64::from(uses)).min(PRIORITY_MAX);
         self.pages.set(page, priority << TIME_BITS | self.time & ((1 << TIME_BITS) - 1));
     }
 }

@@ -5,7 +5,7 @@
 //! the cache, and others that were used later than the oldest LIR page, in the cache or not. A queue
 //! holds the HIR pages that are in the cache; from there pages go. Invariant: the bottom of the stack
 //! is an LIR page. The stack has two caches of
-//! pages at most: of those that are gone, the ones that went first are forgotten, as in the authors'
+//! pages at most, by default: of those that are gone, the ones that went first are forgotten, as in the authors'
 //! program. Cost: as LRU, and what falls off the stack. S. Jiang
 //! and X. Zhang, *LIRS: An Efficient Low Inter-reference Recency Set Replacement Policy*, 2002. Not
 //! where distances change often: an LIR page goes only by ageing.
@@ -101,7 +101,7 @@ impl Lirs {
 impl Tuned for Lirs {
     const PARAMETERS: &'static [Parameter] = &[
         Parameter::share("high", "the share of the cache for pages with long distances", 10, 1),
-        Parameter::share("stack", "pages that the stack holds, in caches", 2000, 100),
+        Parameter::share("stack", "pages that the stack remembers, in caches", 2000, 100),
     ];
 
     fn tuned(capacity: u32, _seed: u64, values: &[u32]) -> Self {
@@ -231,8 +231,9 @@ impl Simple for Lirs {
         }
         holds(low == self.low_pages, || format!("{low} LIR pages, {} counted", self.low_pages))?;
         let depth = self.stack.len(ORDER);
-        let bound = 2 * u64::from(self.capacity);
-        holds(u64::from(depth) <= bound, || format!("{depth} pages are stacked"))?;
+        // Pages that are there stay in it, however short it is to be.
+        let bound = self.stack_limit.max(self.capacity);
+        holds(depth <= bound, || format!("{depth} pages are stacked"))?;
         self.stack.check(ORDER)?;
         self.queues.check(FORMER)?;
         self.queues.check(HERE)

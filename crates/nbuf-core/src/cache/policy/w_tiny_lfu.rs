@@ -20,6 +20,9 @@ const WINDOW: Name = 0;
 const PROBATION: Name = 1;
 const PROTECTED: Name = 2;
 
+/// Pages that one access moves across the boundary at the most, so that none takes long.
+const MOVES_MAX: u32 = 1000;
+
 /// W-TinyLFU: a window, a segmented LRU, and a frequency sketch that admits.
 #[derive(Clone, Debug)]
 pub(crate) struct WTinyLfu {
@@ -31,7 +34,7 @@ pub(crate) struct WTinyLfu {
     places: Table<u8>,
     sketch: Sketch,
     climber: Option<Climber>,
-    /// The part of a page that the window is to gain.
+    /// Pages that the window is still to gain, and a part of one; negative: to lose.
     carry: f64,
 }
 
@@ -59,33 +62,41 @@ impl WTinyLfu {
         }
     }
 
-    /// Moves the boundary of the window at the end of a sample.
+    /// Moves the boundary of the window after a sample, a part of the way with each access.
     #[inline]
     fn climb(&mut self) {
-        let pages = self.climber.as_mut().and_then(Climber::take);
-        if let Some(pages) = pages {
-            self.resize(pages);
+        let Some(climber) = &mut self.climber else { return };
+        if let Some(pages) = climber.take() {
+            let least = -f64::from(self.window_limit.saturating_sub(1));
+            self.carry += pages.clamp(least, f64::from(self.protected_limit));
+        }
+        for _ in 0..MOVES_MAX {
+            if self.carry >= 1.0 && self.protected_limit > 0 {
+                self.grow();
+            } else if self.carry < 0.0 && self.window_limit > 1 {
+                self.shrink();
+            } else {
+                return;
+            }
         }
     }
 
-    /// The window gains pages of the protected segment, or gives some to it.
-    fn resize(&mut self, pages: f64) {
-        let least = -f64::from(self.window_limit.saturating_sub(1));
-        self.carry += pages.clamp(least, f64::from(self.protected_limit));
-        while self.carry >= 1.0 {
-            self.carry -= 1.0;
-            self.window_limit += 1;
-            self.protected_limit -= 1;
-            self.demote();
-            self.pass(PROBATION, WINDOW);
-        }
-        while self.carry < 0.0 {
-            self.carry += 1.0;
-            self.window_limit -= 1;
-            self.protected_limit += 1;
-            if self.queues.len(WINDOW) > self.window_limit {
-                self.pass(WINDOW, PROBATION);
-            }
+    /// The window gains a page of the protected segment.
+    fn grow(&mut self) {
+        self.carry -= 1.0;
+        self.window_limit += 1;
+        self.protected_limit -= 1;
+        self.demote();
+        self.pass(PROBATION, WINDOW);
+    }
+
+    /// The window gives a page to the protected segment.
+    fn shrink(&mut self) {
+        self.carry += 1.0;
+        self.window_limit -= 1;
+        self.protected_limit += 1;
+        if self.queues.len(WINDOW) > self.window_limit {
+            self.pass(WINDOW, PROBATION);
         }
     }
 

@@ -295,7 +295,7 @@ mod tests {
             ("1, write, cold", "`cold`"),
             ("1, file", "`file`"),
             ("1, depth many", "`depth many`"),
-            ("1TiB, random", "a block of 1.00 TiB is more"),
+            ("1TiB, random", "a block of 1.00 TiB is too large"),
             (
                 "64MiB, random, file 10MiB",
                 "a block of 64.0 MiB does not fit into a file of 10.0 MiB",
@@ -305,7 +305,7 @@ mod tests {
             ("4KiB, stride 512", "blocks of 4.00 KiB overlap at a stride of 512 B"),
             ("1, depth 0", "a depth of 0"),
             ("4KiB, random, sequential", "`sequential` gives the order a second time"),
-            ("4KiB, hot, 512", "`512` says the block a second time"),
+            ("4KiB, hot, 512", "`512` gives the block a second time"),
             ("4KiB, touches 150%", "`touches` takes a share above 0 and at most 100 %"),
             ("4KiB, touches 0%", "`touches` takes a share above 0"),
             ("4KiB, file 1MiB, touches 4MiB", "`touches` is larger than the file of 1.00 MiB"),

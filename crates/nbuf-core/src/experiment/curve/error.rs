@@ -17,6 +17,12 @@ pub enum Error {
          do not stand for large ones; leave it or --sample out"
     )]
     SampleOfSketch,
+    /// A policy that learns less in a small cache.
+    #[error(
+        "--sample cannot draw lecar: it learns with each miss of a remembered page, and small caches have \
+         fewer; leave it or --sample out"
+    )]
+    SampleOfLearner,
     /// Small caches need a further reading.
     #[error(
         "--sample reads the trace several times for other policies than lru, and a pipe can be read \

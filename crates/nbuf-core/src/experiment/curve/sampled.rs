@@ -24,6 +24,8 @@ const PREFIX_KEYS: usize = 1 << 20;
 /// A policy whose sketch has a power of two of counters, so that small caches do not stand for large ones: at
 /// 2^18 pages the truth was in 12 of 40 bands.
 const W_TINYLFU: &str = "w-tinylfu";
+/// A policy that learns with each regret: a small cache has fewer, and learns less.
+const LECAR: &str = "lecar";
 /// The first rate of `auto`, and how it grows.
 const RATE_FIRST: f64 = 0.01;
 const RATE_GROWS: f64 = 4.0;
@@ -40,11 +42,12 @@ pub(super) struct Outcome {
 
 /// Refuses what no sample can show, before anything is read.
 pub(super) fn must_be_possible(spec: &Spec) -> Result<(), Error> {
-    let has_sketch = |choice: &Choice| choice.row().name == W_TINYLFU;
-    if spec.sample.is_some() && spec.policies.iter().any(has_sketch) {
-        return Err(Error::SampleOfSketch);
+    let has = |name| spec.policies.iter().any(|choice: &Choice| choice.row().name == name);
+    match spec.sample {
+        Some(_) if has(W_TINYLFU) => Err(Error::SampleOfSketch),
+        Some(_) if has(LECAR) => Err(Error::SampleOfLearner),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The policies that small caches stand for.

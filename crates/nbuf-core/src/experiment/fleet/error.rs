@@ -29,6 +29,9 @@ pub enum Error {
         /// How many there are.
         files: usize,
     },
+    /// A spec that no fleet can do.
+    #[error("cannot plan: {0}")]
+    Spec(&'static str),
     /// A runner of another name.
     #[error("there is no runner `{0}`: write local, dask or ray")]
     NoRunner(String),

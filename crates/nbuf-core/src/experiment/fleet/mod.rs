@@ -67,11 +67,12 @@ pub const CHILD: &str = "fleet-worker";
 /// No input, a runner that is not there, a folder that cannot be written, and a signal, after which [`reduce`] answers
 /// from what is finished: see [`Error`]. A task that failed is a row of the document.
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<FleetDocument, Error> {
+    spec.check()?;
     let runner = RUNNERS.iter().find(|runner| runner.name == spec.runner);
     let runner = runner.ok_or_else(|| Error::NoRunner(spec.runner.clone()))?;
     plan(spec, session)?;
     let worked = work_on(runner, &spec.out.join(TASKS), spec.workers, session)?;
-    if session.is_over() {
+    if session.is_over() && worked.left > 0 {
         return Err(Error::Interrupted(worked));
     }
     reduce(&spec.out, &spec.ask, session)

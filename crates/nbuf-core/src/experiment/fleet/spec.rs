@@ -17,7 +17,7 @@ const POLICY_SIZE: CacheSize = CacheSize::Percent(10.0);
 
 /// What is planned, who works, and what is answered. The default has no inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Spec {
     /// Files, directories and patterns.
     pub inputs: Vec<String>,
@@ -63,6 +63,25 @@ impl Default for Spec {
             until: None,
             runner: "local".to_owned(),
             ask: Ask::default(),
+        }
+    }
+}
+
+impl Spec {
+    /// Refuses what a file may say and no fleet can do.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let wrong = [
+            (self.workers == 0, "workers is 0: give at least 1"),
+            (self.page_bytes == 0, "page_bytes is 0: give a power of two, such as 4096"),
+            (!(0.0..=1.0).contains(&self.ask.hit_ratio), "hit_ratio is a share from 0 to 1"),
+            (
+                self.until.is_some() && self.ask.budget.is_none(),
+                "until asks whether a split lasts: give what to split as ask.budget",
+            ),
+        ];
+        match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, what)) => Err(Error::Spec(what)),
+            None => Ok(()),
         }
     }
 }
@@ -152,7 +171,7 @@ impl Rows {
 
 /// What is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ask {
     /// The hit ratio, from 0 to 1, that memory is wanted for.
     pub hit_ratio: f64,
@@ -198,6 +217,21 @@ mod tests {
         assert_eq!((spec.split, spec.ask.hit_ratio, spec.workers), (Split::Time(8), 0.8, 1));
         let again: Spec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
         assert_eq!(format!("{again:?}"), format!("{spec:?}"));
+    }
+
+    #[test]
+    fn a_spec_that_no_fleet_can_do_is_refused() {
+        assert!(serde_json::from_str::<Spec>(r#"{"worker": 8}"#).is_err());
+        for text in [
+            r#"{"workers": 0}"#,
+            r#"{"page_bytes": 0}"#,
+            r#"{"ask": {"hit_ratio": 1.5}}"#,
+            r#"{"until": 1000}"#,
+        ] {
+            let spec: Spec = serde_json::from_str(text).unwrap();
+            assert!(matches!(spec.check(), Err(Error::Spec(_))), "{text}");
+        }
+        assert!(Spec::default().check().is_ok());
     }
 
     #[test]

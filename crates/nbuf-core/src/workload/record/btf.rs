@@ -6,6 +6,9 @@
 
 use std::collections::HashMap;
 
+/// Structures inside one that are looked into. A kernel has a few dozen without a name. Without a limit, one that
+/// refers to itself would never end.
+const VISITS_MAX: u32 = 500;
 const MAGIC: u16 = 0xeb9f;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
@@ -73,7 +76,8 @@ impl<'a> Btf<'a> {
     /// Bytes from the beginning of a structure to a member, which may be in structures without a name.
     pub(crate) fn offset(&self, structure: &str, member: &str) -> Option<u64> {
         let number = *self.named.get(&(STRUCT, structure.as_bytes()))?;
-        Some(self.bits(number, member.as_bytes(), 0)? / 8)
+        let mut visits = VISITS_MAX;
+        Some(self.bits(number, member.as_bytes(), &mut visits)? / 8)
     }
 
     /// The number of the type that goes by this name.
@@ -91,13 +95,13 @@ impl<'a> Btf<'a> {
         u32_at(found, 4)
     }
 
-    fn bits(&self, number: u32, member: &[u8], depth: u32) -> Option<u64> {
+    fn bits(&self, number: u32, member: &[u8], visits: &mut u32) -> Option<u64> {
         let described = self.types.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         let info = u32_at(described, 4)?;
-        // No kernel nests deeper; what refers to itself would never end.
-        if ![STRUCT, UNION].contains(&(info >> 24 & 0x1f)) || depth > 8 {
+        if ![STRUCT, UNION].contains(&(info >> 24 & 0x1f)) {
             return None;
         }
+        *visits = visits.checked_sub(1)?;
         let has_bitfields = info >> 31 == 1;
         let members = (0..info & 0xffff).map_while(|at| described.get(12 + 12 * at as usize..));
         for of in members {
@@ -108,7 +112,7 @@ impl<'a> Btf<'a> {
                 return Some(offset);
             }
             if name.is_empty()
-                && let Some(inner) = self.bits(u32_at(of, 4)?, member, depth + 1)
+                && let Some(inner) = self.bits(u32_at(of, 4)?, member, visits)
             {
                 return Some(offset + inner);
             }

@@ -22,15 +22,13 @@ pub enum SourceError {
     /// It is the name of a synthetic workload, as a replay takes one, and of no file.
     #[error(
         "{name} is a synthetic workload, and a trace is read from a file: make one with \
-         `nbuf trace generate {pattern}{keys} -o FILE`"
+         `nbuf trace generate {pattern} -o FILE` (--help has its options)"
     )]
     Synthetic {
         /// The name.
         name: String,
         /// Its part before the colon.
         pattern: &'static str,
-        /// The option with its number of keys; empty without one.
-        keys: String,
     },
     /// It takes more memory than may be used.
     #[error(transparent)]
@@ -154,16 +152,13 @@ impl SourceError {
     /// The error of a file that cannot be opened by this name.
     pub(super) fn of_opening(path: &Path, refused: Refused) -> Self {
         let parts = path.to_str().and_then(|name| name.split_once(':'));
-        let Some((before, options)) = parts.filter(|_| refused.is_absent()) else {
+        let Some((before, _)) = parts.filter(|_| refused.is_absent()) else {
             return Self::Refused(refused);
         };
         let Some(pattern) = PATTERNS.into_iter().find(|&pattern| pattern == before) else {
             return Self::Refused(refused);
         };
-        let keys = options.split(',').find_map(|option| option.strip_prefix("keys="));
-        let keys = keys.and_then(|keys| keys.parse::<u32>().ok());
-        let keys = keys.map_or_else(String::new, |keys| format!(" --keys {keys}"));
-        Self::Synthetic { name: path.display().to_string(), pattern, keys }
+        Self::Synthetic { name: path.display().to_string(), pattern }
     }
 }
 
