@@ -6,6 +6,21 @@
 //!
 //! Invariant: nothing an access is kept. Cost: at most 34 bytes a distinct page for exact LRU at all
 //! sizes, and what [`Grid::page_bytes`] says with the rest.
+//!
+//! ```
+//! use nbuf::experiment::grid::{Grid, Names, Plan};
+//! use nbuf::trace::request::{Op, Request};
+//!
+//! // Twelve pages, over and over.
+//! let requests: Vec<_> = (0..1200).map(|n| Request::new(Op::Read, n % 12 * 4096, 4096)).collect();
+//! let policies = vec!["lru".parse()?, "sieve".parse()?];
+//! let mut grid = Grid::new(Plan { policies, sizes: Some("10,12".parse()?), ..Plan::default() })?;
+//! grid.take(&requests);
+//! let curves = grid.finish(&Names::default())?;
+//! assert_eq!(curves[0].points[0].hit_ratio(), 0.0, "LRU never hits on a longer loop");
+//! assert_eq!(curves[0].points[1].hit_ratio(), 0.99);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod between;
 mod counter;

@@ -1,5 +1,14 @@
 //! The history of a load over versions, as the "Steps" of the notes: a line of JSON for each run, in a file that
 //! has nothing else.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use nbuf::experiment::load::history::read;
+//!
+//! assert!(read(Path::new("steps.jsonl"))?.is_empty(), "no run so far");
+//! # Ok::<(), nbuf::experiment::load::history::HistoryError>(())
+//! ```
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};

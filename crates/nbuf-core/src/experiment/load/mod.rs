@@ -1,6 +1,21 @@
 //! Many users at once: response against users, and the number of users from which queues begin.
 //!
 //! [`Script`] is who the users are. `run` makes a step for each number of users.
+//!
+//! ```
+//! use nbuf::experiment::load::Script;
+//!
+//! let script = Script::parse(
+//!     r#"
+//!     [[class]]
+//!     name = "shell"
+//!     think = { kind = "exponential", mean_seconds = 0.2 }
+//!     command = [{ run = ["ls", "-l"] }]
+//!     "#,
+//! )?;
+//! assert_eq!(script.classes.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "capture")]
 mod bounds;

@@ -1,4 +1,14 @@
 //! A trace without names, so that it can be shared.
+//!
+//! ```no_run
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::anonymize::{Spec, run};
+//!
+//! let spec = Spec { trace: "service.parquet".into(), output: "shared.parquet".into(), memory: None };
+//! let made = run(&spec, &mut Session::new(&()))?;
+//! println!("{} records of {} files", made.count, made.files);
+//! # Ok::<(), nbuf::experiment::trace::Error>(())
+//! ```
 
 use std::path::PathBuf;
 

@@ -1,4 +1,23 @@
 //! Traces of any format as one of the two that are written.
+//!
+//! ```
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::Inputs;
+//! use nbuf::experiment::trace::convert::{Spec, To, run};
+//! use nbuf::units::Bytes;
+//!
+//! # use nbuf::experiment::trace::generate;
+//! # let directory = tempfile::tempdir()?;
+//! # let trace = directory.path().join("loop.oracleGeneral");
+//! # let spec = generate::Spec { count: 1000, keys: 10, ..generate::Spec::of(&trace) };
+//! # generate::run(&spec, &mut Session::new(&()))?;
+//! let inputs = Inputs { paths: vec![trace], ..Inputs::default() };
+//! let output = directory.path().join("again.oracleGeneral");
+//! let to = To::OracleGeneral { page_bytes: Bytes(4096) };
+//! let made = run(&Spec { inputs, output, to, partition_by: None }, &mut Session::new(&()))?;
+//! assert_eq!(made.count, 1000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,15 @@
 //! Synthetic traces, whose curves are known.
+//!
+//! ```
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::generate::{Pattern, Spec, run};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let output = directory.path().join("zipf.oracleGeneral");
+//! let spec = Spec { pattern: Pattern::Zipf, count: 1000, keys: 100, ..Spec::of(&output) };
+//! assert_eq!(run(&spec, &mut Session::new(&()))?.count, 1000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs::File;
 use std::io::{self, Write};

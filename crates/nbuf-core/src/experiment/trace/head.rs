@@ -1,4 +1,20 @@
 //! The first requests of traces, as nbuf understands them.
+//!
+//! ```
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::{Inputs, head};
+//!
+//! # use nbuf::experiment::trace::generate;
+//! # let directory = tempfile::tempdir()?;
+//! # let trace = directory.path().join("loop.oracleGeneral");
+//! # let spec = generate::Spec { count: 1000, keys: 10, ..generate::Spec::of(&trace) };
+//! # generate::run(&spec, &mut Session::new(&()))?;
+//! // The observer of the session gets the requests.
+//! let inputs = Inputs { paths: vec![trace], ..Inputs::default() };
+//! let head = head::run(&head::Spec { inputs, count: 5 }, &mut Session::new(&()))?;
+//! assert_eq!(head.count, 5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use serde::{Deserialize, Serialize};
 

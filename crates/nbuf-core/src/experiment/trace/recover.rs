@@ -1,4 +1,14 @@
 //! A trace of the log of an interrupted recording.
+//!
+//! ```no_run
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::recover::{Spec, run};
+//!
+//! let spec = Spec { log: "nbuf.log".into(), output: "trace.parquet".into(), memory: None };
+//! let made = run(&spec, &mut Session::new(&()))?;
+//! println!("{} records, {:?}", made.count, made.salvaged);
+//! # Ok::<(), nbuf::experiment::trace::Error>(())
+//! ```
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

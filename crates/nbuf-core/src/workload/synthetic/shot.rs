@@ -6,6 +6,14 @@
 //! from them is that the cache turns a machine that waits for its disc into one that computes.
 //!
 //! V. Jacobson, *A MAX-IV Disc Cache*, LBL-15552, 1982, sections 3.1 and 3.3. Deterministic by the seed.
+//!
+//! ```
+//! use nbuf::workload::synthetic::shot::{PROCESSES, workers};
+//!
+//! let workers = workers(1, 300 << 20)?;
+//! assert_eq!(workers.len(), PROCESSES as usize);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,21 @@
 //! Requests, bytes, distinct pages and time of traces, counted; and their shape, where that is asked for.
+//!
+//! ```
+//! use nbuf::experiment::session::Session;
+//! use nbuf::experiment::trace::{Inputs, stat};
+//!
+//! # use nbuf::experiment::trace::generate;
+//! # let directory = tempfile::tempdir()?;
+//! # let trace = directory.path().join("loop.oracleGeneral");
+//! # let spec = generate::Spec { count: 1000, keys: 10, ..generate::Spec::of(&trace) };
+//! # generate::run(&spec, &mut Session::new(&()))?;
+//! let inputs = Inputs { paths: vec![trace], ..Inputs::default() };
+//! let shape = Some(stat::ShapeSpec::default());
+//! let spec = stat::Spec { shape, ..stat::Spec::of(inputs) };
+//! let stat = stat::run(&spec, &mut Session::new(&()))?;
+//! assert!(stat.census.requests == 1000 && stat.shape.is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cause;
 mod classes;

@@ -17,6 +17,15 @@
 //!
 //! V. Jacobson, *A MAX-IV Disc Cache*, LBL-15552, Lawrence Berkeley Laboratory 1982. Deterministic by the
 //! seed; the memory of a user is the steps of one command.
+//!
+//! ```
+//! use nbuf::workload::synthetic::tools::{Parameters, users};
+//!
+//! let parameters = Parameters { users: 4, ..Parameters::DEFAULT };
+//! let (_layout, users) = users(parameters, 300 << 20)?;
+//! assert_eq!(users.len(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod layout;
 mod parameters;
