@@ -5,6 +5,7 @@ use nbuf::experiment::{doctor, document};
 
 use crate::output::print;
 use crate::show::doctor as shown;
+use crate::show::terminal::Terminal;
 
 const AFTER: &str = "\
 Exit status:
@@ -27,7 +28,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let found = doctor::run();
-    let text = if arguments.json { document::write(&found)? } else { shown::table(&found) };
+    let text = if arguments.json {
+        document::write(&found)?
+    } else {
+        shown::table(&found, Terminal::of_output().width)
+    };
     print(text.as_bytes())?;
     Ok(u8::from(!found.whole))
 }

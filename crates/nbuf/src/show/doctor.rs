@@ -4,8 +4,13 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{DoctorCapability, DoctorDocument, DoctorState};
 
-/// A line for each thing that was tried, and the verdict.
-pub(crate) fn table(document: &DoctorDocument) -> String {
+use super::text::{wrap, wrap_behind};
+
+/// A terminal with fewer columns has no room for three of text.
+const COLUMNS_MIN: usize = 60;
+
+/// A line for each thing that was tried, and the verdict. On a narrow terminal the reasons are below the names.
+pub(crate) fn table(document: &DoctorDocument, width: usize) -> String {
     let mut text = String::new();
     for DoctorCapability { name, state, why, remedy, .. } in &document.capabilities {
         let mark = match state {
@@ -13,6 +18,14 @@ pub(crate) fn table(document: &DoctorDocument) -> String {
             DoctorState::Fails => "fails",
             DoctorState::Is => "",
         };
+        if width < COLUMNS_MIN {
+            wrap_behind(&mut text, format!("{name} {mark}").trim_end(), width, ["-", " "]);
+            wrap(&mut text, why, width);
+            if !remedy.is_empty() {
+                wrap_behind(&mut text, remedy, width, ["  ->", "    "]);
+            }
+            continue;
+        }
         // A `String` takes everything.
         let _ = writeln!(text, "{name:<26} {mark:<6} {why}");
         if !remedy.is_empty() {
@@ -39,6 +52,37 @@ pub(crate) fn table(document: &DoctorDocument) -> String {
         }
         _ => "nbuf can read traces here, but not record",
     };
-    let _ = writeln!(text, "\n{verdict}");
+    text.push('\n');
+    if width < COLUMNS_MIN {
+        wrap(&mut text, verdict, width);
+    } else {
+        let _ = writeln!(text, "{verdict}");
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_has_lines_that_fit() {
+        let capability = |state, remedy: &str| DoctorCapability {
+            name: "capture by tracepoints".to_owned(),
+            needed: true,
+            state,
+            why: "the kernel refuses to open an event: permission denied (os error 13)".to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        let remedy = "run as root, or set the capability CAP_PERFMON on the program";
+        let capabilities =
+            vec![capability(DoctorState::Works, ""), capability(DoctorState::Fails, remedy)];
+        let document = DoctorDocument { capabilities, ..DoctorDocument::default() };
+        let wide = table(&document, 80);
+        assert!(wide.lines().any(|line| line.ends_with(remedy)), "{wide}");
+        let narrow = table(&document, 40);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&narrow).contains(remedy), "{narrow}");
+    }
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Error, stats};
 use crate::experiment::result::{
     ServeAnswer, ServeDocument, ServeNeed, ServeNeedSize, ServeNeeds, ServeSize,
@@ -20,7 +22,8 @@ const GAIN: f64 = 0.01;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// Which server is asked, and what is wanted of it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct NeedSpec {
     /// Its control socket, or its socket if the control socket has the usual name.
     pub server: PathBuf,

@@ -11,7 +11,11 @@ use nbuf::experiment::trace::{Op, Request, Unit};
 use super::input::{Input, refused, tell};
 use crate::console::Console;
 use crate::output::{as_io, print};
+use crate::show::terminal::Terminal;
 use crate::show::text::clean;
+
+/// A terminal with fewer columns has no room for a request on one line; there it has two.
+const COLUMNS_MIN: usize = 80;
 
 /// Print the first requests of traces.
 #[derive(Debug, clap::Args)]
@@ -28,11 +32,12 @@ pub(super) struct Head {
 
 pub(super) fn head(Head { input, count }: &Head) -> Result<u8> {
     let is_first = AtomicBool::new(true);
+    let is_narrow = Terminal::of_output().width < COLUMNS_MIN;
     let show = |interim: Interim<'_>| match interim {
         Interim::Requests { unit, requests, objects } => {
-            let header =
-                if is_first.swap(false, Ordering::Relaxed) { header(unit) } else { String::new() };
-            print((header + &lines(requests, objects)).as_bytes()).map_err(as_io)
+            let is_first = is_first.swap(false, Ordering::Relaxed);
+            let header = if is_first { header(unit, is_narrow) } else { String::new() };
+            print((header + &lines(requests, objects, is_narrow)).as_bytes()).map_err(as_io)
         }
         _ => Ok(()),
     };
@@ -42,15 +47,21 @@ pub(super) fn head(Head { input, count }: &Head) -> Result<u8> {
     Ok(0)
 }
 
-fn header(unit: Unit) -> String {
+fn header(unit: Unit, is_narrow: bool) -> String {
     let (place, unit) = match unit {
         Unit::Bytes => ("offset", "bytes"),
         Unit::Keys => ("key", "bytes"),
     };
+    if is_narrow {
+        return format!(
+            "{:>14} {:7} {:>17}\n{place:>14} {unit:>10} object\n",
+            "seconds", "ask", "task"
+        );
+    }
     format!("{:>20} {:7} {place:>20} {unit:>12} {:>8} object\n", "seconds", "ask", "task")
 }
 
-fn lines(requests: &[Request], objects: &[String]) -> String {
+fn lines(requests: &[Request], objects: &[String], is_narrow: bool) -> String {
     let mut text = String::new();
     for request in requests {
         let op = match request.op {
@@ -65,6 +76,12 @@ fn lines(requests: &[Request], objects: &[String]) -> String {
         let object = objects.get(request.object as usize).map_or("-", String::as_str);
         let seconds = format!("{sign}{whole}.{decimals:09}");
         let (offset, length) = (request.offset, request.length_bytes);
+        if is_narrow {
+            let (task, object) = (request.task, clean(object));
+            let _ = writeln!(text, "{seconds:>14} {op:7} {task:>17}");
+            let _ = writeln!(text, "{offset:>14} {length:>10} {object}");
+            continue;
+        }
         let _ = writeln!(
             text,
             "{seconds:>20} {op:7} {offset:>20} {length:>12} {:>8} {}",
