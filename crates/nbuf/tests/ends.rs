@@ -41,12 +41,12 @@ enum End {
 }
 
 /// Starts a bomb under `nbuf`, as root or as `nobody`, and waits until it is large.
-fn start(place: &Place, pids: &Pids, end: End, capture: &str, user: &[&str]) -> Child {
+fn start(place: &Place, pids: &Pids, trace: &str, end: End, capture: &str, user: &[&str]) -> Child {
     let program = place.path("nbuf");
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,QUIT"]).args(user).arg(program);
     match end {
-        End::Signal(_) => command.args(["record", "-o", "his/t.parquet"]),
+        End::Signal(_) => command.args(["record", "-o", trace]),
         End::MaxTime => command.args(["size", "-y", "--no-verify", "--max-time", "2s"]),
     };
     command.args(["--capture", capture, "--", "python3", "-c", BOMB]);
@@ -69,25 +69,43 @@ fn fork_bombs_end_with_nbuf_and_when_they_are_told_to() {
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let ends = [End::Signal(9), End::Signal(15), End::Signal(2), End::MaxTime];
     let whos: [(&str, &[&str]); 3] = [("perf", &[]), ("calls", &[]), ("calls", &nobody)];
-    for (end, (capture, user)) in ends.into_iter().flat_map(|end| whos.map(|who| (end, who))) {
-        let Some(pids) = Pids::of(PROCESSES) else {
-            skip("no pids controller of cgroup v1");
-            return;
-        };
-        let mut child = start(&place, &pids, end, capture, user);
-        let began = Stopwatch::start();
-        if let End::Signal(number) = end {
-            signal(i32::try_from(child.id()).unwrap(), number).unwrap();
+    if Pids::of(1).is_none() {
+        skip("no pids controller of cgroup v1");
+        return;
+    }
+    // Two ends at a time: a bomb waits for its processes most of the time.
+    std::thread::scope(|scope| {
+        for (lane, ends) in ends.chunks(2).enumerate() {
+            let place = &place;
+            scope.spawn(move || {
+                for (end, (capture, user)) in
+                    ends.iter().flat_map(|&end| whos.map(|who| (end, who)))
+                {
+                    bomb_ends(place, lane, end, capture, user);
+                }
+            });
         }
-        let us = i32::try_from(child.id()).unwrap();
-        until("the bomb is gone", || pids.processes().iter().all(|&pid| pid == us));
-        let took = began.elapsed();
-        assert!(took < DEADLINE, "{end:?} {capture} {user:?}: {took:?}");
-        let status = child.wait().unwrap();
-        assert_ne!(status.code(), Some(NOT_JOINED), "{end:?} {capture} {user:?}");
-        until("no group is left", || groups_of(child.id()).is_empty());
-        let _ = fs::remove_file(place.path("his/t.parquet"));
-        let _ = fs::remove_file(place.path("his/t.parquet.log"));
+    });
+}
+
+/// One bomb, until nothing is left of it.
+fn bomb_ends(place: &Place, lane: usize, end: End, capture: &str, user: &[&str]) {
+    let pids = Pids::of(PROCESSES).unwrap();
+    let trace = format!("his/{lane}.parquet");
+    let mut child = start(place, &pids, &trace, end, capture, user);
+    let began = Stopwatch::start();
+    let us = i32::try_from(child.id()).unwrap();
+    if let End::Signal(number) = end {
+        signal(us, number).unwrap();
+    }
+    until("the bomb is gone", || pids.processes().iter().all(|&pid| pid == us));
+    let took = began.elapsed();
+    assert!(took < DEADLINE, "{end:?} {capture} {user:?}: {took:?}");
+    let status = child.wait().unwrap();
+    assert_ne!(status.code(), Some(NOT_JOINED), "{end:?} {capture} {user:?}");
+    until("no group is left", || groups_of(child.id()).is_empty());
+    for name in [trace.clone(), format!("{trace}.log")] {
+        let _ = fs::remove_file(place.path(&name));
     }
 }
 

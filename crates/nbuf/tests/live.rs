@@ -24,9 +24,7 @@ use nbuf::experiment::result::{LiveDocument, LivePoint};
 use nbuf::internal::sys::cgroup::Hierarchies;
 use nbuf::trace::CacheEvent;
 use service::{Group, Service};
-use support::{
-    NBUF, Need, Place, is_alive, listens, requires, requires_shared, skip, until, with_word,
-};
+use support::{NBUF, Need, Place, is_alive, listens, requires_shared, skip, until, with_word};
 
 const PAGES: usize = 3000;
 
@@ -49,7 +47,9 @@ fn check_page(place: &Place, name: &str, live: &LiveDocument) {
 
 #[test]
 fn a_warm_service_gets_the_hit_ratio_of_its_pattern() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     check_pattern("read", PAGES);
     // Fewer pages than a large page has, which has one mark for all.
     check_pattern("mapped", 400);
@@ -130,7 +130,9 @@ fn misses_at(live: &LiveDocument, bytes: f64) -> f64 {
 
 #[test]
 fn under_a_limit_the_kernel_misses_as_often_as_was_said() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let Some(parent) = Hierarchies::of_this_process().memory_v1 else {
         return skip("no memory controller of version 1 to limit a group of our own");
     };

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Need, Place, Recorded, requires};
+use support::{Need, Place, Recorded, requires, requires_shared};
 
 const MIB: u64 = 1 << 20;
 const FILE_MIB: usize = 1 << 20;
@@ -41,7 +41,7 @@ fn limit(of: &Value) -> u64 {
 #[test]
 fn runs_find_the_size_of_a_program_that_maps_its_file() {
     let needs = [Need::Tracepoints, Need::Program("python3")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     place.file("mapped", 48 * FILE_MIB);
     let sized = size(&place, &["--json"], &mapped(3, 16));
@@ -72,7 +72,7 @@ fn runs_find_the_size_of_a_program_that_maps_its_file() {
 #[test]
 fn a_program_that_keeps_its_data_elsewhere_gains_nothing_from_cache() {
     let needs = [Need::Tracepoints, Need::Program("python3")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     place.file("mapped", 4096);
     let sized = size(&place, &[], &mapped(1, 64));
@@ -89,7 +89,7 @@ fn a_program_that_keeps_its_data_elsewhere_gains_nothing_from_cache() {
 #[test]
 fn the_number_of_runs_can_be_chosen_and_a_command_that_differs_is_not_searched_for() {
     let needs = [Need::Tracepoints, Need::Program("python3")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     place.file("mapped", 16 * FILE_MIB);
     let none = size(&place, &["--json", "--runs", "0"], &mapped(2, 1)).json();
@@ -104,7 +104,7 @@ fn the_number_of_runs_can_be_chosen_and_a_command_that_differs_is_not_searched_f
 
 #[test]
 fn all_runs_together_are_no_more_than_asked_for() {
-    let Some(_lock) = requires(&[Need::Tracepoints]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints]) else { return };
     let place = Place::new();
     place.file("file", 24 * FILE_MIB);
     place.file("more", 3 * FILE_MIB);
@@ -129,7 +129,7 @@ fn all_runs_together_are_no_more_than_asked_for() {
 #[test]
 fn the_page_and_the_picture_show_the_runs_that_found_the_size() {
     let needs = [Need::Tracepoints, Need::Program("python3")];
-    let Some(_lock) = requires(&needs) else { return };
+    let Some(_lock) = requires_shared(&needs) else { return };
     let place = Place::new();
     place.file("mapped", 16 * FILE_MIB);
     let sized = size(&place, &["--html", "p.html", "--svg", "p.svg"], &mapped(2, 1));

@@ -66,7 +66,9 @@ fn recorded(place: &Place, file: &Path, capture: &str) -> (String, Vec<Vec<u64>>
 
 #[test]
 fn both_backends_record_each_access_in_order() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let file = place.file("data", (PAGES * 4096).try_into().unwrap());
     let known: Vec<u64> = (0..READS).map(|at| at * 7 % PAGES).collect();
@@ -144,7 +146,9 @@ while True:
 
 #[test]
 fn a_sample_misses_as_often_as_all_pages() {
-    let Some(_lock) = requires(&[Need::Tracepoints, Need::Program("python3")]) else { return };
+    let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Program("python3")]) else {
+        return;
+    };
     let place = Place::new();
     let path = place.file("data", 0);
     fs::File::options().write(true).open(&path).unwrap().set_len(65536 * 4096).unwrap();
