@@ -39,6 +39,11 @@ impl Tracefs {
         Ok(Self { root: detached()? })
     }
 
+    /// The root: the last descriptor of a detached instance takes some milliseconds to close.
+    pub(crate) fn into_descriptor(self) -> OwnedFd {
+        self.root
+    }
+
     /// Reads a file below the root, such as `events/filemap/mm_filemap_fault/format`.
     pub(crate) fn read(&self, path: &str) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;

@@ -51,6 +51,8 @@ pub(super) struct Programs {
     counts_lookups: bool,
     marks: Marks,
     links: Vec<Link>,
+    /// Descriptors that are dear to close, too.
+    late: Vec<OwnedFd>,
 }
 
 impl Programs {
@@ -100,7 +102,8 @@ impl Programs {
         let looks = looks(&writer);
         let counts_lookups = looks.is_some();
         attached.extend(looks.into_iter().flatten());
-        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links: attached })
+        let (links, late) = (attached, Vec::new());
+        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links, late })
     }
 
     /// Looks at a task and at all that it makes, from now on.
@@ -126,9 +129,14 @@ impl Programs {
         self.stream.drain(|bytes| record::decode(bytes, into));
     }
 
-    /// What keeps them running, and nothing else.
+    /// Keeps a descriptor that is dear to close until the programs go.
+    pub(super) fn close_late(&mut self, descriptor: OwnedFd) {
+        self.late.push(descriptor);
+    }
+
+    /// What keeps them running, and what is closed after them.
     pub(super) fn into_descriptors(self) -> Vec<OwnedFd> {
-        self.links.into_iter().map(Link::into_descriptor).collect()
+        self.links.into_iter().map(Link::into_descriptor).chain(self.late).collect()
     }
 
     /// Pages put into the page cache.

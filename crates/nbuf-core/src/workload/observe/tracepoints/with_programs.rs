@@ -8,6 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use super::super::programs::Programs;
 use super::super::sources::{Layout, WAKEUP};
 use super::Tracepoints;
+use crate::sys::linger::close_later;
 use crate::sys::perf::{self, Event, Sampling};
 use crate::sys::ring::Ring;
 use crate::sys::tracefs::Tracefs;
@@ -27,10 +28,17 @@ pub(super) struct Attached {
     events: Vec<(Event, Ring)>,
 }
 
-impl Attached {
-    fn attach() -> io::Result<Self> {
-        let programs = Programs::attach()?;
-        let text = Tracefs::open()?.read(&format!("events/{}/format", WAKEUP.path))?;
+/// What wakes threads, sampled on each processor.
+struct Wakeups {
+    layout: Layout,
+    events: Vec<(Event, Ring)>,
+    tracefs: Tracefs,
+}
+
+impl Wakeups {
+    fn sample() -> io::Result<Self> {
+        let tracefs = Tracefs::open()?;
+        let text = tracefs.read(&format!("events/{}/format", WAKEUP.path))?;
         let layout = Layout::parse(&WAKEUP, &text).ok_or(io::ErrorKind::Unsupported)?;
         let sampling = Sampling {
             wakeup_bytes: u32::try_from(RING_BYTES / 4).unwrap_or(u32::MAX),
@@ -46,7 +54,35 @@ impl Attached {
         };
         let events = machine::processors_online()?.into_iter().map(open);
         let events = events.collect::<io::Result<_>>()?;
-        Ok(Self { programs, layout, events })
+        Ok(Self { layout, events, tracefs })
+    }
+
+    /// Without a wait.
+    fn close(self) {
+        let events = self.events.into_iter().map(|(event, _)| event.into_descriptor());
+        close_later(events.chain([self.tracefs.into_descriptor()]).collect());
+    }
+}
+
+impl Attached {
+    /// The kernel checks programs and opens events on two processors at once. A detached tracefs is closed later: the
+    /// kernel waits for all processors before one goes.
+    fn attach() -> io::Result<Self> {
+        std::thread::scope(|scope| {
+            let wakeups = Builder::new().spawn_scoped(scope, Wakeups::sample)?;
+            let programs = Programs::attach();
+            let wakeups = wakeups.join().map_err(|_| io::ErrorKind::Other)??;
+            let mut programs = match programs {
+                Ok(programs) => programs,
+                Err(error) => {
+                    wakeups.close();
+                    return Err(error);
+                }
+            };
+            let Wakeups { layout, events, tracefs } = wakeups;
+            programs.close_late(tracefs.into_descriptor());
+            Ok(Self { programs, layout, events })
+        })
     }
 }
 
