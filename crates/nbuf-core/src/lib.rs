@@ -60,8 +60,9 @@
 //! | `capture` | recording, sizing and verifying of commands | `system` |
 //! | `paths` | the ways to read and write a file and to wake a thread, measured; the server of NBD | `system`, a C compiler |
 //! | `compression` | packed inputs; zstd in native traces | a C compiler |
+//! | `tokio` | a cached file for tasks of tokio | `paths` |
 //!
-//! All but `pure` are on by default. `--no-default-features --features pure` builds without C, and for
+//! `capture`, `paths` and `compression` are on by default. `--no-default-features --features pure` builds without C, and for
 //! `wasm32-unknown-unknown`.
 
 // A part alone leaves some of the rest unused; the whole is checked.

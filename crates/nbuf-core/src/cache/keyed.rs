@@ -25,6 +25,7 @@ mod curve;
 mod flights;
 mod s3_shard;
 mod shards;
+mod sync;
 #[cfg(test)]
 mod tests;
 

@@ -25,12 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod open;
 mod requests;
 mod standard;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "tokio")]
+pub use asynchronous::AsyncCachedFile;
 pub use open::{OpenError, Options};
 pub use requests::{Done, Ticket};
 

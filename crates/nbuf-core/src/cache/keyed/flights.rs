@@ -4,11 +4,10 @@
 //! An insertion or a removal takes it off the list, so that an old value does not replace a new one.
 
 use std::borrow::Borrow;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
 
 use super::shards::place;
+use super::sync::thread::{self, ThreadId};
+use super::sync::{Arc, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, PoisonError};
 
 /// Lists of loads, by the hash of the key.
 const LISTS: usize = 64;
