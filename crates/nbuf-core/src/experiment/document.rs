@@ -22,10 +22,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
-    FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
-    PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
-    ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CurveDocument, DistancesDocument, DoctorDocument,
+    FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument,
+    LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
+    ServeDocument, ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
+    WatchDocument,
 };
 
 /// The result of a verb.
@@ -47,6 +48,7 @@ documents!(
     BenchDocument,
     Comparison,
     CurveDocument,
+    DistancesDocument,
     DoctorDocument,
     FleetDocument,
     FleetRow,

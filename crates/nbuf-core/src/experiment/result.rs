@@ -17,6 +17,7 @@ mod choice;
 mod comparison;
 mod curve;
 mod curves;
+mod distances;
 mod doctor;
 mod figures;
 mod files;
@@ -77,6 +78,7 @@ pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
     ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
 };
+pub use distances::DistancesDocument;
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
