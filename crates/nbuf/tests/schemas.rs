@@ -6,11 +6,11 @@ use std::path::Path;
 use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DistancesDocument, DoctorDocument,
-    FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument,
-    LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument,
-    ServeDocument, ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade,
-    WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CourseDocument, CurveDocument, DistancesDocument,
+    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine,
+    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison,
+    RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead,
+    TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::{BootDocument, ScanDocument, SweepDocument as UnixDocument};
 use schemars::JsonSchema;
@@ -41,6 +41,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<AdviceDocument>(),
         generated::<BenchDocument>(),
         generated::<Comparison>(),
+        generated::<CourseDocument>(),
         generated::<CurveDocument>(),
         generated::<DistancesDocument>(),
         generated::<DoctorDocument>(),

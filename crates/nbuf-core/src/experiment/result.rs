@@ -15,6 +15,7 @@ mod bench_sample;
 mod census;
 mod choice;
 mod comparison;
+mod course;
 mod curve;
 mod curves;
 mod distances;
@@ -73,6 +74,7 @@ pub use bench_sample::{BenchSample, BenchSampleLine, BenchTask};
 pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
+pub use course::CourseDocument;
 pub use curve::{Curve, Point};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
