@@ -7,10 +7,10 @@ use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
     AdviceDocument, BenchDocument, Comparison, CourseDocument, CurveDocument, DistancesDocument,
-    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine,
-    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison,
-    RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead,
-    TraceMade, WatchDocument,
+    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveFollowed,
+    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
+    RunComparison, RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::{BootDocument, ScanDocument, SweepDocument as UnixDocument};
 use schemars::JsonSchema;
@@ -50,6 +50,7 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<FleetTask>(),
         generated::<LiveDocument>(),
         generated::<LiveFollow>(),
+        generated::<LiveFollowed>(),
         generated::<LiveMachine>(),
         generated::<LoadDocument>(),
         generated::<LoadHistory>(),

@@ -23,10 +23,10 @@ use serde_json::Value;
 
 use super::result::{
     AdviceDocument, BenchDocument, Comparison, CourseDocument, CurveDocument, DistancesDocument,
-    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine,
-    LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument, RunComparison,
-    RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead,
-    TraceMade, WatchDocument,
+    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveFollowed,
+    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
+    RunComparison, RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -56,6 +56,7 @@ documents!(
     FleetTask,
     LiveDocument,
     LiveFollow,
+    LiveFollowed,
     LiveMachine,
     LoadDocument,
     LoadHistory,

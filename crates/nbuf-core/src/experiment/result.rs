@@ -90,7 +90,7 @@ pub use fleet::{
     FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole, FleetWorst,
 };
 pub use live::{LiveDocument, LiveMemory, LivePoint, LiveService};
-pub use live_follow::LiveFollow;
+pub use live_follow::{LiveFollow, LiveFollowed};
 pub use live_machine::{LiveMachine, LiveTarget};
 pub use live_probe::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep};
 pub use load::{
