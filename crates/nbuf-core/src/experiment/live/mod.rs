@@ -22,7 +22,7 @@ mod fills;
 pub mod follow;
 mod followed;
 mod probe;
-mod several;
+pub mod several;
 mod stall;
 mod wanted;
 mod warnings;
@@ -43,7 +43,7 @@ use crate::workload::command::Ended;
 use crate::workload::record::running::{Options, Stop, memory, record_until, text};
 use crate::workload::record::spool::{Spool, SpoolError};
 pub use probe::{Left, Probe, ProbeError, restore};
-pub use several::{Several, TARGETS_MAX, Target, several};
+pub use several::{TARGETS_MAX, Target};
 pub use wanted::Wanted;
 use window::analyse;
 
