@@ -6,6 +6,7 @@ use super::super::error::Error;
 use super::super::spec::Spec;
 use super::super::{Dispatcher, Feed, Layout, Observer, Pace, Survey};
 use super::Config;
+use super::replaying::Replaying;
 use super::until::UntilOver;
 use super::workload::Outcome;
 use crate::experiment::notice::Notice;
@@ -70,6 +71,11 @@ impl Trace {
         self.survey.is_some()
     }
 
+    /// Requests of one replay; nothing where it comes once.
+    pub(super) fn requests(&self) -> Option<u64> {
+        self.survey.as_ref().map(|survey| survey.requests)
+    }
+
     /// Bytes of the disc that it touches; 0 where that is unknown.
     pub(super) fn bytes(&self, unit_bytes: u64) -> u64 {
         self.survey.as_ref().map_or(0, |survey| survey.bytes(unit_bytes))
@@ -80,9 +86,10 @@ impl Trace {
         &self,
         (spec, config): (&Spec, &Config),
         size_units: u64,
-        session: &Session<'_>,
+        replaying: &Replaying<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
+        let session = replaying.session;
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
         let source = once.map_or_else(|| source(spec, config, session), Ok)?;
         let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
@@ -106,9 +113,9 @@ impl Trace {
         };
         let by_task = survey.has_tasks;
         let mut dispatcher = Dispatcher::new(feed, layout, pace, spec.processes, by_task);
-        let mut clients = UntilOver::new(&mut dispatcher, session);
+        let mut clients = UntilOver::new(&mut dispatcher, replaying);
         let stats = config.replay((size_units, held), session, &mut clients, observer)?;
-        let is_cut = clients.is_cut;
+        let is_cut = clients.finish();
         let left_out = dispatcher.left_out();
         let (feed, wrong) = dispatcher.finish();
         if let Some(wrong) = wrong {
