@@ -131,10 +131,29 @@ impl Session<'_> {
     /// Reports how much of a trace was read.
     pub(super) fn reading(&self, source: &Source) {
         if let Some(Progress { done_bytes, total_bytes }) = source.progress() {
-            let mebibytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
             let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
             self.observer.progress("reading (MiB)", done, total);
         }
+    }
+
+    /// Has `make` make a trace of a log, and reports the bytes of the log that it says were read.
+    pub(super) fn reading_log<T>(&self, make: impl FnOnce(&dyn Fn(u64, u64)) -> T) -> T {
+        let made = make(&|done_bytes, total_bytes| {
+            let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
+            self.observer.progress("making the trace (MiB)", done, total);
+        });
+        self.observer.stage_over();
+        made
+    }
+
+    /// Has `write` write a trace, and reports the records that it says were written.
+    pub(super) fn writing<T>(&self, write: impl FnOnce(&dyn Fn(usize, usize)) -> T) -> T {
+        let written = write(&|done, total| {
+            let (done, total) = (done.div_ceil(MILLION), total.div_ceil(MILLION));
+            self.observer.progress("writing the trace (million records)", done, total);
+        });
+        self.observer.stage_over();
+        written
     }
 
     /// Reports a stage of these steps, and then the next one.
@@ -200,6 +219,14 @@ impl Session<'_> {
         }
         has_come
     }
+}
+
+/// Records in a step of a report.
+const MILLION: usize = 1_000_000;
+
+/// Bytes as whole mebibytes, for a report.
+fn mebibytes(bytes: u64) -> usize {
+    usize::try_from(bytes >> 20).unwrap_or(usize::MAX)
 }
 
 /// A stage under way. It is over when this is dropped.

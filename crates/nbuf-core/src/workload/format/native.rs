@@ -33,6 +33,7 @@ pub use error::ReadError;
 pub use read::{read, read_within};
 #[cfg(feature = "capture")]
 pub(crate) use read::{rows, started};
+pub(crate) use write::write_with;
 pub use write::{WriteError, write};
 
 /// The key of the metadata under which the facts stand.

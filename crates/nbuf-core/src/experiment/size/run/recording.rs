@@ -68,7 +68,7 @@ impl Subject<'_> {
         }
         self.used_terminal = ended.used_terminal;
         self.recording_interrupted = ended.interrupted.is_some();
-        let mut trace = log.trace()?;
+        let mut trace = self.session.reading_log(|progress| log.trace_with(progress))?;
         text::note(&mut trace);
         let (records, files) = (trace.records.len(), trace.files.len());
         self.notice(&Notice::Recorded { records, files });

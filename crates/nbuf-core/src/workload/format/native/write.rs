@@ -53,6 +53,16 @@ pub enum WriteError {
 
 /// Writes `trace` as a Parquet file.
 pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
+    write_with(trace, out, &|_, _| ())
+}
+
+/// The same; `progress` gets the records that were written, and all.
+pub(crate) fn write_with(
+    trace: &Trace,
+    out: impl Write + Send,
+    progress: &dyn Fn(usize, usize),
+) -> Result<(), WriteError> {
+    progress(0, trace.records.len());
     let facts = Facts { schema: Facts::SCHEMA.to_owned(), ..trace.facts.clone() };
     let facts = KeyValue::new(FACTS_KEY.to_owned(), serde_json::to_string(&facts)?);
     let names: Vec<ByteArray> = trace.files.iter().map(|name| name.as_str().into()).collect();
@@ -71,6 +81,7 @@ pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
         let mut group = writer.next_row_group()?;
         write_group(&mut group, &batch, &names)?;
         group.close()?;
+        progress(written, trace.records.len());
     }
     writer.close()?;
     Ok(())
