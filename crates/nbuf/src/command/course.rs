@@ -12,6 +12,7 @@ use crate::console::Console;
 use crate::exit;
 use crate::fail::UsageError;
 use crate::output::{as_io, print};
+use crate::show::bench::rate;
 
 /// What all three are asked.
 #[derive(Debug, clap::Args)]
@@ -158,7 +159,7 @@ fn run(spec: &Spec) -> Result<u8> {
 }
 
 fn tell(moved: &CourseDocument) -> Result<()> {
-    let CourseDocument { bytes, seconds, bytes_per_second: rate, .. } = moved;
-    let line = format!("{bytes} bytes, {seconds:.6} s, {rate} bytes/s\n");
+    let CourseDocument { bytes, seconds, bytes_per_second, .. } = moved;
+    let line = format!("{bytes} bytes, {seconds:.6} s, {}\n", rate(*bytes_per_second as f64));
     print(line.as_bytes())
 }
