@@ -7,7 +7,6 @@
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};
 //!
-//! use nbuf::experiment::doctor;
 //! use nbuf::experiment::session::{Observer, Session};
 //!
 //! /// Counts the steps of an experiment.
