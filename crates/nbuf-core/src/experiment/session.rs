@@ -137,7 +137,7 @@ impl Session<'_> {
 
     /// Has `make` make a trace of a log, and reports the bytes of the log that it says were read.
     pub(super) fn reading_log<T>(&self, make: impl FnOnce(&dyn Fn(u64, u64)) -> T) -> T {
-        let made = make(&|done_bytes, total_bytes| {
+        let made = make(&|done_bytes: u64, total_bytes: u64| {
             let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
             self.observer.progress("making the trace (MiB)", done, total);
         });
@@ -147,7 +147,7 @@ impl Session<'_> {
 
     /// Has `write` write a trace, and reports the records that it says were written.
     pub(super) fn writing<T>(&self, write: impl FnOnce(&dyn Fn(usize, usize)) -> T) -> T {
-        let written = write(&|done, total| {
+        let written = write(&|done: usize, total: usize| {
             let (done, total) = (done.div_ceil(MILLION), total.div_ceil(MILLION));
             self.observer.progress("writing the trace (million records)", done, total);
         });
