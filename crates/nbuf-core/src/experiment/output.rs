@@ -105,7 +105,7 @@ pub(super) fn write_trace_with(
     trace: &Trace,
     path: &Path,
     option: &'static str,
-    progress: &dyn Fn(usize, usize),
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(), OutputError> {
     write_new(path, option, Readers::Owner, |file| native::write_with(trace, file, progress))
 }
@@ -114,7 +114,7 @@ pub(super) fn write_trace_with(
 pub(super) fn write_trace_at(
     trace: &Trace,
     place: &Place,
-    progress: &dyn Fn(usize, usize),
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(), OutputError> {
     let unfinished = Unfinished::create_at(place.try_clone()?, Readers::Owner)?;
     native::write_with(trace, unfinished.file(), progress)

@@ -26,6 +26,7 @@
 
 mod cancellation;
 mod interim;
+mod stage;
 
 use std::error::Error;
 use std::io::{self, PipeReader};
@@ -39,7 +40,6 @@ pub use crate::clock::Stopwatch;
 use crate::sys::process::Account;
 pub use crate::trace::Trace;
 pub use crate::workload::source::{Given, Rows};
-use crate::workload::source::{Progress, Source};
 pub use cancellation::{Cancellation, Stopper};
 pub use interim::Interim;
 
@@ -127,40 +127,6 @@ impl Session<'_> {
         self.account.as_ref().map_or(own, |account| account.identity.uid)
     }
 
-    /// Reports how much of a trace was read.
-    pub(super) fn reading(&self, source: &Source) {
-        if let Some(Progress { done_bytes, total_bytes }) = source.progress() {
-            let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
-            self.observer.progress("reading (MiB)", done, total);
-        }
-    }
-
-    /// Has `make` make a trace of a log, and reports the bytes of the log that it says were read.
-    pub(super) fn reading_log<T>(&self, make: impl FnOnce(&dyn Fn(u64, u64)) -> T) -> T {
-        let made = make(&|done_bytes: u64, total_bytes: u64| {
-            let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
-            self.observer.progress("making the trace (MiB)", done, total);
-        });
-        self.observer.stage_over();
-        made
-    }
-
-    /// Has `write` write a trace, and reports the records that it says were written.
-    pub(super) fn writing<T>(&self, write: impl FnOnce(&dyn Fn(usize, usize)) -> T) -> T {
-        let written = write(&|done: usize, total: usize| {
-            let (done, total) = (done.div_ceil(MILLION), total.div_ceil(MILLION));
-            self.observer.progress("writing the trace (million records)", done, total);
-        });
-        self.observer.stage_over();
-        written
-    }
-
-    /// Reports a stage of these steps, and then the next one.
-    pub(super) fn steps<'s>(&'s self, stage: &'static str, total: usize) -> Steps<'s> {
-        self.observer.progress(stage, 0, total);
-        Steps { observer: self.observer, stage, done: 0, total }
-    }
-
     /// Seeds random choices by the time of day, so that no two sessions make the same.
     pub fn seed_by_time(&mut self) {
         self.seed = clock::unix_time().unwrap_or_default().subsec_nanos().into();
@@ -217,36 +183,6 @@ impl Session<'_> {
             }
         }
         has_come
-    }
-}
-
-/// Records in a step of a report.
-const MILLION: usize = 1_000_000;
-
-/// Bytes as whole mebibytes, for a report.
-fn mebibytes(bytes: u64) -> usize {
-    usize::try_from(bytes >> 20).unwrap_or(usize::MAX)
-}
-
-/// A stage under way. It is over when this is dropped.
-pub(super) struct Steps<'a> {
-    observer: &'a dyn Observer,
-    stage: &'static str,
-    done: usize,
-    total: usize,
-}
-
-impl Steps<'_> {
-    /// Another step is done.
-    pub(super) fn next(&mut self) {
-        self.done += 1;
-        self.observer.progress(self.stage, self.done, self.total);
-    }
-}
-
-impl Drop for Steps<'_> {
-    fn drop(&mut self) {
-        self.observer.stage_over();
     }
 }
 

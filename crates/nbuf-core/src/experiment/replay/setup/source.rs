@@ -35,7 +35,8 @@ pub(in super::super) struct Trace {
 impl Trace {
     /// Reads what must be known of it before anything is replayed.
     pub(super) fn open(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Self, Error> {
-        let mut source = source(spec, config, session)?;
+        let open = |loading: &dyn Fn(u64, u64)| source(spec, config, session, loading);
+        let mut source = session.loading(open)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &named(spec), detected });
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
@@ -91,7 +92,9 @@ impl Trace {
     ) -> Result<Outcome, Error> {
         let session = replaying.session;
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let source = once.map_or_else(|| source(spec, config, session), Ok)?;
+        // Replays run at once, and share the bar of all.
+        let again = || source(spec, config, session, &|_, _| ());
+        let source = once.map_or_else(again, Ok)?;
         let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
         let unseen = if self.survey.is_none() { Some(config) } else { None };
         let mut feed = TraceFeed::new(source, session, unseen);
@@ -208,11 +211,16 @@ pub(in super::super) fn named(spec: &Spec) -> String {
     }
 }
 
-fn source(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Source, Error> {
+fn source(
+    spec: &Spec,
+    config: &Config,
+    session: &Session<'_>,
+    loading: &dyn Fn(u64, u64),
+) -> Result<Source, Error> {
     let (format, problems_max, memory) = (spec.format.clone(), spec.problems_max, config.memory);
     let given = session.given.clone();
     let options = Options { format, problems_max, given, memory, ..Options::default() };
-    Ok(Source::open(&spec.traces, &options)?)
+    Ok(Source::open_with(&spec.traces, &options, loading)?)
 }
 
 /// The warnings of what was read.

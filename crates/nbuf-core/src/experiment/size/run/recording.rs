@@ -28,7 +28,9 @@ impl Subject<'_> {
                 let file = input::open(path)?;
                 let bound = bound(self.spec.memory, "allow more with --memory");
                 let read = |source| Error::Read { path: path.clone(), source };
-                let trace = native::read_within(file, bound).map_err(read)?;
+                let loaded =
+                    self.session.loading(|loading| native::read_with(file, bound, loading));
+                let trace = loaded.map_err(read)?;
                 let large = |source| Error::TooLarge { path: path.clone(), source };
                 need::must_fit(&trace, bound).map_err(large)?;
                 Ok(trace)

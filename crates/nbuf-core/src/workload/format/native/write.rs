@@ -60,9 +60,10 @@ pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
 pub(crate) fn write_with(
     trace: &Trace,
     out: impl Write + Send,
-    progress: &dyn Fn(usize, usize),
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(), WriteError> {
-    progress(0, trace.records.len());
+    let all = trace.records.len() as u64;
+    progress(0, all);
     let facts = Facts { schema: Facts::SCHEMA.to_owned(), ..trace.facts.clone() };
     let facts = KeyValue::new(FACTS_KEY.to_owned(), serde_json::to_string(&facts)?);
     let names: Vec<ByteArray> = trace.files.iter().map(|name| name.as_str().into()).collect();
@@ -81,7 +82,7 @@ pub(crate) fn write_with(
         let mut group = writer.next_row_group()?;
         write_group(&mut group, &batch, &names)?;
         group.close()?;
-        progress(written, trace.records.len());
+        progress(written as u64, all);
     }
     writer.close()?;
     Ok(())
