@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nbuf::internal::clock::Random;
 use nbuf::trace::request::{Op, Request};
 use nbuf::workload::format::Batch;
 use nbuf::workload::source::{Options, Source};
@@ -88,16 +89,12 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-/// Numbers without a pattern, the same in every run.
-struct Random(u64);
+/// The commands are the same in every run.
+const SEED: u64 = 2026;
 
-impl Random {
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        of[usize::try_from(self.0 % of.len() as u64).unwrap()]
-    }
+/// Draws one of them.
+fn draw<'a>(of: &[&'a str], random: &mut Random) -> &'a str {
+    of[usize::try_from(random.below(of.len() as u64)).unwrap()]
 }
 
 /// Texts. One begins as a database might be written before a key.
@@ -134,13 +131,13 @@ const COMMANDS: &[&str] = &[
 fn fill(command: &str, random: &mut Random) -> Vec<String> {
     let values = ["x", "yy", "zzzzzz", "a b\n\"\\"];
     let one = |word: &str, random: &mut Random| match word {
-        "K" => random.one(&TEXTS).to_owned(),
-        "L" => random.one(&LISTS).to_owned(),
-        "S" => random.one(&SETS).to_owned(),
-        "D" => random.one(&DATABASES).to_owned(),
-        "V" => random.one(&values).to_owned(),
+        "K" => draw(&TEXTS, random).to_owned(),
+        "L" => draw(&LISTS, random).to_owned(),
+        "S" => draw(&SETS, random).to_owned(),
+        "D" => draw(&DATABASES, random).to_owned(),
+        "V" => draw(&values, random).to_owned(),
         // Long enough not to end before the test does.
-        "T" => random.one(&["2000000", "3000000", "90000000"]).to_owned(),
+        "T" => draw(&["2000000", "3000000", "90000000"], random).to_owned(),
         word => word.to_owned(),
     };
     command.split(' ').map(|word| one(word, random)).collect()
@@ -203,9 +200,9 @@ fn run(client: &mut Client, monitor: &mut Client, names: &[&str]) -> String {
             client.ask(&words(&format!("DEL {name}")));
         }
     }
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(SEED);
     for _ in 0..8_000 {
-        let command = random.one(COMMANDS);
+        let command = draw(COMMANDS, &mut random);
         client.ask(&fill(command, &mut random));
     }
     client.ask(&words("ECHO the-end"));

@@ -131,9 +131,11 @@ pub(crate) fn distances(
 ) -> PyResult<Numbers> {
     let column = sys::column("pages", pages)?;
     let done = watch(py, 1, progress, move |mut session| {
-        let mut numbers = Vec::new();
-        crate::columns::numbers(&column, 0, column.len(), &mut numbers);
-        nbuf::experiment::distances::run(&numbers, &mut session)
+        let mut pages = Vec::new();
+        crate::columns::numbers(&column, 0, column.len(), &mut pages);
+        let spec = nbuf::experiment::distances::Spec { pages };
+        nbuf::experiment::distances::run(&spec, &mut session).map_err(Failure::from)
     })?;
-    Ok(done.into())
+    let document = done.map_err(|failure| failure.raise(py))?;
+    Ok(document.distances.into())
 }

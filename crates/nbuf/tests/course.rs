@@ -36,7 +36,7 @@ fn every_form_of_the_options_writes_the_same_file_and_reads_it() {
         let arguments = [&["writer"], options, &["file"]].concat();
         let (status, said, wrong) = run(&place, &arguments);
         assert_eq!((status, wrong.as_str()), (0, ""), "{arguments:?}");
-        assert!(said.starts_with("100000 bytes, ") && said.ends_with(" bytes/s\n"), "{said}");
+        assert!(said.starts_with("100000 bytes, ") && said.ends_with("B/s\n"), "{said}");
         assert!(fs::read(place.path("file")).unwrap() == want, "{arguments:?}");
     }
     for verb in ["reader", "memreader"] {
@@ -61,7 +61,7 @@ fn an_interrupted_writer_leaves_no_part_of_a_file() {
     // Open until the end: who stops listening ends it, too.
     let mut told = BufReader::new(child.stdout.take().unwrap());
     told.read_line(&mut line).unwrap();
-    assert!(line.ends_with(" bytes/s\n") && !place.path("part").exists(), "{line}");
+    assert!(line.ends_with("B/s\n") && !place.path("part").exists(), "{line}");
     signal(i32::try_from(child.id()).unwrap(), 2).unwrap();
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(stderr).unwrap();

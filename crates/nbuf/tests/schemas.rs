@@ -6,10 +6,11 @@ use std::path::Path;
 use expect_test::expect_file;
 use nbuf::experiment::document::Document;
 use nbuf::experiment::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
-    FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
-    PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
-    ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CourseDocument, CurveDocument, DistancesDocument,
+    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveFollowed,
+    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
+    RunComparison, RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 use nbuf_pdp11::unix::result::{BootDocument, ScanDocument, SweepDocument as UnixDocument};
 use schemars::JsonSchema;
@@ -40,13 +41,16 @@ fn all() -> Vec<(&'static str, String)> {
         generated::<AdviceDocument>(),
         generated::<BenchDocument>(),
         generated::<Comparison>(),
+        generated::<CourseDocument>(),
         generated::<CurveDocument>(),
+        generated::<DistancesDocument>(),
         generated::<DoctorDocument>(),
         generated::<FleetDocument>(),
         generated::<FleetRow>(),
         generated::<FleetTask>(),
         generated::<LiveDocument>(),
         generated::<LiveFollow>(),
+        generated::<LiveFollowed>(),
         generated::<LiveMachine>(),
         generated::<LoadDocument>(),
         generated::<LoadHistory>(),

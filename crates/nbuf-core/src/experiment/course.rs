@@ -31,6 +31,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use super::notice::{Notice, PathNotice};
+use super::result::CourseDocument;
 use super::session::{Interim, Session};
 use crate::clock::Stopwatch;
 use crate::path::option_driven::{Loop, Means};
@@ -47,25 +48,9 @@ const LOOK_OPERATIONS: u64 = 1 << 10;
 const STDIO_BYTES: u64 = 4096;
 const NS_PER_SECOND: u128 = 1_000_000_000;
 
-/// How much was moved in which time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Bytes so far.
-    pub bytes: u64,
-    /// The time that they took.
-    pub elapsed: Duration,
-}
-
-impl Moved {
-    /// The rate, rounded down.
-    pub fn bytes_per_second(&self) -> u128 {
-        u128::from(self.bytes) * NS_PER_SECOND / self.elapsed.as_nanos().max(1)
-    }
-}
-
 /// Writes or reads the file. The observer gets what was moved so far, as often as the spec has it. A signal
 /// ends the writing, and the file is not made.
-pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<Moved, Error> {
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CourseDocument, Error> {
     let pattern = spec.pattern()?;
     if (1..pattern.block_bytes).contains(&spec.stride_bytes) {
         session.observer.notice(&Notice::Path(PathNotice::BlocksOverlap {
@@ -80,7 +65,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<Moved, Error> {
     }
 }
 
-fn write(spec: &Spec, pattern: Pattern, session: &Session<'_>) -> Result<Moved, Error> {
+fn write(spec: &Spec, pattern: Pattern, session: &Session<'_>) -> Result<CourseDocument, Error> {
     if spec.is_synced && pattern.operations() > SLOW_WRITES {
         let writes = pattern.operations();
         session.observer.notice(&Notice::Path(PathNotice::WritesWait { writes }));
@@ -117,7 +102,7 @@ fn write(spec: &Spec, pattern: Pattern, session: &Session<'_>) -> Result<Moved, 
     }
 }
 
-fn read(spec: &Spec, pattern: Pattern, session: &Session<'_>) -> Result<Moved, Error> {
+fn read(spec: &Spec, pattern: Pattern, session: &Session<'_>) -> Result<CourseDocument, Error> {
     let file = open(spec, &pattern)?;
     run_loop(spec, file, pattern, session).map_err(|stop| match stop {
         Stop::Signal(signal) => Error::Interrupted(signal),
@@ -163,7 +148,7 @@ fn run_loop(
     file: File,
     pattern: Pattern,
     session: &Session<'_>,
-) -> Result<Moved, Stop> {
+) -> Result<CourseDocument, Stop> {
     let is_write = pattern.direction == Direction::Write;
     let (look, every) = (looks(&pattern, spec), spec.print_bytes);
     let mut steps = Loop::new(file, pattern, spec.means())?;
@@ -179,13 +164,24 @@ fn run_loop(
         }
         steps.step()?;
         if every > 0 && steps.moved_bytes() >= next {
-            let moved = Moved { bytes: steps.moved_bytes(), elapsed: clock.elapsed() };
+            let moved = moved(steps.moved_bytes(), clock.elapsed());
             session.observer.interim(Interim::Moved(&moved)).map_err(Stop::Observer)?;
             next = (steps.moved_bytes() / every + 1).saturating_mul(every);
         }
     }
     steps.end()?;
-    Ok(Moved { bytes: steps.moved_bytes(), elapsed: clock.elapsed() })
+    Ok(moved(steps.moved_bytes(), clock.elapsed()))
+}
+
+/// The document of these bytes in this time. No time at all counts as a nanosecond.
+fn moved(bytes: u64, elapsed: Duration) -> CourseDocument {
+    let rate = u128::from(bytes) * NS_PER_SECOND / elapsed.as_nanos().max(1);
+    CourseDocument {
+        schema: CourseDocument::SCHEMA.to_owned(),
+        bytes,
+        seconds: elapsed.as_secs_f64(),
+        bytes_per_second: u64::try_from(rate).unwrap_or(u64::MAX),
+    }
 }
 
 /// Operations between two looks for a signal. Where each call waits for the disc, a look costs little
@@ -202,6 +198,14 @@ fn looks(pattern: &Pattern, spec: &Spec) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_rounded_down_and_finite() {
+        let rate = |bytes, ns| moved(bytes, Duration::from_nanos(ns)).bytes_per_second;
+        assert_eq!(rate(10, 3_000_000_000), 3);
+        assert_eq!(rate(5, 0), 5_000_000_000);
+        assert_eq!(rate(u64::MAX, 1), u64::MAX);
+    }
 
     #[test]
     fn who_waits_for_the_disc_looks_up_each_time() {

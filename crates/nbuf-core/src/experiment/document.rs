@@ -22,10 +22,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::result::{
-    AdviceDocument, BenchDocument, Comparison, CurveDocument, DoctorDocument, FleetDocument,
-    FleetRow, FleetTask, LiveDocument, LiveFollow, LiveMachine, LoadDocument, LoadHistory,
-    PingDocument, RecordDocument, ReplayDocument, RunComparison, RunDocument, ServeDocument,
-    ServeNeeds, SizeReport, SweepDocument, TraceDocument, TraceHead, TraceMade, WatchDocument,
+    AdviceDocument, BenchDocument, Comparison, CourseDocument, CurveDocument, DistancesDocument,
+    DoctorDocument, FleetDocument, FleetRow, FleetTask, LiveDocument, LiveFollow, LiveFollowed,
+    LiveMachine, LoadDocument, LoadHistory, PingDocument, RecordDocument, ReplayDocument,
+    RunComparison, RunDocument, ServeDocument, ServeNeeds, SizeReport, SweepDocument,
+    TraceDocument, TraceHead, TraceMade, WatchDocument,
 };
 
 /// The result of a verb.
@@ -46,13 +47,16 @@ documents!(
     AdviceDocument,
     BenchDocument,
     Comparison,
+    CourseDocument,
     CurveDocument,
+    DistancesDocument,
     DoctorDocument,
     FleetDocument,
     FleetRow,
     FleetTask,
     LiveDocument,
     LiveFollow,
+    LiveFollowed,
     LiveMachine,
     LoadDocument,
     LoadHistory,

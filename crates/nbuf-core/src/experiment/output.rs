@@ -97,13 +97,28 @@ pub(super) fn place(path: &Path, option: &'static str) -> Result<Place, OutputEr
 
 /// Writes a trace to a file that is new, and that its owner alone can read; `option` is what gave its name.
 pub fn write_trace(trace: &Trace, path: &Path, option: &'static str) -> Result<(), OutputError> {
-    write_new(path, option, Readers::Owner, |file| native::write(trace, file))
+    write_trace_with(trace, path, option, &|_, _| ())
+}
+
+/// The same; `progress` gets the records that were written, and all.
+pub(super) fn write_trace_with(
+    trace: &Trace,
+    path: &Path,
+    option: &'static str,
+    progress: &dyn Fn(u64, u64),
+) -> Result<(), OutputError> {
+    write_new(path, option, Readers::Owner, |file| native::write_with(trace, file, progress))
 }
 
 /// The same in a directory that was kept open.
-pub(super) fn write_trace_at(trace: &Trace, place: &Place) -> Result<(), OutputError> {
+pub(super) fn write_trace_at(
+    trace: &Trace,
+    place: &Place,
+    progress: &dyn Fn(u64, u64),
+) -> Result<(), OutputError> {
     let unfinished = Unfinished::create_at(place.try_clone()?, Readers::Owner)?;
-    native::write(trace, unfinished.file()).map_err(|error| OutputError::Write(error.into()))?;
+    native::write_with(trace, unfinished.file(), progress)
+        .map_err(|error| OutputError::Write(error.into()))?;
     publish(unfinished, place.path(), "-o")
 }
 

@@ -89,7 +89,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RecordDocument, Err
     let (ended, log) = spec
         .record(backend, signals, log, session)
         .map_err(|error| target.forget_or_keep(error))?;
-    let trace = target.finish(log, spec.anonymize)?;
+    let trace = target.finish(log, spec.anonymize, session)?;
     if ended.stopped > 0 {
         session.observer.notice(&Notice::StoppedEnded(ended.stopped));
     }

@@ -15,8 +15,10 @@ mod bench_sample;
 mod census;
 mod choice;
 mod comparison;
+mod course;
 mod curve;
 mod curves;
+mod distances;
 mod doctor;
 mod figures;
 mod files;
@@ -72,11 +74,13 @@ pub use bench_sample::{BenchSample, BenchSampleLine, BenchTask};
 pub use census::{Census, TraceDocument};
 pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
+pub use course::CourseDocument;
 pub use curve::{Curve, Point};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
     ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
 };
+pub use distances::DistancesDocument;
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
@@ -86,7 +90,7 @@ pub use fleet::{
     FleetSplit, FleetTask, FleetVerdict, FleetVolume, FleetWhole, FleetWorst,
 };
 pub use live::{LiveDocument, LiveMemory, LivePoint, LiveService};
-pub use live_follow::LiveFollow;
+pub use live_follow::{LiveFollow, LiveFollowed};
 pub use live_machine::{LiveMachine, LiveTarget};
 pub use live_probe::{LivePressureOf, LiveProbe, LiveProbeEnd, LiveProbeRates, LiveProbeStep};
 pub use load::{

@@ -7,7 +7,6 @@
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};
 //!
-//! use nbuf::experiment::doctor;
 //! use nbuf::experiment::session::{Observer, Session};
 //!
 //! /// Counts the steps of an experiment.
@@ -27,6 +26,7 @@
 
 mod cancellation;
 mod interim;
+mod stage;
 
 use std::error::Error;
 use std::io::{self, PipeReader};
@@ -40,7 +40,6 @@ pub use crate::clock::Stopwatch;
 use crate::sys::process::Account;
 pub use crate::trace::Trace;
 pub use crate::workload::source::{Given, Rows};
-use crate::workload::source::{Progress, Source};
 pub use cancellation::{Cancellation, Stopper};
 pub use interim::Interim;
 
@@ -128,21 +127,6 @@ impl Session<'_> {
         self.account.as_ref().map_or(own, |account| account.identity.uid)
     }
 
-    /// Reports how much of a trace was read.
-    pub(super) fn reading(&self, source: &Source) {
-        if let Some(Progress { done_bytes, total_bytes }) = source.progress() {
-            let mebibytes = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
-            let (done, total) = (mebibytes(done_bytes), mebibytes(total_bytes));
-            self.observer.progress("reading (MiB)", done, total);
-        }
-    }
-
-    /// Reports a stage of these steps, and then the next one.
-    pub(super) fn steps<'s>(&'s self, stage: &'static str, total: usize) -> Steps<'s> {
-        self.observer.progress(stage, 0, total);
-        Steps { observer: self.observer, stage, done: 0, total }
-    }
-
     /// Seeds random choices by the time of day, so that no two sessions make the same.
     pub fn seed_by_time(&mut self) {
         self.seed = clock::unix_time().unwrap_or_default().subsec_nanos().into();
@@ -199,28 +183,6 @@ impl Session<'_> {
             }
         }
         has_come
-    }
-}
-
-/// A stage under way. It is over when this is dropped.
-pub(super) struct Steps<'a> {
-    observer: &'a dyn Observer,
-    stage: &'static str,
-    done: usize,
-    total: usize,
-}
-
-impl Steps<'_> {
-    /// Another step is done.
-    pub(super) fn next(&mut self) {
-        self.done += 1;
-        self.observer.progress(self.stage, self.done, self.total);
-    }
-}
-
-impl Drop for Steps<'_> {
-    fn drop(&mut self) {
-        self.observer.stage_over();
     }
 }
 

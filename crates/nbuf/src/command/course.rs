@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use nbuf::experiment::course::{self, Error, Moved, Program, Spec};
+use nbuf::experiment::course::{self, Error, Program, Spec};
+use nbuf::experiment::result::CourseDocument;
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
 
@@ -11,6 +12,7 @@ use crate::console::Console;
 use crate::exit;
 use crate::fail::UsageError;
 use crate::output::{as_io, print};
+use crate::show::bench::rate;
 
 /// What all three are asked.
 #[derive(Debug, clap::Args)]
@@ -156,9 +158,8 @@ fn run(spec: &Spec) -> Result<u8> {
     }
 }
 
-fn tell(moved: &Moved) -> Result<()> {
-    let Moved { bytes, elapsed } = moved;
-    let rate = moved.bytes_per_second();
-    let line = format!("{bytes} bytes, {:.6} s, {rate} bytes/s\n", elapsed.as_secs_f64());
+fn tell(moved: &CourseDocument) -> Result<()> {
+    let CourseDocument { bytes, seconds, bytes_per_second, .. } = moved;
+    let line = format!("{bytes} bytes, {seconds:.6} s, {}\n", rate(*bytes_per_second as f64));
     print(line.as_bytes())
 }

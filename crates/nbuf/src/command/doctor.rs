@@ -1,8 +1,10 @@
 //! `nbuf doctor`: what works here, what does not, why, and what would change it.
 
 use anyhow::Result;
-use nbuf::experiment::{doctor, document};
+use nbuf::experiment::doctor::{self, Spec};
+use nbuf::experiment::document;
 
+use crate::console::Console;
 use crate::output::print;
 use crate::show::doctor as shown;
 use crate::show::terminal::Terminal;
@@ -27,7 +29,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
-    let found = doctor::run();
+    let console = Console::plain();
+    let found = doctor::run(&Spec::default(), &mut console.session())?;
     let text = if arguments.json {
         document::write(&found)?
     } else {

@@ -149,5 +149,5 @@ fn source(spec: &Spec, session: &Session<'_>, memory: Bound) -> Result<Source, E
         problems_max: spec.problems_max,
         ..Options::default()
     };
-    Ok(Source::open(&spec.traces, &options)?)
+    Ok(session.loading(|loading| Source::open_with(&spec.traces, &options, loading))?)
 }

@@ -14,10 +14,14 @@ use crate::workload::format::native;
 /// What the name of such a folder begins with.
 const KEY: &str = "host=";
 
-/// A candidate for each host.
-pub(super) fn candidates(files: Vec<Found>) -> Result<Vec<Candidate>, Error> {
+/// A candidate for each host. Calls `step` for each file.
+pub(super) fn candidates(
+    files: Vec<Found>,
+    mut step: impl FnMut(),
+) -> Result<Vec<Candidate>, Error> {
     let mut hosts: BTreeMap<String, (Candidate, Vec<Option<u64>>)> = BTreeMap::new();
     for Found { named, input } in files {
+        step();
         let Some(group) = host(Path::new(&input.path)) else { return Err(Error::NoHost(named)) };
         let accesses = accesses(&named, input.bytes);
         let started = native_of(&named, native::started).filter(|&seconds| seconds > 0);

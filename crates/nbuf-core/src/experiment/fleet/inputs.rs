@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use super::folder::{TASKS, first_line_is_ours};
 use super::{Error, Spec};
 use crate::experiment::result::FleetInput;
+use crate::experiment::session::Session;
 use crate::units::Nanos;
 use crate::workload::format::Batch;
 use crate::workload::source::{self, Options, Source};
@@ -32,11 +33,11 @@ pub(super) struct Inputs {
 }
 
 /// The inputs of a spec.
-pub(super) fn find(spec: &Spec) -> Result<Inputs, Error> {
+pub(super) fn find(spec: &Spec, session: &Session<'_>) -> Result<Inputs, Error> {
     let mut inputs = Inputs::default();
     let mut named = BTreeSet::new();
     for input in &spec.inputs {
-        add(input, spec.format.is_none(), &mut named, &mut inputs.unknown)?;
+        add(input, spec.format.is_none(), &mut named, &mut inputs.unknown, session)?;
     }
     let mut known = BTreeSet::new();
     for path in named {
@@ -69,6 +70,7 @@ fn add(
     must_be_known: bool,
     named: &mut BTreeSet<PathBuf>,
     unknown: &mut Vec<PathBuf>,
+    session: &Session<'_>,
 ) -> Result<(), Error> {
     let path = Path::new(input);
     if path.is_dir() {
@@ -77,7 +79,9 @@ fn add(
         if found.is_empty() {
             return Err(Error::NoMatch(format!("{}/*", path.display())));
         }
+        let mut steps = session.steps("recognising (files)", found.len());
         for path in found {
+            steps.next();
             if must_be_known && !source::is_known(&path) {
                 unknown.push(plain(&path));
             } else {
@@ -134,9 +138,11 @@ fn walk(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
 
 /// A moment on the clock of the inputs: this time after the earliest of their first requests. A native trace
 /// begins at 0, and so does what cannot be read: its task says why.
-pub(super) fn until_us(files: &[Found], spec: &Spec, until: Nanos) -> i64 {
+pub(super) fn until_us(files: &[Found], spec: &Spec, until: Nanos, session: &Session<'_>) -> i64 {
+    let mut steps = session.steps("first requests (inputs)", files.len());
     let is_native = |path: &Path| path.extension().is_some_and(|end| end == "parquet");
     let first_ns = |file: &Found| {
+        steps.next();
         if is_native(&file.named) {
             return Some(0);
         }

@@ -89,7 +89,7 @@ fn folder_of(tasks: &Path) -> Folder {
 /// # Errors
 /// No input, an input that cannot be used, and a folder that cannot be written.
 pub fn plan(spec: &Spec, session: &Session<'_>) -> Result<Planned, Error> {
-    let planned = plan::plan(spec)?;
+    let planned = plan::plan(spec, session)?;
     let say = |notice| session.observer.notice(&Notice::Fleet(notice));
     let path = spec.out.join(TASKS);
     say(FleetNotice::Planned { tasks: planned.tasks.len(), path: &path });

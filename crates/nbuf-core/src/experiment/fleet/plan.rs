@@ -14,6 +14,7 @@ use super::inputs::{self, Found, Inputs};
 use super::{Error, Spec, Split, hosts};
 use crate::experiment::memory::bound;
 use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
+use crate::experiment::session::Session;
 use crate::meter::hashed::first_size;
 use crate::sys::input;
 use crate::workload::format::native;
@@ -28,6 +29,8 @@ const PACKED_RECORD_BYTES: u64 = 6;
 /// Pieces of a volume at most, and accesses of a piece at least: a smaller one costs more than it saves.
 const PIECES_MAX: u64 = 64;
 const PIECE_ACCESSES_MIN: u64 = 1_000_000;
+/// The stage in which inputs are looked into, for their accesses and beginnings.
+const PLANNING: &str = "planning (inputs)";
 /// Tasks for each worker that no volume alone may exceed.
 const TASKS_PER_WORKER: u64 = 4;
 
@@ -54,16 +57,21 @@ pub(super) struct Candidate {
 }
 
 /// Makes the plan, and writes it into the folder of the spec.
-pub(super) fn plan(spec: &Spec) -> Result<Planned, Error> {
-    let Inputs { files, unknown, doubles } = inputs::find(spec)?;
-    let until_us = spec.until.map(|until| inputs::until_us(&files, spec, until));
+pub(super) fn plan(spec: &Spec, session: &Session<'_>) -> Result<Planned, Error> {
+    let Inputs { files, unknown, doubles } = inputs::find(spec, session)?;
+    let until_us = spec.until.map(|until| inputs::until_us(&files, spec, until, session));
+    let mut steps = session.steps(PLANNING, files.len());
     let candidates = if spec.by == FleetBy::Host {
-        hosts::candidates(files)?
+        hosts::candidates(files, || steps.next())?
     } else {
         let mut directories = BTreeMap::new();
-        let one = |file| candidate(file, spec, &mut directories);
+        let one = |file| {
+            steps.next();
+            candidate(file, spec, &mut directories)
+        };
         files.into_iter().map(one).collect::<Result<Vec<Candidate>, Error>>()?
     };
+    drop(steps);
     // Objects of a directory are numbered by each of its files: the hash of a page would not be the same.
     let groups: BTreeSet<&str> = candidates.iter().map(|candidate| &*candidate.group).collect();
     let has_many = groups.len() < candidates.len();
@@ -282,7 +290,10 @@ pub(super) fn hash(task: &FleetTask) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::experiment::session::Observer;
 
     fn candidate(group: &str, path: &str, accesses: u64) -> Candidate {
         let (modified_seconds, modified_nanoseconds) = (2, 3);
@@ -294,6 +305,38 @@ mod tests {
 
     fn spec(split: Split) -> Spec {
         Spec { workers: 2, split, memory: Some("1GiB".parse().unwrap()), ..Spec::default() }
+    }
+
+    /// Keeps the reports of a plan.
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<(String, usize, usize)>>);
+
+    impl Observer for Seen {
+        fn progress(&self, stage: &str, done: usize, total: usize) {
+            self.0.lock().unwrap().push((stage.to_owned(), done, total));
+        }
+    }
+
+    #[test]
+    fn each_file_is_a_step_of_each_stage() {
+        let place = tempfile::tempdir().unwrap();
+        let traces = place.path().join("traces");
+        std::fs::create_dir(&traces).unwrap();
+        // An empty file may be of any format.
+        for name in ["a.csv", "b.csv"] {
+            File::create(traces.join(name)).unwrap();
+        }
+        for by in [FleetBy::File, FleetBy::Volume] {
+            let inputs = vec![traces.to_str().unwrap().to_owned()];
+            let out = place.path().join("out");
+            let spec = Spec { inputs, out, by, ..spec(Split::Auto) };
+            let seen = Seen::default();
+            assert_eq!(plan(&spec, &Session::new(&seen)).unwrap().tasks.len(), 2);
+            let seen = seen.0.into_inner().unwrap();
+            let stages = ["recognising (files)", PLANNING];
+            let want = stages.map(|stage| [0, 1, 2].map(|done: usize| (stage.to_owned(), done, 2_usize)));
+            assert_eq!(seen, want.concat());
+        }
     }
 
     #[test]

@@ -3,6 +3,17 @@
 //! All programs share a window. A program is looked for by its name before it is attached to, and again when it ends,
 //! so that restarts and new groups of the same name are followed. One LRU stack goes on over all windows. Accesses
 //! between two windows are not seen: attaching and drawing the curves take a fraction of a second for each program.
+//!
+//! ```no_run
+//! use nbuf::experiment::live::Wanted;
+//! use nbuf::experiment::live::follow::{self, Spec};
+//! use nbuf::experiment::session::Session;
+//!
+//! let spec = Spec { wanted: vec![Wanted::Processes(vec![1234])], ..Spec::default() };
+//! let followed = follow::run(&spec, &mut Session::new(&()))?;
+//! println!("{} windows", followed.windows);
+//! # Ok::<(), nbuf::experiment::live::Error>(())
+//! ```
 
 use std::io;
 use std::path::Path;
@@ -12,16 +23,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::result::LiveFollow;
+use super::super::result::{LiveFollow, LiveFollowed};
 use super::super::session::{Interim, Session};
+use super::Error;
 use super::followed::{Followed, Round};
 use super::several::{LOGS_BYTES, RING_BYTES_MAX, RINGS_BYTES, TARGETS_MAX, side_by_side};
-use super::{Error, Spec};
+use super::wanted::Wanted;
 use crate::clock::unix_time;
 use crate::sys::process::{monotonic_ns, process_time_ns};
 use crate::workload::record::running::{Stop, groups};
-
-pub use super::wanted::Wanted;
 
 /// A window, if none is named.
 const EVERY: Duration = Duration::from_mins(1);
@@ -31,28 +41,31 @@ const FORGOTTEN: u64 = 15;
 /// What is followed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Follow {
+pub struct Spec {
     /// The programs: at most [`TARGETS_MAX`] at once.
     pub wanted: Vec<Wanted>,
     /// The length of a window, a minute by default, and the question; its programs do not count.
-    pub each: Spec,
+    pub each: super::Spec,
 }
 
 /// Watches until a signal comes, or until all programs have ended that are named by processes. Each program has an
-/// [`Interim::LiveFollow`] at the end of each window, in which figures of older windows have less weight.
+/// [`Interim::LiveFollow`] at the end of each window, in which figures of older windows have less weight. The document
+/// has those of the last window.
 ///
 /// # Errors
 /// If the observer cannot take a window. In the first window also if one of them cannot be attached to; a program
 /// that is not there is no error.
-pub fn follow(spec: &Follow, session: &mut Session<'_>) -> Result<(), Error> {
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveFollowed, Error> {
     let session = &*session;
     session.heeding(|| rounds(spec, session)).map_err(Error::Signals)?
 }
 
-fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
+fn rounds(spec: &Spec, session: &Session<'_>) -> Result<LiveFollowed, Error> {
     let every = spec.each.duration.unwrap_or(EVERY);
     // One stack is for all windows, so that all have the same pages.
-    let each = Spec { duration: None, overhead: None, ..spec.each.clone() };
+    let each = super::Spec { duration: None, overhead: None, ..spec.each.clone() };
+    let schema = LiveFollowed::SCHEMA.to_owned();
+    let mut followed = LiveFollowed { schema, ..LiveFollowed::default() };
     let mut all: Vec<Mutex<Followed>> = Vec::new();
     for wanted in spec.wanted.iter().filter(|wanted| wanted.pattern().is_none()) {
         let one = Followed::new(wanted.clone(), every);
@@ -72,7 +85,7 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
         };
         let share = |bytes: usize| bytes / all.len().max(1);
         let rings = share(RINGS_BYTES).min(RING_BYTES_MAX);
-        let each = Spec { ring_bytes: each.ring_bytes.or(Some(rings)), ..each.clone() };
+        let each = super::Spec { ring_bytes: each.ring_bytes.or(Some(rings)), ..each.clone() };
         let traces = Mutex::new(());
         let round = Round {
             spec: &each,
@@ -92,18 +105,8 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
         }
         // A signal may come while no program is attached to. It ends the window all the same.
         let signal = session.cancellation.signal();
-        let has_news = |line: &LiveFollow| line.live.is_some() || line.absent.is_some();
-        for mut line in missing.into_iter().chain(lines).filter(has_news) {
-            if let Some(live) = &mut line.live {
-                live.interrupted = live.interrupted.or(signal);
-            }
-            let line = LiveFollow {
-                unix_seconds: unix_time().unwrap_or_default().as_secs(),
-                nbuf_cpu_seconds: process_time_ns() as f64 / 1e9,
-                ..line
-            };
-            session.observer.interim(Interim::LiveFollow(&line)).map_err(Error::Observer)?;
-        }
+        (followed.windows, followed.interrupted) = (number, signal);
+        followed.targets = reported(missing.into_iter().chain(lines), signal, session)?;
         all.retain_mut(|one| {
             let one = inner(one);
             let is_named = spec.wanted.contains(&one.wanted);
@@ -114,7 +117,30 @@ fn rounds(spec: &Follow, session: &Session<'_>) -> Result<(), Error> {
             break;
         }
     }
-    Ok(())
+    Ok(followed)
+}
+
+/// Gives the observer the lines that have news. What it was given.
+fn reported(
+    lines: impl Iterator<Item = LiveFollow>,
+    signal: Option<i32>,
+    session: &Session<'_>,
+) -> Result<Vec<LiveFollow>, Error> {
+    let has_news = |line: &LiveFollow| line.live.is_some() || line.absent.is_some();
+    let mut given = Vec::new();
+    for mut line in lines.filter(has_news) {
+        if let Some(live) = &mut line.live {
+            live.interrupted = live.interrupted.or(signal);
+        }
+        let line = LiveFollow {
+            unix_seconds: unix_time().unwrap_or_default().as_secs(),
+            nbuf_cpu_seconds: process_time_ns() as f64 / 1e9,
+            ..line
+        };
+        session.observer.interim(Interim::LiveFollow(&line)).map_err(Error::Observer)?;
+        given.push(line);
+    }
+    Ok(given)
 }
 
 fn inner(one: &mut Mutex<Followed>) -> &mut Followed {
@@ -141,7 +167,7 @@ fn lines(all: &[Mutex<Followed>], round: &Round<'_>) -> Result<Vec<LiveFollow>, 
 
 /// Adds the groups that match a pattern now. A line for each pattern that none matches, or too many.
 fn add_groups(
-    spec: &Follow,
+    spec: &Spec,
     every: Duration,
     all: &mut Vec<Mutex<Followed>>,
     number: u64,

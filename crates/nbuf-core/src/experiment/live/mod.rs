@@ -19,10 +19,10 @@
 //! ```
 
 mod fills;
-mod follow;
+pub mod follow;
 mod followed;
 mod probe;
-mod several;
+pub mod several;
 mod stall;
 mod wanted;
 mod warnings;
@@ -42,9 +42,9 @@ use super::warning::Warning;
 use crate::workload::command::Ended;
 use crate::workload::record::running::{Options, Stop, memory, record_until, text};
 use crate::workload::record::spool::{Spool, SpoolError};
-pub use follow::{Follow, Wanted, follow};
 pub use probe::{Left, Probe, ProbeError, restore};
-pub use several::{Several, TARGETS_MAX, Target, several};
+pub use several::{TARGETS_MAX, Target};
+pub use wanted::Wanted;
 use window::analyse;
 
 /// A program that hits so much wants no more, unless it says so.

@@ -3,6 +3,17 @@
 //! Each has a thread that attaches to it alone, with rings and a log of its own. What one has room for is shared by
 //! all: rings of 8 MiB a processor, and 256 MiB of logs. The traces are made one after the other at the end, so that
 //! one of them is in memory. Cost: as many recordings as there are targets; a recording does not see the others'.
+//!
+//! ```no_run
+//! use nbuf::experiment::live::Target;
+//! use nbuf::experiment::live::several::{self, Spec};
+//! use nbuf::experiment::session::Session;
+//!
+//! let targets = vec![Target::process(1234), Target::process(5678)];
+//! let machine = several::run(&Spec { targets, ..Spec::default() }, &mut Session::new(&()))?;
+//! println!("{} rows", machine.targets.len());
+//! # Ok::<(), nbuf::experiment::live::Error>(())
+//! ```
 
 use std::cell::Cell;
 use std::io;
@@ -16,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::super::record::{NameError, Named};
 use super::super::result::{LiveMachine, LiveTarget};
 use super::super::session::Session;
-use super::{Error, Running, RunningError, Spec, Watched, watch};
+use super::{Error, Running, RunningError, Watched, watch};
 use crate::sys::process::monotonic_ns;
 use crate::workload::record::running::{Stop, groups, name_of};
 use crate::workload::record::spool::Spool;
@@ -71,11 +82,11 @@ impl Target {
 /// What is watched at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Several {
+pub struct Spec {
     /// At most [`TARGETS_MAX`].
     pub targets: Vec<Target>,
     /// The window, and the question; its programs do not count.
-    pub each: Spec,
+    pub each: super::Spec,
 }
 
 /// Watches all in the same window, and sorts them by what can be gained. What cannot be attached to is a row with its
@@ -83,7 +94,7 @@ pub struct Several {
 ///
 /// # Errors
 /// If there is nothing to watch or too much, and if no signal could end it.
-pub fn several(spec: &Several, session: &mut Session<'_>) -> Result<LiveMachine, Error> {
+pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveMachine, Error> {
     let session = &*session;
     let targets = once(&spec.targets);
     match targets.len() {
@@ -105,7 +116,7 @@ pub fn several(spec: &Several, session: &mut Session<'_>) -> Result<LiveMachine,
         if let Some(outer) = inside {
             return Err(format!("it is inside {outer}, which is watched, too"));
         }
-        let spec = Spec {
+        let spec = super::Spec {
             running: target.running.clone(),
             duration: None,
             ring_bytes,
@@ -166,7 +177,7 @@ pub(super) fn side_by_side<T: Sync, R: Send>(
     })
 }
 
-fn judged(watched: Watched, spec: &Spec) -> Result<super::LiveDocument, String> {
+fn judged(watched: Watched, spec: &super::Spec) -> Result<super::LiveDocument, String> {
     watched.document(spec).map_err(|error| reason(&error))
 }
 

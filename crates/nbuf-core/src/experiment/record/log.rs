@@ -7,7 +7,7 @@ use super::error::LogToTrace;
 use crate::sys::direct::DirectFile;
 use crate::trace::Trace;
 use crate::workload::record::spool::Spool;
-use crate::workload::record::trace_of_log;
+use crate::workload::record::trace_of_log_with;
 
 /// The log of a recording: under a name, so that it can be made a trace of whatever happens, or a spool.
 #[derive(Debug)]
@@ -19,14 +19,18 @@ pub(super) enum Log {
 }
 
 impl Log {
-    /// The trace of what was written, and the file under the name.
-    pub(super) fn trace(self) -> Result<(Trace, Option<File>), LogToTrace> {
+    /// The trace of what was written, and the file under the name. `progress` gets the bytes of the log that
+    /// were read, and those of both readings.
+    pub(super) fn trace(
+        self,
+        progress: &dyn Fn(u64, u64),
+    ) -> Result<(Trace, Option<File>), LogToTrace> {
         match self {
             Self::Named(file) => {
                 let file = file.into_file()?;
-                Ok((trace_of_log(&file)?, Some(file)))
+                Ok((trace_of_log_with(&file, progress)?, Some(file)))
             }
-            Self::Spool(spool) => Ok((spool.trace()?, None)),
+            Self::Spool(spool) => Ok((spool.trace_with(progress)?, None)),
         }
     }
 }

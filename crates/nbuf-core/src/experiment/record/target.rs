@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Error, LogToTrace};
 use super::log::Log;
-use crate::experiment::output::{descriptor, must_be_free, place, write_trace, write_trace_at};
+use crate::experiment::output::{descriptor, must_be_free, place, write_trace_at, write_trace_with};
+use crate::experiment::session::Session;
 use crate::sys::direct::{DirectFile, is_being_written};
 use crate::sys::files::{self, Place};
 use crate::trace::Trace;
@@ -90,21 +91,31 @@ impl<'a> Target<'a> {
     }
 
     /// Makes the trace of the log, and removes the log.
-    pub(super) fn finish(&self, log: Log, is_nameless: bool) -> Result<Trace, Error> {
-        self.made(log, is_nameless).map_err(|error| self.kept(error.into()))
+    pub(super) fn finish(
+        &self,
+        log: Log,
+        is_nameless: bool,
+        session: &Session<'_>,
+    ) -> Result<Trace, Error> {
+        self.made(log, is_nameless, session).map_err(|error| self.kept(error.into()))
     }
 
-    fn made(&self, log: Log, is_nameless: bool) -> Result<Trace, LogToTrace> {
-        let (mut trace, file) = log.trace()?;
+    fn made(
+        &self,
+        log: Log,
+        is_nameless: bool,
+        session: &Session<'_>,
+    ) -> Result<Trace, LogToTrace> {
+        let (mut trace, file) = session.reading_log(|progress| log.trace(progress))?;
         text::note(&mut trace);
         if is_nameless {
             anonymize(&mut trace);
         }
         let (Some(Places { trace: place, log }), Some(file)) = (&self.places, file) else {
-            write_trace(&trace, self.output, "-o")?;
+            session.writing(|progress| write_trace_with(&trace, self.output, "-o", progress))?;
             return Ok(trace);
         };
-        write_trace_at(&trace, place)?;
+        session.writing(|progress| write_trace_at(&trace, place, progress))?;
         log.remove(&file)
             .map_err(|source| LogToTrace::Remove { log: log.path().to_owned(), source })?;
         Ok(trace)

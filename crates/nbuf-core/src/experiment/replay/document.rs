@@ -38,6 +38,7 @@ fn replay_sizes(spec: &Spec, session: &Session<'_>) -> Result<ReplayDocument, Er
     }
     config.share(sizes.len());
     let largest = sizes.last().copied();
+    let replaying = workload.replaying(session, sizes.len());
     let one = |&size: &u64| {
         let is_metered = spec.has_figures && largest == Some(size);
         let mut figures = if is_metered { Some(workload.figures(&config)?) } else { None };
@@ -45,7 +46,7 @@ fn replay_sizes(spec: &Spec, session: &Session<'_>) -> Result<ReplayDocument, Er
             Some(figures) => figures,
             None => &mut (),
         };
-        let outcome = workload.replay((spec, &config), size, session, observer)?;
+        let outcome = workload.replay((spec, &config), size, &replaying, observer)?;
         let outcome = Outcome { figures: figures.map(|figures| figures.result()), ..outcome };
         session
             .observer
@@ -53,6 +54,7 @@ fn replay_sizes(spec: &Spec, session: &Session<'_>) -> Result<ReplayDocument, Er
         Ok((size, outcome))
     };
     let runs: Vec<(u64, Outcome)> = sizes.par_iter().map(one).collect::<Result<_, Error>>()?;
+    drop(replaying);
     if let Some(failed) = failure(&runs, &spec.disc) {
         session.observer.failure(&failed);
     }

@@ -41,3 +41,22 @@ impl LiveFollow {
     /// The schema this version writes.
     pub const SCHEMA: &'static str = "nbuf.live-follow/1";
 }
+
+/// The document of programs that were followed: its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct LiveFollowed {
+    /// [`LiveFollowed::SCHEMA`].
+    pub schema: String,
+    /// Windows, the last one included.
+    pub windows: u64,
+    /// The signal that ended it; absent if all programs had ended.
+    pub interrupted: Option<i32>,
+    /// The lines of the last window.
+    pub targets: Vec<LiveFollow>,
+}
+
+impl LiveFollowed {
+    /// The schema this version writes.
+    pub const SCHEMA: &'static str = "nbuf.live-followed/1";
+}

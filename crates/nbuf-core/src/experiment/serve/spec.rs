@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{BackendSpec, Error, ExportSpec, TlsSpec, TrustSpec};
+use super::{BackendSpec, Config, Error, ExportSpec, TlsSpec, TrustSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
@@ -11,7 +11,10 @@ use crate::units::{Bytes, Nanos};
 const EXPORTS_MAX: usize = 64;
 
 /// Discs, their caches, and where clients connect.
-#[derive(Clone, Debug)]
+///
+/// It is read from a file in the keys of a [`Config`], and so with the checks of [`Config::spec`].
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(try_from = "Config")]
 pub struct Spec {
     /// The discs, each with a cache of its own.
     pub exports: Vec<ExportSpec>,
@@ -42,6 +45,14 @@ pub struct Spec {
     pub spin: Nanos,
     /// Where a program serves the figures to Prometheus; a run itself does not.
     pub metrics: Option<SocketAddr>,
+}
+
+impl TryFrom<Config> for Spec {
+    type Error = Error;
+
+    fn try_from(config: Config) -> Result<Self, Error> {
+        config.spec()
+    }
 }
 
 impl Spec {
@@ -102,5 +113,21 @@ impl Spec {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_keys_of_a_config() {
+        let text = "disc = 'file:a'\nsize = '1MiB'\nclients = 8\nwrite = 'back'\n";
+        let spec: Spec = toml::from_str(text).unwrap();
+        assert_eq!((spec.clients_max, spec.threads, spec.exports.len()), (8, 16, 1));
+        assert_eq!(spec.exports[0].size, Bytes(1 << 20));
+        let refused = |text: &str| toml::from_str::<Spec>(text).unwrap_err().to_string();
+        assert!(refused("disc = 'file:a'\n").contains("no size is given"));
+        assert!(refused("disc = 'file:a'\nsizes = '1MiB'\n").contains("unknown field `sizes`"));
     }
 }

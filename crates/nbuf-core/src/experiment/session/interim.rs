@@ -1,12 +1,10 @@
 //! Results that exist before the end of an experiment.
 
-#[cfg(feature = "paths")]
-use crate::experiment::course::Moved;
-#[cfg(feature = "paths")]
-use crate::experiment::result::ServeDocument;
 use crate::experiment::result::{
     BenchSampleLine, LiveFollow, PingSampleLine, SizeReport, WatchDocument,
 };
+#[cfg(feature = "paths")]
+use crate::experiment::result::{CourseDocument, ServeDocument};
 use crate::experiment::run::Timeline;
 #[cfg(feature = "paths")]
 use crate::experiment::serve::Serving;
@@ -57,5 +55,5 @@ pub enum Interim<'a> {
     LiveFollow(&'a LiveFollow),
     /// What a program of the course has moved so far.
     #[cfg(feature = "paths")]
-    Moved(&'a Moved),
+    Moved(&'a CourseDocument),
 }

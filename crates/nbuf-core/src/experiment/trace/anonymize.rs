@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::experiment::memory::bound;
-use crate::experiment::output::{must_be_free, write_trace};
+use crate::experiment::output::{must_be_free, write_trace_with};
 use crate::experiment::result::TraceMade;
 use crate::experiment::session::Session;
 use crate::sys::input::open;
@@ -45,12 +45,12 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     let bound = bound(*memory, "allow more with --memory");
     let half = Bound { allowed: Bytes(bound.allowed.0 / 2), ..bound };
     let unread = |source| Error::Native { path: path.clone(), source };
-    let mut steps = session.steps("reading, renaming, writing", 3);
-    let mut trace = native::read_within(file, half).map_err(unread)?;
-    steps.next();
+    let loaded = session.loading(|loading| native::read_with(file, half, loading));
+    let mut trace = loaded.map_err(unread)?;
     anonymize::anonymize(&mut trace);
-    steps.next();
-    write_trace(&trace, output, "-o").map_err(|source| Error::of_writing(output, source))?;
+    session
+        .writing(|progress| write_trace_with(&trace, output, "-o", progress))
+        .map_err(|source| Error::of_writing(output, source))?;
     Ok(TraceMade {
         count: trace.records.len() as u64,
         what: "record".to_owned(),

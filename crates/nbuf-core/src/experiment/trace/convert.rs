@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, Inputs};
 use crate::experiment::fleet::plan::{FNV, fnv};
-use crate::experiment::output::{OutputError, Readers, must_be_free, write_new, write_trace};
+use crate::experiment::output::{
+    OutputError, Readers, must_be_free, write_new, write_trace, write_trace_with,
+};
 use crate::experiment::result::{TraceMade, TraceReading};
 use crate::experiment::session::Session;
 use crate::sys::files;
@@ -136,7 +138,9 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
             made.reading = Some(spec.take(&mut to, &mut source, bound, session)?);
             made.dropped = to.dropped.into();
             let trace = to.finish(source.objects(), format, source.warnings());
-            write_trace(&trace, &spec.output, "-o").map_err(cannot)?;
+            let written =
+                session.writing(|progress| write_trace_with(&trace, &spec.output, "-o", progress));
+            written.map_err(cannot)?;
             (made.count, made.what) = (trace.records.len() as u64, "record".to_owned());
         }
         (To::OracleGeneral { page_bytes }, None) => {

@@ -44,7 +44,8 @@ impl Inputs {
         let (format, problems_max, merge) = (self.format.clone(), self.problems_max, self.merge);
         let given = session.given.clone();
         let options = Options { format, problems_max, merge, given, memory, ..Options::default() };
-        let source = Source::open(&self.paths, &options)?;
+        let open = |loading: &dyn Fn(u64, u64)| Source::open_with(&self.paths, &options, loading);
+        let source = session.loading(open)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &self.name(), detected });
         Ok((source, memory))

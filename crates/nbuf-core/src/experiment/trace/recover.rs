@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::experiment::memory::bound;
-use crate::experiment::output::{must_be_free, write_trace};
+use crate::experiment::output::{must_be_free, write_trace_with};
 use crate::experiment::result::{TraceMade, TraceSalvaged};
 use crate::experiment::session::Session;
 use crate::sys::direct::is_being_written;
 use crate::sys::input::open;
 use crate::units::Size;
 use crate::workload::record::log::Ending;
-use crate::workload::record::{Salvaged, salvage};
+use crate::workload::record::{Salvaged, salvage_with};
 
 /// What the trace of a log takes at the most, a byte of the log.
 const LOG_FACTOR: u64 = 4;
@@ -58,10 +58,10 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<TraceMade, Error> {
     let bound = bound(*memory, "allow more with --memory");
     bound.allow("the trace of this log", LOG_FACTOR.saturating_mul(log_bytes))?;
     let broken = |source| Error::Log { path: log.clone(), source };
-    let mut steps = session.steps("reading the log, writing", 2);
-    let Salvaged { trace, entries, frames_skipped, ending } = salvage(&file).map_err(broken)?;
-    steps.next();
-    write_trace(&trace, output, "-o")
+    let salvaged = session.reading_log(|progress| salvage_with(&file, progress));
+    let Salvaged { trace, entries, frames_skipped, ending } = salvaged.map_err(broken)?;
+    session
+        .writing(|progress| write_trace_with(&trace, output, "-o", progress))
         .map_err(|source| Error::WriteOfLog { path: output.clone(), source })?;
     let torn = match ending {
         Ending::Torn { at_byte, reason } => Some((at_byte, reason.to_string())),

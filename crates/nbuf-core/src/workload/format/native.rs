@@ -30,9 +30,13 @@ mod thrift;
 mod write;
 
 pub use error::ReadError;
+#[cfg(feature = "system")]
+pub(crate) use read::read_with;
 pub use read::{read, read_within};
 #[cfg(feature = "capture")]
 pub(crate) use read::{rows, started};
+#[cfg(feature = "capture")]
+pub(crate) use write::write_with;
 pub use write::{WriteError, write};
 
 /// The key of the metadata under which the facts stand.

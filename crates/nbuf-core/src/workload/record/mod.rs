@@ -26,6 +26,7 @@ pub mod overlay;
 pub(crate) mod perf;
 mod pipes;
 mod programs;
+mod reading;
 pub mod reclaim;
 pub mod recorder;
 mod roots;
@@ -50,6 +51,7 @@ use crate::units::{Bytes, PAGE_BYTES};
 use crate::workload::command::{self, Command, Ended, Job, Until, run};
 use log::{Ending, Entry, LogError, LogReader};
 use normalise::Survey;
+use reading::Reported;
 use recorder::{Recorder, Subject};
 use traced::Traced;
 
@@ -156,6 +158,14 @@ pub fn trace_of_log(log: impl Read + Seek) -> Result<Trace, LogError> {
     Ok(salvage(log)?.trace)
 }
 
+/// As [`trace_of_log`]; `progress` gets the bytes that were read, and those of both readings.
+pub fn trace_of_log_with(
+    log: impl Read + Seek,
+    progress: &dyn Fn(u64, u64),
+) -> Result<Trace, LogError> {
+    Ok(salvage_with(log, progress)?.trace)
+}
+
 /// What a log came to.
 #[derive(Debug)]
 pub struct Salvaged {
@@ -170,7 +180,17 @@ pub struct Salvaged {
 }
 
 /// As [`trace_of_log`], and tells what there was.
-pub fn salvage(mut log: impl Read + Seek) -> Result<Salvaged, LogError> {
+pub fn salvage(log: impl Read + Seek) -> Result<Salvaged, LogError> {
+    salvage_with(log, &|_, _| ())
+}
+
+/// The same; `progress` gets the bytes that were read, and those of both readings.
+pub fn salvage_with(
+    log: impl Read + Seek,
+    progress: &dyn Fn(u64, u64),
+) -> Result<Salvaged, LogError> {
+    let failed = |source| LogError::Io { at_byte: 0, source };
+    let mut log = Reported::new(log, 2, progress).map_err(failed)?;
     let mut survey = Survey::default();
     let mut reader = LogReader::new(&mut log)?;
     let mut entries = 0;
@@ -181,7 +201,7 @@ pub fn salvage(mut log: impl Read + Seek) -> Result<Salvaged, LogError> {
     let frames_skipped = reader.frames_skipped();
     let ending = reader.ending().cloned().unwrap_or(Ending::Clean);
     let mut normaliser = survey.normaliser();
-    log.rewind().map_err(|source| LogError::Io { at_byte: 0, source })?;
+    log.rewind().map_err(failed)?;
     for entry in LogReader::new(&mut log)? {
         if let Entry::Event(event) = entry? {
             normaliser.push(event);

@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Write};
 use std::path::PathBuf;
 
 use super::log::LogError;
-use super::trace_of_log;
+use super::trace_of_log_with;
 use crate::sys::direct::DirectFile;
 use crate::sys::files::make_directories;
 use crate::trace::Trace;
@@ -51,9 +51,14 @@ impl Spool {
 
     /// The trace of what was written.
     pub fn trace(self) -> Result<Trace, SpoolError> {
+        self.trace_with(&|_, _| ())
+    }
+
+    /// The same; `progress` gets the bytes that were read, and those of both readings.
+    pub fn trace_with(self, progress: &dyn Fn(u64, u64)) -> Result<Trace, SpoolError> {
         Ok(match self.file {
-            Some(file) => trace_of_log(file.into_file()?)?,
-            None => trace_of_log(Cursor::new(self.memory))?,
+            Some(file) => trace_of_log_with(file.into_file()?, progress)?,
+            None => trace_of_log_with(Cursor::new(self.memory), progress)?,
         })
     }
 

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod detected;
 mod error;
 mod feed;
 mod given;
@@ -34,20 +35,20 @@ mod stream;
 mod text;
 mod unpack;
 
+pub use detected::Detected;
 pub use error::{SourceError, input_name};
 pub use given::{Given, Rows};
 pub use input::Packing;
 pub use progress::Progress;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use self::input::Input;
 use self::open::{Opened, open};
 use self::progress::Counter;
 use self::stream::{Side, Stream};
-use super::format::{Batch, Format, Likeness, Objects, Parameters, Problem, ProblemKind, Problems};
+use super::format::{Batch, Objects, Parameters, Problem, ProblemKind, Problems};
 use crate::trace::request::Unit;
 use crate::units::Bound;
 
@@ -78,42 +79,6 @@ impl Default for Options {
             given: None,
             memory: Bound::NONE,
         }
-    }
-}
-
-/// What the inputs were taken for.
-#[derive(Clone, Debug)]
-pub struct Detected {
-    /// The format of the first input.
-    pub format: &'static Format,
-    /// What it is packed with.
-    pub packing: Packing,
-    /// What the offsets count.
-    pub unit: Unit,
-    /// Whether its requests have lengths, or its keys sizes.
-    pub has_sizes: bool,
-    /// How sure that is; `None` when the format was named.
-    pub likeness: Option<Likeness>,
-    /// Other formats that are as likely.
-    pub also: Vec<&'static str>,
-}
-
-impl fmt::Display for Detected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = match self.unit {
-            Unit::Bytes => "bytes",
-            Unit::Keys => "keys",
-        };
-        write!(f, "{} ({unit}), {}", self.format.name, self.packing.name())?;
-        match self.likeness {
-            None => write!(f, ", as named"),
-            Some(Likeness::Possible) => write!(f, ", a guess"),
-            Some(_) => Ok(()),
-        }?;
-        if self.also.is_empty() {
-            return Ok(());
-        }
-        write!(f, "; could as well be {}", self.also.join(", "))
     }
 }
 
@@ -148,6 +113,15 @@ pub struct Source {
 impl Source {
     /// Opens a trace in one or several files; `-` is standard input.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self, SourceError> {
+        Self::open_with(paths, options, &|_, _| ())
+    }
+
+    /// The same. `loading` gets the records of each native trace that were read, and all: it is read at once.
+    pub(crate) fn open_with(
+        paths: &[PathBuf],
+        options: &Options,
+        loading: &dyn Fn(u64, u64),
+    ) -> Result<Self, SourceError> {
         let mut waiting = VecDeque::new();
         let (mut first, mut warnings) = (None::<Detected>, Vec::new());
         let (mut held, mut counter) = (0, Counter::default());
@@ -158,11 +132,12 @@ impl Source {
         for path in paths.iter().filter(|_| options.given.is_none()) {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
+            let before = counter.counted();
             let input = Input::open(path, memory, &mut counter)?;
-            let opened: Opened = open(input, &options, paths.len())?;
+            let mut opened: Opened = open(input, &options, paths.len(), loading)?;
             held += opened.bytes;
-            if opened.bytes > 0 {
-                counter.forget();
+            if let Stream::Native(native) = &mut opened.stream {
+                native.count_by(&counter, before);
             }
             let first = first.get_or_insert_with(|| opened.detected.clone());
             if first.unit != opened.detected.unit {

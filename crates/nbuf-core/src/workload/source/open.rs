@@ -29,7 +29,14 @@ pub(super) struct Opened {
 const THREADED_INPUTS_MAX: usize = 8;
 
 /// Finds out what an input is and how it is read, as one of several inputs.
-pub(super) fn open(input: Input, options: &Options, inputs: usize) -> Result<Opened, SourceError> {
+///
+/// A native trace is read at once: `loading` gets the records that were read, and all.
+pub(super) fn open(
+    input: Input,
+    options: &Options,
+    inputs: usize,
+    loading: &dyn Fn(u64, u64),
+) -> Result<Opened, SourceError> {
     if input.head.is_empty() {
         return Err(SourceError::Empty { path: input.path });
     }
@@ -47,12 +54,10 @@ pub(super) fn open(input: Input, options: &Options, inputs: usize) -> Result<Ope
     let mut detected = Detected { format, packing, unit, has_sizes: true, likeness, also };
     let (make, is_lines) = match format.reading {
         Reading::Native => {
-            let Trace { records, files, facts } = read_native(input, options.memory)?;
+            let Trace { records, files, facts } = read_native(input, options.memory, loading)?;
             let bytes =
                 records.bytes() + files.iter().map(|name| name.len() as u64 + 24).sum::<u64>();
-            let native =
-                Native { records: records.into_iter().peekable(), files, numbers: Vec::new() };
-            let stream = Stream::Native(Box::new(native));
+            let stream = Stream::Native(Box::new(Native::new(records, files)));
             let warnings = facts.capture.loss().into_iter().chain(facts.warnings).collect();
             return Ok(Opened { stream, detected, warnings, bytes });
         }
@@ -127,10 +132,14 @@ fn guess(input: &Input) -> Result<Guess, SourceError> {
 }
 
 /// A native trace has its index at its end: it is read at once.
-fn read_native(input: Input, bound: Bound) -> Result<Trace, SourceError> {
+fn read_native(
+    input: Input,
+    bound: Bound,
+    loading: &dyn Fn(u64, u64),
+) -> Result<Trace, SourceError> {
     let Input { path, mut head, rest, file, .. } = input;
     let read = if let Some(file) = file {
-        native::read_within(file, bound)
+        native::read_with(file, bound, loading)
     } else {
         // It grows by doubling, and so is counted twice.
         let most = bound.allowed.0 / 2;
@@ -140,7 +149,7 @@ fn read_native(input: Input, bound: Bound) -> Result<Trace, SourceError> {
         }
         let held = 2 * head.len() as u64;
         bound.allow("a native trace that is packed or comes through a pipe", held)?;
-        native::read_within(bytes::Bytes::from(head), bound.without(held))
+        native::read_with(bytes::Bytes::from(head), bound.without(held), loading)
     };
     read.map_err(|source| match source {
         ReadError::TooLarge(too_large) => too_large.into(),

@@ -19,7 +19,7 @@ pub struct Progress {
 pub(super) struct Counter {
     done_bytes: Arc<AtomicU64>,
     total_bytes: u64,
-    /// Whether an input has no size, as a pipe, or is read out of order.
+    /// Whether an input has no size, as a pipe.
     is_unknown: bool,
 }
 
@@ -40,9 +40,14 @@ impl Counter {
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Gives up: an input is read at once.
-    pub(super) fn forget(&mut self) {
-        self.is_unknown = true;
+    /// Bytes that were read, and bytes of all inputs, so far.
+    pub(super) fn counted(&self) -> (u64, u64) {
+        (self.done_bytes.load(Ordering::Relaxed), self.total_bytes)
+    }
+
+    /// Takes back bytes that were read: they are in memory now, and count when they leave it.
+    pub(super) fn take_back(&self, bytes: u64) {
+        self.done_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The reader with its bytes counted.

@@ -6,6 +6,7 @@ use super::error::SourceError;
 use super::feed::Feed;
 use super::given::GivenStream;
 use super::parser_pool::ParserPool;
+use super::progress::Counter;
 use crate::trace::Records;
 use crate::trace::request::Request;
 use crate::workload::format::{self, BATCH_REQUESTS, Batch};
@@ -26,10 +27,13 @@ pub(super) enum Stream {
 
 /// A native trace, which is in memory.
 pub(super) struct Native {
-    pub(super) records: Peekable<<Records as IntoIterator>::IntoIter>,
-    pub(super) files: Vec<String>,
+    records: Peekable<<Records as IntoIterator>::IntoIter>,
+    files: Vec<String>,
     /// What its files are numbered here, once that is known.
-    pub(super) numbers: Vec<u32>,
+    numbers: Vec<u32>,
+    /// Records that are left, and the bytes of the input that they count as.
+    left: (u64, u64),
+    counter: Counter,
 }
 
 /// One of the inputs that are merged.
@@ -107,16 +111,42 @@ impl Stream {
 }
 
 impl Native {
+    pub(super) fn new(records: Records, files: Vec<String>) -> Self {
+        let left = (records.len() as u64, 0);
+        let (numbers, counter) = (Vec::new(), Counter::default());
+        Self { records: records.into_iter().peekable(), files, numbers, left, counter }
+    }
+
+    /// Counts its input as it is handed over, and not as it was read. `before` is what was counted before that.
+    pub(super) fn count_by(&mut self, counter: &Counter, before: (u64, u64)) {
+        let now = counter.counted();
+        counter.take_back(now.0.saturating_sub(before.0));
+        self.left.1 = now.1.saturating_sub(before.1);
+        self.counter = counter.clone();
+    }
+
     fn fill(&mut self, out: &mut Batch) -> bool {
-        let Self { records, files, numbers } = self;
+        let Self { records, files, numbers, left, counter } = self;
+        let mut taken = 0;
         numbers.extend(files.drain(..).map(|name| out.objects.number(name.as_bytes())));
-        let requests = records.filter_map(|record| format::native_request(&record));
+        let records_seen = records.by_ref().inspect(|_| taken += 1);
+        let requests = records_seen.filter_map(|record| format::native_request(&record));
         out.requests.extend(requests.take(BATCH_REQUESTS).map(|request| {
             let object = numbers.get(request.object as usize).copied();
             Request { object: object.unwrap_or(request.object), ..request }
         }));
+        // The last record has all bytes that are left.
+        let bytes = part(left.1, taken, left.0);
+        *left = (left.0.saturating_sub(taken), left.1.saturating_sub(bytes));
+        counter.done(bytes);
         records.peek().is_some()
     }
+}
+
+/// The part of these bytes that belongs to `taken` of `all` records.
+fn part(bytes: u64, taken: u64, all: u64) -> u64 {
+    let share = u128::from(bytes) * u128::from(taken) / u128::from(all.max(1));
+    u64::try_from(share).unwrap_or(bytes)
 }
 
 /// The earliest requests of all sides; of those of one time, the first input's.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::trace::request::{Op, Request};
-use crate::workload::format::{Parameters, Place};
+use crate::trace::{CacheEvent, Facts, FileId, Record, Trace};
+use crate::workload::format::{Parameters, Place, native};
 
 /// All requests of some files.
 pub(super) fn read(
@@ -251,4 +252,45 @@ fn keys_and_bytes_are_not_one_trace() {
     assert!(error.to_string().ends_with(
         "counts keys, and the inputs before it count bytes: read them in separate commands"
     ));
+}
+
+#[test]
+fn a_native_trace_counts_when_it_is_loaded_and_again_when_it_is_handed_over() {
+    let record = |at: u32| Record {
+        time_ns: at.into(),
+        offset_bytes: u64::from(at) * 4096,
+        file_bytes: 1 << 40,
+        length_bytes: 4096,
+        file: FileId(0),
+        task: 1,
+        request: at,
+        op: CacheEvent::Read,
+    };
+    let records: Vec<Record> = (0..50_000).map(record).collect();
+    let (records, files) = (records.into(), vec!["/a".to_owned()]);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let trace = Trace { records, files, facts: Facts::default() };
+    native::write(&trace, fs::File::create(&path).unwrap()).unwrap();
+
+    let loaded = std::cell::RefCell::new(Vec::new());
+    let loading = |done: u64, total: u64| loaded.borrow_mut().push((done, total));
+    let paths = std::slice::from_ref(&path);
+    let mut source = Source::open_with(paths, &Options::default(), &loading).unwrap();
+    assert_eq!(*loaded.borrow(), [(0, 50_000), (50_000, 50_000)]);
+    let all = fs::metadata(&path).unwrap().len();
+    let done = |source: &Source| {
+        let Progress { done_bytes, total_bytes } = source.progress().unwrap();
+        assert_eq!(total_bytes, all);
+        done_bytes
+    };
+    assert_eq!(done(&source), 0);
+    let (mut batch, mut before, mut batches) = (Batch::default(), 0, 0);
+    while source.next(&mut batch).unwrap() {
+        assert!(done(&source) > before, "{before} of {all} bytes");
+        before = done(&source);
+        batches += 1;
+    }
+    assert!(batches > 1);
+    assert_eq!(before, all);
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nbuf::experiment::document;
-use nbuf::experiment::live::{Error, Follow, Spec, follow};
+use nbuf::experiment::live::follow::{self, Spec};
+use nbuf::experiment::live::{self, Error};
 use nbuf::experiment::session::Interim;
 
 use super::arguments::Args;
@@ -38,9 +39,9 @@ pub(super) struct Following {
 }
 
 /// Watches until a signal comes or no process reads on.
-pub(super) fn run(args: &Args, each: Spec) -> Result<u8> {
-    let each = Spec { duration: args.following.every, ..each };
-    let spec = Follow { wanted: args.running.wanted(), each };
+pub(super) fn run(args: &Args, each: live::Spec) -> Result<u8> {
+    let each = live::Spec { duration: args.following.every, ..each };
+    let spec = Spec { wanted: args.running.wanted(), each };
     let for_people = io::stdout().is_terminal() && !args.json;
     let metrics = Arc::new(Mutex::new(Metrics::default()));
     let take = |interim: Interim<'_>| {
@@ -55,8 +56,8 @@ pub(super) fn run(args: &Args, each: Spec) -> Result<u8> {
     if let Some(address) = args.following.metrics {
         serve(address, Arc::clone(&metrics) as Arc<dyn Text>)?;
     }
-    match follow(&spec, &mut session) {
-        Ok(()) => Ok(0),
+    match follow::run(&spec, &mut session) {
+        Ok(_) => Ok(0),
         // By its type a closed pipe is known.
         Err(Error::Observer(error)) => Err(error.into()),
         Err(other) => Err(explain(other)),

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::{Error, Result};
 use nbuf::experiment::capture::Capture;
 use nbuf::experiment::document;
-use nbuf::experiment::live::{self, Several, Spec, Target as Program};
+use nbuf::experiment::live::{self, Spec, Target as Program};
 use nbuf::experiment::output::Readers;
 use nbuf::experiment::target::Target;
 
@@ -85,8 +85,8 @@ fn one(args: &Args, spec: &Spec) -> Result<u8> {
 
 fn several(args: &Args, targets: Vec<Program>, each: Spec) -> Result<u8> {
     let console = Console::plain();
-    let spec = Several { targets, each };
-    let document = live::several(&spec, &mut console.session()).map_err(explain)?;
+    let spec = live::several::Spec { targets, each };
+    let document = live::several::run(&spec, &mut console.session()).map_err(explain)?;
     if args.json {
         print(document::write(&document)?.as_bytes())?;
     } else {

@@ -14,6 +14,7 @@ pub(crate) use compare::comparison;
 pub(crate) use csv::csv;
 pub(crate) use page::page;
 pub(crate) use table::list;
+pub(crate) use words::rate;
 
 use nbuf::experiment::result::BenchDocument;
 use nbuf::units::Bytes;

@@ -1,6 +1,7 @@
 //! The configuration around a workload: cache, processor and disc, built for each replay.
 
 mod backend;
+mod replaying;
 mod source;
 mod synthetic;
 mod until;

@@ -6,6 +6,7 @@ use super::super::error::Error;
 use super::super::spec::Spec;
 use super::super::{Dispatcher, Feed, Layout, Observer, Pace, Survey};
 use super::Config;
+use super::replaying::Replaying;
 use super::until::UntilOver;
 use super::workload::Outcome;
 use crate::experiment::notice::Notice;
@@ -34,7 +35,8 @@ pub(in super::super) struct Trace {
 impl Trace {
     /// Reads what must be known of it before anything is replayed.
     pub(super) fn open(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Self, Error> {
-        let mut source = source(spec, config, session)?;
+        let open = |loading: &dyn Fn(u64, u64)| source(spec, config, session, loading);
+        let mut source = session.loading(open)?;
         let detected = source.detected();
         session.observer.notice(&Notice::Detected { input: &named(spec), detected });
         let (format, unit) = (detected.format.name.to_owned(), detected.unit);
@@ -70,6 +72,11 @@ impl Trace {
         self.survey.is_some()
     }
 
+    /// Requests of one replay; nothing where it comes once.
+    pub(super) fn requests(&self) -> Option<u64> {
+        self.survey.as_ref().map(|survey| survey.requests)
+    }
+
     /// Bytes of the disc that it touches; 0 where that is unknown.
     pub(super) fn bytes(&self, unit_bytes: u64) -> u64 {
         self.survey.as_ref().map_or(0, |survey| survey.bytes(unit_bytes))
@@ -80,11 +87,14 @@ impl Trace {
         &self,
         (spec, config): (&Spec, &Config),
         size_units: u64,
-        session: &Session<'_>,
+        replaying: &Replaying<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
+        let session = replaying.session;
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let source = once.map_or_else(|| source(spec, config, session), Ok)?;
+        // Replays run at once, and share the bar of all.
+        let again = || source(spec, config, session, &|_, _| ());
+        let source = once.map_or_else(again, Ok)?;
         let held = source.bytes() + self.survey.as_ref().map_or(0, Survey::memory_bytes);
         let unseen = if self.survey.is_none() { Some(config) } else { None };
         let mut feed = TraceFeed::new(source, session, unseen);
@@ -106,9 +116,9 @@ impl Trace {
         };
         let by_task = survey.has_tasks;
         let mut dispatcher = Dispatcher::new(feed, layout, pace, spec.processes, by_task);
-        let mut clients = UntilOver::new(&mut dispatcher, session);
+        let mut clients = UntilOver::new(&mut dispatcher, replaying);
         let stats = config.replay((size_units, held), session, &mut clients, observer)?;
-        let is_cut = clients.is_cut;
+        let is_cut = clients.finish();
         let left_out = dispatcher.left_out();
         let (feed, wrong) = dispatcher.finish();
         if let Some(wrong) = wrong {
@@ -201,11 +211,16 @@ pub(in super::super) fn named(spec: &Spec) -> String {
     }
 }
 
-fn source(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Source, Error> {
+fn source(
+    spec: &Spec,
+    config: &Config,
+    session: &Session<'_>,
+    loading: &dyn Fn(u64, u64),
+) -> Result<Source, Error> {
     let (format, problems_max, memory) = (spec.format.clone(), spec.problems_max, config.memory);
     let given = session.given.clone();
     let options = Options { format, problems_max, given, memory, ..Options::default() };
-    Ok(Source::open(&spec.traces, &options)?)
+    Ok(Source::open_with(&spec.traces, &options, loading)?)
 }
 
 /// The warnings of what was read.

@@ -62,6 +62,11 @@ impl Synthetic {
         }
     }
 
+    /// How many there are.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
     /// Whether some of them write.
     pub(super) fn is_writing(&self) -> bool {
         self.writes > 0.0

@@ -4,9 +4,9 @@ use super::super::error::Error;
 use super::super::spec::Spec;
 use super::super::{Clients, Figures, Next, Observer};
 use super::Config;
+use super::replaying::{Replaying, Work};
 use super::until::UntilOver;
 use super::workload::Outcome;
-use crate::experiment::session::Session;
 use crate::workload::synthetic::shot::{self, Worker};
 use crate::workload::synthetic::tools::{self, Parameters, User};
 
@@ -86,6 +86,17 @@ impl Users {
         }
     }
 
+    /// What they do in one replay.
+    pub(super) fn work(&self) -> Work {
+        match self {
+            Self::Tools(Parameters { users, commands, .. }) => {
+                Work::Commands(u64::from(*users) * u64::from(*commands))
+            }
+            // Some hundred requests.
+            Self::Shot(_) => Work::Unknown,
+        }
+    }
+
     /// Seats all of them; refuses a disc that is too small for their files.
     pub(super) fn come(&self, config: &Config) -> Result<Present, Error> {
         let disc_bytes = config.disc_bytes().unwrap_or(DISC_BYTES);
@@ -116,12 +127,13 @@ impl Present {
         mut self,
         config: &Config,
         size_units: u64,
-        session: &Session<'_>,
+        replaying: &Replaying<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
-        let mut clients = UntilOver::new(&mut self.clients, session);
+        let mut clients = UntilOver::new(&mut self.clients, replaying);
+        let session = replaying.session;
         let stats = config.replay((size_units, 0), session, &mut clients, observer)?;
-        Ok(Outcome::of(stats, clients.is_cut))
+        Ok(Outcome::of(stats, clients.finish()))
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::error::Error;
 use super::super::spec::Spec;
 use super::super::{Dispatcher, Figures, Layout, Observer, Pace, Stats};
 use super::Config;
+use super::replaying::{Replaying, Work};
 use super::source::Trace;
 use super::synthetic::Synthetic;
 use super::until::UntilOver;
@@ -100,26 +101,43 @@ impl Workload {
         })
     }
 
+    /// This number of replays of it, whose progress the session gets.
+    pub(in super::super) fn replaying<'a>(
+        &self,
+        session: &'a Session<'a>,
+        replays: usize,
+    ) -> Replaying<'a> {
+        let work = match self {
+            Self::Trace(trace) => trace.requests().map_or(Work::Unknown, Work::Requests),
+            Self::Synthetic(synthetic) => Work::Requests(synthetic.requests()),
+            Self::Users(users) => users.work(),
+        };
+        Replaying::new(session, work, replays)
+    }
+
     /// Replays it with a cache of `size_units`.
     pub(in super::super) fn replay(
         &self,
         (spec, config): (&Spec, &Config),
         size_units: u64,
-        session: &Session<'_>,
+        replaying: &Replaying<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
+        let session = replaying.session;
         match self {
-            Self::Trace(trace) => trace.replay((spec, config), size_units, session, observer),
-            Self::Users(users) => users.come(config)?.replay(config, size_units, session, observer),
+            Self::Trace(trace) => trace.replay((spec, config), size_units, replaying, observer),
+            Self::Users(users) => {
+                users.come(config)?.replay(config, size_units, replaying, observer)
+            }
             Self::Synthetic(synthetic) => {
                 let unit_bytes = config.unit_bytes;
                 let layout = Layout::blind(Unit::Bytes, unit_bytes.into());
                 let feed = synthetic.feed(unit_bytes, session.seed);
                 let pace = Pace::Closed { think: spec.think.unwrap_or_default() };
                 let mut dispatcher = Dispatcher::new(feed, layout, pace, spec.processes, false);
-                let mut clients = UntilOver::new(&mut dispatcher, session);
+                let mut clients = UntilOver::new(&mut dispatcher, replaying);
                 let stats = config.replay((size_units, 0), session, &mut clients, observer)?;
-                Ok(Outcome::of(stats, clients.is_cut))
+                Ok(Outcome::of(stats, clients.finish()))
             }
         }
     }

@@ -28,7 +28,9 @@ impl Subject<'_> {
                 let file = input::open(path)?;
                 let bound = bound(self.spec.memory, "allow more with --memory");
                 let read = |source| Error::Read { path: path.clone(), source };
-                let trace = native::read_within(file, bound).map_err(read)?;
+                let loaded =
+                    self.session.loading(|loading| native::read_with(file, bound, loading));
+                let trace = loaded.map_err(read)?;
                 let large = |source| Error::TooLarge { path: path.clone(), source };
                 need::must_fit(&trace, bound).map_err(large)?;
                 Ok(trace)
@@ -68,7 +70,7 @@ impl Subject<'_> {
         }
         self.used_terminal = ended.used_terminal;
         self.recording_interrupted = ended.interrupted.is_some();
-        let mut trace = log.trace()?;
+        let mut trace = self.session.reading_log(|progress| log.trace_with(progress))?;
         text::note(&mut trace);
         let (records, files) = (trace.records.len(), trace.files.len());
         self.notice(&Notice::Recorded { records, files });

@@ -29,8 +29,17 @@ pub fn read<R: ChunkReader + 'static>(source: R) -> Result<Trace, ReadError> {
 
 /// Reads a trace as `read` does, with a bound on the memory besides a row group in columns.
 pub fn read_within<R: ChunkReader + 'static>(source: R, bound: Bound) -> Result<Trace, ReadError> {
+    read_with(source, bound, &|_, _| ())
+}
+
+/// The same; `progress` gets the records that were read, and all.
+pub(crate) fn read_with<R: ChunkReader + 'static>(
+    source: R,
+    bound: Bound,
+    progress: &dyn Fn(u64, u64),
+) -> Result<Trace, ReadError> {
     // `guard` refuses what is known to be taken on trust; what is not known must not end the process.
-    let read = || read_trace(&Arc::new(source), bound);
+    let read = || read_trace(&Arc::new(source), bound, progress);
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         let message = "its decoder gave up".to_owned();
         Err(ParquetError::General(message).into())
@@ -59,18 +68,24 @@ pub(crate) fn rows<R: ChunkReader>(source: &R) -> Result<u64, ReadError> {
     Ok(rows.fold(0, u64::saturating_add))
 }
 
-fn read_trace<R: ChunkReader + 'static>(source: &Arc<R>, bound: Bound) -> Result<Trace, ReadError> {
+fn read_trace<R: ChunkReader + 'static>(
+    source: &Arc<R>,
+    bound: Bound,
+    progress: &dyn Fn(u64, u64),
+) -> Result<Trace, ReadError> {
     let metadata = guard::footer(&**source)?;
     let mut facts = facts(&metadata, bound)?;
     let mut places = Vec::with_capacity(COLUMNS.len());
     for column in COLUMNS {
         places.push(Place::find(metadata.file_metadata().schema_descr(), column)?);
     }
-    check_rows(&metadata, source.len())?;
+    let rows = checked_rows(&metadata, source.len())?;
+    progress(0, rows);
     let mut records = Records::default();
     let mut files = Files::default();
     for group in metadata.row_groups() {
         read_group((source, bound), group, &places, &mut files, &mut records)?;
+        progress(records.len() as u64, rows);
     }
     if !records.iter().is_sorted_by_key(|record| record.time_ns) {
         let needed = SORTED_BYTES * records.len() as u64 + 2 * records.bytes() + files.bytes;
@@ -104,8 +119,8 @@ fn facts(metadata: &ParquetMetaData, bound: Bound) -> Result<Facts, ReadError> {
     serde_json::from_value(value).map_err(ReadError::Facts)
 }
 
-/// Whether the file can hold as many rows as it says.
-fn check_rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<(), ReadError> {
+/// How many rows the file says it has. An error if it cannot hold as many.
+fn checked_rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<u64, ReadError> {
     let mut rows = 0_u64;
     for group in metadata.row_groups() {
         let group_rows = u64::try_from(group.num_rows()).map_err(ParquetError::from)?;
@@ -114,7 +129,7 @@ fn check_rows(metadata: &ParquetMetaData, file_bytes: u64) -> Result<(), ReadErr
     if rows > file_bytes.saturating_mul(guard::UNPACKED_RATIO_MAX) {
         return Err(ReadError::TooManyRows { rows, file_bytes });
     }
-    Ok(())
+    Ok(rows)
 }
 
 fn read_group<R: ChunkReader + 'static>(

@@ -53,6 +53,17 @@ pub enum WriteError {
 
 /// Writes `trace` as a Parquet file.
 pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
+    write_with(trace, out, &|_, _| ())
+}
+
+/// The same; `progress` gets the records that were written, and all.
+pub(crate) fn write_with(
+    trace: &Trace,
+    out: impl Write + Send,
+    progress: &dyn Fn(u64, u64),
+) -> Result<(), WriteError> {
+    let all = trace.records.len() as u64;
+    progress(0, all);
     let facts = Facts { schema: Facts::SCHEMA.to_owned(), ..trace.facts.clone() };
     let facts = KeyValue::new(FACTS_KEY.to_owned(), serde_json::to_string(&facts)?);
     let names: Vec<ByteArray> = trace.files.iter().map(|name| name.as_str().into()).collect();
@@ -71,6 +82,7 @@ pub fn write(trace: &Trace, out: impl Write + Send) -> Result<(), WriteError> {
         let mut group = writer.next_row_group()?;
         write_group(&mut group, &batch, &names)?;
         group.close()?;
+        progress(written as u64, all);
     }
     writer.close()?;
     Ok(())
