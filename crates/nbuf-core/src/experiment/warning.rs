@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod run;
 mod words;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,6 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use run::RunWarning;
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,9 @@ pub enum Severity {
 pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
+
+    /// Of a run of a command, or of a comparison of two.
+    Run(RunWarning),
 
     /// Files that the page cache does not serve.
     Uncached(Detoured),
@@ -188,6 +193,7 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Run(warning) => warning.severity(),
             Self::Uncached(_)
             | Self::Untimed
             | Self::NothingTouched
