@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod load;
 mod run;
 mod words;
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use load::{LoadStepName, LoadWarning};
 pub use run::RunWarning;
 
 /// How much a message matters.
@@ -40,6 +42,8 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
+    /// Of a load.
+    Load(LoadWarning),
     /// Of a run of a command, or of a comparison of two.
     Run(RunWarning),
 
@@ -193,6 +197,7 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Load(warning) => warning.severity(),
             Self::Run(warning) => warning.severity(),
             Self::Uncached(_)
             | Self::Untimed

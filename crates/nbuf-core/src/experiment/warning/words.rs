@@ -20,6 +20,7 @@ impl Display for Warning {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
+            Self::Load(warning) => warning.fmt(f),
             Self::Run(warning) => warning.fmt(f),
             Self::Uncached(files) => files.fmt(f),
             Self::WorkElsewhere { peer, others, cpu } => elsewhere(f, peer, *others, *cpu),
