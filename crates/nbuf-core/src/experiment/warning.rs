@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod live;
 mod load;
 mod run;
 mod words;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
 pub use run::RunWarning;
 
@@ -42,6 +44,8 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
+    /// Of programs that run.
+    Live(LiveWarning),
     /// Of a load.
     Load(LoadWarning),
     /// Of a run of a command, or of a comparison of two.
@@ -197,6 +201,7 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Live(warning) => warning.severity(),
             Self::Load(warning) => warning.severity(),
             Self::Run(warning) => warning.severity(),
             Self::Uncached(_)
