@@ -15,6 +15,7 @@
 mod live;
 mod load;
 mod run;
+mod watch;
 mod words;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,6 +26,7 @@ use crate::units::{Bytes, Nanos};
 pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
 pub use run::RunWarning;
+pub use watch::WatchWarning;
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +52,8 @@ pub enum Warning {
     Load(LoadWarning),
     /// Of a run of a command, or of a comparison of two.
     Run(RunWarning),
+    /// Of an interval of the machine.
+    Watch(WatchWarning),
 
     /// Files that the page cache does not serve.
     Uncached(Detoured),

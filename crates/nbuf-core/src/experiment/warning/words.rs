@@ -23,6 +23,7 @@ impl Display for Warning {
             Self::Live(warning) => warning.fmt(f),
             Self::Load(warning) => warning.fmt(f),
             Self::Run(warning) => warning.fmt(f),
+            Self::Watch(warning) => warning.fmt(f),
             Self::Uncached(files) => files.fmt(f),
             Self::WorkElsewhere { peer, others, cpu } => elsewhere(f, peer, *others, *cpu),
             Self::MultiGenerational => f.write_str(MULTI_GENERATIONAL),
