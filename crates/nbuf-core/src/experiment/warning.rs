@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod fleet;
 mod live;
 mod load;
 mod run;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use fleet::FleetWarning;
 pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
 pub use run::RunWarning;
@@ -46,6 +48,8 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
+    /// Of a fleet.
+    Fleet(FleetWarning),
     /// Of programs that run.
     Live(LiveWarning),
     /// Of a load.
@@ -205,6 +209,7 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Fleet(warning) => warning.severity(),
             Self::Live(warning) => warning.severity(),
             Self::Load(warning) => warning.severity(),
             Self::Run(warning) => warning.severity(),
