@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod curve;
 mod fleet;
 mod live;
 mod load;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use curve::CurveWarning;
 pub use fleet::FleetWarning;
 pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
@@ -48,6 +50,8 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
+    /// Of curves over objects.
+    Curve(CurveWarning),
     /// Of a fleet.
     Fleet(FleetWarning),
     /// Of programs that run.
