@@ -16,7 +16,9 @@ mod curve;
 mod fleet;
 mod live;
 mod load;
+mod replay;
 mod run;
+mod trace;
 mod watch;
 mod words;
 
@@ -29,7 +31,9 @@ pub use curve::CurveWarning;
 pub use fleet::FleetWarning;
 pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
+pub use replay::ReplayWarning;
 pub use run::RunWarning;
+pub use trace::TraceWarning;
 pub use watch::WatchWarning;
 
 /// How much a message matters.
@@ -50,17 +54,21 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
-    /// Of curves over objects.
+    /// About curves over objects.
     Curve(CurveWarning),
-    /// Of a fleet.
+    /// About a fleet.
     Fleet(FleetWarning),
-    /// Of programs that run.
+    /// About programs that run.
     Live(LiveWarning),
-    /// Of a load.
+    /// About a load.
     Load(LoadWarning),
-    /// Of a run of a command, or of a comparison of two.
+    /// About a replay.
+    Replay(ReplayWarning),
+    /// About a run of a command, or a comparison of two.
     Run(RunWarning),
-    /// Of an interval of the machine.
+    /// About the reading of a trace.
+    Trace(TraceWarning),
+    /// About an interval of the machine.
     Watch(WatchWarning),
 
     /// Files that the page cache does not serve.
@@ -216,6 +224,7 @@ impl Warning {
             Self::Fleet(warning) => warning.severity(),
             Self::Live(warning) => warning.severity(),
             Self::Load(warning) => warning.severity(),
+            Self::Replay(warning) => warning.severity(),
             Self::Run(warning) => warning.severity(),
             Self::Uncached(_)
             | Self::Untimed

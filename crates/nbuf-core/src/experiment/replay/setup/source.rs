@@ -8,8 +8,10 @@ use super::super::{Dispatcher, Feed, Layout, Observer, Pace, Survey};
 use super::Config;
 use super::until::UntilOver;
 use super::workload::Outcome;
+use crate::experiment::left_out;
 use crate::experiment::notice::Notice;
 use crate::experiment::session::Session;
+use crate::experiment::warning::Warning;
 use crate::sys::input::comes_again;
 use crate::trace::request::{Op, Request, Unit};
 use crate::units::Nanos;
@@ -28,7 +30,7 @@ pub(in super::super) struct Trace {
     survey: Option<Survey>,
     /// A pipe, until it is read.
     once: Mutex<Option<Source>>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Trace {
@@ -55,7 +57,7 @@ impl Trace {
             session.reading(&source);
         }
         session.observer.stage_over();
-        trace.warnings = warnings_of(&source);
+        trace.warnings = left_out::warnings(&source);
         if survey.requests == 0 && !session.is_over() {
             return Err(Error::Empty { name: named(spec) });
         }
@@ -116,7 +118,7 @@ impl Trace {
         }
         let mut warnings = self.warnings.clone();
         if self.survey.is_none() {
-            warnings = warnings_of(&feed.source);
+            warnings = left_out::warnings(&feed.source);
         }
         if let Some(error) = feed.error {
             return Err(error);
@@ -206,11 +208,4 @@ fn source(spec: &Spec, config: &Config, session: &Session<'_>) -> Result<Source,
     let given = session.given.clone();
     let options = Options { format, problems_max, given, memory, ..Options::default() };
     Ok(Source::open(&spec.traces, &options)?)
-}
-
-/// The warnings of what was read.
-fn warnings_of(source: &Source) -> Vec<String> {
-    let mut warnings = source.warnings().to_vec();
-    warnings.extend(source.left_out());
-    warnings
 }
