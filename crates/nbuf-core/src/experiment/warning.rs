@@ -12,6 +12,7 @@
 //! println!("{warning}");
 //! ```
 
+mod bench;
 mod curve;
 mod fleet;
 mod live;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use bench::BenchWarning;
 pub use curve::CurveWarning;
 pub use fleet::FleetWarning;
 pub use live::LiveWarning;
@@ -54,6 +56,8 @@ pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
 
+    /// About measured paths.
+    Bench(BenchWarning),
     /// About curves over objects.
     Curve(CurveWarning),
     /// About a fleet.
@@ -221,6 +225,7 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Bench(warning) => warning.severity(),
             Self::Fleet(warning) => warning.severity(),
             Self::Live(warning) => warning.severity(),
             Self::Load(warning) => warning.severity(),

@@ -20,6 +20,7 @@ impl Display for Warning {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
+            Self::Bench(warning) => warning.fmt(f),
             Self::Curve(warning) => warning.fmt(f),
             Self::Fleet(warning) => warning.fmt(f),
             Self::Live(warning) => warning.fmt(f),
