@@ -17,6 +17,7 @@ mod curve;
 mod fleet;
 mod live;
 mod load;
+mod ping;
 mod replay;
 mod run;
 mod trace;
@@ -33,6 +34,7 @@ pub use curve::CurveWarning;
 pub use fleet::FleetWarning;
 pub use live::LiveWarning;
 pub use load::{LoadStepName, LoadWarning};
+pub use ping::PingWarning;
 pub use replay::ReplayWarning;
 pub use run::RunWarning;
 pub use trace::TraceWarning;
@@ -66,6 +68,8 @@ pub enum Warning {
     Live(LiveWarning),
     /// About a load.
     Load(LoadWarning),
+    /// About measured wake-ups.
+    Ping(PingWarning),
     /// About a replay.
     Replay(ReplayWarning),
     /// About a run of a command, or a comparison of two.
@@ -229,6 +233,7 @@ impl Warning {
             Self::Fleet(warning) => warning.severity(),
             Self::Live(warning) => warning.severity(),
             Self::Load(warning) => warning.severity(),
+            Self::Ping(warning) => warning.severity(),
             Self::Replay(warning) => warning.severity(),
             Self::Run(warning) => warning.severity(),
             Self::Uncached(_)

@@ -25,6 +25,7 @@ impl Display for Warning {
             Self::Fleet(warning) => warning.fmt(f),
             Self::Live(warning) => warning.fmt(f),
             Self::Load(warning) => warning.fmt(f),
+            Self::Ping(warning) => warning.fmt(f),
             Self::Replay(warning) => warning.fmt(f),
             Self::Run(warning) => warning.fmt(f),
             Self::Trace(warning) => warning.fmt(f),
