@@ -113,7 +113,8 @@ fn what_was_measured_is_left_when_somebody_ends_it() {
     assert_eq!(document.rows.len(), 3 * WAKES.len());
     let count = |outcome| document.rows.iter().filter(|row| row.outcome == outcome).count();
     assert!(count(PingOutcome::NotMeasured) > 0);
-    assert!(document.warnings.iter().any(|warning| warning.starts_with("it was ended early")));
+    let mut warnings = document.warnings.iter().map(ToString::to_string);
+    assert!(warnings.any(|warning| warning.starts_with("it was ended early")));
 }
 
 #[test]

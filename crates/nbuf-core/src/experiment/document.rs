@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn documents_with_keys_of_before_are_read() {
-        let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".to_owned()]);
+        let (schema, warnings) = (BenchDocument::SCHEMA.to_owned(), vec!["noise".into()]);
         let rows = vec![BenchRow::default()];
         let bench = BenchDocument { schema, rows, warnings, ..BenchDocument::default() };
         check_renamed(&bench, &[["cautions", "warnings"], ["proof", "label_check"]]);

@@ -12,6 +12,16 @@
 //! println!("{warning}");
 //! ```
 
+mod bench;
+mod curve;
+mod fleet;
+mod live;
+mod load;
+mod ping;
+mod replay;
+mod run;
+mod trace;
+mod watch;
 mod words;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,6 +29,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::compare::Which;
 use crate::trace::{Detoured, Peer};
 use crate::units::{Bytes, Nanos};
+pub use bench::BenchWarning;
+pub use curve::CurveWarning;
+pub use fleet::FleetWarning;
+pub use live::LiveWarning;
+pub use load::{LoadStepName, LoadWarning};
+pub use ping::PingWarning;
+pub use replay::ReplayWarning;
+pub use run::RunWarning;
+pub use trace::TraceWarning;
+pub use watch::WatchWarning;
 
 /// How much a message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +57,27 @@ pub enum Severity {
 pub enum Warning {
     /// In the words of a recording, of an input, or of a document.
     Text(String),
+
+    /// About measured paths.
+    Bench(BenchWarning),
+    /// About curves over objects.
+    Curve(CurveWarning),
+    /// About a fleet.
+    Fleet(FleetWarning),
+    /// About programs that run.
+    Live(LiveWarning),
+    /// About a load.
+    Load(LoadWarning),
+    /// About measured wake-ups.
+    Ping(PingWarning),
+    /// About a replay.
+    Replay(ReplayWarning),
+    /// About a run of a command, or a comparison of two.
+    Run(RunWarning),
+    /// About the reading of a trace.
+    Trace(TraceWarning),
+    /// About an interval of the machine.
+    Watch(WatchWarning),
 
     /// Files that the page cache does not serve.
     Uncached(Detoured),
@@ -188,6 +229,13 @@ impl Warning {
     /// How much it matters: a warning says that a figure may be wrong, a note what it does not cover.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::Bench(warning) => warning.severity(),
+            Self::Fleet(warning) => warning.severity(),
+            Self::Live(warning) => warning.severity(),
+            Self::Load(warning) => warning.severity(),
+            Self::Ping(warning) => warning.severity(),
+            Self::Replay(warning) => warning.severity(),
+            Self::Run(warning) => warning.severity(),
             Self::Uncached(_)
             | Self::Untimed
             | Self::NothingTouched

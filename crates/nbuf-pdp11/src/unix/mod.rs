@@ -14,3 +14,4 @@ pub mod result;
 pub mod scan;
 pub mod stages;
 pub mod sweep;
+pub mod warning;

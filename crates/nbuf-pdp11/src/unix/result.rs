@@ -6,6 +6,8 @@
 use nbuf::experiment::document::Document;
 use serde::{Deserialize, Serialize};
 
+use super::warning::Warning;
+
 /// The document of `nbuf unix sweep --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -24,7 +26,7 @@ pub struct SweepDocument {
     pub refused: Vec<Refused>,
     /// The warnings for the reader.
     #[serde(alias = "cautions")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl SweepDocument {

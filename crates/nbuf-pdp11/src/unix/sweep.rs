@@ -18,6 +18,7 @@ use super::images;
 use super::kernel::{Asked, Caller};
 use super::result::{DiscOperations, Refused, SweepDocument, SweepRow, TimeSplit};
 use super::stages::{self, Sample, StageError};
+use super::warning::Warning;
 
 /// The kernels to build in every run, because the requests depend on the contents of `/usr/sys`.
 pub(super) const ALL: RangeInclusive<u16> = 0..=7;
@@ -100,7 +101,7 @@ fn measure(
         let mut samples = Vec::new();
         for number in 0..plan.samples.max(1) {
             if !step(&format!("nbuf {nbuf}, sample {number}")) {
-                document.warnings.push(format!("ended before nbuf {nbuf} was done"));
+                document.warnings.push(Warning::Interrupted { nbuf });
                 break 'kernels;
             }
             match stages::assemble(&installed, nbuf, &stages::phased(timing, number)) {
@@ -116,8 +117,8 @@ fn measure(
             asked.clone_from(&samples[0].asked);
         }
         document.rows.push(row(nbuf, &samples, timing, &document.rows));
-        if let Err(error) = &samples[0].buffers {
-            document.warnings.push(format!("nbuf {nbuf}: {error}: only discs are counted"));
+        if let Err(error) = samples[0].buffers.clone() {
+            document.warnings.push(Warning::UnknownKernel { nbuf, error });
         }
     }
     Ok((document, asked))

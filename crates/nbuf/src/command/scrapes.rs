@@ -111,16 +111,43 @@ impl Patience {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Metrics { with_body: bool },
-    Other(&'static str, &'static str),
+    Nothing(Refusal),
+}
+
+/// Why a request gets no metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    OtherPath,
+    OtherMethod,
+    Malformed,
+}
+
+impl Refusal {
+    const fn status(self) -> &'static str {
+        match self {
+            Self::OtherPath => "404 Not Found",
+            Self::OtherMethod => "405 Method Not Allowed",
+            Self::Malformed => "400 Bad Request",
+        }
+    }
+
+    const fn why(self) -> &'static str {
+        match self {
+            Self::OtherPath => "the metrics are at /metrics",
+            Self::OtherMethod => "only GET is answered",
+            Self::Malformed => "this is no request that is answered here",
+        }
+    }
 }
 
 fn answer(mut stream: TcpStream, metrics: &dyn Text, patience: &Patience) -> io::Result<()> {
     let wanted = request(&mut stream, patience)?;
     let (status, kind, body, with_body) = match wanted {
         Wanted::Metrics { with_body } => ("200 OK", KIND, metrics.text(), with_body),
-        Wanted::Other(status, why) => (status, PLAIN, format!("{why}\n"), true),
+        Wanted::Nothing(refusal) => (refusal.status(), PLAIN, format!("{}\n", refusal.why()), true),
     };
-    let allow = if status.starts_with("405") { "Allow: GET, HEAD\r\n" } else { "" };
+    let is_other_method = wanted == Wanted::Nothing(Refusal::OtherMethod);
+    let allow = if is_other_method { "Allow: GET, HEAD\r\n" } else { "" };
     let length = body.len();
     let mut out = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{allow}Connection: close\r\n\r\n"
@@ -172,13 +199,11 @@ fn wanted(head: &[u8]) -> Option<Wanted> {
                 Some(method @ ("GET" | "HEAD")) if path == "/metrics" => {
                     Wanted::Metrics { with_body: method == "GET" }
                 }
-                Some("GET" | "HEAD") => {
-                    Wanted::Other("404 Not Found", "the metrics are at /metrics")
-                }
-                _ => Wanted::Other("405 Method Not Allowed", "only GET is answered"),
+                Some("GET" | "HEAD") => Wanted::Nothing(Refusal::OtherPath),
+                _ => Wanted::Nothing(Refusal::OtherMethod),
             })
         }
-        _ => Some(Wanted::Other("400 Bad Request", "this is no request that is answered here")),
+        _ => Some(Wanted::Nothing(Refusal::Malformed)),
     }
 }
 

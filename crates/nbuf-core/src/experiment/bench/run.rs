@@ -19,6 +19,7 @@ use crate::experiment::result::{
 };
 use crate::experiment::session::Session;
 use crate::experiment::statistics::{Finding, Floor, Verdict};
+use crate::experiment::warning::{BenchWarning, Warning};
 use crate::meter::probe::ceiling;
 use crate::meter::probe::contention::Contention;
 use crate::meter::probe::machine::{Load, Surroundings};
@@ -83,14 +84,12 @@ fn measure(
     match ended {
         Ok(()) => document.is_complete = true,
         Err(Error::Interrupted) => {
-            document.warnings.push("interrupted: only what was measured before is here".to_owned());
+            document.warnings.push(Warning::Bench(BenchWarning::Interrupted));
         }
         Err(Error::Late) => {
             document.not_reached = plan.missing(&document);
-            document.warnings.push(format!(
-                "not reached in the time that was given: {}",
-                document.not_reached.join("; ")
-            ));
+            let names = document.not_reached.clone();
+            document.warnings.push(Warning::Bench(BenchWarning::NotReached { names }));
         }
         Err(error) => return Err(error),
     }
@@ -168,7 +167,7 @@ fn comparisons(
         let same = plan.floor_tests(needs_device);
         let floor = pair::floor(bench, &same, design, &mut || step("noise floor"))?;
         let Some((floor, design)) = floor else {
-            document.warnings.push("no noise floor could be measured: nothing is compared".into());
+            document.warnings.push(Warning::Bench(BenchWarning::NoFloor));
             continue;
         };
         let shown = told(&floor, &same);
@@ -249,27 +248,18 @@ fn models(
 /// What must be said of the whole.
 fn warnings(document: &mut BenchDocument) {
     let machine = &document.machine;
+    let cache_bytes = Bytes(machine.cache_bytes);
     let reading = Contention::of_thread().read();
-    if reading.is_ok_and(|reading| reading.run_delay_ns.is_none()) {
-        document.warnings.push(
-            "this kernel has no schedstat, the time that a thread waits for a processor: nbuf cannot tell \
-             clean samples from disturbed ones"
-                .to_owned(),
-        );
-    }
+    let has_no_waits = reading.is_ok_and(|reading| reading.run_delay_ns.is_none());
     let largest = document.rows.iter().map(|row| row.size_bytes).max().unwrap_or(0);
-    if largest > 0 && largest <= machine.cache_bytes {
-        document.warnings.push(format!(
-            "the files fit into the processor's cache of {}: rates above memory's come from it",
-            Bytes(machine.cache_bytes)
-        ));
-    }
-    if machine.stolen_percent > 1.0 {
-        document.warnings.push(format!(
-            "a hypervisor took {:.1} % of the time, which no sample can see",
-            machine.stolen_percent
-        ));
-    }
+    let is_in_cache = largest > 0 && largest <= machine.cache_bytes;
+    let percent = machine.stolen_percent;
+    let found = [
+        has_no_waits.then_some(BenchWarning::NoWaits),
+        is_in_cache.then_some(BenchWarning::FilesInCache { cache_bytes }),
+        (percent > 1.0).then_some(BenchWarning::Stolen { percent }),
+    ];
+    document.warnings.extend(found.into_iter().flatten().map(Warning::Bench));
 }
 
 #[cfg(test)]
@@ -306,6 +296,9 @@ mod tests {
         assert!(!document.is_complete && document.rows.is_empty());
         let want = ["r01-byte", "r02-block", &plan.comparisons[0].name(), "model read hot"];
         assert_eq!(document.not_reached, want);
-        assert!(document.warnings[0].contains("r02-block; "), "{:?}", document.warnings);
+        let names = document.not_reached.clone();
+        let late = Warning::Bench(BenchWarning::NotReached { names });
+        assert_eq!(document.warnings[0], late);
+        assert!(late.to_string().contains("r02-block; "), "{late}");
     }
 }

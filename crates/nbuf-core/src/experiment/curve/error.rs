@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::experiment::objects::CannotWeigh;
+use crate::experiment::warning::CurveWarning;
 use crate::units::count;
 use crate::units::{SizeListError, TooLarge};
 use crate::workload::source::SourceError;
@@ -134,14 +135,10 @@ pub enum Error {
         format: &'static str,
     },
     /// The optimum has no bounds where objects expire.
-    #[error(
-        "opt over objects has no rule for times to live: leave opt out of --policy, or leave --ttl out"
-    )]
+    #[error("{}", CurveWarning::OptExpires)]
     OptExpires,
     /// The optimum counts every access.
-    #[error(
-        "opt over objects counts every access: leave opt out of --policy, or leave out --writes store"
-    )]
+    #[error("{}", CurveWarning::OptStores)]
     OptStores,
     /// Pages have no such writes.
     #[error("--writes store is for caches of objects: add --unit object, or leave it out")]

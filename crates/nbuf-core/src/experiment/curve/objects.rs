@@ -8,6 +8,7 @@ use crate::cache::policy::Choice;
 use crate::experiment::notice::Notice;
 use crate::experiment::objects::{Costs, Objects, Plan, Refused, can_weigh};
 use crate::experiment::result::{PolicyCurve, Warning};
+use crate::experiment::warning::CurveWarning;
 use crate::trace::request::Unit;
 use crate::units::{Bytes, SizeList};
 use crate::workload::pages::{Whole, Writes};
@@ -49,16 +50,16 @@ fn no_sizes(spec: &Spec, reading: &Reading<'_>) -> Error {
 pub(super) fn draw(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
     let (mut policies, mut left_out) = weighed(spec);
     let why = match (spec.ttl, spec.writes) {
-        (Some(_), _) => Some(Error::OptExpires),
-        (None, Writes::Store) => Some(Error::OptStores),
+        (Some(_), _) => Some((Error::OptExpires, CurveWarning::OptExpires)),
+        (None, Writes::Store) => Some((Error::OptStores, CurveWarning::OptStores)),
         _ => None,
     };
-    if let Some(why) = why.filter(|_| policies.iter().any(is_opt)) {
+    if let Some((refused, warning)) = why.filter(|_| policies.iter().any(is_opt)) {
         policies.retain(|choice| !is_opt(choice));
         if policies.is_empty() {
-            return Err(why);
+            return Err(refused);
         }
-        left_out.push(Warning::Text(why.to_string()));
+        left_out.push(Warning::Curve(warning));
     }
     let plan = Plan {
         policies,
@@ -130,12 +131,8 @@ fn small_memcached(curves: &[PolicyCurve]) -> Option<Warning> {
     let is_small = |curve: &PolicyCurve| {
         curve.policy == MEMCACHED && curve.points.iter().any(|point| point.pages < least)
     };
-    curves.iter().any(is_small).then(|| {
-        Warning::Text(format!(
-            "memcached gives each class of sizes its first slab in any case: below {} it may take more than its limit",
-            Bytes(least)
-        ))
-    })
+    let warning = CurveWarning::SmallSlabs { least_bytes: Bytes(least) };
+    curves.iter().any(is_small).then_some(Warning::Curve(warning))
 }
 
 /// The policies of the spec; of all that there are, those that can be counted over objects.

@@ -1,6 +1,7 @@
 //! Reads a trace from its beginning to its end, or to a signal: what was read by then counts.
 
 use super::{Error, Spec};
+use crate::experiment::left_out;
 use crate::experiment::memory::bound;
 use crate::experiment::notice::Notice;
 use crate::experiment::result::Warning;
@@ -110,8 +111,9 @@ impl<'a> Reading<'a> {
 
     /// The warnings of what was read.
     pub(super) fn warnings(&self) -> Vec<Warning> {
-        let texts = self.source.warnings().iter().cloned().chain(self.source.left_out());
-        texts.map(Warning::Text).chain(self.ended.clone()).collect()
+        let mut warnings = left_out::warnings(&self.source);
+        warnings.extend(self.ended.clone());
+        warnings
     }
 }
 

@@ -11,15 +11,14 @@ use crate::experiment::hull::MissCurve;
 use crate::experiment::result::{
     FleetDocument, FleetPoint, FleetTask, FleetVolume, FleetWhole, Warning,
 };
+use crate::experiment::warning::FleetWarning;
 use crate::meter::steps::Steps;
-use crate::units::{Bytes, count, listed, whole};
+use crate::units::{Bytes, whole};
 
 /// Sizes at which a curve is shown.
 const SIZES: u32 = 24;
 /// A volume is not worth a cache if even everything in memory hits less.
 const UNCACHEABLE: f64 = 0.05;
-/// Names in a warning.
-const NAMED: usize = 3;
 
 /// The document of a fleet.
 pub(super) fn answer(
@@ -43,34 +42,27 @@ pub(super) fn answer(
     let last = until_us.zip(budget).and_then(|(until, budget)| halves.last(until, budget));
     volumes.sort_by(|a, b| b.accesses.cmp(&a.accesses).then_with(|| a.name.cmp(&b.name)));
     let mut warnings = Vec::new();
-    let mut warn = |names: &[String], what: &str| {
+    let mut warn = |names: Vec<String>, of: fn(Vec<String>) -> FleetWarning| {
         if !names.is_empty() {
-            let first = listed(&names[..names.len().min(NAMED)]);
-            let others = names.len().saturating_sub(NAMED);
-            let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-            warnings.push(Warning::Text(format!("{first}{more} {what}")));
+            warnings.push(Warning::Fleet(of(names)));
         }
     };
-    warn(&unfinished, "left out: not all of the tasks are done");
-    warn(&failed, "left out: a task failed");
-    warn(&empty, "without any requests");
-    warn(&overlaps, "overlap in time: their files were read one after the other");
+    warn(unfinished, |volumes| FleetWarning::Unfinished { volumes });
+    warn(failed, |volumes| FleetWarning::TaskFailed { volumes });
+    warn(empty, |inputs| FleetWarning::Empty { inputs });
+    warn(overlaps, |volumes| FleetWarning::Overlapping { volumes });
     let estimates: Vec<String> = curves
         .iter()
         .filter(|curve| curve.parts.is_some())
         .map(|curve| curve.name.clone())
         .collect();
     if until_us.is_some() {
-        warn(
-            &halves.without,
-            "not in the comparison in time: curves by hash, or files that overlap",
-        );
+        warn(halves.without, |volumes| FleetWarning::NotInTime { volumes });
     }
-    warn(&estimates, "by hash parts: estimates, with a band");
+    warn(estimates, |volumes| FleetWarning::Estimated { volumes });
     warnings.extend((until_us.is_some() && last.is_none()).then(|| no_later(budget)));
     if problems > 0 {
-        let records = count(problems, "record", "records");
-        warnings.push(Warning::Text(format!("{records} could not be read and left out")));
+        warnings.push(Warning::Fleet(FleetWarning::Unreadable { records: problems }));
     }
     FleetDocument {
         schema: FleetDocument::SCHEMA.to_owned(),
@@ -92,11 +84,10 @@ pub(super) fn answer(
 
 /// Why nothing is said of a split that lasts.
 fn no_later(budget: Option<u64>) -> Warning {
-    let text = match budget {
-        None => "--until needs a --budget to say whether a split lasts",
-        Some(_) => "--until compares nothing: no exact volume has requests before and after it",
-    };
-    Warning::Text(text.to_owned())
+    Warning::Fleet(match budget {
+        None => FleetWarning::NoBudget,
+        Some(_) => FleetWarning::NothingLater,
+    })
 }
 
 fn volume(curve: &Curve, ask: &Ask) -> FleetVolume {

@@ -38,7 +38,7 @@ use super::record::NameError;
 pub use super::record::{CaptureError, Running, RunningError};
 use super::result::{LiveDocument, LiveMemory, LiveService};
 use super::session::Session;
-use super::warning::Warning;
+use super::warning::{LiveWarning, Warning};
 use crate::workload::command::Ended;
 use crate::workload::record::running::{Options, Stop, memory, record_until, text};
 use crate::workload::record::spool::{Spool, SpoolError};
@@ -213,10 +213,7 @@ impl Watched {
         document.interrupted = self.ended.interrupted;
         document.processes = self.processes;
         if document.processes == 0 {
-            document.warnings.push(Warning::Text(
-                "the programs ended within the window: their memory was measured when it began"
-                    .into(),
-            ));
+            document.warnings.push(Warning::Live(LiveWarning::ProgramsEnded));
         }
         Ok(document)
     }

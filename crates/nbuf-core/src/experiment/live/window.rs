@@ -137,7 +137,7 @@ impl Rolling {
         for reclaimed in &trace.facts.capture.reclaimed {
             *window.reclaimed.entry(reclaimed.name.clone()).or_default() += reclaimed.pages;
         }
-        let unseen = unseen_touches(&trace.facts.capture).map(Warning::Text);
+        let unseen = unseen_touches(&trace.facts.capture);
         let all = recorded(&trace.facts).into_iter().chain(sizing_themselves(&trace.files));
         for warning in all.chain(unseen) {
             window.warn(warning);
@@ -157,8 +157,8 @@ impl Rolling {
         let touched = window.warm.distinct().max(self.stack.depth().into());
         let touched = crate::units::whole(touched as f64 / window.share);
         for (name, pages) in mem::take(&mut window.reclaimed) {
-            if let Some(text) = took(&name, pages, touched) {
-                window.warn(Warning::Text(text));
+            if let Some(warning) = took(&name, pages, touched) {
+                window.warn(warning);
             }
         }
         let document = LiveDocument {

@@ -1,4 +1,4 @@
-//! A memory limit for all commands of the steps: a private group that they join, and the words for what
+//! A memory limit for all commands of the steps: a private group that they join, and what
 //! does not hold or does not fit.
 
 use std::io;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Error, Spec};
 use crate::experiment::result::Warning;
+use crate::experiment::warning::LoadWarning;
 use crate::meter::probe::residency::Residency;
 use crate::sys::cgroup::{self, Group, Hierarchies};
 use crate::units::Bytes;
@@ -33,8 +34,7 @@ pub(super) fn set(
     };
     group.limiter().limit(Some(limit)).map_err(refused)?;
     if let Some(around) = hierarchies.memory_limit().filter(|&around| around < limit) {
-        let text = format!("limit {limit}: the group around nbuf has {around}, which holds first");
-        notes.push(Warning::Text(text));
+        notes.push(Warning::Load(LoadWarning::LowerLimitAround { limit, around }));
     }
     Ok(Limited { limit, group: Arc::new(group) })
 }
@@ -44,11 +44,7 @@ fn drop_cold(spec: &Spec, limit: Bytes, notes: &mut Vec<Warning>) {
     let dropped = Residency::drop_files(names.iter().copied());
     let stayed = dropped.left.len() + dropped.unopened.len();
     if stayed > 0 {
-        let text = format!(
-            "limit {limit}: pages of files of --cold stayed in memory, and count for no limit; end what uses \
-             them"
-        );
-        notes.push(Warning::Text(text));
+        notes.push(Warning::Load(LoadWarning::ColdStayed { limit }));
     }
 }
 
@@ -69,7 +65,6 @@ fn said(error: &cgroup::Error) -> String {
 
 /// What holds for requests under limits.
 pub(super) fn outside(spec: &Spec) -> Option<Warning> {
-    let text = "requests are served outside of the limits, by servers that nbuf did not start; faults, fills \
-                and memory are of commands";
-    (!spec.limits.is_empty() && spec.script.has_requests()).then(|| Warning::Text(text.to_owned()))
+    let is_outside = !spec.limits.is_empty() && spec.script.has_requests();
+    is_outside.then_some(Warning::Load(LoadWarning::OutsideLimits))
 }

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Error, LogToTrace};
 use super::log::Log;
-use crate::experiment::output::{descriptor, must_be_free, place, write_trace_at, write_trace_with};
+use crate::experiment::output::{
+    OutputError, descriptor, must_be_free, place, write_trace_at, write_trace_with,
+};
 use crate::experiment::session::Session;
 use crate::sys::direct::{DirectFile, is_being_written};
 use crate::sys::files::{self, Place};
 use crate::trace::Trace;
 use crate::workload::anonymize::anonymize;
 use crate::workload::command;
-use crate::workload::record::spool::Spool;
+use crate::workload::record::spool::{Spool, SpoolError};
 use crate::workload::record::{self, recorder, text};
 
 /// The place of the trace.
@@ -125,10 +127,48 @@ impl<'a> Target<'a> {
 /// Whether a disc was full.
 fn is_full(error: &(dyn StdError + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.any(|cause| {
-        // A writer in between may have kept no more of the cause than its words.
-        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        kind == Some(io::ErrorKind::StorageFull)
-            || cause.to_string().contains("No space left on device")
-    })
+    causes.any(|cause| answer(cause).is_some_and(|it| it.kind() == io::ErrorKind::StorageFull))
+}
+
+/// The answer of the kernel in an error. A transparent error gives no source for the answer that it
+/// wraps, so the answer is taken out.
+fn answer(error: &(dyn StdError + 'static)) -> Option<&io::Error> {
+    match error.downcast_ref::<LogToTrace>() {
+        Some(
+            LogToTrace::Io(answer)
+            | LogToTrace::Spool(SpoolError::Io(answer))
+            | LogToTrace::Output(OutputError::Io(answer)),
+        ) => Some(answer),
+        Some(_) => None,
+        None => error.downcast_ref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+    use crate::workload::format::native;
+
+    #[test]
+    fn a_full_disc_is_found_in_every_error_that_has_it() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let device = File::options().write(true).open("/dev/full").unwrap();
+        let trace = native::write(&Trace::default(), &device).unwrap_err();
+        let errors: [Box<dyn StdError + Send + Sync>; 6] = [
+            record::Error::from(recorder::Error::Broken(full())).into(),
+            LogToTrace::from(full()).into(),
+            LogToTrace::from(SpoolError::from(full())).into(),
+            LogToTrace::from(OutputError::from(full())).into(),
+            LogToTrace::from(OutputError::Write(trace.into())).into(),
+            LogToTrace::Remove { log: PathBuf::new(), source: full() }.into(),
+        ];
+        for error in errors {
+            assert!(is_full(error.as_ref()), "{error:?}");
+        }
+        // The words decide nothing.
+        let words = LogToTrace::from(io::Error::other("No space left on device"));
+        assert!(!is_full(&words));
+    }
 }

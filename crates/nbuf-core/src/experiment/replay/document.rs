@@ -9,7 +9,7 @@ use super::{Observer, Points};
 use crate::experiment::notice::Notice;
 use crate::experiment::result::{ReplayDocument, ReplaySize};
 use crate::experiment::session::Session;
-use crate::units::count;
+use crate::experiment::warning::{ReplayWarning, Warning};
 
 /// Replays the workload of the spec, once with each size of the cache. The session seeds discs, policies
 /// and synthetic workloads. A signal ends it early: the document then has what was replayed.
@@ -110,25 +110,16 @@ fn document(
     Ok(document)
 }
 
-fn warnings(last: &Outcome, cut: bool, is_range: bool) -> Vec<String> {
-    let mut warnings = last.warnings.clone();
-    if last.left_out > 0 {
-        let left_out = count(last.left_out, "request is", "requests are");
-        warnings.push(format!(
-            "{left_out} left out, to discard or flush, of no bytes, or without a place"
-        ));
-    }
-    let failed: u64 = last.stats.kinds.iter().map(|kind| kind.failed).sum();
-    if failed > 0 {
-        warnings.push(format!("the disc failed {}", count(failed, "request", "requests")));
-    }
-    match (cut, is_range) {
-        (true, true) => warnings.push("interrupted before all sizes were replayed".to_owned()),
-        (true, false) => {
-            let done = count(last.stats.requests(), "request", "requests");
-            warnings.push(format!("interrupted after {done}"));
-        }
-        _ => {}
-    }
-    warnings
+fn warnings(last: &Outcome, cut: bool, is_range: bool) -> Vec<Warning> {
+    let requests = last.left_out;
+    let left_out = (requests > 0).then_some(ReplayWarning::LeftOut { requests });
+    let requests: u64 = last.stats.kinds.iter().map(|kind| kind.failed).sum();
+    let failed = (requests > 0).then_some(ReplayWarning::DiscFailed { requests });
+    let ended = match (cut, is_range) {
+        (true, true) => Some(ReplayWarning::SizesMissing),
+        (true, false) => Some(ReplayWarning::Interrupted { requests: last.stats.requests() }),
+        _ => None,
+    };
+    let own = [left_out, failed, ended].into_iter().flatten().map(Warning::Replay);
+    last.warnings.iter().cloned().chain(own).collect()
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::BenchModel;
+use super::{BenchModel, Warning};
 
 /// The document of `nbuf bench --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct BenchDocument {
     pub models: Vec<BenchModel>,
     /// Warnings for the reader.
     #[serde(alias = "cautions")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Whether all that was asked for was tried: not where Ctrl-C came before, or the end of the time.
     pub is_complete: bool,
     /// What was not tried before the end of the time, by name.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Warning;
+
 /// The document of `nbuf ping --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -18,7 +20,7 @@ pub struct PingDocument {
     pub references: Vec<PingReference>,
     /// Warnings for the reader.
     #[serde(alias = "cautions")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl PingDocument {

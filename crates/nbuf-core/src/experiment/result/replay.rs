@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ReplayFigures;
+use super::{ReplayFigures, Warning};
 use crate::experiment::replay::{Cpu, KINDS, Points, Stats};
 use crate::meter::times::Times;
 use crate::units::Nanos;
@@ -63,7 +63,7 @@ pub struct ReplayDocument {
     pub figures: Option<ReplayFigures>,
     /// Warnings for the reader.
     #[serde(alias = "cautions")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Requests of one kind.

@@ -19,11 +19,13 @@ mod judge;
 mod others;
 
 use super::CompareError;
+use crate::experiment::compare::Which;
 use crate::experiment::result::{
     Difference, RunComparison, RunDocument, RunMoved, RunPartMoved, RunSample, RunSide, RunUnit,
     RunVerdict, Warning,
 };
 use crate::experiment::statistics::Spread;
+use crate::experiment::warning::RunWarning;
 use figures::{Figure, figures};
 use judge::{Judged, Pair, judge};
 use others::{may_be_of_others, others};
@@ -50,7 +52,7 @@ pub fn compare(
         if !is_forced {
             return Err(refusal);
         }
-        warnings.push(Warning::Text(refusal.fact()));
+        warnings.push(Warning::Run(refusal.warning()));
     }
     let (runs_a, runs_b) = (a.samples(), b.samples());
     let sides = [Side::of(&runs_a), Side::of(&runs_b)];
@@ -110,7 +112,8 @@ fn refusals(a: &RunDocument, b: &RunDocument) -> Vec<CompareError> {
     }
     for (what, of) in OPTIONS {
         if of(a) != of(b) {
-            found.push(CompareError::Options { what, with: if of(a) { "A" } else { "B" } });
+            let with = if of(a) { Which::A } else { Which::B };
+            found.push(CompareError::Options { what, with });
         }
     }
     found
@@ -127,27 +130,19 @@ const OPTIONS: [(&str, With); 3] = [
 ];
 
 fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {
-    let mut notes: Vec<Warning> = Vec::new();
-    if has_no_parts {
-        let text = "where the time went is missing in one of the two: run nbuf by sudo for both";
-        notes.push(Warning::Text(text.to_owned()));
-    }
-    let sides = [("before (A)", a), ("now (B)", b)];
-    for (side, of) in sides {
-        if let Some(share) = others(of) {
-            let text = format!(
-                "{side}: other programs had {:.0} % of all processors, and the difference may be theirs; \
-                 compare on a quiet machine",
-                100.0 * share
-            );
-            notes.push(Warning::Text(text));
-        }
-    }
-    let all = sides.iter().flat_map(|(side, of)| {
-        of.notes.iter().map(move |note| Warning::Text(format!("{side}: {note}")))
+    let sides = [(Which::A, a), (Which::B, b)];
+    let parts = has_no_parts.then_some(RunWarning::PartsMissing);
+    let busy = sides.iter().filter_map(|&(which, of)| {
+        others(of).map(|share| RunWarning::OthersBusy { which, share })
     });
-    notes.extend(all);
-    notes
+    let own = sides.iter().flat_map(|&(which, of)| {
+        let note = move |note: &Warning| RunWarning::OfDocument {
+            which,
+            note: Box::new(note.clone()),
+        };
+        of.notes.iter().map(note)
+    });
+    parts.into_iter().chain(busy).chain(own).map(Warning::Run).collect()
 }
 
 /// The runs of a side.

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::experiment::compare::Which;
+use crate::experiment::warning::RunWarning;
 pub use crate::workload::command::Error as CommandError;
 
 /// Why there is no message.
@@ -43,7 +45,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum CompareError {
     /// They are of different commands.
-    #[error("{}; compare runs of one command, or give --force", self.fact())]
+    #[error("{}; compare runs of one command, or give --force", self.warning())]
     Commands {
         /// The command of A.
         a: String,
@@ -51,7 +53,7 @@ pub enum CompareError {
         b: String,
     },
     /// They did not do the same.
-    #[error("{}; make both again, or give --force", self.fact())]
+    #[error("{}; make both again, or give --force", self.warning())]
     Status {
         /// The status of A.
         a: i32,
@@ -59,26 +61,22 @@ pub enum CompareError {
         b: i32,
     },
     /// One was made with an option that makes a command slower.
-    #[error("{}; make both alike, or give --force", self.fact())]
+    #[error("{}; make both alike, or give --force", self.warning())]
     Options {
         /// The option.
         what: &'static str,
         /// The side that was made with it.
-        with: &'static str,
+        with: Which,
     },
 }
 
 impl CompareError {
     /// What is the matter, without what to do.
-    pub(super) fn fact(&self) -> String {
-        match self {
-            Self::Commands { a, b } => format!("the commands differ: A ran `{a}`, B ran `{b}`"),
-            Self::Status { a, b } => {
-                format!("the command of A ended with status {a}, the command of B with {b}")
-            }
-            Self::Options { what, with } => {
-                format!("only {with} was made with {what}, which makes a command slower")
-            }
+    pub(super) fn warning(&self) -> RunWarning {
+        match self.clone() {
+            Self::Commands { a, b } => RunWarning::CommandsDiffer { a, b },
+            Self::Status { a, b } => RunWarning::StatusesDiffer { a, b },
+            Self::Options { what: option, with } => RunWarning::OptionsDiffer { option, with },
         }
     }
 }

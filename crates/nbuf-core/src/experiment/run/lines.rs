@@ -16,6 +16,7 @@ use rustix::termios::{OptionalActions, OutputModes, isatty, tcgetattr, tcgetwins
 
 use super::seconds;
 use crate::experiment::result::{RunPerLine, Warning};
+use crate::experiment::warning::RunWarning;
 use crate::workload::command::{Ended, Watcher};
 use crate::workload::observe::Threads;
 
@@ -54,11 +55,8 @@ impl Lines {
     }
 
     pub(super) fn note(&self) -> Option<Warning> {
-        let error = self.error.as_ref()?;
-        let text = format!(
-            "the command's output was cut: {error}; make room for it, or send it elsewhere"
-        );
-        Some(Warning::Text(text))
+        let reason = self.error.as_ref()?.to_string();
+        Some(Warning::Run(RunWarning::OutputCut { reason }))
     }
 }
 

@@ -35,6 +35,7 @@ pub use timeline::{Timeline, TimelineSlice, TimelineThread};
 use super::notice::Notice;
 use super::result::{RunBy, RunCache, RunDocument, RunMeters, RunParts, Warning};
 use super::session::{Interim, Session};
+use super::warning::RunWarning;
 use crate::meter::split::{Part, Times};
 use crate::sys::process;
 use crate::units::Bytes;
@@ -192,28 +193,16 @@ fn parts(times: &Times) -> RunParts {
     }
 }
 
-fn notes(observed: &Observed, meters: bool) -> Vec<Warning> {
-    let (waits, all) = if meters {
-        (
-            "waits are unknown, and the page cache and the meters are missing",
-            "where the time went, the page cache and the meters are missing",
-        )
-    } else {
-        (
-            "waits are unknown, and the page cache is missing",
-            "where the time went, and the page cache, are missing",
-        )
-    };
-    let missing = match &observed.reach {
+fn notes(observed: &Observed, has_meters: bool) -> Vec<Warning> {
+    let missing = match observed.reach.clone() {
         Reach::Tracepoints => None,
-        Reach::Switches(reason) => Some(format!("{waits}: {reason}; run nbuf by sudo")),
-        Reach::Nothing(reason) => Some(format!("{all}: {reason}; run nbuf by sudo")),
+        Reach::Switches(reason) => Some(RunWarning::WaitsUnknown { has_meters, reason }),
+        Reach::Nothing(reason) => Some(RunWarning::ThreadsUnknown { has_meters, reason }),
     };
-    let lost = (observed.lost > 0).then(|| {
-        format!("{} records of the kernel were lost: the parts are not exact", observed.lost)
-    });
+    let records = observed.lost;
+    let lost = (records > 0).then_some(RunWarning::RecordsLost { records });
     let profile = observed.profiled.iter().flat_map(profile::notes);
-    missing.into_iter().chain(lost).chain(profile).map(Warning::Text).collect()
+    missing.into_iter().chain(lost).chain(profile).map(Warning::Run).collect()
 }
 
 fn seconds(ns: u64) -> f64 {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::result::{
     RunFunction, RunProfile, RunProfileFile, RunSegment, RunSegmentKind, RunStack,
 };
+use super::super::warning::RunWarning;
 use super::generated::{self, Begun};
 use super::symbols;
 use crate::meter::profile::{Counted, Frame, Object, Tally};
@@ -64,28 +65,24 @@ pub(super) fn profile(profiled: &Profiled, user: u32) -> Option<RunProfile> {
 }
 
 /// What is missing from the profile, and why.
-pub(super) fn notes(profiled: &Profiled) -> Vec<String> {
+pub(super) fn notes(profiled: &Profiled) -> Vec<RunWarning> {
     let mut notes = Vec::new();
     match (&profiled.nothing, &profiled.no_kernel) {
-        (Some(reason), _) => notes.push(format!("the profile is missing: {reason}")),
-        (None, Some(reason)) => notes.push(format!(
-            "the profile is of programs and libraries alone; time and faults in the kernel, and fills, are missing: \
-             {reason}; run nbuf by sudo"
-        )),
+        (Some(reason), _) => notes.push(RunWarning::NoProfile { reason: reason.clone() }),
+        (None, Some(reason)) => {
+            notes.push(RunWarning::ProfileWithoutKernel { reason: reason.clone() });
+        }
         (None, None) => {}
     }
     if profiled.lost > 0 {
-        notes.push(format!("{} records of the profile were lost: it is not whole", profiled.lost));
+        notes.push(RunWarning::ProfileLost { records: profiled.lost });
     }
     if profiled.throttled > 0 {
-        let times = profiled.throttled;
-        notes.push(format!("the kernel held samples of the profile back {times} times"));
+        notes.push(RunWarning::ProfileThrottled { times: profiled.throttled });
     }
-    let cut = profiled.counted.as_ref().map_or(0, |counted| counted.cut);
-    if cut > 0 {
-        notes.push(format!(
-            "there were too many different stacks: {cut} samples have their innermost function alone"
-        ));
+    let samples = profiled.counted.as_ref().map_or(0, |counted| counted.cut);
+    if samples > 0 {
+        notes.push(RunWarning::StacksCut { samples });
     }
     notes
 }

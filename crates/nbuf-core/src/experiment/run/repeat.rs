@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use super::{Error, Spec, once};
 use crate::experiment::result::{RunDocument, Warning};
 use crate::experiment::session::Session;
+use crate::experiment::warning::RunWarning;
 use crate::workload::command::Input;
 
 /// Runs the command as often as the spec says, and gives the run in the middle by real time with the
@@ -40,12 +41,11 @@ pub(super) fn repeat(spec: &Spec, session: &Session<'_>) -> Result<RunDocument, 
     if let Some((signal, cut)) = interrupted {
         document.interrupted = Some(signal);
         document.signal = cut.signal;
-        let text = format!("interrupted: {} of {} runs are whole", document.runs.len(), spec.runs);
-        document.notes.push(Warning::Text(text));
+        let (whole, runs) = (document.runs.len() as u64, spec.runs.into());
+        document.notes.push(Warning::Run(RunWarning::RunsMissing { whole, runs }));
     }
     if input == Input::Stream {
-        let text = "standard input is a pipe, which can be read once: each run read /dev/null";
-        document.notes.push(Warning::Text(text.to_owned()));
+        document.notes.push(Warning::Run(RunWarning::InputOnce));
     }
     Ok(document)
 }

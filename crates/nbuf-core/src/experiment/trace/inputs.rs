@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, TraceReading};
+use crate::experiment::left_out::{doubts_of_sizes, recorded};
 use crate::experiment::memory::bound;
 use crate::experiment::notice::Notice;
 use crate::experiment::session::Session;
-use crate::experiment::warning::Warning;
 use crate::trace::request::Unit;
 use crate::units::{Bound, Size};
 use crate::workload::format::{Batch, Parameters};
@@ -97,12 +97,6 @@ fn reading(source: &Source) -> TraceReading {
         problems: problems.count,
         unused: problems.unused,
         problem_texts: problems.kept.iter().map(|problem| source.describe(problem)).collect(),
-        warnings: source
-            .warnings()
-            .iter()
-            .cloned()
-            .chain(problems.doubts_of_sizes())
-            .map(Warning::Text)
-            .collect(),
+        warnings: recorded(source).chain(doubts_of_sizes(problems)).collect(),
     }
 }

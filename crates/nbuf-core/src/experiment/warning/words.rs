@@ -20,6 +20,16 @@ impl Display for Warning {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
+            Self::Bench(warning) => warning.fmt(f),
+            Self::Curve(warning) => warning.fmt(f),
+            Self::Fleet(warning) => warning.fmt(f),
+            Self::Live(warning) => warning.fmt(f),
+            Self::Load(warning) => warning.fmt(f),
+            Self::Ping(warning) => warning.fmt(f),
+            Self::Replay(warning) => warning.fmt(f),
+            Self::Run(warning) => warning.fmt(f),
+            Self::Trace(warning) => warning.fmt(f),
+            Self::Watch(warning) => warning.fmt(f),
             Self::Uncached(files) => files.fmt(f),
             Self::WorkElsewhere { peer, others, cpu } => elsewhere(f, peer, *others, *cpu),
             Self::MultiGenerational => f.write_str(MULTI_GENERATIONAL),
@@ -44,14 +54,23 @@ impl Display for Warning {
                  predicted, not verified"
             ),
             Self::NotRepeatable => f.write_str(NOT_REPEATABLE),
+            Self::RunsMissing { signal } => {
+                write!(f, "interrupted by signal {signal} before every run was made")
+            }
+            other => other.of_trace(f),
+        }
+    }
+}
+
+impl Warning {
+    /// The words of a warning about a trace that was read.
+    fn of_trace(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
             Self::CountCut { allowed_bytes, remedy } => write!(
                 f,
                 "{allowed_bytes} of memory is too little to tell all distinct pages or keys apart: there \
                  are more than is said; {remedy}"
             ),
-            Self::RunsMissing { signal } => {
-                write!(f, "interrupted by signal {signal} before every run was made")
-            }
             Self::ReadingEnded { is_again, requests } => {
                 let what = if *is_again { "reading the trace again" } else { "reading" };
                 write!(
@@ -69,6 +88,13 @@ impl Display for Warning {
                 "ignored: {} past the largest address, or longer than 4 Mi pages",
                 count(*requests, "request", "requests")
             ),
+            other => other.of_comparison(f),
+        }
+    }
+
+    /// The words of a warning about two documents of `size`.
+    fn of_comparison(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
             Self::CommandsDiffer { a, b } => write!(f, "the commands differ: `{a}` and `{b}`"),
             Self::ReadaheadDiffers { a, b } => write!(
                 f,
@@ -85,6 +111,8 @@ impl Display for Warning {
                 write!(f, "the curve of {which} is a lower bound of the need")
             }
             Self::NotHeld { which } => write!(f, "a prediction of {which} did not hold"),
+            // The others have words above.
+            _ => Ok(()),
         }
     }
 }

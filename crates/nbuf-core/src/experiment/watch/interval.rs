@@ -9,6 +9,7 @@ use crate::experiment::result::{
     FigureStep, Warning, WatchCache, WatchCpu, WatchDisc, WatchDocument, WatchFaults, WatchMeter,
     WatchOwn, WatchPressure, WatchQueue, WatchStates, WatchTimes,
 };
+use crate::experiment::warning::WatchWarning;
 use crate::meter::probe::counts::{Counts, Ticks};
 use crate::meter::probe::disc_counts::DiscCounts;
 use crate::meter::probe::tasks::{self, States};
@@ -57,11 +58,7 @@ pub(super) fn document(
             lost,
         },
         notes: (lost > 0)
-            .then(|| {
-                let text =
-                    format!("{lost} records of the kernel were lost: idle times are not exact");
-                Warning::Text(text)
-            })
+            .then_some(Warning::Watch(WatchWarning::RecordsLost { records: lost }))
             .into_iter()
             .collect(),
     }

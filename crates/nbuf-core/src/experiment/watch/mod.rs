@@ -30,6 +30,7 @@ pub use replay::{ReplayError, replay};
 
 use super::result::{Warning, WatchDocument};
 use super::session::{Interim, Session};
+use super::warning::WatchWarning;
 use crate::meter::probe::counts::Counts;
 use crate::meter::probe::{disc_counts, tasks};
 use crate::sys::process::monotonic_ns;
@@ -173,12 +174,8 @@ impl Watch {
         let mut document = interval::document(&self.before, &now, &samples, seen.as_ref());
         document.number = self.number;
         document.files = self.files.look();
-        document.notes.extend(seen.err().map(|reason| {
-            Warning::Text(format!(
-                "idle time is split by samples, and run-queue entries, service times and times between \
-                 faults are missing: {reason}; run nbuf by sudo"
-            ))
-        }));
+        let closed = seen.err().map(|reason| WatchWarning::TracepointsClosed { reason });
+        document.notes.extend(closed.map(Warning::Watch));
         self.before = now;
         Ok(document)
     }

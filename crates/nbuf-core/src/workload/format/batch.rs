@@ -126,24 +126,6 @@ impl Problems {
         }
     }
 
-    /// How many requests are for keys without a size, and whether the sizes count more than the keys. Empty if neither.
-    pub fn doubts_of_sizes(&self) -> Vec<String> {
-        let Problems { unsized_requests, headers_counted, .. } = *self;
-        let missing = (unsized_requests > 0).then(|| {
-            format!(
-                "{unsized_requests} requests are for keys of which the trace states no size before them: they count as \
-                 requests, and their bytes are missing"
-            )
-        });
-        let too_large = (headers_counted > 0).then(|| {
-            format!(
-                "{headers_counted} answers without a body have bytes in this log, so its sizes count the headers too: \
-                 Apache writes the bytes of the body for %B, and body=%B behind the line is read first"
-            )
-        });
-        missing.into_iter().chain(too_large).collect()
-    }
-
     /// Returns whether this problem can be kept. There is always room for a cut-off: it occurs once
     /// in an input, and every reader must see it.
     fn has_room_for(&self, kind: ProblemKind) -> bool {

@@ -48,7 +48,7 @@ use self::input::Input;
 use self::open::{Opened, open};
 use self::progress::Counter;
 use self::stream::{Side, Stream};
-use super::format::{Batch, Objects, Parameters, Problem, ProblemKind, Problems};
+use super::format::{Batch, Objects, Parameters, Problem, Problems};
 use crate::trace::request::Unit;
 use crate::units::Bound;
 
@@ -248,21 +248,6 @@ impl Source {
     /// What a reader of any later report must know of a recorded trace.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// What was left out, where there is no room for all of it: the first, how many there were, and
-    /// where an input breaks off.
-    pub fn left_out(&self) -> Vec<String> {
-        let mut kept = self.problems.kept.iter();
-        let Some(first) = kept.next() else { return self.problems.doubts_of_sizes() };
-        let others = match self.problems.count - 1 {
-            0 => String::new(),
-            others => format!(", and {others} more"),
-        };
-        let broken = kept.filter(|problem| problem.kind == ProblemKind::CutOff);
-        let told = format!("left out: {}{others}", self.describe(first));
-        let broken = broken.map(|problem| self.describe(problem));
-        std::iter::once(told).chain(broken).chain(self.problems.doubts_of_sizes()).collect()
     }
 
     /// Where a problem is and what it is, in a line.

@@ -36,7 +36,7 @@ pub(crate) fn report(document: &BenchDocument, width: usize) -> String {
     if !document.warnings.is_empty() {
         text.push_str("\nWarnings\n");
         for warning in &document.warnings {
-            wrap(&mut text, warning, width);
+            wrap(&mut text, &warning.to_string(), width);
         }
     }
     text

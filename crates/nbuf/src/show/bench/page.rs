@@ -271,7 +271,8 @@ fn refused(document: &BenchDocument) -> Vec<Part> {
 }
 
 fn facts(document: &BenchDocument) -> Vec<Part> {
-    let lines = super::machine(document).into_iter().chain(document.warnings.iter().cloned());
+    let warnings = document.warnings.iter().map(ToString::to_string);
+    let lines = super::machine(document).into_iter().chain(warnings);
     lines.map(|line| Part::Text(sentence(&line))).collect()
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod follow;
 mod machine;
+mod note;
 mod page;
 mod probe;
 
@@ -13,6 +14,7 @@ pub(crate) use page::page;
 
 use super::table::{Table, number};
 use super::text::{field, rate, wrap, wrap_behind};
+use note::Note;
 
 /// Caches that hit less are not worth a row.
 const HIT_RATIO_MIN: f64 = 0.01;
@@ -146,8 +148,8 @@ fn rows(live: &LiveDocument) -> impl Iterator<Item = &LivePoint> {
 }
 
 /// What the figures rest on, and what spoils them.
-fn notes(live: &LiveDocument) -> Vec<String> {
-    let mut notes = vec![format!(
+fn notes(live: &LiveDocument) -> Vec<Note> {
+    let mut notes = vec![Note::Plain(format!(
         "{}: {} page accesses a second to {} of files, {:.0} % of them mapped. With the cache as it is, the \
          kernel brought in {} pages a second.",
         field(&live.command.join(" ")),
@@ -155,7 +157,7 @@ fn notes(live: &LiveDocument) -> Vec<String> {
         live.touched_bytes,
         live.mapped_share * 100.0,
         rate(live.fills_per_second),
-    )];
+    ))];
     let by = match live.backend.as_str() {
         "bpf" => "BPF programs in the kernel",
         "perf" => "perf's events of the kernel's tracepoints",
@@ -167,30 +169,29 @@ fn notes(live: &LiveDocument) -> Vec<String> {
         "all pages".to_owned()
     };
     let cost = live.reader_seconds / live.seconds.max(1e-9) * 100.0;
-    notes.push(format!(
+    notes.push(Note::Plain(format!(
         "Recorded by {by}: {part}. {} events, {} lost; to read them took {cost:.1} % of a processor.",
         live.events, live.lost
-    ));
-    notes.push(
+    )));
+    notes.push(Note::Plain(
         "Misses are pages of an LRU with no readahead; from and to are a band of 95 % for the next window. Fills have \
          readahead in them. Large folios can raise both by a third. Other memory is measured at the end of the window; a \
          peak may exceed it."
             .to_owned(),
-    );
-    notes.extend(live.service.map(service));
+    ));
+    notes.extend(live.service.map(service).map(Note::Plain));
     if !live.is_steady {
-        notes.push(
-            "Warning: not steady: the two halves of the window differ by more than their bands"
-                .to_owned(),
-        );
-    }
-    if live.lost > 0 {
-        notes.push(format!(
-            "Warning: {} of {} events were lost: all rates are too low",
-            live.lost, live.events
+        notes.push(Note::Warning(
+            "not steady: the two halves of the window differ by more than their bands".to_owned(),
         ));
     }
-    notes.extend(live.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    if live.lost > 0 {
+        notes.push(Note::Warning(format!(
+            "{} of {} events were lost: all rates are too low",
+            live.lost, live.events
+        )));
+    }
+    notes.extend(live.warnings.iter().map(|warning| Note::Warning(warning.to_string())));
     notes
 }
 
@@ -227,12 +228,12 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
             out += "\n";
         }
         for note in probe::notes(probe) {
-            wrap(&mut out, &note, width);
+            wrap(&mut out, &note.to_string(), width);
         }
     }
     out += "\n";
     for note in notes(live) {
-        wrap(&mut out, &note, width);
+        wrap(&mut out, &note.to_string(), width);
     }
     out
 }

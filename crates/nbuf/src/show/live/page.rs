@@ -6,6 +6,7 @@ use super::super::chart::{Band, Chart, Line, Look, Mark};
 use super::super::page::{Answer, Mood, Page, Part, Tile};
 use super::super::scale::Axis;
 use super::super::text::rate;
+use super::note::Note;
 use super::{answer, limit, notes, parts, paste, probe, rows, sheet};
 
 /// Lines to paste are not broken.
@@ -40,13 +41,13 @@ pub(crate) fn page(live: &LiveDocument) -> String {
         ];
     }
     let of_probe = live.probe.iter().flat_map(probe::notes);
-    let (bad, plain): (Vec<String>, Vec<String>) =
-        of_probe.chain(notes(live)).partition(|note| note.starts_with("Warning: "));
+    let (bad, plain): (Vec<Note>, Vec<Note>) =
+        of_probe.chain(notes(live)).partition(Note::is_warning);
     let mood = match live.answer {
         Some(_) if bad.is_empty() => Mood::Good,
         _ => Mood::Open,
     };
-    lead.extend(bad.into_iter().map(Part::Bad));
+    lead.extend(bad.iter().map(|note| Part::Bad(note.to_string())));
     let mut sections = Vec::new();
     if rows(live).count() > 1 {
         sections.push(("Misses by size of the cache".to_owned(), vec![Part::Chart(chart(live))]));
@@ -56,7 +57,7 @@ pub(crate) fn page(live: &LiveDocument) -> String {
     let tried = live.probe.iter().filter(|probe| !probe.steps.is_empty());
     let tried = tried.filter_map(|probe| Part::table(probe::sheet(probe)));
     sections.extend(tried.map(|table| ("Limits that were tried".to_owned(), vec![table])));
-    let plain = plain.into_iter().map(Part::Note).collect();
+    let plain = plain.iter().map(|note| Part::Note(note.to_string())).collect();
     sections.push(("How it was modelled".to_owned(), plain));
     Page {
         verb: "size",

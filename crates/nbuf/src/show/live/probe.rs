@@ -5,6 +5,7 @@ use nbuf::units::Bytes;
 
 use super::super::table::{Table, number};
 use super::super::text::rate;
+use super::note::Note;
 
 /// What each limit did.
 pub(super) fn sheet(probe: &LiveProbe) -> Table {
@@ -50,73 +51,80 @@ fn limit(limit: Option<Bytes>) -> String {
 }
 
 /// What ended it.
-fn end(probe: &LiveProbe) -> String {
+fn end(probe: &LiveProbe) -> Note {
     let of = match probe.pressure_of {
         LivePressureOf::Group => "of the group",
         LivePressureOf::Machine => "of the machine",
         LivePressureOf::Nothing => "by fills",
     };
-    match probe.end {
-        LiveProbeEnd::Complete => "Probed: all limits were tried.".to_owned(),
+    Note::Warning(match probe.end {
+        LiveProbeEnd::Complete => {
+            return Note::Plain("Probed: all limits were tried.".to_owned());
+        }
+        LiveProbeEnd::Declined => return Note::Plain("Not probed.".to_owned()),
         LiveProbeEnd::NoStep => {
-            "Warning: not probed: no known size meets the target below the limit of now. Watch longer, or ask for less \
-             with --target."
+            "not probed: no known size meets the target below the limit of now. Watch longer, or ask \
+             for less with --target."
                 .to_owned()
         }
-        LiveProbeEnd::Declined => "Not probed.".to_owned(),
         LiveProbeEnd::Pressure => format!(
-            "Warning: the probe ended early: the pressure {of} was above {:.0} %.",
+            "the probe ended early: the pressure {of} was above {:.0} %.",
             probe.pressure_max * 100.0
         ),
-        LiveProbeEnd::NoRoom => "Warning: the probe ended early: the other memory of the service has grown, and the next \
-            limit has no room for it."
-            .to_owned(),
-        LiveProbeEnd::Grew => "Warning: the probe ended early: the other memory of the service grew under the limit, which \
-            was lifted at once."
-            .to_owned(),
+        LiveProbeEnd::NoRoom => {
+            "the probe ended early: the other memory of the service has grown, and the next limit has no \
+             room for it."
+                .to_owned()
+        }
+        LiveProbeEnd::Grew => {
+            "the probe ended early: the other memory of the service grew under the limit, which was lifted \
+             at once."
+                .to_owned()
+        }
         LiveProbeEnd::Killed => {
-            "Warning: the kernel killed a process of the group under the limit.".to_owned()
+            "the kernel killed a process of the group under the limit.".to_owned()
         }
         LiveProbeEnd::Changed => format!(
-            "Warning: the probe ended early: another program changed the limit to {}, which was left alone.",
+            "the probe ended early: another program changed the limit to {}, which was left alone.",
             limit(probe.after_bytes)
         ),
-        LiveProbeEnd::Ended => "Warning: the service ended while it was probed.".to_owned(),
-        LiveProbeEnd::Interrupted => "Warning: the probe was interrupted.".to_owned(),
+        LiveProbeEnd::Ended => "the service ended while it was probed.".to_owned(),
+        LiveProbeEnd::Interrupted => "the probe was interrupted.".to_owned(),
         LiveProbeEnd::Refused => format!(
-            "Warning: the probe ended early: the kernel refused: {}.",
+            "the probe ended early: the kernel refused: {}.",
             probe.error.as_deref().unwrap_or("no reason is known")
         ),
-    }
+    })
 }
 
 /// What to know of it.
-pub(super) fn notes(probe: &LiveProbe) -> Vec<String> {
+pub(super) fn notes(probe: &LiveProbe) -> Vec<Note> {
     let mut notes = vec![end(probe)];
     if probe.is_restored {
-        notes.push(format!("The limit is what it was: {}.", limit(probe.before_bytes)));
+        let text = format!("The limit is what it was: {}.", limit(probe.before_bytes));
+        notes.push(Note::Plain(text));
     } else if probe.end != LiveProbeEnd::Changed {
-        notes.push(format!(
-            "Warning: the limit in {} is {}, and was {}: look at it. `nbuf size --restore-limits` puts back one of the \
+        notes.push(Note::Warning(format!(
+            "the limit in {} is {}, and was {}: look at it. `nbuf size --restore-limits` puts back one of the \
              probe's.",
             probe.file,
             limit(probe.after_bytes),
             limit(probe.before_bytes)
-        ));
+        )));
     }
     if probe.steps.is_empty() {
         return notes;
     }
     let free = &probe.free;
-    notes.push(format!(
+    notes.push(Note::Plain(format!(
         "Before the first limit: {} fills a second, {:.1} % of the time waiting for memory, {:.1} % for I/O. Measured \
          fills are pages that came back after they had been evicted, with what the kernel read ahead of them. A service that waits reads less: expected is the prediction at the pace of \
          its calls under the limit.",
         rate(free.fills_per_second),
         free.memory_pressure * 100.0,
         free.io_pressure * 100.0
-    ));
-    notes.push(
+    )));
+    notes.push(Note::Plain(
         match probe.pressure_of {
             LivePressureOf::Group => "Pressure is the group's own.",
             LivePressureOf::Machine => {
@@ -127,7 +135,7 @@ pub(super) fn notes(probe: &LiveProbe) -> Vec<String> {
             }
         }
         .to_owned(),
-    );
+    ));
     notes
 }
 
@@ -161,7 +169,7 @@ mod tests {
         let shown = sheet(&probe()).draw(100);
         let row = shown.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(row.join(" "), "53.0 MiB 41.0 MiB 400 350 440 1.2 3.4 2.5");
-        assert!(notes(&probe())[1].contains("The limit is what it was: no limit"));
+        assert!(notes(&probe())[1].to_string().contains("The limit is what it was: no limit"));
     }
 
     #[test]
@@ -174,10 +182,10 @@ mod tests {
         };
         let notes = notes(&changed);
         assert!(
-            notes[0].contains("changed the limit to 64.0 MiB, which was left alone"),
+            notes[0].to_string().contains("changed the limit to 64.0 MiB, which was left alone"),
             "{notes:?}"
         );
         let refused = LiveProbe { end: LiveProbeEnd::Refused, ..changed };
-        assert!(super::notes(&refused)[1].contains("--restore-limits"));
+        assert!(super::notes(&refused)[1].to_string().contains("--restore-limits"));
     }
 }

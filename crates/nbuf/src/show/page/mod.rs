@@ -41,7 +41,7 @@ impl Mood {
     }
 
     /// Good where nothing is to be said against it.
-    pub(super) fn of(warnings: &[String]) -> Self {
+    pub(super) fn of<T>(warnings: &[T]) -> Self {
         if warnings.is_empty() { Self::Good } else { Self::Open }
     }
 }

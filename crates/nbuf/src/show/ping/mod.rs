@@ -57,8 +57,9 @@ pub(crate) fn table(document: &PingDocument, width: usize) -> String {
         wrap(&mut out, &text, width);
     }
     out.push('\n');
-    for text in notes(document).iter().chain(&document.warnings) {
-        wrap(&mut out, text, width);
+    let warnings = document.warnings.iter().map(ToString::to_string);
+    for text in notes(document).into_iter().chain(warnings) {
+        wrap(&mut out, &text, width);
     }
     out
 }

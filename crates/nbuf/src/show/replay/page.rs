@@ -41,7 +41,8 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
         sections.push(("By size".to_owned(), vec![Part::Chart(times), Part::Chart(shares)]));
     }
     let mut parts = vec![Part::Table(kinds(document))];
-    parts.extend(Part::notes(facts(document).iter().chain(&document.warnings).cloned()));
+    let warnings = document.warnings.iter().map(ToString::to_string);
+    parts.extend(Part::notes(facts(document).into_iter().chain(warnings)));
     sections.push((uppercased(&size(document, document.size_units)), parts));
     sections.extend(document.figures.as_ref().map(figures::sections).unwrap_or_default());
     Page {

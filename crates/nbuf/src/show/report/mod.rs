@@ -29,7 +29,6 @@ use time::time;
 
 pub(crate) use chart::picture;
 pub(crate) use compare::comparison;
-use notes::BY_READS;
 use readahead::readahead;
 use runs::verification;
 use samples::{medians, spread_of_fills, spread_of_seconds};

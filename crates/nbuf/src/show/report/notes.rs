@@ -5,15 +5,18 @@ use nbuf::experiment::result::{Meter, SizeReport, Verified};
 use super::super::text::count;
 
 /// What is compared where tracepoints are closed.
-pub(super) const BY_READS: &str = "measured: what the processes read from discs, by the \
+const BY_READS: &str = "measured: what the processes read from discs, by the \
     kernel's accounting, with directories and inodes";
+
+/// What the runs were measured by, if not by the kernel's count of fills.
+pub(super) fn meter(report: &SizeReport) -> Option<&'static str> {
+    let is_read = report.verify.iter().any(|run| run.meter == Meter::BytesRead);
+    is_read.then_some(BY_READS)
+}
 
 /// What a row cannot say.
 pub(super) fn notes(report: &SizeReport) -> Vec<String> {
     let mut notes = Vec::new();
-    if report.verify.iter().any(|run| run.meter == Meter::BytesRead) {
-        notes.push(BY_READS.to_owned());
-    }
     for run in &report.verify {
         let limit = run.limit_bytes.map_or("without a limit".into(), |limit| limit.to_string());
         notes.extend(cut_off(run));

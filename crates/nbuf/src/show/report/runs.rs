@@ -1,10 +1,10 @@
 //! The table of runs: as many of the meters as there is room for, and the rest in lines.
 
-use nbuf::experiment::result::{Meter, SizeReport, Verified};
+use nbuf::experiment::result::{SizeReport, Verified};
 
 use super::super::table::{Table, fits, number, text as words};
 use super::super::text::{grouped, wrap};
-use super::notes::notes;
+use super::notes::{meter, notes};
 use super::samples::{medians, spread_of_fills, spread_of_seconds};
 use super::time::estimate;
 use super::traffic::writes;
@@ -54,8 +54,8 @@ const ALL: Option<usize> = Some(METERS.len());
 
 /// The runs under limits, predicted next to measured.
 pub(super) fn verification(report: &SizeReport, width: usize) -> String {
-    let reads = report.verify.iter().any(|run| run.meter == Meter::BytesRead);
-    let what = if reads { "read from discs" } else { "filled" };
+    let meter = meter(report);
+    let what = if meter.is_some() { "read from discs" } else { "filled" };
     let mut text = format!("Verified: pages {what}{}\n", medians(report));
     if text.len() > width + 1 {
         text = text.replacen(", ", ",\n  ", 1);
@@ -75,9 +75,11 @@ pub(super) fn verification(report: &SizeReport, width: usize) -> String {
     beside.extend(meters(report, all, several));
     let beside = table(report, all, &beside);
     let has = |of: fn(&Room) -> bool| found.as_ref().is_some_and(|(room, _)| of(room));
+    let mut has_written = has(|room| room.written && room.meters.is_some());
     if several && !has(|room| room.meters.is_some()) && fits(&beside, width) {
         text.push('\n');
         text.push_str(&beside);
+        has_written = all.written;
     } else if several && found.is_some() && !has(|room| room.spreads) {
         for run in &report.verify {
             if let (Some(fills), Some(seconds)) = (spread_of_fills(run), spread_of_seconds(run)) {
@@ -85,12 +87,12 @@ pub(super) fn verification(report: &SizeReport, width: usize) -> String {
             }
         }
     }
-    if report.verify.iter().any(writes) && !text.contains("written") {
+    if report.verify.iter().any(writes) && !has_written {
         let written = |run: &Verified| format!("{} at {}", run.written_bytes, limit(run));
         let written: Vec<String> = report.verify.iter().map(written).collect();
         wrap(&mut text, &format!("written: {}", written.join(", ")), width);
     }
-    for note in notes(report) {
+    for note in meter.map(str::to_owned).into_iter().chain(notes(report)) {
         wrap(&mut text, &note, width);
     }
     text

@@ -147,7 +147,7 @@ pub(crate) fn table(document: &SweepDocument, width: usize) -> String {
         }
     }
     for warning in &document.warnings {
-        wrap(&mut out, warning, width);
+        wrap(&mut out, &warning.to_string(), width);
     }
     out
 }

@@ -30,7 +30,7 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         let parts = vec![Part::Text(sentence(&refused.why)), Part::Lines(refused.machine.clone())];
         sections.push((format!("nbuf {}", refused.nbuf), parts));
     }
-    let warnings = document.warnings.iter().map(|warning| sentence(warning));
+    let warnings = document.warnings.iter().map(|warning| sentence(&warning.to_string()));
     sections.push(("Warnings".to_owned(), warnings.map(Part::Note).collect()));
     Page {
         verb: "unix sweep",

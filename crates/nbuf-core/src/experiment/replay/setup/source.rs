@@ -9,8 +9,10 @@ use super::Config;
 use super::replaying::Replaying;
 use super::until::UntilOver;
 use super::workload::Outcome;
+use crate::experiment::left_out;
 use crate::experiment::notice::Notice;
 use crate::experiment::session::Session;
+use crate::experiment::warning::Warning;
 use crate::sys::input::comes_again;
 use crate::trace::request::{Op, Request, Unit};
 use crate::units::Nanos;
@@ -29,7 +31,7 @@ pub(in super::super) struct Trace {
     survey: Option<Survey>,
     /// A pipe, until it is read.
     once: Mutex<Option<Source>>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Trace {
@@ -57,7 +59,7 @@ impl Trace {
             session.reading(&source);
         }
         session.observer.stage_over();
-        trace.warnings = warnings_of(&source);
+        trace.warnings = left_out::warnings(&source);
         if survey.requests == 0 && !session.is_over() {
             return Err(Error::Empty { name: named(spec) });
         }
@@ -126,7 +128,7 @@ impl Trace {
         }
         let mut warnings = self.warnings.clone();
         if self.survey.is_none() {
-            warnings = warnings_of(&feed.source);
+            warnings = left_out::warnings(&feed.source);
         }
         if let Some(error) = feed.error {
             return Err(error);
@@ -221,11 +223,4 @@ fn source(
     let given = session.given.clone();
     let options = Options { format, problems_max, given, memory, ..Options::default() };
     Ok(Source::open_with(&spec.traces, &options, loading)?)
-}
-
-/// The warnings of what was read.
-fn warnings_of(source: &Source) -> Vec<String> {
-    let mut warnings = source.warnings().to_vec();
-    warnings.extend(source.left_out());
-    warnings
 }

@@ -11,6 +11,7 @@ use super::until::UntilOver;
 use super::users::Users;
 use crate::experiment::result::ReplayFigures;
 use crate::experiment::session::Session;
+use crate::experiment::warning::Warning;
 use crate::trace::request::Unit;
 
 /// What sends the requests.
@@ -29,7 +30,7 @@ pub(in super::super) struct Outcome {
     /// Whether a signal ended it.
     pub(in super::super) is_cut: bool,
     pub(in super::super) left_out: u64,
-    pub(in super::super) warnings: Vec<String>,
+    pub(in super::super) warnings: Vec<Warning>,
     /// The six figures, if they were measured.
     pub(in super::super) figures: Option<ReplayFigures>,
 }

@@ -16,5 +16,5 @@ pub enum Error {
     Log(#[from] io::Error),
     /// The command ran, but its log broke off: a full disc, most of all.
     #[error("the log broke off: {0}")]
-    Broken(io::Error),
+    Broken(#[source] io::Error),
 }

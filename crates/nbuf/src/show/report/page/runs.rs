@@ -1,15 +1,13 @@
 //! The runs that were made to prove it: predictions next to the kernel's counts.
 
-use nbuf::experiment::result::{Meter, SearchReport, SizeReport, Verified};
+use nbuf::experiment::result::{SearchReport, SizeReport, Verified};
 
 use super::super::super::page::{Part, sentence};
 use super::super::super::table::{Cell, Table, number, text as words};
 use super::super::super::text::grouped;
-use super::super::notes::notes;
+use super::super::notes::{meter, notes};
 use super::super::search::{goal, table as search_table};
-use super::super::{
-    BY_READS, band, estimate, limit, medians, spread_of_fills, spread_of_seconds, verdict,
-};
+use super::super::{band, estimate, limit, medians, spread_of_fills, spread_of_seconds, verdict};
 
 pub(super) fn section(report: &SizeReport) -> Vec<Part> {
     let searched = report.search.as_ref().map_or_else(Vec::new, searched);
@@ -27,11 +25,7 @@ pub(super) fn section(report: &SizeReport) -> Vec<Part> {
             medians.trim_start_matches(',')
         ),
     };
-    let count = if report.verify.iter().any(|run| run.meter == Meter::BytesRead) {
-        BY_READS
-    } else {
-        "the measured fills are the kernel's own count"
-    };
+    let count = meter(report).unwrap_or("the measured fills are the kernel's own count");
     let text = format!(
         "Each prediction was written down before the command ran again, from a cold cache, under a \
          real memory limit; {count}.{medians}"
@@ -51,8 +45,7 @@ pub(super) fn section(report: &SizeReport) -> Vec<Part> {
     ];
     let table = Table::new("Runs under memory limits", columns);
     let table = table.with(report.verify.iter().map(row));
-    let notes = notes(report).into_iter().filter(|note| note != BY_READS);
-    let notes = notes.map(|note| Part::Note(sentence(&note)));
+    let notes = notes(report).into_iter().map(|note| Part::Note(sentence(&note)));
     [Part::Text(text), Part::Table(table)].into_iter().chain(notes).chain(searched).collect()
 }
 
