@@ -79,6 +79,8 @@ pub(crate) mod start;
 pub(crate) mod stdio;
 #[cfg(feature = "system")]
 pub(crate) mod supervise;
+#[cfg(feature = "tokio")]
+pub(crate) mod task_wake;
 #[cfg(feature = "system")]
 pub(crate) mod thread;
 #[cfg(feature = "system")]

@@ -77,10 +77,8 @@ mod tests {
     #[test]
     fn a_document_keeps_the_words_of_its_warnings() {
         let error = KernelError::NoSymbol("bufaloc");
-        let warnings = vec![
-            Warning::Interrupted { nbuf: 3 },
-            Warning::UnknownKernel { nbuf: 6, error },
-        ];
+        let warnings =
+            vec![Warning::Interrupted { nbuf: 3 }, Warning::UnknownKernel { nbuf: 6, error }];
         let want = [
             "ended before nbuf 3 was done",
             "nbuf 6: the kernel has no symbol `bufaloc`: only discs are counted",

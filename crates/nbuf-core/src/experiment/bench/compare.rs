@@ -4,7 +4,8 @@
 //! only if two things hold. The processes of the two runs are of different ranks, with all rows
 //! together wrong in one run of twenty ([`holm`]); and by those ranks the rates differ by more than two
 //! runs of one program do, at the nearer end of the interval. Where one of the two holds it is unsure.
-//! Where the machine itself differed, as its reference jobs show, rates must differ by that much more.
+//! Where the machine itself differed, as its reference jobs show, rates must differ by that much more. Where a neighbour
+//! had a part of the core for most of a run, no row of it is firm: samples look clean between turns of the neighbour.
 //! How many rows are firm when a program is compared with itself is measured by `cargo xtask truth`
 //! (`docs/performance.md`). Not for documents of different machines: those differ, and why is not asked.
 
@@ -37,6 +38,10 @@ pub struct Compared {
 
 /// How often one comparison may have any false verdict.
 const LEVEL: f64 = 0.05;
+/// Loops in registers that take 3 % longer than the shortest had a neighbour on their core.
+const LOOP_ALONE: f64 = 0.97;
+/// The shortest loop, without the few that a change of the clock made shorter.
+const SHORTEST: f64 = 0.95;
 /// The percentile of reference jobs that a processor of their own gives, as samples that count have one.
 const ALONE: f64 = 0.9;
 
@@ -68,9 +73,10 @@ pub fn compare(a: &BenchDocument, b: &BenchDocument) -> Vec<Compared> {
     let is_same = |a: &BenchRow, b: &BenchRow| b.test == a.test && b.size_bytes == a.size_bytes;
     let pairs: Vec<(&BenchRow, &BenchRow)> =
         a.rows.iter().filter_map(|a| Some((a, b.rows.iter().find(|b| is_same(a, b))?))).collect();
-    let moved = moved(&a.reference, &b.reference).processor;
+    let Moved { processor: moved, is_shared, .. } = moved(&a.reference, &b.reference);
     let of = |machine: &BenchMachine| (machine.copy_bytes_per_second, machine.cache_bytes);
-    judge(&pairs, Runs::Two { moved, machines: [of(&a.machine), of(&b.machine)] })
+    let machines = [of(&a.machine), of(&b.machine)];
+    judge(&pairs, Runs::Two { moved, is_shared, machines })
 }
 
 /// By how much the machine itself differed between two runs.
@@ -82,6 +88,8 @@ pub struct Moved {
     /// The same of copies from memory. They change by 10 % between quiet runs, and most rows by 1 %, so
     /// no verdict depends on them.
     pub copies: f64,
+    /// Whether a neighbour used the core in most of one of the runs.
+    pub is_shared: bool,
 }
 
 /// Compares the reference jobs of two runs. Documents that are older than these jobs give 0.
@@ -90,7 +98,14 @@ pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
         percentile(a, part).zip(percentile(b, part)).map_or(0.0, |(a, b)| (b / a).ln().abs())
     };
     let processor = change(&a.calls, &b.calls, ALONE).max(change(&a.loops, &b.loops, ALONE));
-    Moved { processor, copies: change(&a.copies, &b.copies, 0.5) }
+    let is_shared = had_company(&a.loops) || had_company(&b.loops);
+    Moved { processor, copies: change(&a.copies, &b.copies, 0.5), is_shared }
+}
+
+/// Whether fewer than half of these loops had the core for themselves.
+fn had_company(loops: &[f64]) -> bool {
+    let alone = |fastest: f64| loops.iter().filter(|&&it| it >= fastest * LOOP_ALONE).count();
+    percentile(loops, SHORTEST).is_some_and(|fastest| alone(fastest) * 2 < loops.len())
 }
 
 /// Where the two rows of a pair come from.
@@ -103,6 +118,8 @@ pub(super) enum Runs {
     Two {
         /// What the processor did faster or slower in one of them.
         moved: f64,
+        /// Whether a neighbour used the core in most of one of them.
+        is_shared: bool,
         /// What each machine copies in its caches, in bytes a second, and the bytes of the last of them.
         machines: [(f64, u64); 2],
     },
@@ -114,12 +131,15 @@ pub(super) fn judge(pairs: &[(&BenchRow, &BenchRow)], runs: Runs) -> Vec<Compare
     let chances: Vec<f64> =
         pairs.iter().map(|(a, b)| ranks.chance(&a.process_rates, &b.process_rates)).collect();
     let firm = holm(&chances, LEVEL);
-    let is_clean = |row: &BenchRow| runs == Runs::One || row.trust != Trust::Contended;
+    let is_clean = |row: &BenchRow| match runs {
+        Runs::One => true,
+        Runs::Two { is_shared, .. } => !is_shared && row.trust != Trust::Contended,
+    };
     let rows = pairs.iter().zip(chances).zip(firm);
     rows.map(|((&(a, b), chance), is_of_other_ranks)| {
         let is_apart = match runs {
             Runs::One => are_outside(a, b),
-            Runs::Two { moved, machines } => {
+            Runs::Two { moved, machines, .. } => {
                 let bounds = [(a, machines[0]), (b, machines[1])].map(|(row, machine)| {
                     let did = Did {
                         path: &row.path,
@@ -227,7 +247,9 @@ mod tests {
         let (a, b) = (row("r", rates, 0.03), row("r", rates.map(|rate| rate * 1.06), 0.03));
         assert_eq!(judge(&[(&a, &b)], Runs::One)[0].verdict, "faster");
         assert_eq!(
-            judge(&[(&a, &b)], Runs::Two { moved: 0.0, machines: [(0.0, 0); 2] })[0].verdict,
+            judge(&[(&a, &b)], Runs::Two { moved: 0.0, is_shared: false, machines: [(0.0, 0); 2] })
+                [0]
+            .verdict,
             "unsure"
         );
         let wide = BenchRow { high: 110.0, ..a };
@@ -265,6 +287,27 @@ mod tests {
         };
         assert!(moved(&reference(60, 0), &reference(12, 48)).processor.abs() < 1e-9);
         assert!(moved(&reference(60, 0), &reference(0, 60)).processor > 0.2);
+    }
+
+    #[test]
+    fn where_a_neighbour_had_the_core_for_most_of_a_run_no_row_is_firm() {
+        let rates = [97.0, 98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
+        let check = |alone: usize, with_company: usize, want: &str| {
+            let of = |factor: f64, loops: Vec<f64>| BenchDocument {
+                reference: BenchReference { loops, ..BenchReference::default() },
+                ..document(vec![row("r", rates.map(|rate| rate * factor), 0.03)])
+            };
+            // A neighbour comes and goes.
+            let loops = [vec![1.0; alone], vec![0.8; with_company]].concat();
+            let (a, b) = (of(1.0, vec![1.0; 60]), of(0.7, loops));
+            let is_shared = moved(&a.reference, &b.reference).is_shared;
+            assert_eq!((compare(&a, &b)[0].verdict, is_shared), (want, want == "unsure"));
+        };
+        check(60, 0, "slower");
+        check(31, 29, "slower");
+        check(19, 41, "unsure");
+        // One that stays, and a slower clock, move the processor.
+        check(0, 60, "slower");
     }
 
     #[test]

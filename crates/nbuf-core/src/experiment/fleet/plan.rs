@@ -334,7 +334,8 @@ mod tests {
             assert_eq!(plan(&spec, &Session::new(&seen)).unwrap().tasks.len(), 2);
             let seen = seen.0.into_inner().unwrap();
             let stages = ["recognising (files)", PLANNING];
-            let want = stages.map(|stage| [0, 1, 2].map(|done: usize| (stage.to_owned(), done, 2_usize)));
+            let want =
+                stages.map(|stage| [0, 1, 2].map(|done: usize| (stage.to_owned(), done, 2_usize)));
             assert_eq!(seen, want.concat());
         }
     }

@@ -132,7 +132,7 @@ fn is_full(error: &(dyn StdError + 'static)) -> bool {
 
 /// The answer of the kernel in an error. A transparent error gives no source for the answer that it
 /// wraps, so the answer is taken out.
-fn answer(error: &(dyn StdError + 'static)) -> Option<&io::Error> {
+fn answer<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a io::Error> {
     match error.downcast_ref::<LogToTrace>() {
         Some(
             LogToTrace::Io(answer)

@@ -132,14 +132,12 @@ const OPTIONS: [(&str, With); 3] = [
 fn notes(a: &RunDocument, b: &RunDocument, has_no_parts: bool) -> Vec<Warning> {
     let sides = [(Which::A, a), (Which::B, b)];
     let parts = has_no_parts.then_some(RunWarning::PartsMissing);
-    let busy = sides.iter().filter_map(|&(which, of)| {
-        others(of).map(|share| RunWarning::OthersBusy { which, share })
-    });
+    let busy = sides
+        .iter()
+        .filter_map(|&(which, of)| others(of).map(|share| RunWarning::OthersBusy { which, share }));
     let own = sides.iter().flat_map(|&(which, of)| {
-        let note = move |note: &Warning| RunWarning::OfDocument {
-            which,
-            note: Box::new(note.clone()),
-        };
+        let note =
+            move |note: &Warning| RunWarning::OfDocument { which, note: Box::new(note.clone()) };
         of.notes.iter().map(note)
     });
     parts.into_iter().chain(busy).chain(own).map(Warning::Run).collect()

@@ -22,15 +22,16 @@
 //! ```
 
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 use super::{CachedFile, Done, Ticket};
+use crate::sys::task_wake::watched;
 
 /// A request has at most this many bytes, whatever the caller's buffer has.
 const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -42,21 +43,13 @@ const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// file, and moves the position by nothing.
 #[derive(Debug)]
 pub struct AsyncCachedFile {
-    file: AsyncFd<Woken>,
+    file: CachedFile,
+    /// A second descriptor of what wakes for the file.
+    wake: AsyncFd<OwnedFd>,
     under_way: Option<UnderWay>,
     /// Bytes at the position that a read brought and no caller took.
     ahead: Bytes,
     seek: Option<SeekFrom>,
-}
-
-/// Registers the descriptor that wakes, not the one of the file: that is always ready.
-#[derive(Debug)]
-struct Woken(CachedFile);
-
-impl AsRawFd for Woken {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.wake_fd().as_raw_fd()
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,41 +70,37 @@ impl AsyncCachedFile {
     ///
     /// # Errors
     ///
-    /// The kernel refuses the registration of its descriptor.
+    /// The kernel refuses one more descriptor, or to watch it.
     ///
     /// # Panics
     ///
     /// Outside a runtime of tokio with I/O enabled.
     pub fn new(file: CachedFile) -> io::Result<Self> {
-        let file = AsyncFd::with_interest(Woken(file), Interest::READABLE)?;
-        Ok(Self { file, under_way: None, ahead: Bytes::new(), seek: None })
+        let wake = watched(file.wake_fd().try_clone_to_owned()?)?;
+        Ok(Self { file, wake, under_way: None, ahead: Bytes::new(), seek: None })
     }
 
     /// The file, for its counts and its length.
     pub fn get_ref(&self) -> &CachedFile {
-        &self.file.get_ref().0
+        &self.file
     }
 
     /// Gives the file back. A request under way goes on; its error is lost: flush before.
     pub fn into_inner(self) -> CachedFile {
-        self.file.into_inner().0
-    }
-
-    fn inner(&mut self) -> &mut CachedFile {
-        &mut self.file.get_mut().0
+        self.file
     }
 
     /// The end of the request under way.
     fn poll_done(&mut self, cx: &mut Context<'_>, ticket: Ticket) -> Poll<io::Result<Done>> {
         loop {
-            while let Some(done) = self.inner().try_done() {
+            while let Some(done) = self.file.try_done() {
                 if done.ticket == ticket {
                     self.under_way = None;
                     return Poll::Ready(Ok(done));
                 }
             }
             // An answer that came before the look at the cache was taken there; a later one wakes again.
-            ready!(self.file.poll_read_ready_mut(cx))?.clear_ready();
+            ready!(self.wake.poll_read_ready_mut(cx))?.clear_ready();
         }
     }
 
@@ -125,7 +114,7 @@ impl AsyncCachedFile {
         }
         if let Some(to) = self.seek.take() {
             self.ahead = Bytes::new();
-            self.inner().seek(to)?;
+            self.file.seek(to)?;
         }
         Poll::Ready(Ok(()))
     }
@@ -154,15 +143,14 @@ impl AsyncRead for AsyncCachedFile {
                 Some(_) => ready!(this.poll_idle(cx))?,
                 None => {
                     let length = buffer.remaining().min(REQUEST_BYTES_MAX);
-                    let file = this.inner();
-                    let ticket = file.submit_read(vec![0; length], file.position);
+                    let ticket = this.file.submit_read(vec![0; length], this.file.position);
                     this.under_way = Some(UnderWay { ticket, what: What::Read });
                 }
             }
         }
         let taken = this.ahead.split_to(this.ahead.len().min(buffer.remaining()));
         buffer.put_slice(&taken);
-        this.inner().position += taken.len() as u64;
+        this.file.position += taken.len() as u64;
         Poll::Ready(Ok(()))
     }
 }
@@ -178,7 +166,7 @@ impl AsyncWrite for AsyncCachedFile {
         this.ahead = Bytes::new();
         let length = buffer.len().min(REQUEST_BYTES_MAX);
         if length > 0 {
-            let file = this.inner();
+            let file = &mut this.file;
             let ticket = file.submit_write(buffer[..length].to_vec(), file.position)?;
             file.position += length as u64;
             this.under_way = Some(UnderWay { ticket, what: What::Write });
@@ -190,7 +178,7 @@ impl AsyncWrite for AsyncCachedFile {
         let this = &mut *self;
         if !this.under_way.is_some_and(|it| it.what == What::Sync) {
             ready!(this.poll_idle(cx))?;
-            let ticket = this.inner().submit_sync();
+            let ticket = this.file.submit_sync();
             this.under_way = Some(UnderWay { ticket, what: What::Sync });
         }
         this.poll_idle(cx)
@@ -209,6 +197,6 @@ impl AsyncSeek for AsyncCachedFile {
 
     fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         ready!(self.poll_idle(cx))?;
-        Poll::Ready(Ok(self.inner().position))
+        Poll::Ready(Ok(self.file.position))
     }
 }

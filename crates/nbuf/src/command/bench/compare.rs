@@ -22,6 +22,7 @@ pub(super) fn run(a: &Path, b: &Path, is_json: bool) -> Result<u8> {
             "schema": "nbuf.bench-comparison/2",
             "processor_moved_percent": moved.processor.exp_m1() * 100.0,
             "copies_moved_percent": moved.copies.exp_m1() * 100.0,
+            "core_was_shared": moved.is_shared,
             "rows": rows,
         });
         print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;

@@ -16,6 +16,13 @@ fn machine(moved: &Moved) -> Vec<String> {
     let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     let (processor, copies) = (percent(moved.processor), percent(moved.copies));
     let mut notes = Vec::new();
+    if moved.is_shared {
+        notes.push(
+            "another program or virtual machine used the core in most of one of them, so no row is firm: measure \
+             again when the machine is quieter"
+                .to_owned(),
+        );
+    }
     if processor >= PROCESSOR_PERCENT {
         notes.push(format!(
             "the processor itself was {processor:.1} % faster or slower in one of them: rows in memory must \
@@ -75,7 +82,11 @@ mod tests {
 
     #[test]
     fn a_machine_that_differed_is_named() {
-        let of = |processor: f64, copies: f64| machine(&Moved { processor, copies }).join(" ");
+        let of = |processor: f64, copies: f64| {
+            machine(&Moved { processor, copies, is_shared: false }).join(" ")
+        };
+        let shared = machine(&Moved { is_shared: true, ..Moved::default() });
+        assert!(shared[0].contains("no row is firm"), "{shared:?}");
         assert_eq!(of(0.004, 0.15), "");
         assert!(of(0.05, 0.0).contains("the processor itself was 5.1 %"), "{}", of(0.05, 0.0));
         assert!(of(0.0, 0.3).contains("copies from memory were 35 %"), "{}", of(0.0, 0.3));

@@ -102,8 +102,8 @@ impl Programs {
         let looks = looks(&writer);
         let counts_lookups = looks.is_some();
         attached.extend(looks.into_iter().flatten());
-        let (links, late) = (attached, Vec::new());
-        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links, late })
+        let late = Vec::new();
+        Ok(Self { stream, ready, counters, lines, counts_lookups, marks, links: attached, late })
     }
 
     /// Looks at a task and at all that it makes, from now on.
