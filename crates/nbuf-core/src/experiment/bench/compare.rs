@@ -42,6 +42,7 @@ const LEVEL: f64 = 0.05;
 const LOOP_ALONE: f64 = 0.97;
 /// The shortest loop, without the few that a change of the clock made shorter.
 const SHORTEST: f64 = 0.95;
+const LOOPS_MIN: usize = 10;
 /// The percentile of reference jobs that a processor of their own gives, as samples that count have one.
 const ALONE: f64 = 0.9;
 
@@ -102,8 +103,11 @@ pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
     Moved { processor, copies: change(&a.copies, &b.copies, 0.5), is_shared }
 }
 
-/// Whether fewer than half of these loops had the core for themselves.
-fn had_company(loops: &[f64]) -> bool {
+/// Whether fewer than half of these loops had the core for themselves. Of a few loops nothing is said.
+pub(super) fn had_company(loops: &[f64]) -> bool {
+    if loops.len() < LOOPS_MIN {
+        return false;
+    }
     let alone = |fastest: f64| loops.iter().filter(|&&it| it >= fastest * LOOP_ALONE).count();
     percentile(loops, SHORTEST).is_some_and(|fastest| alone(fastest) * 2 < loops.len())
 }

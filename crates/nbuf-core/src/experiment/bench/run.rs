@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::child::QUIET_WAIT;
+use super::compare::had_company;
 use super::comparisons::Comparison;
 use super::measure::{Bench, Deadline};
 use super::plan::Plan;
@@ -258,6 +259,7 @@ fn warnings(document: &mut BenchDocument) {
         has_no_waits.then_some(BenchWarning::NoWaits),
         is_in_cache.then_some(BenchWarning::FilesInCache { cache_bytes }),
         (percent > 1.0).then_some(BenchWarning::Stolen { percent }),
+        had_company(&document.reference.loops).then_some(BenchWarning::SharedCore),
     ];
     document.warnings.extend(found.into_iter().flatten().map(Warning::Bench));
 }

@@ -30,6 +30,8 @@ pub enum BenchWarning {
         /// Percent of the time of the run.
         percent: f64,
     },
+    /// A neighbour used the core in most of the run.
+    SharedCore,
 }
 
 impl BenchWarning {
@@ -62,6 +64,10 @@ impl Display for BenchWarning {
             Self::Stolen { percent } => {
                 write!(f, "a hypervisor took {percent:.1} % of the time, which no sample can see")
             }
+            Self::SharedCore => f.write_str(
+                "another program or virtual machine used the core in most of the run: rates can be a fifth too low, so \
+                 measure again when the machine is quieter",
+            ),
         }
     }
 }

@@ -133,7 +133,7 @@ mod tests {
         let (users, commands) = (Some(2), Some(3));
         let traces = vec!["tools".into()];
         let disc = "modcomp-4138".to_owned();
-        let seen = reports(&Spec { traces, users, commands, disc, ..Spec::default() });
+        let seen = reports(&Spec { traces, disc, users, commands, ..Spec::default() });
         assert_eq!(seen, (0..=6).map(|done| (done, 6)).chain([(6, 6)]).collect::<Vec<_>>());
     }
 }
