@@ -75,7 +75,7 @@ pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
 pub use curve::{Curve, Point};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
-    ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
+    ObjectFacts, PointPrefetches, PolicyCurve, SampleFacts, TraceSummary,
 };
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
