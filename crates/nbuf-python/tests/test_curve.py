@@ -169,3 +169,11 @@ def test_costs_and_times_to_live_that_cannot_be(objects):
         nbuf.curve(table.assign(origin_ms=-1.0), sizes=["4KiB"], unit="object", cost="origin_ms")
     with pytest.raises(nbuf.Error, match="no time to live"):
         nbuf.curve(table, sizes=["4KiB"], ttl="soon")
+
+
+def test_prefetches_are_counted(native):
+    point = nbuf.curve(native, prefetch="next", sizes=[64]).points()[0]
+    counts = point.prefetch
+    assert counts["prefetches"] == counts["useful"] + counts["useless"] + counts["unused"] > 0
+    assert counts["device_reads"] == point.misses + counts["prefetches"]
+    assert nbuf.curve(native, sizes=[64]).points()[0].prefetch is None

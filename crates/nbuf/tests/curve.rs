@@ -4,6 +4,8 @@
 mod around;
 #[path = "curves/objects.rs"]
 mod objects;
+#[path = "curves/prefetch.rs"]
+mod prefetch;
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 

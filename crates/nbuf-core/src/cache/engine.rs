@@ -36,7 +36,7 @@ pub struct Accesses<'a> {
 
 impl Accesses<'_> {
     /// Where each request ends.
-    fn ends(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn ends(&self) -> impl Iterator<Item = usize> + '_ {
         let known = self.request_ends.unwrap_or_default().iter().map(|&end| end as usize);
         let each = if self.request_ends.is_some() { 0 } else { self.pages.len() };
         known.chain(1..=each)
@@ -58,10 +58,28 @@ pub struct Count {
     pub request_misses: u64,
 }
 
+/// What came of the pages that were prefetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prefetches {
+    /// Pages that were fetched before they were asked for.
+    pub fetched: u64,
+    /// Those that were used before they left.
+    pub useful: u64,
+    /// Those that left unused.
+    pub useless: u64,
+    /// Those that were there at the end, unused so far.
+    pub unused: u64,
+}
+
 /// Counts hits and misses of one policy at several sizes.
 pub trait Engine: Send {
     /// Takes the next batch.
     fn access(&mut self, accesses: &Accesses);
+
+    /// The same with the keys of the pages, for engines that add pages of their own.
+    fn access_keys(&mut self, accesses: &Accesses, _keys: &[u64]) {
+        self.access(accesses);
+    }
 
     /// How many sizes cost about as much as one. Processors that share fewer gain nothing.
     fn sizes_at_once(&self) -> usize {
@@ -70,6 +88,19 @@ pub trait Engine: Send {
 
     /// These pages exist no more; their next accesses miss.
     fn remove(&mut self, pages: &[u32]);
+
+    /// The same by the keys of the pages, ends included, for engines that add pages of their own.
+    fn remove_keys(&mut self, _first: u64, _last: u64) {}
+
+    /// Memory of the pages beyond the `distinct` ones of the trace, after this many more accesses, at the most.
+    fn bytes_beyond(&self, _distinct: u64, _accesses: u64) -> u64 {
+        0
+    }
+
+    /// What came of prefetching at each size, in the order of the sizes; empty where nothing is prefetched.
+    fn prefetches(&self) -> Vec<Prefetches> {
+        Vec::new()
+    }
 
     /// Forgets what was counted, and nothing of what the caches hold: they are warm now.
     fn start_counting(&mut self);

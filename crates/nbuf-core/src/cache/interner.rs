@@ -74,6 +74,12 @@ impl Interner {
         }
     }
 
+    /// The number of one key. Panics as [`Self::intern`] does.
+    pub(crate) fn one(&mut self, key: u64) -> u32 {
+        self.make_room(1);
+        self.number(key, place(key, self.entries.len()))
+    }
+
     /// The numbers of the keys in this range that have one, ends included; in no order.
     pub fn known(&self, first: u64, last: u64) -> Vec<u32> {
         let range = first..=last;
@@ -94,7 +100,7 @@ impl Interner {
     }
 
     /// The number of a key, if it has one.
-    fn find(&self, key: u64) -> Option<u32> {
+    pub(crate) fn find(&self, key: u64) -> Option<u32> {
         let mut at = place(key, self.entries.len());
         loop {
             let entry = self.entries[at];

@@ -19,6 +19,7 @@ pub mod layer;
 pub(crate) mod max_iv;
 pub(crate) mod objects;
 pub mod policy;
+pub(crate) mod prefetch;
 mod queue;
 mod table;
 

@@ -78,7 +78,7 @@ pub use course::CourseDocument;
 pub use curve::{Curve, Point};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
-    ObjectFacts, PolicyCurve, SampleFacts, TraceSummary,
+    ObjectFacts, PointPrefetches, PolicyCurve, SampleFacts, TraceSummary,
 };
 pub use distances::DistancesDocument;
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};

@@ -12,6 +12,7 @@ mod strips;
 mod support;
 
 use nbuf::cache::policy::{Access, NEVER, POLICIES};
+use nbuf::experiment::curve::PREFETCHERS;
 
 /// Values of parameters that a policy must survive.
 const TUNED: &[&str] = &[
@@ -104,6 +105,19 @@ fn the_document_has_a_line_for_each_policy() {
             let usually = parameter.text(parameter.default);
             let line = format!("| `{}:{name}` | {summary} | {usually} |\n", row.name);
             assert!(document.contains(&line), "docs/policies.md lacks {line}");
+        }
+    }
+}
+
+#[test]
+fn the_document_has_a_line_for_each_prefetcher() {
+    let document = include_str!("../../../../docs/curve.md");
+    for row in PREFETCHERS {
+        let line = format!("| `{}` | {} | {} |\n", row.name, row.summary, row.citation);
+        assert!(document.contains(&line), "docs/curve.md lacks {line}");
+        for (parameter, summary) in row.parameters {
+            let line = format!("| `{}:{parameter}` | {summary} |\n", row.name);
+            assert!(document.contains(&line), "docs/curve.md lacks {line}");
         }
     }
 }

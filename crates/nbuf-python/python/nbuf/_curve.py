@@ -42,6 +42,8 @@ class Point:
 
         #: What the misses cost, with `cost=`; else None.
         self.miss_cost: float | None = point.get("miss_cost")
+        #: What came of the prefetches, with `prefetch=`: `prefetches`, `useful`, `useless`, `unused`, `device_reads`.
+        self.prefetch: dict[str, int] | None = point.get("prefetch")
         asked, missed_bytes = point.get("bytes"), point.get("miss_bytes")
         #: The share of the bytes that hit; None where pages are counted and not objects.
         self.byte_hit_ratio: float | None = (
@@ -249,6 +251,7 @@ def curve(
     expired: str = "evict",
     admit: str | Sequence[str] | None = None,
     cost: str | None = None,
+    prefetch: str | None = None,
     target: str | None = None,
     memory: Size | None = None,
     seed: int = 0,
@@ -281,6 +284,7 @@ def curve(
         "expired": expired,
         "admissions": [] if admit is None else [admit] if isinstance(admit, str) else list(admit),
         "cost": cost,
+        "prefetch": prefetch,
         "writes": writes,
         "warmup": _warmup(warmup),
         "sample": sample if sample is None or isinstance(sample, str) else {"fixed": float(sample)},

@@ -10,6 +10,7 @@ mod facts;
 mod family;
 mod page;
 mod parts;
+mod prefetches;
 mod table;
 mod times;
 mod words;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cache::prefetch::Prefetching;
 use crate::experiment::objects::CannotWeigh;
 use crate::experiment::warning::CurveWarning;
 use crate::units::count;
@@ -143,6 +144,36 @@ pub enum Error {
     /// Pages have no such writes.
     #[error("--writes store is for caches of objects: add --unit object, or leave it out")]
     StoresPages,
+    /// Parts and samples of caches that prefetch.
+    #[error(
+        "--prefetch runs whole traces at each size, so --sample, --window and --by do not go with it: leave them \
+         out, or leave --prefetch out"
+    )]
+    PrefetchOfParts,
+    /// Objects have no next page.
+    #[error(
+        "--prefetch is for caches of pages, and these caches are of objects: leave --prefetch out, or take sizes in \
+         pages without the options of objects"
+    )]
+    PrefetchOfObjects,
+    /// Keys and whole requests have no next page.
+    #[error(
+        "--prefetch {prefetching} counts from page to page, and each access to {name} is to {what}: take --prefetch \
+         mithril, or leave --prefetch out"
+    )]
+    PrefetchOfKeys {
+        /// As it was asked for.
+        prefetching: Prefetching,
+        /// The trace.
+        name: String,
+        /// What is accessed.
+        what: &'static str,
+    },
+    /// The optimum has no rule for pages that come unasked.
+    #[error(
+        "opt has no rule for pages that are prefetched: leave opt out of --policy, or leave --prefetch out"
+    )]
+    OptPrefetches,
     /// The trace has one part only.
     #[error(
         "--by {by} cannot split {name}, because it names no {what} ({format}): take --by op, or leave \
@@ -204,6 +235,7 @@ impl Error {
                 | Self::SplitWithoutLru
                 | Self::CostOfFormat { .. }
                 | Self::PriceAndCost
+                | Self::PrefetchOfParts
         )
     }
 }

@@ -15,6 +15,7 @@ mod following;
 mod objects;
 mod parts;
 mod policies;
+mod prefetch;
 mod reading;
 mod sampled;
 mod spec;
@@ -25,6 +26,7 @@ pub use crate::cache::admission::{ADMISSIONS, Admission, AdmissionError, Admissi
 pub use crate::cache::allocator::{Allocator, AllocatorError};
 pub use crate::cache::objects::{Expired, ExpiredError};
 pub use crate::cache::policy::{Choice, ChoiceError, POLICIES, find as find_policy};
+pub use crate::cache::prefetch::{On, PREFETCHERS, PrefetchError, PrefetcherRow, Prefetching};
 pub use crate::workload::format::Parameters;
 pub use crate::workload::pages::{Whole, Writes};
 pub use error::Error;
@@ -59,6 +61,7 @@ struct Drawn {
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<CurveDocument, Error> {
     sampled::must_be_possible(spec)?;
     parts::must_be_possible(spec)?;
+    prefetch::must_be_possible(spec)?;
     if spec.cost.is_some() && matches!(spec.target, Some(Target::Price { .. })) {
         return Err(Error::PriceAndCost);
     }
@@ -78,6 +81,7 @@ fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
         return Err(Error::PagesOfKeys { name, format, option });
     }
     let is_objects = objects::are_asked_for(spec, &reading)?;
+    prefetch::must_fit(spec, &reading, is_objects)?;
     if spec.writes == Writes::Store && !is_objects {
         return Err(Error::StoresPages);
     }
@@ -101,7 +105,7 @@ fn draw(spec: &Spec, session: &Session<'_>) -> Result<CurveDocument, Error> {
 
 /// Counts every cell of the grid, in one reading or two.
 fn exact(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, Error> {
-    let policies = policies(spec);
+    let (policies, mut left_out) = prefetch::without_opt(spec, policies(spec))?;
     let mut grids = Vec::new();
     for page_bytes in pages(spec, reading) {
         let plan = Plan {
@@ -111,6 +115,7 @@ fn exact(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, E
             unit: reading.source.detected().unit,
             whole: spec.whole,
             writes: spec.writes,
+            prefetching: spec.prefetch,
             all_sizes: spec.all_sizes || spec.target.is_some(),
             every: spec.every,
             by: spec.by,
@@ -132,7 +137,6 @@ fn exact(spec: &Spec, reading: &mut Reading<'_>, warmup: u64) -> Result<Drawn, E
     for grid in &mut grids {
         again |= grid.again()?;
     }
-    let mut left_out = Vec::new();
     if again {
         reading.read(|requests, bound| take_within(&mut grids[..], requests, exactly, bound))?;
         let mut policies: Vec<_> = grids.iter_mut().flat_map(Grid::drop_unequal).collect();

@@ -16,11 +16,11 @@ pub fn all() -> Vec<Choice> {
 }
 
 /// The policies of the spec, each once, in the order in which they are first named. By default LRU,
-/// and the optimum next to it where the whole is looked at.
+/// and the optimum next to it where the whole is looked at and nothing is prefetched.
 pub(super) fn policies(spec: &Spec) -> Vec<Choice> {
     if spec.policies.is_empty() {
-        let split = spec.every.is_some() || spec.by.is_some();
-        let default = if split { &["lru"][..] } else { &["lru", "opt"] };
+        let is_alone = spec.every.is_some() || spec.by.is_some() || spec.prefetch.is_some();
+        let default = if is_alone { &["lru"][..] } else { &["lru", "opt"] };
         return default.iter().filter_map(|name| name.parse().ok()).collect();
     }
     let mut distinct: Vec<Choice> = Vec::new();

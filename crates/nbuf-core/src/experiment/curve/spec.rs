@@ -8,6 +8,7 @@ use crate::cache::admission::Admission;
 use crate::cache::allocator::Allocator;
 use crate::cache::objects::Expired;
 use crate::cache::policy::Choice;
+use crate::cache::prefetch::Prefetching;
 use crate::experiment::grid::{By, Every};
 use crate::experiment::objects::Ttl;
 use crate::experiment::target::Target;
@@ -53,6 +54,8 @@ pub struct Spec {
     pub admissions: Vec<Admission>,
     /// The column of a CSV that says what each miss costs; it asks for caches of objects.
     pub cost: Option<String>,
+    /// What the caches prefetch, if anything. Every policy then runs at each size.
+    pub prefetch: Option<Prefetching>,
     /// What writes do.
     pub writes: Writes,
     /// What fills the caches before anything is counted.
@@ -112,6 +115,7 @@ impl Default for Spec {
             expired: Expired::default(),
             admissions: Vec::new(),
             cost: None,
+            prefetch: None,
             writes: Writes::default(),
             warmup: None,
             sample: None,
@@ -140,6 +144,7 @@ mod tests {
             ttl = "trace,1h"
             expired = "free"
             admissions = ["threshold:bytes=64KiB", "tinylfu"]
+            prefetch = "next:pages=2"
             warmup = { millionths = 100000 }
             sample = { fixed = 0.01 }
             every = { requests = 1000 }

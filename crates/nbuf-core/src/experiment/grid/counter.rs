@@ -78,10 +78,15 @@ impl Counter {
     }
 
     /// The accesses of a step. What they are asked by is given where parts are counted, which needs the
-    /// requests at once.
-    pub(super) fn access(&mut self, accesses: &Accesses, asked: Option<Asked>) {
-        if asked.is_some() || !self.lends {
-            self.settle().access(accesses, asked);
+    /// requests at once. Their keys are given where caches prefetch: then no job is lent, as memory goes by the counts.
+    pub(super) fn access(
+        &mut self,
+        accesses: &Accesses,
+        asked: Option<Asked>,
+        keys: Option<&[u64]>,
+    ) {
+        if asked.is_some() || keys.is_some() || !self.lends {
+            self.settle().access(accesses, asked, keys);
             return;
         }
         let mut step = self.spare.pop().unwrap_or_default();
@@ -179,7 +184,7 @@ fn count(mut counting: Counting, mut steps: Vec<Numbered>) -> (Counting, Vec<Num
     for step in &mut steps {
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
         if !step.pages.is_empty() {
-            counting.access(&Accesses { pages: &step.pages, request_ends: ends }, None);
+            counting.access(&Accesses { pages: &step.pages, request_ends: ends }, None, None);
         }
         counting.remove(&step.gone);
         if take(&mut step.starts_counting) {

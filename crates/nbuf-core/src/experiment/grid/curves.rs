@@ -5,9 +5,11 @@ use super::part::Part;
 use super::stack::{By, Group, OPS, Stacked};
 use super::target::target;
 use super::{Grid, LRU};
-use crate::cache::engine::Count;
+use crate::cache::engine::{Count, Prefetches};
 use crate::experiment::hull::MissCurve;
-use crate::experiment::result::{CurveCorners, CurveGroup, CurvePoint, CurveWindow, PolicyCurve};
+use crate::experiment::result::{
+    CurveCorners, CurveGroup, CurvePoint, CurveWindow, PointPrefetches, PolicyCurve,
+};
 use crate::experiment::target::Target;
 use crate::meter::bins::edges;
 use crate::units::{Bytes, SizeListError, even};
@@ -69,6 +71,10 @@ impl Grid {
                 }
                 _ => counted(&cell.counts, distinct, self.plan.sizes.is_none()),
             };
+            if let Some(prefetching) = cell.prefetching {
+                curve.prefetch = Some(prefetching.to_string());
+                curve.points.iter_mut().zip(&cell.prefetches).for_each(add_prefetches);
+            }
             curve.policy = cell.choice.to_string();
             curve.page_bytes = self.plan.page_bytes;
             curve.distinct_pages = distinct;
@@ -81,6 +87,14 @@ impl Grid {
         }
         Ok(curves)
     }
+}
+
+/// What came of prefetching at a size.
+fn add_prefetches((point, prefetches): (&mut CurvePoint, &Prefetches)) {
+    let Prefetches { fetched, useful, useless, unused } = *prefetches;
+    let device_reads = point.misses + fetched;
+    point.prefetch =
+        Some(PointPrefetches { prefetches: fetched, useful, useless, unused, device_reads });
 }
 
 /// The curve of a policy that ran at these sizes.

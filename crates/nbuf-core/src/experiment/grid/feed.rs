@@ -45,10 +45,16 @@ impl Grid {
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
         let accesses = Accesses { pages: &self.numbers, request_ends: ends };
         let asked = self.has_parts().then_some(Asked { from: &step.from, requests });
-        self.counter.access(&accesses, asked);
+        let keys = self.plan.prefetching.map(|_| &step.keys[..]);
+        self.counter.access(&accesses, asked, keys);
     }
 
     fn remove(&mut self, range: KeyRange) {
+        if self.plan.prefetching.is_some() {
+            // Pages that were only prefetched have no number here.
+            self.counter.settle().remove_keys(range.first, range.last);
+            return;
+        }
         let pages = self.interner.known(range.first, range.last);
         if !pages.is_empty() {
             self.counter.remove(&pages);

@@ -6,6 +6,7 @@
 use super::{Grid, LRU, curves};
 use crate::cache::engine;
 use crate::cache::policy::Choice;
+use crate::cache::prefetch;
 use crate::trace::request::Request;
 use crate::workload::pages::{STEP_KEYS, Whole};
 use crate::workload::within::Growing;
@@ -64,6 +65,7 @@ impl Grid {
     /// Memory with this many pages more, one request of which has this many.
     fn bytes(&self, pages: u64, longest: u64, requests: u64) -> u64 {
         let distinct = self.distinct_pages().saturating_add(pages);
+        let accesses = longest;
         let longest = self.longest.max(longest).saturating_add(STEP_KEYS as u64);
         let parts = if self.has_parts() {
             let stack = self.counter.settled().stack.as_ref();
@@ -71,8 +73,17 @@ impl Grid {
         } else {
             0
         };
+        let beyond = match self.plan.prefetching {
+            // No job has the counts of caches that prefetch.
+            Some(_) => {
+                let counting = self.counter.settled();
+                counting.bytes_beyond(self.distinct_pages(), pages.max(accesses))
+            }
+            None => 0,
+        };
         let each = self.page_bytes.saturating_mul(distinct).saturating_add(self.least_bytes);
-        each.saturating_add(ACCESS_BYTES * longest + parts + self.pages.bytes(requests))
+        each.saturating_add(beyond)
+            .saturating_add(ACCESS_BYTES * longest + parts + self.pages.bytes(requests))
     }
 
     /// Memory that a distinct page takes in all, at the most: the larger of both readings, if there
@@ -93,12 +104,19 @@ impl Grid {
     /// Memory that all caches take before anything comes.
     pub(super) fn least_expected(&self) -> u64 {
         let each: u64 = self.plan.policies.iter().map(Choice::least_bytes).sum();
-        each.saturating_mul(self.sizes_at_most() as u64)
+        let tables = self.plan.prefetching.map_or(0, |prefetching| prefetching.least_bytes());
+        let tables = tables.saturating_mul(self.plan.policies.len() as u64);
+        each.saturating_add(tables).saturating_mul(self.sizes_at_most() as u64)
     }
 
     /// The same, before anything was read.
     pub(super) fn expected(&self) -> u64 {
         let sizes = self.sizes_at_most();
+        if let Some(prefetching) = self.plan.prefetching {
+            let rows = self.plan.policies.iter().map(Choice::row);
+            let each: u64 = rows.map(|row| prefetch::number_bytes(row, prefetching)).sum();
+            return NUMBER_BYTES + each.saturating_mul(sizes as u64);
+        }
         let counting = self.counter.settled();
         let stack = counting.stack.as_ref();
         let others = self.plan.policies.iter();

@@ -36,9 +36,10 @@ mod target;
 
 use crate::cache::interner::Interner;
 use crate::cache::policy::Choice;
+use crate::cache::prefetch::{self, Prefetching};
 use crate::trace::request::Unit;
 use crate::units::{PAGE_BYTES, SizeList, SizeListError};
-use crate::workload::pages::{Pages, Step, Tally, Whole, Writes};
+use crate::workload::pages::{self, Pages, Step, Tally, Whole, Writes};
 use counter::Counter;
 use counting::Cell;
 
@@ -50,6 +51,9 @@ pub use sampled::{sampled_curve, sampled_sizes};
 pub use stack::{By, Every, GROUPS_MAX};
 use stack::{Stack, Stacked};
 pub(in crate::experiment) use target::target;
+
+/// A prefetcher adds to the numbers of pages within the keys of the traces.
+const _: () = assert!(prefetch::PAGE_BITS == pages::PAGE_BITS);
 
 /// The policy that is exact at every size.
 const LRU: &str = "lru";
@@ -71,6 +75,8 @@ pub struct Plan {
     pub whole: Whole,
     /// What writes do.
     pub writes: Writes,
+    /// What the caches prefetch, if anything. Every policy then runs at each size.
+    pub prefetching: Option<Prefetching>,
     /// Whether LRU is wanted at all sizes, however few are shown.
     pub all_sizes: bool,
     /// Windows of time to be counted apart.
@@ -97,6 +103,7 @@ impl Default for Plan {
             unit: Unit::Bytes,
             whole: Whole::default(),
             writes: Writes::default(),
+            prefetching: None,
             all_sizes: false,
             every: None,
             by: None,
@@ -141,7 +148,8 @@ impl Grid {
     /// could tell, and there is none.
     pub fn new(plan: Plan) -> Result<Self, SizeListError> {
         let relative = plan.sizes.as_ref().is_some_and(SizeList::is_relative);
-        let cell = |&choice| Cell { choice, engines: Vec::new(), counts: Vec::new() };
+        let prefetching = plan.prefetching;
+        let cell = |&choice| Cell::new(choice, prefetching);
         let cells = plan.policies.iter().map(cell).collect();
         let mut grid = Self {
             pages: Pages::new(plan.unit, plan.page_bytes, plan.writes, plan.whole),
@@ -162,7 +170,8 @@ impl Grid {
             longest: 0,
             plan,
         };
-        let others = grid.plan.policies.iter().any(|choice| choice.row().name != LRU);
+        let is_stacked = |choice: &Choice| choice.row().name == LRU && prefetching.is_none();
+        let others = !grid.plan.policies.iter().all(is_stacked);
         if relative && others && !grid.plan.again {
             return Err(SizeListError::Once);
         }
@@ -172,7 +181,7 @@ impl Grid {
             _ => None,
         };
         let few = given.as_ref().is_some_and(|sizes| sizes.len() <= FEW_SIZES);
-        if grid.plan.policies.iter().any(|choice| choice.row().name == LRU) && (split || !few) {
+        if grid.plan.policies.iter().any(is_stacked) && (split || !few) {
             let several = grid.plan.unit == Unit::Bytes && grid.plan.whole == Whole::No;
             let known = given.as_deref().unwrap_or_default();
             let stack = Stack::new(several, known, grid.plan.every, grid.plan.by);

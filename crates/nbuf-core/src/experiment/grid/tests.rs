@@ -1,5 +1,7 @@
 //! Tests of the grid against caches that are run one by one, and against its input.
 
+mod prefetch;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -16,6 +18,7 @@ fn plan(policies: &str, sizes: Option<&str>) -> Plan {
         unit: Unit::Bytes,
         whole: Whole::No,
         writes: Writes::Allocate,
+        prefetching: None,
         all_sizes: false,
         every: None,
         by: None,

@@ -82,6 +82,9 @@ pub struct PolicyCurve {
     /// pages are bytes, and an access is a request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub objects: Option<ObjectFacts>,
+    /// How the caches prefetched, as `--prefetch` has it; absent without it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prefetch: Option<String>,
     /// How the keys were sampled, if they were.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<SampleFacts>,
@@ -145,6 +148,25 @@ pub struct CurvePoint {
     /// What the misses cost.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub miss_cost: Option<f64>,
+    /// What came of prefetching; absent without it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prefetch: Option<PointPrefetches>,
+}
+
+/// What came of the pages that a cache prefetched: `prefetches` are `useful`, `useless` and `unused` together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct PointPrefetches {
+    /// Pages that were fetched before they were asked for.
+    pub prefetches: u64,
+    /// Those that were used before they left. The first use is a hit.
+    pub useful: u64,
+    /// Those that left unused.
+    pub useless: u64,
+    /// Those that were in the cache at the end, unused so far.
+    pub unused: u64,
+    /// Pages that were read from the device: misses and prefetches.
+    pub device_reads: u64,
 }
 
 impl CurvePoint {

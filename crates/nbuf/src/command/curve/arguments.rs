@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use nbuf::experiment::curve::{
-    Admission, Allocator, Expired, Parameters, Rate, Spec, Ttl, Warmup, Whole, Writes, all_policies,
+    Admission, Allocator, Expired, Parameters, Prefetching, Rate, Spec, Ttl, Warmup, Whole, Writes,
+    all_policies,
 };
 use nbuf::experiment::grid::{By, Every};
 use nbuf::experiment::target::Target;
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<Parameters>,
 
-    /// Policies, or `all`; parameters as v1:busy=3, see --help-policies [default: lru,opt; lru with --window and --by]
+    /// Policies, or `all`; parameters as v1:busy=3, see --help-policies [default: lru,opt; lru with --window, --by, --prefetch]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
         value_parser = POLICY)]
     pub(super) policy: Vec<Asked>,
@@ -76,6 +77,11 @@ pub(crate) struct Args {
     /// The column of a CSV that says what a miss costs: a latency, money; caches are then of objects
     #[arg(long, value_name = "COLUMN")]
     pub(super) cost: Option<String>,
+
+    /// Pages to fetch before they are asked for: next:pages=1, stride, amp or mithril, see --help-policies;
+    /// each policy then runs at each size
+    #[arg(long, value_name = "HOW")]
+    pub(super) prefetch: Option<Prefetching>,
 
     #[command(flatten)]
     pub(super) list: List,
@@ -148,7 +154,7 @@ pub(crate) struct Args {
 /// What is listed instead of curves.
 #[derive(Debug, clap::Args)]
 pub(super) struct List {
-    /// List all policies and admissions with their parameters
+    /// List all policies, admissions and prefetchers with their parameters
     #[arg(long, exclusive = true)]
     pub(super) help_policies: bool,
 }
@@ -214,6 +220,7 @@ impl Args {
             expired: self.expired,
             admissions: self.admit.clone(),
             cost: self.cost.clone(),
+            prefetch: self.prefetch,
             writes: self.writes.into(),
             warmup: self.warmup,
             sample: self.sample,
@@ -246,6 +253,7 @@ Examples:
   nbuf curve --from arc --page 512 --size 1000,10000 OLTP.lis
   nbuf curve --size 64MiB..4GiB --overhead 56 --policy lru,gdsf objects.oracleGeneral.zst
   nbuf curve --size 4MiB..1GiB --allocator redis:key=24 --policy redis:samples=10,lru objects.csv
+  nbuf curve --policy lru,arc --prefetch amp --size 1%..50% blocks.csv.gz
   nbuf curve --window 1h --by file --html curve.html blocks.csv.gz
   nbuf curve --warmup 10% --policy lru,arc trace.csv.zst
   nbuf curve --target hit=0.95 --json trace.parquet > curve.json

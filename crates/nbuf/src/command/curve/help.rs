@@ -1,6 +1,6 @@
-//! What `nbuf curve --help-policies` prints: every policy and every admission, with what can be set.
+//! What `nbuf curve --help-policies` prints: every policy, admission and prefetcher, with what can be set.
 
-use nbuf::experiment::curve::{ADMISSIONS, POLICIES};
+use nbuf::experiment::curve::{ADMISSIONS, POLICIES, PREFETCHERS};
 
 use crate::show::text::{wrap, wrap_behind};
 
@@ -21,6 +21,15 @@ pub(super) fn policies(width: usize) -> String {
     heading(&mut out, "Admissions over objects (--admit), with their usual values:", width);
     for row in ADMISSIONS {
         wrap(&mut out, &format!("{}: {} ({})", row.text, row.summary, row.citation), width);
+    }
+    out.push('\n');
+    heading(&mut out, "Prefetchers of pages (--prefetch), with their usual values:", width);
+    for row in PREFETCHERS {
+        wrap(&mut out, &format!("{}: {} ({})", row.name, row.summary, row.citation), width);
+        for (parameter, summary) in row.parameters {
+            let line = format!("{}:{parameter}: {summary}", row.name);
+            wrap_behind(&mut out, &line, width, ["   ", "     "]);
+        }
     }
     out
 }

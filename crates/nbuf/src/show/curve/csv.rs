@@ -4,13 +4,15 @@
 //! their policy; `part` says which they are and `name` which of them: a window has the time of its
 //! first request in nanoseconds. Objects with sizes have three more fields: the bytes of their requests, of
 //! the misses, and of misses that no policy is below. With `--cost`, all accesses
-//! and the misses have their costs at the end. A name keeps to its line: what would act on a terminal is `?`.
+//! and the misses have their costs at the end. With `--prefetch`, five fields at the end count the prefetches: all, the
+//! useful, the useless, those unused at the end, and all reads of the device. A name keeps to its line: what would act on a terminal is `?`.
 
 use std::fmt::Write as _;
 
 use nbuf::experiment::result::{CurveDocument, CurvePoint, PolicyCurve};
 
 use super::super::text::field;
+use super::prefetches;
 
 const HEADER: &str = "policy,page_bytes,pages,cache_bytes,accesses,misses,requests,request_misses,\
                       misses_low,misses_high,part,name";
@@ -21,7 +23,9 @@ pub(crate) fn csv(document: &CurveDocument) -> String {
     let has_costs = has_costs(document);
     let mut out =
         String::from(HEADER) + if has_objects { ",bytes,miss_bytes,miss_bytes_low" } else { "" };
-    out.push_str(if has_costs { ",cost,miss_cost\n" } else { "\n" });
+    out.push_str(if has_costs { ",cost,miss_cost" } else { "" });
+    out.push_str(prefetches::header(document));
+    out.push('\n');
     for curve in &document.curves {
         for point in &curve.points {
             row(&mut out, curve, point, "", "");
@@ -29,6 +33,7 @@ pub(crate) fn csv(document: &CurveDocument) -> String {
                 let cost = |cost: Option<f64>| cost.map_or(String::new(), |cost| cost.to_string());
                 let _ = write!(out, ",{},{}", cost(point.cost), cost(point.miss_cost));
             }
+            out.push_str(&prefetches::fields(document, point));
             out.push('\n');
         }
         for window in &curve.windows {

@@ -10,6 +10,7 @@ use nbuf::units::Bytes;
 use super::super::scale::round_size;
 use super::super::text::{count, grouped, listed};
 use super::family::{Family, policy_name};
+use super::prefetches;
 use super::words::{Unit, percent, round_percent, time};
 
 /// The files, as a title has room for them.
@@ -237,5 +238,6 @@ pub(super) fn lines(document: &CurveDocument, family: Option<&Family<'_>>) -> Ve
     lines.extend(family.and_then(|family| inconstant(family.main())));
     lines.extend(family.and_then(|family| expiry(family.main())));
     lines.extend(family.and_then(|family| admission(family.main())));
+    lines.extend(document.curves.first().and_then(prefetches::fact));
     lines
 }

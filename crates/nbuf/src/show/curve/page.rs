@@ -12,10 +12,10 @@ use super::family::{
 use super::parts::{accesses, hits, knee, share, windows_title};
 use super::table::byte_hits;
 use super::words::{Unit, percent};
-use super::{chart, facts, times};
+use super::{chart, facts, prefetches, times};
 
 /// What the words of the page mean.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     ("hit", "an access to a page that the cache has kept"),
     ("miss", "an access to a page that the cache does not have, the first to it among them"),
     (
@@ -36,6 +36,10 @@ const WORDS: [(&str, &str); 9] = [
     (
         "95 % band",
         "the range of the hits of all keys, as far as the sample of them can tell, nineteen times of twenty",
+    ),
+    (
+        "useful, useless",
+        "pages that the cache fetched before they were asked for, and that were used, or left unused",
     ),
     ("*", "the most hits of a row, the optimum aside"),
 ];
@@ -155,7 +159,10 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
     columns.extend(has_requests.then(|| number("requests, %")));
     let is_objects = family.unit.is_objects;
     columns.extend(is_objects.then(|| number("bytes, %")));
-    columns.extend(["misses", "floor", "knee", "ceiling"].map(number));
+    columns.push(number("misses"));
+    let has_prefetches = at_size.iter().any(|(_, point)| point.prefetch.is_some());
+    columns.extend(has_prefetches.then(prefetches::columns).into_iter().flatten());
+    columns.extend(["floor", "knee", "ceiling"].map(number));
     Table::new(title, columns).with(at_size.into_iter().map(|(curve, point)| {
         let bound = if is_opt(curve) { ", the bound" } else { "" };
         let mut row = vec![policy_name(curve) + bound, percent(point.hit_ratio())];
@@ -164,6 +171,7 @@ fn policies(family: &Family<'_>, pages: u64, title: String) -> Table {
         }
         row.extend(is_objects.then(|| byte_hits(point)));
         row.push(grouped(point.misses));
+        row.extend(has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten());
         row.extend(three(curve, family.unit));
         row
     }))
@@ -214,6 +222,8 @@ fn trace(document: &CurveDocument, families: &[Family<'_>]) -> Vec<(&'static str
         ("requests", facts::requests(trace)),
     ];
     rows.extend(facts::warmup(trace).map(|warmup| ("warm-up", warmup)));
+    let fact = document.curves.first().and_then(prefetches::fact);
+    rows.extend(fact.map(|fact| ("prefetches", fact)));
     let left_out = facts::left_out(trace);
     rows.extend(left_out.map(|text| ("left out", text.replacen("left out: ", "", 1))));
     rows.push(("accesses", accesses.join("\n")));

@@ -1,8 +1,8 @@
 //! Documents to show in tests.
 
 use nbuf::experiment::result::{
-    CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PolicyCurve,
-    SampleFacts, TraceSummary,
+    CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow, PointPrefetches,
+    PolicyCurve, SampleFacts, TraceSummary,
 };
 
 use super::super::scale::whole;
@@ -111,6 +111,26 @@ pub(super) fn many() -> CurveDocument {
     document.warnings = vec![
         "lirs was left out: it would need 12 GiB at these sizes, and 8 GiB are allowed".into(),
     ];
+    document
+}
+
+/// Two policies whose caches prefetch.
+pub(super) fn prefetched() -> CurveDocument {
+    let mut document = many();
+    document.warnings.clear();
+    document.curves.retain(|curve| matches!(&*curve.policy, "lru" | "arc"));
+    for curve in &mut document.curves {
+        curve.prefetch = Some("amp:pages=2:most=256:trigger=0".to_owned());
+        curve.target = None;
+        for point in &mut curve.points {
+            let useful = (point.accesses - point.misses) / 2;
+            let useless = 9_000_000 / point.pages;
+            let (unused, prefetches) = (12, useful + useless + 12);
+            let device_reads = point.misses + prefetches;
+            point.prefetch =
+                Some(PointPrefetches { prefetches, useful, useless, unused, device_reads });
+        }
+    }
     document
 }
 

@@ -17,6 +17,7 @@ use super::family::{
     Family, at, band, band_name, families, is_floor_at_most, is_opt, policy_name, requests_differ,
 };
 use super::parts::{groups, windows};
+use super::prefetches;
 use super::words::{Unit, percent, three_digits};
 
 /// Width from which a table with policies side by side shows a size in pages too.
@@ -109,6 +110,8 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
     columns.extend(unit.is_objects.then(|| number("missed").rank(2)));
     let has_costs = has_costs(curve);
     columns.extend(has_costs.then(|| number("cost")));
+    let has_prefetches = curve.prefetch.is_some();
+    columns.extend(has_prefetches.then(prefetches::columns).into_iter().flatten());
     Table::new(policy_name(curve), columns).with(curve.points.iter().map(|point| {
         let mut row = Vec::new();
         row.extend((!unit.is_objects).then(|| grouped(point.pages)));
@@ -120,6 +123,7 @@ fn alone(curve: &PolicyCurve, unit: Unit) -> Table {
         row.push(grouped(point.misses));
         row.extend(unit.is_objects.then(|| missed(point)));
         row.extend(has_costs.then(|| cost(point)));
+        row.extend(has_prefetches.then(|| prefetches::cells(point)).into_iter().flatten());
         row
     }))
 }
@@ -159,7 +163,9 @@ fn together(family: &Family<'_>, width: usize) -> Table {
     columns.extend(family.curves.iter().flat_map(|curve| {
         let bytes = unit.is_objects.then(|| number("bytes"));
         let cost = has_costs(curve).then(|| number("cost"));
-        std::iter::once(number(policy_name(curve) + " ")).chain(bytes).chain(cost)
+        let prefetches = curve.prefetch.as_ref().map(|_| prefetches::columns());
+        let prefetches = prefetches.into_iter().flatten();
+        std::iter::once(number(policy_name(curve) + " ")).chain(bytes).chain(cost).chain(prefetches)
     }));
     Table::new(caption(family), columns).with(family.sizes().into_iter().map(|pages| {
         let mut row: Vec<Cell> = Vec::new();
@@ -178,6 +184,10 @@ fn together(family: &Family<'_>, width: usize) -> Table {
             }));
             row.extend(unit.is_objects.then(|| point.map_or(String::new(), byte_hits).into()));
             row.extend(has_costs(curve).then(|| point.map_or(String::new(), cost).into()));
+            if curve.prefetch.is_some() {
+                let cells = point.map(prefetches::cells).unwrap_or_default();
+                row.extend(cells.map(Cell::from));
+            }
         }
         row
     }))
@@ -202,7 +212,8 @@ fn caption(family: &Family<'_>) -> String {
             "Hits in % of requests, and of their bytes{costs}; * the most of a row{aside}"
         );
     }
-    format!("Hits in % of accesses; * the most of a row{aside}")
+    let prefetches = prefetches::caption(family);
+    format!("Hits in % of accesses{prefetches}; * the most of a row{aside}")
 }
 
 /// The same on a terminal, in as many blocks as it takes.

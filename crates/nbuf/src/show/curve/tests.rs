@@ -1,6 +1,7 @@
 //! What is shown of curves, as people and programs see it.
 
 mod plots;
+mod prefetches;
 mod tables;
 
 use console::measure_text_width as width_of;
