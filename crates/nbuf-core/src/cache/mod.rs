@@ -21,5 +21,6 @@ pub(crate) mod objects;
 pub mod policy;
 mod queue;
 mod table;
+pub(crate) mod tiered;
 
 pub use keyed::{Cache, Eviction, Stats};
