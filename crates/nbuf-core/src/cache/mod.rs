@@ -22,5 +22,6 @@ pub mod policy;
 pub(crate) mod prefetch;
 mod queue;
 mod table;
+pub(crate) mod tiered;
 
 pub use keyed::{Cache, Eviction, Stats};

@@ -17,6 +17,7 @@ mod guest;
 mod paths;
 mod probe;
 mod serve;
+mod tier;
 mod words;
 
 use std::error::Error;
@@ -36,6 +37,7 @@ pub use guest::GuestNotice;
 pub use paths::PathNotice;
 pub use probe::ProbeNotice;
 pub use serve::{ServeNotice, StateNotice};
+pub use tier::TierNotice;
 
 /// Something that happened.
 #[derive(Debug)]

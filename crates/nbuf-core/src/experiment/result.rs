@@ -46,6 +46,7 @@ mod serve_need;
 mod serve_readahead;
 mod serve_since;
 mod serve_sum;
+mod serve_tier;
 mod shape;
 mod shape_policies;
 mod size;
@@ -118,6 +119,7 @@ pub use serve_bypass::ServeBypass;
 pub use serve_costs::{ServeCosts, ServeWork};
 pub use serve_need::{ServeAnswer, ServeNeed, ServeNeedSize, ServeNeeds};
 pub use serve_readahead::ServeReadahead;
+pub use serve_tier::ServeTier;
 pub use shape::{
     ShapeAbsent, ShapeBin, ShapeCeiling, ShapeHeat, ShapeHeatRow, ShapeHistogram, ShapeLoop,
     ShapePopularity, ShapeRank, ShapeRuns, ShapeSeries, ShapeSizes, ShapeZipf, TraceShape,

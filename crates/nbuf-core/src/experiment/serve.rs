@@ -18,6 +18,7 @@ mod describe;
 mod error;
 mod export;
 mod keep;
+mod kept;
 mod limits;
 mod need;
 mod open;
@@ -25,6 +26,7 @@ mod readahead;
 mod ready;
 mod spec;
 pub(crate) mod state;
+mod tier;
 mod tls;
 mod trust;
 mod watch;
@@ -44,6 +46,7 @@ pub use need::{NeedSpec, need};
 pub use readahead::{Readahead, ReadaheadError};
 pub use spec::Spec;
 pub use state::{ListError, StateError, StateErrorKind};
+pub use tier::TierSpec;
 pub use tls::{TlsError, TlsErrorKind, TlsSpec};
 pub use trust::TrustSpec;
 pub use watch::{WatchSpec, watch};
@@ -98,7 +101,7 @@ pub fn run_with(
     // Before any thread starts, so that none of them takes a signal.
     session.cancellation.listen().map_err(Error::Signals)?;
     let clock = Stopwatch::start();
-    let (offers, mut state) = open::all(spec, clock, session.observer)?;
+    let (offers, mut kept) = open::all(spec, clock, session.observer)?;
     let mut listen = spec.listen.clone();
     if listen.is_empty() && addresses.is_empty() {
         listen.push(Address::Unix(nbd::default_socket(&spec.discs()).map_err(Error::Place)?));
@@ -121,11 +124,9 @@ pub fn run_with(
     let addresses = server.addresses().map_err(ServerError::Wait)?;
     let serving = Serving { addresses, control, sizes_bytes: sizes_bytes.clone() };
     // What could go wrong before leaves the list alone, and what goes wrong now puts it back.
-    let replaced = state.as_mut().and_then(|state| state.begin(session.observer));
+    let replaced = kept.begin(&mut server, session.observer)?;
     if let Err(error) = session.observer.interim(Interim::Serving(&serving)) {
-        if let Some(state) = &mut state {
-            state.put_back(replaced);
-        }
+        kept.put_back(replaced);
         return Err(Error::Observer(error));
     }
     if spec.takes_sockets {
@@ -136,11 +137,8 @@ pub fn run_with(
     let mut keep = keep::Keep { spec, sizes_bytes, session, reread, credentials: None, ends: 0 };
     let drained = server.run(wake, &mut keep)?;
     let document = describe(spec, &keep.sizes_bytes, &server.snapshot());
-    if let Some(state) = &mut state {
-        let is_clean = drained.error.is_none() && drained.owed_bytes == 0;
-        let orders = is_clean.then(|| server.eviction_orders());
-        state.end(&spec.exports, orders, session.observer);
-    }
+    let is_clean = drained.error.is_none() && drained.owed_bytes == 0;
+    kept.end(&spec.exports, &mut server, is_clean, session.observer);
     Ok(ServeDocument { error: drained.error, owed_bytes: drained.owed_bytes, ..document })
 }
 

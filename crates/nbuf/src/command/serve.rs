@@ -2,6 +2,7 @@
 
 mod ask;
 mod metrics;
+mod settings;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,8 +12,7 @@ use nbuf::experiment::document;
 use nbuf::experiment::notice::causes;
 use nbuf::experiment::result::ServeDocument;
 use nbuf::experiment::serve::{
-    self, BackendSpec, Bypass, Choice, Config, ExportConfig, NamedDisc, Readahead, Reread, Serving,
-    Spec, Writes,
+    self, BackendSpec, Bypass, Choice, NamedDisc, Readahead, Reread, Serving, Spec, Writes,
 };
 use nbuf::experiment::session::Interim;
 use nbuf::units::{Bytes, Size};
@@ -42,6 +42,7 @@ use crate::show::terminal::Terminal;
   nbuf serve --disc nbds://disc.example.com/db --size 1GiB --disc-tls-ca ca.pem
   nbuf serve --disc file:disc.img --size 1GiB --metrics 9464
   nbuf serve --export db=file:db.img --export logs=file:logs.img --size 256MiB
+  nbuf serve --disc nbd:unix:slow.sock --size 256MiB --tier /ssd/disc.tier --tier-size 4GiB
   nbuf serve --config disc.toml
   nbuf serve --config disc.toml --check-config
   nbuf serve stats /run/disc.sock           # what it has done so far
@@ -132,6 +133,18 @@ pub(crate) struct Args {
     /// Keep in this file which pages the cache holds when the server ends, and have them back at the next start
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+
+    /// Keep blocks of the disc in this file too, on a quicker disc; the next start has them again
+    #[arg(long, value_name = "FILE")]
+    tier: Option<PathBuf>,
+
+    /// The room that the file of --tier takes, such as 4GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    tier_size: Option<Size>,
+
+    /// Keep the blocks of --tier for a device or a backend server too: promise that nothing else writes to it
+    #[arg(long)]
+    tier_trust: bool,
 
     /// What to evict; see docs/policies.md [default: s3-fifo]
     #[arg(long, value_name = "POLICY")]
@@ -255,45 +268,4 @@ fn tell(document: &ServeDocument, json: bool) -> Result<()> {
         return print(document::write(document)?.as_bytes());
     }
     print(shown::summary(document, Terminal::of_output().width).as_bytes())
-}
-
-impl Args {
-    /// What the options say, and where they are silent the file.
-    fn settings(&self) -> Result<Spec, serve::Error> {
-        let file = self.config.as_deref().map(Config::read).transpose()?;
-        let spec = self.flags().over(file.unwrap_or_default()).spec()?;
-        Ok(Spec { takes_sockets: true, ..spec })
-    }
-
-    fn flags(&self) -> Config {
-        Config {
-            disc: self.disc.clone(),
-            size: self.size,
-            write: self.write,
-            socket: self.socket.clone(),
-            control: self.control.clone(),
-            listen: Some(self.listen.clone()).filter(|listen| !listen.is_empty()),
-            allow_anyone: self.allow_anyone.then_some(true),
-            tls_cert: self.tls_cert.clone(),
-            tls_key: self.tls_key.clone(),
-            tls_ca: self.tls_ca.clone(),
-            tls_unix: self.tls_unix.then_some(true),
-            disc_tls_ca: self.disc_tls_ca.clone(),
-            disc_tls_cert: self.disc_tls_cert.clone(),
-            disc_tls_key: self.disc_tls_key.clone(),
-            state: self.state.clone(),
-            policy: self.policy,
-            read_only: self.read_only.then_some(true),
-            readahead: self.readahead,
-            bypass: self.bypass,
-            page: self.page,
-            threads: self.threads,
-            clients: self.clients,
-            client_timeout: self.client_timeout,
-            spin: self.spin,
-            metrics: self.metrics,
-            name: self.name.clone(),
-            export: self.export.iter().cloned().map(ExportConfig::from).collect(),
-        }
-    }
 }

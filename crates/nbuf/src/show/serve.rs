@@ -9,8 +9,8 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
-use nbuf::experiment::result::{ServeBypass, ServeDocument, ServeReadahead};
-use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TlsSpec};
+use nbuf::experiment::result::{ServeBypass, ServeDocument, ServeReadahead, ServeTier};
+use nbuf::experiment::serve::{Address, ExportSpec, Serving, Spec, TierSpec, TlsSpec};
 use nbuf::units::{Bytes, count};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 
@@ -26,7 +26,8 @@ pub(crate) fn serving(spec: &Spec, serving: &Serving) -> String {
     let mut text = String::new();
     for (export, &size_bytes) in spec.exports.iter().zip(&serving.sizes_bytes) {
         let of = format!(" of {}", Bytes(size_bytes));
-        let _ = writeln!(text, "serving {}", through(export, &of));
+        let behind = spec.tier.as_ref().map_or_else(String::new, behind);
+        let _ = writeln!(text, "serving {}{behind}", through(export, &of));
     }
     let is_alone = spec.exports.len() == 1;
     for address in &serving.addresses {
@@ -96,12 +97,18 @@ fn through(export: &ExportSpec, of: &str) -> String {
     format!("{name}{disc}{of} through a cache of {size}: {policy}, write {writes}")
 }
 
+/// The tier between them.
+fn behind(tier: &TierSpec) -> String {
+    format!(", and a tier of {} at {}", tier.size, tier.path.display())
+}
+
 /// What a server would do.
 pub(crate) fn checked(spec: &Spec, discs_bytes: &[Option<u64>]) -> String {
     let of = |bytes: &Option<u64>| bytes.map_or_else(String::new, |n| format!(" of {}", Bytes(n)));
+    let behind = spec.tier.as_ref().map_or_else(String::new, behind);
     let discs = spec.exports.iter().zip(discs_bytes);
     let all: Vec<String> = discs.map(|(export, bytes)| through(export, &of(bytes))).collect();
-    format!("right: would serve {}\n", all.join("; "))
+    format!("right: would serve {}{behind}\n", all.join("; "))
 }
 
 /// What a server has done, and each of its exports.
@@ -178,6 +185,9 @@ fn one(document: &ServeDocument, width: usize) -> String {
             d.disc_errors
         ),
     );
+    if let Some(t) = &d.tier {
+        line("tier", tier(t));
+    }
     let b = &d.bypass;
     if b.mode == "auto" || b.reads > 0 {
         line("bypass", bypass(b));
@@ -191,6 +201,20 @@ fn one(document: &ServeDocument, width: usize) -> String {
     }
     line("clients", format!("{} of {} since the start", d.clients, d.clients_ever));
     text
+}
+
+/// What the second tier did.
+fn tier(t: &ServeTier) -> String {
+    let room = format!("{} of {} used", Bytes(t.used_bytes), Bytes(t.size_bytes));
+    let state = t.lost.as_ref().map_or(room, |why| format!("not used any more ({})", clean(why)));
+    let errors = count(t.errors, "error", "errors");
+    format!(
+        "{state}, {} of {} reads hit, {} read behind it, {} filled, {errors}",
+        t.read_hits,
+        t.reads,
+        Bytes(t.disc_read_bytes),
+        Bytes(t.fill_bytes)
+    )
 }
 
 /// Whether the cache is aside, and what went past it.
@@ -229,6 +253,7 @@ mod tests {
             name: name.to_owned(),
             disc: "file:/somewhere/a/disc.img".to_owned(),
             hit_ratio: Some(0.5),
+            tier: Some(ServeTier { lost: Some("a reason".to_owned()), ..ServeTier::default() }),
             ..ServeDocument::default()
         };
         let exports = vec![export("one"), export("another-one")];

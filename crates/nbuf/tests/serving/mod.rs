@@ -13,6 +13,7 @@ mod measured;
 mod operations;
 mod probes;
 mod state;
+mod tier;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};

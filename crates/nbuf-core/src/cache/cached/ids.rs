@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use super::super::queue::Queues;
 
 /// No frame, or no read under way.
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::cache) const NONE: u32 = u32::MAX;
 /// A read that has no number yet.
-pub(super) const STARTING: u32 = u32::MAX - 1;
+pub(in crate::cache) const STARTING: u32 = u32::MAX - 1;
 
 /// Why a known page is not in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Absence {
+pub(in crate::cache) enum Absence {
     /// It was never in the cache, as far as is known.
     #[default]
     New,
@@ -31,7 +31,7 @@ pub(super) enum Absence {
 
 /// What is known of a page.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(in crate::cache) struct Slot {
     /// Its number on the disc.
     pub page: u64,
     /// Its frame, or [`NONE`].
@@ -44,7 +44,7 @@ pub(super) struct Slot {
 
 /// The known pages.
 #[derive(Debug)]
-pub(super) struct Ids {
+pub(in crate::cache) struct Ids {
     by_page: HashMap<u64, u32>,
     slots: Vec<Slot>,
     /// Pages with neither a frame nor a read under way, in the order in which they came to be so.
@@ -65,7 +65,7 @@ const GONE: u32 = 0;
 impl Ids {
     /// An empty table of at most this many pages, unless more have frames or reads under way. The disc has
     /// `disc_pages`.
-    pub(super) fn new(most: u32, disc_pages: u64) -> Self {
+    pub(in crate::cache) fn new(most: u32, disc_pages: u64) -> Self {
         let place_pages = disc_pages.div_ceil(PLACES_MAX).max(1);
         let places = usize::try_from(disc_pages.div_ceil(place_pages)).unwrap_or(0).max(1);
         Self {
@@ -79,19 +79,19 @@ impl Ids {
     }
 
     /// Pages with a frame by place, and the pages of a place.
-    pub(super) fn places(&self) -> (&[u32], u64) {
+    pub(in crate::cache) fn places(&self) -> (&[u32], u64) {
         (&self.places, self.place_pages)
     }
 
     /// The number of a page that is known.
     #[inline]
-    pub(super) fn find(&self, page: u64) -> Option<u32> {
+    pub(in crate::cache) fn find(&self, page: u64) -> Option<u32> {
         self.by_page.get(&page).copied()
     }
 
     /// The number of a page, and whether another page lost that number for it.
     #[inline]
-    pub(super) fn number(&mut self, page: u64) -> (u32, bool) {
+    pub(in crate::cache) fn number(&mut self, page: u64) -> (u32, bool) {
         if let Some(id) = self.find(page) {
             if self.gone.contains(id) {
                 self.gone.move_to_front(GONE, id);
@@ -116,12 +116,12 @@ impl Ids {
 
     /// What is known of a page.
     #[inline]
-    pub(super) fn slot(&self, id: u32) -> &Slot {
+    pub(in crate::cache) fn slot(&self, id: u32) -> &Slot {
         &self.slots[id as usize]
     }
 
     /// Gives a page its frame, or takes it away for a reason.
-    pub(super) fn set_frame(&mut self, id: u32, frame: Result<u32, Absence>) {
+    pub(in crate::cache) fn set_frame(&mut self, id: u32, frame: Result<u32, Absence>) {
         let slot = &mut self.slots[id as usize];
         let before = slot.frame != NONE;
         match frame {
@@ -137,18 +137,18 @@ impl Ids {
     }
 
     /// Notes why a page did not come in.
-    pub(super) fn set_absence(&mut self, id: u32, absence: Absence) {
+    pub(in crate::cache) fn set_absence(&mut self, id: u32, absence: Absence) {
         self.slots[id as usize].absence = absence;
     }
 
     /// Notes the read that brings a page, or that it ended.
-    pub(super) fn set_flight(&mut self, id: u32, flight: u32) {
+    pub(in crate::cache) fn set_flight(&mut self, id: u32, flight: u32) {
         self.slots[id as usize].flight = flight;
         self.settle(id);
     }
 
     /// The known pages in this range, ends included.
-    pub(super) fn within(&self, first: u64, last: u64) -> Vec<u32> {
+    pub(in crate::cache) fn within(&self, first: u64, last: u64) -> Vec<u32> {
         if last - first < self.slots.len() as u64 {
             return (first..=last).filter_map(|page| self.find(page)).collect();
         }

@@ -24,18 +24,18 @@ mod decisions;
 mod direct;
 mod flush;
 mod frames;
-mod ids;
+pub(super) mod ids;
 mod inspect;
 mod landed;
 mod others;
 mod read;
 mod renew;
 mod settings;
-mod slab;
+pub(super) mod slab;
 mod streams;
 #[cfg(test)]
 mod tests;
-mod warm;
+pub(super) mod warm;
 mod write;
 
 pub(crate) use costs::{Clock, Measured, Work};

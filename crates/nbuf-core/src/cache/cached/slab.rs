@@ -2,7 +2,7 @@
 
 /// A set of values, each by its number.
 #[derive(Debug)]
-pub(super) struct Slab<T> {
+pub(in crate::cache) struct Slab<T> {
     values: Vec<Option<T>>,
     free: Vec<u32>,
 }
@@ -15,7 +15,7 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Keeps a value and returns its number.
-    pub(super) fn insert(&mut self, value: T) -> u32 {
+    pub(in crate::cache) fn insert(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.values[number as usize] = Some(value);
             return number;
@@ -25,34 +25,34 @@ impl<T> Slab<T> {
     }
 
     /// The value of this number, if there is one.
-    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+    pub(in crate::cache) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.values.get_mut(number as usize)?.as_mut()
     }
 
     /// The value of this number, if there is one.
-    pub(super) fn get(&self, number: u32) -> Option<&T> {
+    pub(in crate::cache) fn get(&self, number: u32) -> Option<&T> {
         self.values.get(number as usize)?.as_ref()
     }
 
     /// Takes a value out.
-    pub(super) fn take(&mut self, number: u32) -> Option<T> {
+    pub(in crate::cache) fn take(&mut self, number: u32) -> Option<T> {
         let value = self.values.get_mut(number as usize)?.take()?;
         self.free.push(number);
         Some(value)
     }
 
     /// How many values there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::cache) fn len(&self) -> usize {
         self.values.len() - self.free.len()
     }
 
     /// All values.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(in crate::cache) fn iter(&self) -> impl Iterator<Item = &T> {
         self.values.iter().flatten()
     }
 
     /// All values, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub(in crate::cache) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.values.iter_mut().flatten()
     }
 }

@@ -11,6 +11,7 @@ mod others;
 mod rules;
 mod same;
 mod scripted;
+mod tiered;
 mod warm;
 mod work;
 

@@ -29,40 +29,52 @@ pub(super) struct Warming {
     failed: u32,
 }
 
+/// The resident ones of all numbers that a policy of this capacity may have seen, in the order in which it would evict
+/// them. For the end, as [`Cached::eviction_order`] says.
+pub(in crate::cache) fn order<P: AnyPolicy + ?Sized>(
+    policy: &mut P,
+    known: &[u32],
+    is_resident: impl Fn(u32) -> bool,
+    capacity: u32,
+) -> Vec<u32> {
+    let mut left: Vec<bool> = vec![false; known.iter().max().map_or(0, |&id| id as usize + 1)];
+    let resident = known.iter().filter(|&&id| is_resident(id));
+    resident.for_each(|&id| left[id as usize] = true);
+    let first = u32::try_from(left.len()).unwrap_or(u32::MAX);
+    let mut order = Vec::new();
+    // It chooses only where it is full: strangers fill it up first.
+    let mut stranger = first;
+    for _ in 0..=capacity {
+        let mut choose = |id: u32| {
+            if let Some(is_left) = left.get_mut(id as usize)
+                && std::mem::take(is_left)
+            {
+                order.push(id);
+            }
+            false
+        };
+        let access = Access::to(stranger);
+        if policy.fill(access, Cause::Readahead, &mut choose) == Outcome::Bypassed {
+            break;
+        }
+        stranger += 1;
+    }
+    (first..=stranger).for_each(|id| _ = policy.remove(id));
+    // Pages that the policy did not choose at all, as one that takes samples.
+    let rest = (0..).zip(&left).filter(|&(_, &is_left)| is_left);
+    order.extend(rest.map(|(id, _)| id));
+    order
+}
+
 impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
     /// The pages in the cache, in the order in which the policy would evict them. The answer is the policy's own: it is
     /// offered a page, and all that it chooses may not go. It may take second chances from pages then, as an eviction does;
     /// so this is for the end.
     pub fn eviction_order(&mut self) -> Vec<u64> {
         let known = self.ids.within(0, u64::MAX);
-        let resident = known.iter().filter(|&&id| self.ids.slot(id).frame != NONE);
-        let mut left: Vec<bool> = vec![false; known.iter().max().map_or(0, |&id| id as usize + 1)];
-        resident.for_each(|&id| left[id as usize] = true);
-        let first = u32::try_from(left.len()).unwrap_or(u32::MAX);
-        let mut order = Vec::new();
-        // It chooses only where it is full: strangers fill it up first.
-        let mut stranger = first;
-        for _ in 0..=self.settings.pages {
-            let mut choose = |id: u32| {
-                if let Some(is_left) = left.get_mut(id as usize)
-                    && std::mem::take(is_left)
-                {
-                    order.push(self.ids.slot(id).page);
-                }
-                false
-            };
-            let access = Access::to(stranger);
-            if self.decider.policy.fill(access, Cause::Readahead, &mut choose) == Outcome::Bypassed
-            {
-                break;
-            }
-            stranger += 1;
-        }
-        (first..=stranger).for_each(|id| _ = self.decider.policy.remove(id));
-        // Pages that the policy did not choose at all, as one that takes samples.
-        let rest = (0..).zip(&left).filter(|&(_, &is_left)| is_left);
-        order.extend(rest.map(|(id, _)| self.ids.slot(id).page));
-        order
+        let is_resident = |id: u32| self.ids.slot(id).frame != NONE;
+        let ids = order(&mut *self.decider.policy, &known, is_resident, self.settings.pages);
+        ids.into_iter().map(|id| self.ids.slot(id).page).collect()
     }
 
     /// Gives pages their places in an empty cache, the first one to be evicted first; as many of the last ones as it

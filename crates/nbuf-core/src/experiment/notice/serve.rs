@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::causes;
+use super::tier::{self, TierNotice};
 use crate::units::count;
 
 /// Something of `serve` that is good to know.
@@ -81,6 +82,13 @@ pub enum ServeNotice<'a> {
         /// What it is.
         what: &'a StateNotice,
     },
+    /// Something of the file of a second tier.
+    Tier {
+        /// The file.
+        file: &'a Path,
+        /// What it is.
+        what: &'a TierNotice,
+    },
 }
 
 /// What became of a file that keeps what caches held.
@@ -149,6 +157,7 @@ impl Display for ServeNotice<'_> {
                 "{threads} threads read and write without the page cache, as io_uring is refused ({error}); permit io_uring_setup to save them"
             ),
             Self::State { file, export, what } => state(f, file, export, what),
+            Self::Tier { file, what } => tier::words(f, file, what),
             Self::Refused(why) => write!(f, "config: nothing changed: {why}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReplayFigures, ServeBypass, ServeCosts, ServeReadahead};
+use super::{ReplayFigures, ServeBypass, ServeCosts, ServeReadahead, ServeTier};
 
 /// The document of `nbuf serve --json` at its end, and of `nbuf serve stats --json` at any time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct ServeDocument {
     /// Whether the cache stepped aside.
     #[serde(default)]
     pub bypass: ServeBypass,
+    /// The second tier, if there is one. `disc_reads` and the times of the disc are of both together then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<ServeTier>,
     /// Figures as a replay has them, with periods of a second. A cache that runs has no hash lists.
     #[serde(default)]
     pub figures: Option<ReplayFigures>,

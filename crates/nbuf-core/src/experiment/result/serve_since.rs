@@ -27,6 +27,10 @@ impl ServeDocument {
             costs: self.costs.since(&was.costs, read_hits),
             bypass: self.bypass.since(&was.bypass),
             readahead: self.readahead.since(&was.readahead),
+            tier: self.tier.as_ref().map(|tier| {
+                let was = was.tier.clone().unwrap_or_default();
+                tier.since(&was)
+            }),
             evictions: less(|d| d.evictions),
             writes: less(|d| d.writes),
             write_bytes: less(|d| d.write_bytes),

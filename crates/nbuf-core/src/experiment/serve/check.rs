@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use super::state::State;
+use super::tier::TierFile;
 use super::{Address, BackendSpec, Error, ExportSpec, RemotePlace, Spec, TlsSpec, TrustSpec};
 use crate::path::nbd;
 
@@ -22,6 +23,7 @@ pub fn check(spec: &Spec) -> Result<Vec<Option<u64>>, Error> {
     spec.tls.as_ref().map(TlsSpec::load).transpose()?;
     spec.trust.as_ref().map(TrustSpec::load).transpose()?;
     spec.state.as_deref().map(State::check).transpose()?;
+    spec.tier.as_ref().map(|tier| TierFile::check(&tier.path)).transpose()?;
     let sizes = spec.exports.iter().map(|export| look(&export.disc)).collect();
     are_distinct(&spec.exports)?;
     sizes

@@ -18,8 +18,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Address, BackendSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TlsSpec,
-    TrustSpec, Writes,
+    Address, BackendSpec, Bypass, Choice, Error, ExportSpec, NamedDisc, Readahead, Spec, TierSpec,
+    TlsSpec, TrustSpec, Writes,
 };
 use crate::sys::input;
 use crate::units::{Bytes, Nanos, Size, as_text};
@@ -74,6 +74,12 @@ pub struct Config {
     pub disc_tls_key: Option<PathBuf>,
     /// Where it is kept for the next start what caches held.
     pub state: Option<PathBuf>,
+    /// A file that is a second tier.
+    pub tier: Option<PathBuf>,
+    /// Its size, in bytes.
+    pub tier_size: Option<Size>,
+    /// Whether a disc that shows no changes counts as unchanged.
+    pub tier_trust: Option<bool>,
     /// What to evict.
     pub policy: Option<Choice>,
     /// Whether writes are refused.
@@ -167,7 +173,7 @@ impl Config {
     fn within(mut self, folder: &Path) -> Self {
         let tls = [&mut self.tls_cert, &mut self.tls_key, &mut self.tls_ca];
         let trust = [&mut self.disc_tls_ca, &mut self.disc_tls_cert, &mut self.disc_tls_key];
-        let others = [&mut self.socket, &mut self.control, &mut self.state];
+        let others = [&mut self.socket, &mut self.control, &mut self.state, &mut self.tier];
         for path in others.into_iter().chain(tls).chain(trust).flatten() {
             *path = folder.join(&*path);
         }
@@ -201,6 +207,9 @@ impl Config {
             disc_tls_cert: self.disc_tls_cert.or(other.disc_tls_cert),
             disc_tls_key: self.disc_tls_key.or(other.disc_tls_key),
             state: self.state.or(other.state),
+            tier: self.tier.or(other.tier),
+            tier_size: self.tier_size.or(other.tier_size),
+            tier_trust: self.tier_trust.or(other.tier_trust),
             policy: self.policy.or(other.policy),
             read_only: self.read_only.or(other.read_only),
             readahead: self.readahead.or(other.readahead),
@@ -218,7 +227,7 @@ impl Config {
     /// The server that this describes.
     pub fn spec(self) -> Result<Spec, Error> {
         let exports = self.exports()?;
-        let (tls, trust) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?);
+        let (tls, trust, tier) = (TlsSpec::of(&self)?, TrustSpec::of(&self)?, TierSpec::of(&self)?);
         let absolute =
             |path: PathBuf| std::path::absolute(&path).map_err(|error| Error::Path { path, error });
         let socket = self.socket.map(absolute).transpose()?.map(Address::Unix);
@@ -239,6 +248,7 @@ impl Config {
             tls,
             trust,
             state: self.state.map(absolute).transpose()?,
+            tier,
             threads: within("threads", self.threads, default.threads, THREADS_MAX)?,
             clients_max: within("clients", self.clients, default.clients_max, CLIENTS_MAX)?,
             client_timeout: Nanos(1_000_000_000 * seconds as u64),
@@ -344,6 +354,18 @@ mod tests {
                 "no disc-tls-ca is given:",
             ),
             ("disc = 'nbd://h/e'\nsize = '1MiB'\ndisc-tls-ca = 'c'", "no disc is reached by TLS"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntier = 't'", "no tier-size is given:"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntier-size = '1GiB'", "no tier is given:"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntier-trust = true", "no tier is given:"),
+            ("disc = 'file:a'\nsize = '1MiB'\ntier = 't'\ntier-size = '9%'", "is in bytes"),
+            (
+                "disc = 'file:a'\nsize = '1MiB'\ntier = 't'\ntier-size = '1KiB'",
+                "less than 1 MiB or more than 16 TiB",
+            ),
+            (
+                "size = '1MiB'\ntier = 't'\ntier-size = '1GiB'\n[[export]]\nname = 'a'\ndisc = 'file:a'\n[[export]]\nname = 'b'\ndisc = 'file:b'",
+                "a tier is for one disc, and 2 are given",
+            ),
             ("size = '1MiB'\n[[export]]\nname = ''\ndisc = 'file:b'", "is no name"),
             ("size = '1MiB'\n[[export]]\nname = 'a'", "no disc is given:"),
         ] {

@@ -1,20 +1,24 @@
 //! The document of a server: what was asked, and what was counted.
 
-use super::{ExportSpec, Spec};
+use super::{ExportSpec, Spec, TierSpec};
 use crate::cache::cached::{Measured, OtherSize, Work};
 use crate::experiment::replay::rate_steps;
 use crate::experiment::result::{
     FigureTracks, ReplayFigures, ServeBypass, ServeCosts, ServeDocument, ServeMisses,
-    ServeReadahead, ServeSize, ServeWork,
+    ServeReadahead, ServeSize, ServeTier, ServeWork,
 };
 use crate::experiment::watch::times;
-use crate::path::nbd::{Snapshot, Snapshots};
+use crate::path::nbd::{Snapshot, Snapshots, TierSnapshot};
 
 pub(super) fn describe(spec: &Spec, sizes_bytes: &[u64], server: &Snapshots) -> ServeDocument {
     let discs = spec.exports.iter().zip(sizes_bytes).zip(&server.discs);
     let mut exports: Vec<ServeDocument> =
         discs.map(|((export, &size_bytes), seen)| of(export, size_bytes, seen)).collect();
     let (clients, clients_ever) = (server.clients, server.clients_ever);
+    if let (Some(file), Some(export)) = (&spec.tier, exports.first_mut()) {
+        let seen = server.discs.first().and_then(|seen| seen.tier.as_ref());
+        export.tier = seen.map(|seen| tier(file, seen));
+    }
     let one = if exports.len() == 1 { exports.pop() } else { None };
     let document = one.unwrap_or_else(|| ServeDocument::sum(exports));
     ServeDocument { clients, clients_ever, ..document }
@@ -72,6 +76,7 @@ fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocumen
             reads: counts.past_reads,
             read_bytes: counts.past_read_bytes,
         },
+        tier: None,
         figures: Some(figures(snapshot, page_bytes)),
         evictions: counts.evictions,
         writes: counts.writes,
@@ -87,6 +92,26 @@ fn of(export: &ExportSpec, size_bytes: u64, snapshot: &Snapshot) -> ServeDocumen
         disc_errors: counts.disc_errors,
         exports: Vec::new(),
         error: None,
+    }
+}
+
+fn tier(spec: &TierSpec, seen: &TierSnapshot) -> ServeTier {
+    let counts = seen.counts;
+    ServeTier {
+        file: spec.path.display().to_string(),
+        size_bytes: seen.size_bytes,
+        used_bytes: seen.used_bytes,
+        lost: seen.lost.clone(),
+        reads: counts.reads,
+        read_hits: counts.hits,
+        hit_bytes: counts.hit_bytes,
+        disc_reads: counts.backing_reads,
+        disc_read_bytes: counts.backing_read_bytes,
+        fills: counts.fills,
+        fill_bytes: counts.fill_bytes,
+        fills_skipped: counts.skipped,
+        evictions: counts.evictions,
+        errors: counts.errors,
     }
 }
 

@@ -49,6 +49,17 @@ pub enum Error {
     /// The file that keeps what caches held.
     #[error(transparent)]
     State(StateError),
+    /// The file of the second tier.
+    #[error(transparent)]
+    Tier(StateError),
+    /// The size of the second tier.
+    #[error("a tier of {0} is less than 1 MiB or more than 16 TiB: give another --tier-size")]
+    TierSize(Bytes),
+    /// A second tier and several discs.
+    #[error(
+        "a tier is for one disc, and {0} are given: serve each disc by a server of its own, or leave out --tier"
+    )]
+    TierOfSeveral(usize),
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -158,6 +169,8 @@ impl Error {
                 | Self::SameName(_)
                 | Self::Both
                 | Self::NothingSecure
+                | Self::TierSize(_)
+                | Self::TierOfSeveral(_)
                 | Self::OutOfRange { .. }
                 | Self::Config(_)
         )

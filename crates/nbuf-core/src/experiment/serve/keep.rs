@@ -1,7 +1,7 @@
 //! What a running server asks: its document, signals, and the file that SIGHUP has it read again.
 
 use super::{Error, ExportSpec, Readahead, Spec, TlsSpec, describe::describe};
-use crate::experiment::notice::{Notice, ServeNotice};
+use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
 use crate::experiment::session::Session;
 use crate::path::nbd::{Change, Credentials, Keeper, Signalled, Snapshots};
 use crate::units::Bytes;
@@ -45,6 +45,12 @@ impl Keeper for Keep<'_, '_> {
         let exports = &self.spec.exports;
         let export = if exports.len() > 1 { &exports[disc].name } else { "" };
         self.notice(ServeNotice::Stepped { export, is_aside });
+    }
+
+    fn tier_lost(&mut self, _: usize, why: &str) {
+        let Some(tier) = &self.spec.tier else { return };
+        let what = TierNotice::Lost(why.to_owned());
+        self.notice(ServeNotice::Tier { file: &tier.path, what: &what });
     }
 
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>) {
@@ -173,6 +179,7 @@ fn fixed(ours: &Spec, other: &Spec) -> Vec<&'static str> {
         ("TLS", TlsSpec::is_like(ours.tls.as_ref(), other.tls.as_ref())),
         ("disc-tls-ca, disc-tls-cert or disc-tls-key", ours.trust == other.trust),
         ("state", ours.state == other.state),
+        ("tier, tier-size or tier-trust", ours.tier == other.tier),
         ("client-timeout", ours.client_timeout == other.client_timeout),
         ("spin", ours.spin == other.spin),
         ("control", ours.control == other.control),

@@ -2,7 +2,9 @@
 
 use std::fs::File;
 
+use super::kept::Kept;
 use super::state::{Source, State};
+use super::tier::TierFile;
 use super::{BackendSpec, Error, ExportSpec, Spec, TrustSpec};
 use crate::cache::cached::Settings;
 use crate::clock::Stopwatch;
@@ -14,25 +16,32 @@ use crate::path::nbd::{self, Backend, Instead, Offer, ServerError, Trust};
 /// Requests that another server is taken to serve at once, as nbdkit does by default.
 const NBD_REQUESTS: u32 = 16;
 
-/// Opens all discs, and the file that keeps what their caches held.
+/// Opens all discs, and the files that are kept for the next start.
 pub(super) fn all(
     spec: &Spec,
     clock: Stopwatch,
     observer: &dyn Observer,
-) -> Result<(Vec<Offer>, Option<State>), Error> {
+) -> Result<(Vec<Offer>, Kept), Error> {
     let trust = spec.trust.as_ref().map(TrustSpec::load).transpose()?;
     let state = spec.state.as_deref();
     let mut state = state.map(|path| State::open(path, observer)).transpose()?;
-    let (mut offers, mut sources) = (Vec::new(), Vec::new());
+    let (mut offers, mut sources, mut tier) = (Vec::new(), Vec::new(), None);
     for export in &spec.exports {
-        let (offer, source) = open(spec, export, trust.as_ref(), clock, observer)?;
+        let (mut offer, source) = open(spec, export, trust.as_ref(), clock, observer)?;
+        if let Some(wanted) = &spec.tier {
+            let own = source.try_clone().map_err(ServerError::Wait)?;
+            let disc = (offer.disc, own);
+            let opened = TierFile::open(wanted, export, disc, (spec.threads, clock), observer)?;
+            offer.disc = opened.1;
+            tier = Some(opened.0);
+        }
         offers.push(offer);
         sources.push(source);
     }
     if let Some(state) = &mut state {
         state.fill(&spec.exports, &mut offers, sources, observer);
     }
-    Ok((offers, state))
+    Ok((offers, Kept { state, tier }))
 }
 
 fn open(
@@ -50,9 +59,10 @@ fn open(
     };
     // Its times are looked at when all is written. The lock is shared with it.
     let mut kept = None;
-    let keep = |file: &File| match spec.state {
-        Some(_) => file.try_clone().map(Some).map_err(ServerError::Wait),
-        None => Ok(None),
+    let is_kept = spec.state.is_some() || spec.tier.is_some();
+    let keep = |file: &File| {
+        let file = is_kept.then(|| file.try_clone());
+        file.transpose().map_err(ServerError::Wait)
     };
     let disc = match &export.disc {
         BackendSpec::File(path) => {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{BackendSpec, Config, Error, ExportSpec, TlsSpec, TrustSpec};
+use super::{BackendSpec, Config, Error, ExportSpec, TierSpec, TlsSpec, TrustSpec};
 use crate::path::nbd::Address;
 use crate::units::{Bytes, Nanos};
 
@@ -33,6 +33,8 @@ pub struct Spec {
     pub trust: Option<TrustSpec>,
     /// Where it is kept for the next start what caches held.
     pub state: Option<PathBuf>,
+    /// A second tier between the cache and the disc, of one export alone.
+    pub tier: Option<TierSpec>,
     /// Threads that read and write a file.
     pub threads: usize,
     /// The most clients at once.
@@ -67,6 +69,7 @@ impl Spec {
             tls: None,
             trust: None,
             state: None,
+            tier: None,
             threads: 16,
             clients_max: 64,
             client_timeout: Nanos(60_000_000_000),
@@ -87,6 +90,7 @@ impl Spec {
             let (name, given, most) = ("export", self.exports.len(), EXPORTS_MAX);
             return Err(Error::OutOfRange { name, given, most });
         }
+        self.tier.as_ref().map_or(Ok(()), |tier| tier.check(&self.exports))?;
         let is_secure = |export: &ExportSpec| export.disc.is_secure();
         match (&self.trust, self.exports.iter().any(is_secure)) {
             (None, true) => return Err(Error::Missing("disc-tls-ca")),

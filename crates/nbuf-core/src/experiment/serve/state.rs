@@ -20,8 +20,7 @@ use crate::path::nbd::Offer;
 use crate::sys::files::{self, Place};
 use crate::sys::publish::{Readers, Unfinished};
 pub use list::{Held, Identity, List, ListError};
-pub(super) use source::Source;
-use source::difference;
+pub(super) use source::{Source, difference};
 
 /// No list of pages is longer: four bytes for each of 4 TiB.
 const BYTES_MAX: u64 = 4 << 30;

@@ -23,6 +23,7 @@ pub(crate) use passed::PassedSockets;
 pub(crate) use server::ServerError;
 pub(crate) use server::{
     Backend, Change, Instead, Keeper, Offer, Server, Setup, Signalled, Snapshot, Snapshots,
+    TierSnapshot,
 };
 
 pub use crate::disc::nbd::address::{Remote, RemoteError, RemotePlace};

@@ -18,6 +18,7 @@ mod requests;
 mod served;
 mod snapshot;
 mod status;
+mod tier;
 mod turn;
 mod wait;
 
@@ -30,6 +31,7 @@ pub(crate) use served::Offer;
 use served::Served;
 pub(crate) use snapshot::{Snapshot, Snapshots};
 use status::Looking;
+pub(crate) use tier::TierSnapshot;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -42,6 +44,7 @@ use super::handshake::{Handshake, Secrecy};
 use super::listener::{Address, ListenError, Listener, Socket};
 use super::passed::PassedSockets;
 use super::tls::Tls;
+use crate::cache::tiered::Entry;
 use crate::clock::Stopwatch;
 use crate::disc::Disc;
 use crate::units::Nanos;
@@ -226,6 +229,18 @@ impl Server {
         self.discs.iter_mut().map(|served| served.cache.eviction_order()).collect()
     }
 
+    /// What the second tier of each disc holds, where there is one in order. For the end.
+    pub(crate) fn held_by_tiers(&mut self) -> Vec<Option<Vec<Entry>>> {
+        self.discs.iter_mut().map(|served| served.cache.disc_mut().held()).collect()
+    }
+
+    /// Uses the second tiers no more, for this reason.
+    pub(crate) fn lose_tiers(&mut self, why: &str) {
+        for served in &mut self.discs {
+            served.cache.disc_mut().lose_tier(why.to_owned());
+        }
+    }
+
     /// Serves until signals end it; `wake` is readable when one came.
     pub(crate) fn run(
         &mut self,
@@ -238,6 +253,9 @@ impl Server {
             for (disc, served) in self.discs.iter_mut().enumerate() {
                 if let Some(is_aside) = served.stepped() {
                     keeper.stepped(disc, is_aside);
+                }
+                if let Some(why) = served.lost_tier() {
+                    keeper.tier_lost(disc, &why);
                 }
             }
             let signalled = keeper.signals();

@@ -159,6 +159,12 @@ fn disc_lines(served: &Served) -> Vec<(&'static str, String)> {
             [ahead.pages, ahead.used, ahead.useless].map(|count| served.rate(count));
         lines.push(("ahead", format!("{pages} pages read, {used} used, {useless} useless")));
     }
+    if let Some(tier) = &d.tier {
+        let used = format!("{} of {}", Bytes(tier.used_bytes), Bytes(tier.size_bytes));
+        let state = if tier.lost.is_some() { "not used any more".to_owned() } else { used };
+        let [reads, hits] = [tier.reads, tier.read_hits].map(|count| served.rate(count));
+        lines.push(("tier", format!("{hits} of {reads} reads hit, {state}")));
+    }
     if bypass.mode == "auto" {
         let now = if bypass.is_aside { "aside" } else { "not aside" };
         lines.push(("bypass", format!("{now}, {} went past the cache", served.rate(bypass.reads))));

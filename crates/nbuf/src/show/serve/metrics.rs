@@ -32,7 +32,7 @@ pub(crate) fn metrics(document: &ServeDocument) -> String {
 
 /// The families of an export.
 fn of(document: &ServeDocument) -> Vec<Family> {
-    let parts = [requests, misses, disc, ahead, bypass, cache, costs, others];
+    let parts = [requests, misses, disc, tier, ahead, bypass, cache, costs, others];
     parts.iter().flat_map(|part| part(document)).collect()
 }
 
@@ -113,6 +113,24 @@ fn disc(d: &ServeDocument) -> Vec<Family> {
         bytes("serve_disc", "Bytes of these", by("op", moved)),
         family("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
         seconds("serve_disc_time", "From submission to completion", times.collect()),
+    ]
+}
+
+fn tier(d: &ServeDocument) -> Vec<Family> {
+    let Some(t) = &d.tier else { return Vec::new() };
+    let is_used = f64::from(u8::from(t.lost.is_none()));
+    vec![
+        family("serve_tier_up", "Whether the second tier is used", now(is_used)),
+        bytes("serve_tier", "Bytes that the tier has room for", now(t.size_bytes as f64)),
+        bytes("serve_tier_used", "Bytes in the tier", now(t.used_bytes as f64)),
+        family("serve_tier_reads", "Reads that the cache asked of the tier", one(t.reads)),
+        family("serve_tier_read_hits", "Reads of these that the tier served", one(t.read_hits)),
+        bytes("serve_tier_hit", "Bytes that the tier served", one(t.hit_bytes)),
+        family("serve_tier_disc_reads", "Reads of the disc behind the tier", one(t.disc_reads)),
+        family("serve_tier_fills", "Writes that filled the tier", one(t.fills)),
+        bytes("serve_tier_fill", "Bytes of these", one(t.fill_bytes)),
+        family("serve_tier_evictions", "Blocks that left for others", one(t.evictions)),
+        family("serve_tier_errors", "Requests that the tier refused or broke", one(t.errors)),
     ]
 }
 

@@ -43,6 +43,14 @@ impl Source {
         }
     }
 
+    /// The same once more.
+    pub(in crate::experiment::serve) fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::File(file, size_bytes) => Self::File(file.try_clone()?, *size_bytes),
+            Self::Nbd(address, size_bytes) => Self::Nbd(address.clone(), *size_bytes),
+        })
+    }
+
     /// What tells this disc from others.
     pub(in crate::experiment::serve) fn of(
         disc: &BackendSpec,
@@ -59,7 +67,7 @@ impl Source {
 }
 
 /// What differs between two discs.
-pub(super) fn difference(before: &Identity, now: &Identity) -> &'static str {
+pub(in crate::experiment::serve) fn difference(before: &Identity, now: &Identity) -> &'static str {
     if before.address != now.address {
         "the backend is another server"
     } else if before.size_bytes != now.size_bytes {

@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::super::files;
+use super::tier::{TierSnapshot, TieredBackend};
+use crate::cache::tiered::{Entry, Geometry};
 use crate::clock::Stopwatch;
 use crate::disc::direct::{Direct, Mover, Ring, Threads};
 use crate::disc::holes::{Found, Holes, Look};
@@ -23,6 +25,8 @@ pub(crate) enum Backend {
     Direct(Box<Direct>, Option<Holes>),
     /// Another NBD server.
     Nbd(Client),
+    /// One of these with a second tier in front of it.
+    Tiered(Box<TieredBackend>),
 }
 
 /// What a disc does instead of what it was asked for.
@@ -90,11 +94,46 @@ impl Backend {
         Ok(Self::Nbd(client))
     }
 
+    /// This one with a second tier in front of it, of this shape. What the tier held before is there again.
+    pub(crate) fn with_tier(
+        self,
+        tier: Self,
+        geometry: Geometry,
+        entries: &[Entry],
+        clock: Stopwatch,
+    ) -> io::Result<Self> {
+        let tiered = TieredBackend::new(self, tier, geometry, entries, clock)?;
+        Ok(Self::Tiered(Box::new(tiered)))
+    }
+
+    /// Uses the second tier no more, if there is one, for this reason.
+    pub(crate) fn lose_tier(&mut self, why: String) {
+        if let Self::Tiered(tiered) = self {
+            tiered.disc.lose(why);
+        }
+    }
+
+    /// What the second tier is at, if there is one.
+    pub(super) fn tier(&self) -> Option<TierSnapshot> {
+        if let Self::Tiered(tiered) = self { Some(tiered.snapshot()) } else { None }
+    }
+
+    /// Why the second tier is not used any more, if so.
+    pub(super) fn lost_tier(&self) -> Option<&str> {
+        if let Self::Tiered(tiered) = self { tiered.disc.lost() } else { None }
+    }
+
+    /// What the second tier holds at the end, if there is one that is in order.
+    pub(super) fn held(&mut self) -> Option<Vec<Entry>> {
+        if let Self::Tiered(tiered) = self { tiered.held() } else { None }
+    }
+
     /// Whether it is known where it has holes.
     pub(super) fn has_holes(&self) -> bool {
         match self {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.is_some(),
             Self::Nbd(client) => client.has_holes(),
+            Self::Tiered(tiered) => tiered.disc.backing().has_holes(),
         }
     }
 
@@ -107,6 +146,7 @@ impl Backend {
                 }
             }
             Self::Nbd(client) => client.look(look),
+            Self::Tiered(tiered) => tiered.disc.backing_mut().look(look),
         }
     }
 
@@ -115,6 +155,7 @@ impl Backend {
         match self {
             Self::File(_, holes) | Self::Direct(_, holes) => holes.as_ref()?.next(),
             Self::Nbd(client) => client.found(),
+            Self::Tiered(tiered) => tiered.disc.backing_mut().found(),
         }
     }
 
@@ -123,13 +164,15 @@ impl Backend {
         match self {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.is_read_only(),
+            Self::Tiered(tiered) => tiered.disc.backing().is_read_only(),
         }
     }
 
     /// Whether its descriptor has ended, so that waiting for it would end at once.
     pub(super) fn is_broken(&self) -> bool {
         match self {
-            Self::File(..) | Self::Direct(..) => false,
+            // What is broken behind a tier is not waited for.
+            Self::File(..) | Self::Direct(..) | Self::Tiered(_) => false,
             Self::Nbd(client) => client.is_broken(),
         }
     }
@@ -140,6 +183,7 @@ impl Backend {
             Self::File(pool, _) => pool.notice(),
             Self::Direct(disc, _) => disc.notice(),
             Self::Nbd(client) => client.notice(),
+            Self::Tiered(tiered) => tiered.notice(),
         }
     }
 
@@ -149,6 +193,7 @@ impl Backend {
             Self::File(pool, _) => pool.send(),
             Self::Direct(disc, _) => disc.send(),
             Self::Nbd(client) => client.send(),
+            Self::Tiered(tiered) => tiered.send(),
         }
     }
 
@@ -157,12 +202,13 @@ impl Backend {
         match self {
             Self::File(..) | Self::Direct(..) => false,
             Self::Nbd(client) => client.has_done(),
+            Self::Tiered(tiered) => tiered.has_done(),
         }
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
         match self {
-            Self::File(..) | Self::Direct(..) => false,
+            Self::File(..) | Self::Direct(..) | Self::Tiered(_) => false,
             Self::Nbd(client) => client.wants_to_write(),
         }
     }
@@ -174,6 +220,7 @@ impl AsFd for Backend {
             Self::File(pool, _) => pool.as_fd(),
             Self::Direct(disc, _) => disc.as_fd(),
             Self::Nbd(client) => client.as_fd(),
+            Self::Tiered(tiered) => tiered.as_fd(),
         }
     }
 }
@@ -184,6 +231,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.size_bytes(),
             Self::Direct(disc, _) => disc.size_bytes(),
             Self::Nbd(client) => client.size_bytes(),
+            Self::Tiered(tiered) => tiered.disc.size_bytes(),
         }
     }
 
@@ -192,6 +240,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.submit(now, request, data),
             Self::Direct(disc, _) => disc.submit(now, request, data),
             Self::Nbd(client) => client.submit(now, request, data),
+            Self::Tiered(tiered) => tiered.disc.submit(now, request, data),
         }
     }
 
@@ -200,6 +249,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.next_completion(until),
             Self::Direct(disc, _) => disc.next_completion(until),
             Self::Nbd(client) => client.next_completion(until),
+            Self::Tiered(tiered) => tiered.disc.next_completion(until),
         }
     }
 
@@ -208,6 +258,7 @@ impl Disc for Backend {
             Self::File(pool, _) => pool.under_way(),
             Self::Direct(disc, _) => disc.under_way(),
             Self::Nbd(client) => client.under_way(),
+            Self::Tiered(tiered) => tiered.disc.under_way(),
         }
     }
 }

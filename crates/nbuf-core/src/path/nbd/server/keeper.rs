@@ -16,6 +16,9 @@ pub(crate) trait Keeper {
     /// The cache of a disc stepped aside, or is back.
     fn stepped(&mut self, disc: usize, is_aside: bool);
 
+    /// The second tier of a disc is not used any more, for this reason.
+    fn tier_lost(&mut self, disc: usize, why: &str);
+
     /// A change of a disc that a signal asked for is made, from one to the other, or was refused.
     fn changed(&mut self, disc: usize, outcome: Result<(Change, Change), &str>);
 }

@@ -38,6 +38,8 @@ pub(super) struct Served {
     pub(super) clients_ever: u64,
     /// Changes of [`Cached::aside`] that the program was notified of.
     noted: u64,
+    /// Whether the program was notified that the second tier is lost.
+    noted_loss: bool,
 }
 
 impl Served {
@@ -62,6 +64,7 @@ impl Served {
             clients: 0,
             clients_ever: 0,
             noted: 0,
+            noted_loss: false,
         }
     }
 
@@ -90,6 +93,13 @@ impl Served {
         (std::mem::replace(&mut self.noted, changes) != changes).then_some(is_aside)
     }
 
+    /// Why the second tier is not used any more, if that is new.
+    pub(super) fn lost_tier(&mut self) -> Option<String> {
+        let why = self.cache.disc().lost_tier().filter(|_| !self.noted_loss)?.to_owned();
+        self.noted_loss = true;
+        Some(why)
+    }
+
     /// Changes what may change while pages are owed.
     pub(super) fn change_at_once(&mut self, change: Change) {
         self.cache.set_readahead(change.readahead_bytes);
@@ -113,6 +123,7 @@ impl Served {
             aside: self.cache.aside(),
             used_pages: self.cache.used_pages(),
             owed_bytes: self.cache.owed_bytes(),
+            tier: self.cache.disc().tier(),
             clients: self.clients,
             clients_ever: self.clients_ever,
             up,

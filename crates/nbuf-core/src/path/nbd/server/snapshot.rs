@@ -1,6 +1,7 @@
 //! What a disc of a server is at, for those who ask.
 
 use super::figures::Figures;
+use super::tier::TierSnapshot;
 use crate::cache::cached::{Counts, Measured, OtherSize, Settings};
 use crate::cache::policy;
 use crate::units::Nanos;
@@ -45,6 +46,8 @@ pub(crate) struct Snapshot {
     pub(crate) used_pages: u64,
     /// Bytes that the disc does not have.
     pub(crate) owed_bytes: u64,
+    /// The second tier, if there is one.
+    pub(crate) tier: Option<TierSnapshot>,
     /// Connected clients.
     pub(crate) clients: u64,
     /// Clients since the start.

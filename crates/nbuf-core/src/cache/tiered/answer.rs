@@ -1,0 +1,130 @@
+//! What comes back: pieces of requests, fills that are done, and what goes wrong.
+
+use super::fill::sum;
+use super::geometry::span;
+use super::{Asked, Job, Move, Tiered};
+use crate::disc::{Breakdown, Completion, Disc};
+use crate::trace::request::Op;
+use crate::units::Nanos;
+
+impl<D: Disc, T: Disc> Tiered<D, T> {
+    /// The backing has answered.
+    pub(super) fn backing_has(&mut self, completion: Completion) {
+        self.now = self.now.max(completion.at);
+        let Some(job) = self.jobs.take(completion.request.task) else { return };
+        let Job { asked, op, from, to, is_whole, is_stale } = job;
+        let Completion { data, at, breakdown, outcome, .. } = completion;
+        let moves_bytes = matches!(op, Op::Read | Op::Write) && data.len() as u64 == to - from;
+        if moves_bytes && !is_stale && outcome.is_ok() {
+            self.fill(from, &data);
+        }
+        if is_whole {
+            let Some(asked) = self.asked.take(asked) else { return };
+            let completion = Completion { request: asked.request, data, at, breakdown, outcome };
+            return self.complete(completion);
+        }
+        self.piece_is_there(asked, from, &data);
+        if let Err(error) = outcome
+            && let Some(asked) = self.asked.get_mut(asked)
+        {
+            asked.error.get_or_insert(error);
+        }
+        self.piece_is_done(asked, at);
+    }
+
+    /// The tier has answered.
+    pub(super) fn tier_has(&mut self, completion: Completion) {
+        self.now = self.now.max(completion.at);
+        let Some(done) = self.moves.take(completion.request.task) else { return };
+        match done {
+            Move::Fill { slot, parts, bytes } => {
+                self.filling_bytes -= bytes;
+                let is_good = completion.outcome.is_ok() && self.lost.is_none();
+                self.blocks.end_fill(slot, parts, is_good);
+                if let Err(error) = completion.outcome {
+                    self.failed(error.to_string());
+                }
+            }
+            Move::Read { asked, slot, from, to } => {
+                let block = self.blocks.get(slot).number;
+                let checked = match &completion.outcome {
+                    Ok(()) => self.check_sums(slot, (from, to), &completion.data),
+                    Err(error) => Err(error.to_string()),
+                };
+                self.blocks.end_read(slot);
+                match checked {
+                    Ok(()) => {
+                        let run = span(self.geometry.touched(block, from, to));
+                        let (begins, _) = self.geometry.bytes_of(block, run);
+                        let place =
+                            |byte: u64| usize::try_from(byte - begins).unwrap_or(usize::MAX);
+                        let bytes = completion.data.get(place(from)..place(to));
+                        self.counts.hit_bytes += to - from;
+                        self.piece_is_there(asked, from, bytes.unwrap_or_default());
+                    }
+                    Err(why) => {
+                        self.failed(why);
+                        self.read_backing(asked, from, to);
+                    }
+                }
+                self.piece_is_done(asked, completion.at);
+            }
+        }
+    }
+
+    /// Whether the parts that a read of the tier brought are those that were written.
+    fn check_sums(&self, slot: u32, (from, to): (u64, u64), data: &[u8]) -> Result<(), String> {
+        let block = self.blocks.get(slot);
+        let (first, end) = span(self.geometry.touched(block.number, from, to));
+        let (begins, ends) = self.geometry.bytes_of(block.number, (first, end));
+        let mut at = begins;
+        let sums = &block.sums[first as usize..end as usize];
+        for (part, &want) in data.chunks(self.geometry.part_bytes as usize).zip(sums) {
+            if sum(at, part) != want {
+                return Err(format!("its sum of byte {at} of the disc is wrong"));
+            }
+            at += part.len() as u64;
+        }
+        if at == ends { Ok(()) } else { Err("it answered with too few bytes".to_owned()) }
+    }
+
+    /// The tier failed, and is not used any more.
+    fn failed(&mut self, why: String) {
+        self.counts.errors += 1;
+        self.lose(why);
+    }
+
+    /// Bytes of a piece of a read.
+    fn piece_is_there(&mut self, asked: u32, from: u64, bytes: &[u8]) {
+        let Some(asked) = self.asked.get_mut(asked) else { return };
+        let at = usize::try_from(from - asked.request.offset).unwrap_or(usize::MAX);
+        let room = asked.data.get_mut(at..).and_then(|room| room.get_mut(..bytes.len()));
+        if let Some(room) = room {
+            room.copy_from_slice(bytes);
+        }
+    }
+
+    fn piece_is_done(&mut self, number: u32, at: Nanos) {
+        let Some(asked) = self.asked.get_mut(number) else { return };
+        asked.left -= 1;
+        if asked.left > 0 {
+            return;
+        }
+        let Some(Asked { request, data, came, error, .. }) = self.asked.take(number) else {
+            return;
+        };
+        let transfer = at.max(came) - came;
+        let breakdown = Breakdown { transfer, ..Breakdown::default() };
+        let outcome = error.map_or(Ok(()), Err);
+        let at = at.max(came);
+        self.complete(Completion { request, data, at, breakdown, outcome });
+    }
+
+    /// Keeps an answer for the owner. The two discs may answer in the other order.
+    fn complete(&mut self, mut completion: Completion) {
+        self.last = self.last.max(completion.at);
+        completion.breakdown.queued += self.last - completion.at;
+        completion.at = self.last;
+        self.done.push_back(completion);
+    }
+}

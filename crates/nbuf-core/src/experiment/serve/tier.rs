@@ -1,0 +1,251 @@
+//! The file of a second tier, which is warm after a restart: `--tier FILE`.
+//!
+//! Its first page says whose blocks it has, and whether the last run ended in order. The blocks follow, and behind them
+//! the index, which is written at the end of a run. While a server runs, the first page says so, on the disc, before the
+//! first block changes. So after a kill, and after a change of the disc, no block is believed. A file that nbuf did not
+//! write is refused at the start, and kept.
+
+mod header;
+mod layout;
+mod spec;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
+use rustix::io::Errno;
+
+use super::state::{Identity, ListError, Source, StateError, StateErrorKind, difference};
+use super::{Error, ExportSpec};
+use crate::cache::tiered::{ENTRY_BYTES, Entry, Geometry, entries_of, to_bytes};
+use crate::clock::{Stopwatch, unix_time};
+use crate::experiment::notice::{Notice, ServeNotice, TierNotice};
+use crate::experiment::session::Observer;
+use crate::path::nbd::{Backend, Server};
+use crate::sys::files::{self, Place};
+use crate::units::Bytes;
+use header::Header;
+use layout::{index_byte, length};
+pub use spec::TierSpec;
+
+/// Two changes within one tick of a kernel's clock may have one time.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The file, while a server runs.
+#[derive(Debug)]
+pub(super) struct TierFile {
+    place: Place,
+    file: File,
+    /// As it was read, or for an empty file.
+    before: Header,
+    source: Source,
+    trusts: bool,
+    /// Whether the disc shows that it was changed.
+    shows_changes: bool,
+    geometry: Geometry,
+}
+
+impl TierFile {
+    /// Opens or makes the file, and puts it in front of a disc. Nothing that it holds changes yet.
+    pub(super) fn open(
+        spec: &TierSpec,
+        export: &ExportSpec,
+        (disc, source): (Backend, Source),
+        (threads, clock): (usize, Stopwatch),
+        observer: &dyn Observer,
+    ) -> Result<(Self, Backend), Error> {
+        let wrong = |why| Error::Tier(StateError { path: spec.path.clone(), why });
+        let kernel = |error| wrong(StateErrorKind::Read(error));
+        let identity = source.identity().map_err(kernel)?;
+        let geometry = layout::geometry(spec, export, identity.size_bytes);
+        let place = Place::of(&spec.path).map_err(kernel)?;
+        let (file, is_new) = match layout::look(&spec.path)? {
+            Some(file) => (File::from(files::reopen(&file, OFlags::RDWR).map_err(kernel)?), false),
+            None => (layout::create(&place, &geometry).map_err(kernel)?, true),
+        };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(wrong(StateErrorKind::InUse));
+        }
+        // Only now no other server changes it.
+        let found = layout::first_page(&file).map_err(kernel)?;
+        let before = found.as_ref().cloned().unwrap_or_default();
+        let (trusts, shows_changes) = (spec.trusts, identity.times != [0; 4]);
+        let this = Self { place, file, before, source, trusts, shows_changes, geometry };
+        let room = this.make_room();
+        let is_believed = room.is_ok() && !is_new;
+        let entries =
+            if is_believed { this.entries(found, &identity, observer) } else { Vec::new() };
+        let tier = this.file.try_clone().map_err(kernel)?;
+        let (tier, _) =
+            Backend::direct(tier, length(&geometry), threads, false, clock).map_err(kernel)?;
+        let mut disc = disc.with_tier(tier, geometry, &entries, clock).map_err(kernel)?;
+        if let Err(error) = room {
+            disc.lose_tier(error.to_string());
+        }
+        Ok((this, disc))
+    }
+
+    /// Whether a server could have its tier there.
+    pub(super) fn check(path: &Path) -> Result<(), Error> {
+        let wrong = |error| {
+            let why = StateErrorKind::Read(error);
+            Error::Tier(StateError { path: path.to_owned(), why })
+        };
+        Place::of(path).map_err(wrong)?;
+        layout::look(path).map(drop)
+    }
+
+    /// The blocks of the run before, if the disc is as it was. Else it is said why not.
+    fn entries(
+        &self,
+        found: Result<Header, ListError>,
+        now: &Identity,
+        observer: &dyn Observer,
+    ) -> Vec<Entry> {
+        let Geometry { part_bytes, slots, .. } = self.geometry;
+        let notice = match found {
+            Err(error) => TierNotice::Damaged(Box::new(error)),
+            // No run has used it.
+            Ok(header) if !header.is_clean && header.generation == 0 => return Vec::new(),
+            Ok(header) if !header.is_clean => TierNotice::Unclean,
+            Ok(header) if header.disc != *now => TierNotice::Changed(difference(&header.disc, now)),
+            Ok(header) if (header.part_bytes, header.slots) != (part_bytes, slots) => {
+                TierNotice::Resized
+            }
+            Ok(_) if !self.shows_changes && !self.trusts => TierNotice::Unknown,
+            Ok(header) => match self.index(&header) {
+                Ok(Some(entries)) => {
+                    let parts = entries.iter().map(|entry| u64::from(entry.valid.count_ones()));
+                    let bytes = parts.sum::<u64>() * u64::from(part_bytes);
+                    self.say(&TierNotice::Warm(Bytes(bytes)), observer);
+                    return entries;
+                }
+                Ok(None) => TierNotice::Damaged(Box::new(ListError::Damaged)),
+                Err(error) => TierNotice::Damaged(Box::new(error)),
+            },
+        };
+        self.say(&notice, observer);
+        Vec::new()
+    }
+
+    /// The index of the run before, if it is whole.
+    fn index(&self, header: &Header) -> io::Result<Option<Vec<Entry>>> {
+        let most = u64::from(header.slots) * ENTRY_BYTES as u64;
+        let length = Some(header.index_bytes).filter(|&length| length <= most);
+        let Some(length) = length.and_then(|length| usize::try_from(length).ok()) else {
+            return Ok(None);
+        };
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, index_byte(&self.geometry))?;
+        let is_whole = crc32fast::hash(&bytes) == header.index_sum;
+        Ok(entries_of(&bytes).filter(|_| is_whole))
+    }
+
+    /// Gives the file its size, so that no later write needs room, where the file system can promise that.
+    fn make_room(&self) -> io::Result<()> {
+        let length = length(&self.geometry);
+        if self.file.metadata()?.len() != length {
+            self.file.set_len(length)?;
+        }
+        match fallocate(&self.file, FallocateFlags::empty(), 0, length) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Notes on the disc that a server runs, before the first block changes.
+    ///
+    /// # Errors
+    /// If the file would be believed at the next start, although the disc has changed then and does not show it.
+    pub(super) fn begin(&self, server: &mut Server) -> Result<(), Error> {
+        let header = Header { is_clean: false, ..self.header(Identity::default()) };
+        match self.write(&header) {
+            Err(error) if self.before.is_clean && !self.shows_changes => {
+                let (path, why) = (self.place.path().to_owned(), StateErrorKind::Read(error));
+                Err(Error::Tier(StateError { path, why }))
+            }
+            Err(error) => {
+                server.lose_tiers(&error.to_string());
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Notes again what a failed start has replaced. No block has changed.
+    pub(super) fn put_back(&self) {
+        if self.before.is_clean {
+            // The start has failed already, and says why. Without this the next one is cold.
+            let _ = self.write(&self.before);
+        }
+    }
+
+    /// Notes that the server ended in order and what the file holds, or says that it did not.
+    pub(super) fn end(&self, entries: Option<Vec<Entry>>, observer: &dyn Observer) {
+        let Some(entries) = entries else { return self.say(&TierNotice::NotClean, observer) };
+        if let Err(error) = self.keep(&entries) {
+            self.say(&TierNotice::NotKept(error), observer);
+        }
+    }
+
+    fn keep(&self, entries: &[Entry]) -> io::Result<()> {
+        let there = files::regular(self.place.path())?.metadata()?;
+        let ours = self.file.metadata()?;
+        if (there.dev(), there.ino()) != (ours.dev(), ours.ino()) {
+            return Err(io::Error::other("another file has its name now"));
+        }
+        let index = to_bytes(entries);
+        self.file.write_all_at(&index, index_byte(&self.geometry))?;
+        self.file.sync_all()?;
+        let disc = self.settled_identity()?;
+        let header = Header {
+            is_clean: true,
+            index_bytes: index.len() as u64,
+            index_sum: crc32fast::hash(&index),
+            ..self.header(disc)
+        };
+        self.write(&header)
+    }
+
+    /// Who the disc is, at a moment after which a change gives it another time.
+    fn settled_identity(&self) -> io::Result<Identity> {
+        let identity = self.source.identity()?;
+        let [.., seconds, nanos] = identity.times;
+        let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanos).ok());
+        let changed = changed.map(|(seconds, nanos)| Duration::new(seconds, nanos));
+        if changed.zip(unix_time()).is_some_and(|(at, now)| now < at + TICK) {
+            std::thread::sleep(TICK);
+        }
+        if self.source.identity()? == identity {
+            return Ok(identity);
+        }
+        Err(io::Error::other("another program changes the disc"))
+    }
+
+    /// The first page of this run.
+    fn header(&self, disc: Identity) -> Header {
+        Header {
+            generation: self.before.generation.saturating_add(1),
+            part_bytes: self.geometry.part_bytes,
+            slots: self.geometry.slots,
+            disc,
+            ..Header::default()
+        }
+    }
+
+    fn write(&self, header: &Header) -> io::Result<()> {
+        let bytes = header.to_bytes();
+        let bytes = bytes.ok_or_else(|| io::Error::other("the address of the disc is too long"))?;
+        self.file.write_all_at(&bytes, 0)?;
+        self.file.sync_all()
+    }
+
+    /// Says something of the file.
+    pub(super) fn say(&self, what: &TierNotice, observer: &dyn Observer) {
+        let file = self.place.path();
+        observer.notice(&Notice::Serve(ServeNotice::Tier { file, what }));
+    }
+}
