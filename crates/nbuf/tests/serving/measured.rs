@@ -61,7 +61,8 @@ fn what_the_cache_costs_and_saves_is_measured() {
 #[test]
 fn prometheus_is_answered() {
     let place = Place::new();
-    let mut server = busy(&place, &["--metrics", "0"]);
+    let options = ["--metrics", "0", "--tier", "tier", "--tier-size", "1MiB"];
+    let mut server = busy(&place, &options);
     let mut said = String::new();
     BufReader::new(server.child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
     let url = said.trim_end().strip_prefix("nbuf: metrics at http://").expect(&said);
@@ -88,6 +89,9 @@ fn prometheus_is_answered() {
         "nbuf_serve_readahead_ended_pages_total{end=\"useless\"} 0.0",
         "nbuf_serve_aside 0.0",
         "nbuf_serve_past_reads_total 0.0",
+        "nbuf_serve_tier_up 1.0",
+        "nbuf_serve_tier_reads_total 2.0",
+        "nbuf_serve_tier_errors_total 0.0",
         "nbuf_serve_up 1.0",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}: {text}");

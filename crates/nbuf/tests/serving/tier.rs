@@ -94,6 +94,9 @@ fn a_tier_is_warm_after_an_end_in_order() {
         assert!(fs::read(place.path("disc.img")).unwrap() == data);
         let server = start(&place, &disc, &[]);
         is_warm(&server, &place, &data);
+        let watch = place.nbuf(["watch", "--server", "socket", "--once"]).output().unwrap();
+        let shown = String::from_utf8(watch.stdout).unwrap();
+        assert!(shown.contains("\ntier      0/s of 0/s reads hit, 96.0 KiB of "), "{shown}");
         end(server);
     }
     let mut command = place.nbuf(["serve", "--check-config", "--disc", &disc, "--size", "1MiB"]);
@@ -213,13 +216,17 @@ fn a_tier_that_fails_while_it_serves_costs_no_byte() {
     let (disc, mut data) = image(&place, 8 * MIB);
     let cut = |file: &File| file.set_len(64 << 10).unwrap();
     let corrupt = |file: &File| file.write_all_at(&vec![0xA5; 3 * MIB], 64 << 10).unwrap();
-    let harms: [(&dyn Fn(&File), &str); 2] = [(&cut, "tier: "), (&corrupt, "its sum of byte ")];
-    for (harm, why) in harms {
+    for (is_cut, why) in [(true, "tier: "), (false, "its sum of byte ")] {
         let _ = fs::remove_file(place.path("tier"));
         fill(&place, &disc, &data);
         let server = start(&place, &disc, &[]);
         is_warm(&server, &place, &data);
-        harm(&File::options().write(true).open(place.path("tier")).unwrap());
+        let file = File::options().write(true).open(place.path("tier")).unwrap();
+        if is_cut {
+            cut(&file);
+        } else {
+            corrupt(&file);
+        }
         for round in 0..2_u8 {
             read(&server, &data, &SOME);
             data[7 * PAGE..8 * PAGE].fill(round);

@@ -52,8 +52,8 @@ impl<D: Disc> Disc for Lying<D> {
 type Tier = Lying<Delayed<Faulty<Ram>>>;
 
 fn tier(slots: u32, faults: Faults, per_thousand: u64, random: &mut Random) -> Tier {
-    let faulty = Faulty::new(tier_ram(slots), faults, true, true, random.next());
-    let disc = Delayed::new(faulty, Nanos(1), Nanos(400), random.next());
+    let failing = Faulty::new(tier_ram(slots), faults, true, true, random.next());
+    let disc = Delayed::new(failing, Nanos(1), Nanos(400), random.next());
     Lying { disc, per_thousand, random: Random::new(random.next()) }
 }
 

@@ -16,8 +16,8 @@ fn case(seed: u64, backing_faults: Faults, tier_faults: Faults) -> (u64, TierCou
     let tier_bytes = 100 + u64::from(slots) * geometry.block_bytes();
     let mut disc = |bytes: u64, faults| {
         let ram = Ram::zeroed(usize::try_from(bytes).unwrap());
-        let faulty = Faulty::new(ram, faults, true, true, random.next());
-        delayed(faulty, &mut random)
+        let failing = Faulty::new(ram, faults, true, true, random.next());
+        delayed(failing, &mut random)
     };
     let backing: Delayed<Faulty<Ram>> = disc(SIZE, backing_faults);
     let tiered = Tiered::new(backing, disc(tier_bytes, tier_faults), geometry);
