@@ -396,7 +396,7 @@ fn mistakes_are_said_and_the_rest_goes_on() {
     check(2, "fleet work --tasks out/tasks.jsonl --rows 4..9", "has the rows 1..5");
     check(2, "fleet work --tasks out/tasks.jsonl --share-from NONE --shares 2", "is no share");
     check(2, "fleet v --out x --split time:1", "no way to split");
-    check(2, "fleet v --out x --on sparks", "write one of local, dask, ray");
+    check(2, "fleet v --out x --on nonsense", "write one of local, dask, ray, spark");
     check(2, "fleet v", "--out");
     let plan = place.path("out/tasks.jsonl");
     let other = fs::read_to_string(&plan).unwrap().replace("\"version\":\"", "\"version\":\"9.");
