@@ -4,26 +4,44 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 import nbuf
 import numpy
 import pytest
+from nbuf import _nbuf
+from nbuf._runners import drive
 
 # Ten times what a slow machine takes.
 DEADLINE_SECONDS = 120
 
-ENGINES = {"local": [], "dask": ["dask", "distributed"], "ray": ["ray"]}
+ENGINES = {"local": [], "dask": ["dask", "distributed"], "ray": ["ray"], "spark": ["pyspark"]}
 
 
 def missing(name):
-    return [module for module in ENGINES[name] if importlib.util.find_spec(module) is None]
+    """What is to be installed for an engine."""
+    modules = [module for module in ENGINES[name] if importlib.util.find_spec(module) is None]
+    if modules:
+        return f"pip install {' '.join(modules)}"
+    has_java = os.environ.get("JAVA_HOME") or shutil.which("java")
+    return None if name != "spark" or has_java else "install Java 17 or later"
+
+
+def skip_without(name):
+    """Of an engine that is not installed, a line says that it is skipped."""
+    if needs := missing(name):
+        reason = f"no engine {name}: {needs}"
+        if log := os.environ.get("NBUF_SKIP_LOG"):
+            with open(log, "a") as file:
+                print(reason, file=file)
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
@@ -35,13 +53,8 @@ def short_folder():
 
 @pytest.fixture(params=ENGINES)
 def runner(request, short_folder, monkeypatch):
-    """Each runner whose engine is installed. Of another one, a line says that it is skipped."""
-    if modules := missing(request.param):
-        reason = f"no engine {request.param}: pip install {' '.join(modules)}"
-        if log := os.environ.get("NBUF_SKIP_LOG"):
-            with open(log, "a") as file:
-                print(reason, file=file)
-        pytest.skip(reason)
+    """Each runner whose engine is installed."""
+    skip_without(request.param)
     monkeypatch.setenv("RAY_TMPDIR", short_folder)
     return request.param
 
@@ -228,6 +241,86 @@ def test_an_engine_that_is_not_there_is_one_line(command, place, tmp_path):
     )
     assert process.returncode == 125
     assert "cannot start" in process.stderr and "pip install nbuf[dask]" in process.stderr
+
+
+class Mortal:
+    """An engine that does rows at once, and whose workers die on one row."""
+
+    deaths = (ArithmeticError,)
+    most = 3
+
+    def __init__(self, poison):
+        self._poison = poison
+        self.tasks = []
+
+    def submit(self, work, out, rows):
+        future = Future()
+        numbers = [json.loads(row)["number"] for row in rows]
+        self.tasks.append(numbers)
+        try:
+            if self._poison in numbers:
+                raise ArithmeticError
+            future.set_result(work(out, rows))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def slots(self):
+        return 1
+
+
+@pytest.mark.parametrize("poison", [0, 1, 3, 6, 9, None])
+def test_only_the_row_that_workers_die_on_is_poisoned(poison, monkeypatch):
+    given_up = []
+    monkeypatch.setattr(_nbuf, "fleet_work", lambda out, row: "bad" if json.loads(row)["number"] == 2 else None)
+    monkeypatch.setattr(_nbuf, "fleet_give_up", lambda out, row, error: given_up.append(json.loads(row)["number"]))
+    accesses = [700] + [50] * 9
+    rows = [(at, json.dumps({"number": at, "estimated_accesses": many})) for at, many in enumerate(accesses)]
+    engine, reports = Mortal(poison), []
+    drive(engine, "out", rows, lambda number, error: reports.append((number, error)))
+    found = dict(reports)
+    assert len(reports) == len(found) == len(rows)
+    assert [at for at, error in found.items() if error and "poisoned" in error] == given_up
+    assert given_up == ([] if poison is None else [poison])
+    assert {at: error for at, error in found.items() if at not in given_up and error} == {2: "bad"}
+    # A giant is a task of its own, and the last rows are, so that no worker waits long for another.
+    assert engine.tasks[0] == [0] and max(map(len, engine.tasks)) == 3
+    assert [7] in engine.tasks and [8] in engine.tasks and [9] in engine.tasks
+
+
+def test_spark_joins_a_session_and_leaves_it_running(place):
+    """What goes wrong on a worker is one line, and the session goes on."""
+    skip_without("spark")
+    want = nbuf.fleet("v", workers=1).checksum
+    script = """
+import nbuf, os, sys
+from nbuf._runners import drive, spark, start
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+session = SparkSession.builder.master("local[2]").config(map=spark._LOCAL).getOrCreate()
+print(nbuf.fleet("v", engine="spark").checksum)
+try:
+    with start("spark", 1) as engine:
+        drive(engine, ".", [(1, '{"estimated_accesses": 1}')], print)
+except nbuf.Error as error:
+    print(error)
+print(session.range(7).count())
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=place, capture_output=True, text=True)
+    checksum, error, count = done.stdout.splitlines()
+    assert (checksum, count) == (want, "7"), done.stderr
+    assert "line 1 of ./tasks.jsonl" in error and "make the plan again" in error
+
+
+def test_spark_without_java_is_one_line(place, monkeypatch):
+    skip_without("spark")
+    monkeypatch.setenv("JAVA_HOME", "nowhere")
+    with pytest.raises(nbuf.Error, match="JAVA_HOME is nowhere, which has no bin/java"):
+        nbuf.fleet("v", engine="spark")
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", "nowhere")
+    with pytest.raises(nbuf.Error, match="Spark needs Java, and there is no `java`"):
+        nbuf.fleet("v", engine="spark")
 
 
 def test_the_function_is_the_program(document, place):

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nbuf::experiment::result::{CurveDocument, FleetDocument, FleetVerdict, FleetVolume};
 use nbuf::internal::sys::process::{descendants, signal};
-use support::{Place, until};
+use support::{Need, Place, requires_shared, skip, until};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -396,7 +396,7 @@ fn mistakes_are_said_and_the_rest_goes_on() {
     check(2, "fleet work --tasks out/tasks.jsonl --rows 4..9", "has the rows 1..5");
     check(2, "fleet work --tasks out/tasks.jsonl --share-from NONE --shares 2", "is no share");
     check(2, "fleet v --out x --split time:1", "no way to split");
-    check(2, "fleet v --out x --on sparks", "write one of local, dask, ray");
+    check(2, "fleet v --out x --on nonsense", "write one of local, dask, ray, spark");
     check(2, "fleet v", "--out");
     let plan = place.path("out/tasks.jsonl");
     let other = fs::read_to_string(&plan).unwrap().replace("\"version\":\"", "\"version\":\"9.");
@@ -407,4 +407,75 @@ fn mistakes_are_said_and_the_rest_goes_on() {
     assert_eq!(wanted, "");
     assert_eq!(rows(&place, "out"), rows_before);
     assert!(!place.path("x").exists(), "nothing is made for a mistake");
+}
+
+const PACKAGING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging");
+
+/// Prints a manifest as JSON.
+const AS_JSON: &str =
+    "import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)";
+
+/// Runs the script as three jobs of an array.
+#[test]
+fn the_script_for_slurm_does_every_row_once() {
+    let place = Place::new();
+    volumes(&place);
+    let want = fleet(&place, "v --out one --workers 1").checksum;
+    assert_eq!(run(&place, "-q fleet plan v --out out --split time:2").0, 0);
+    let folder = place.program().parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut done = vec![0];
+    for job in ["0", "1", "2"] {
+        let mut script = Command::new("sh");
+        script.arg(format!("{PACKAGING}/slurm/fleet.sbatch")).arg(place.path("out"));
+        script.env("PATH", &path).env("SLURM_ARRAY_TASK_ID", job);
+        let output = script.env("SLURM_ARRAY_TASK_COUNT", "3").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        done.push(rows(&place, "out"));
+    }
+    // Eight rows are three, three and two.
+    assert_eq!(done, [0, 3, 6, 8]);
+    assert_eq!(fleet(&place, "reduce --out out").checksum, want);
+}
+
+/// Runs the arguments of the manifest as its pods would.
+#[test]
+fn the_manifest_for_kubernetes_does_every_row() {
+    let Some(_lock) = requires_shared(&[Need::Program("python3")]) else { return };
+    let manifest = format!("{PACKAGING}/kubernetes/fleet.yaml");
+    let output = Command::new("python3").args(["-c", AS_JSON, &manifest]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    if error.contains("No module named 'yaml'") {
+        return skip("python3 has no yaml");
+    }
+    let manifest: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&error);
+    assert_eq!((&manifest["apiVersion"], &manifest["kind"]), (&"batch/v1".into(), &"Job".into()));
+    let spec = &manifest["spec"];
+    // Kubernetes refuses another mode or restart policy with a limit per index.
+    assert_eq!(spec["completionMode"], "Indexed");
+    assert!(spec["backoffLimitPerIndex"].is_u64());
+    let pod = &spec["template"]["spec"];
+    assert_eq!(pod["restartPolicy"], "Never");
+    let container = &pod["containers"][0];
+    assert!(container["image"].is_string() && container["name"].is_string());
+    let (mount, volume) = (&container["volumeMounts"][0], &pod["volumes"][0]);
+    assert_eq!(mount["name"], volume["name"]);
+    let shared = mount["mountPath"].as_str().unwrap();
+
+    let place = Place::new();
+    volumes(&place);
+    let want = fleet(&place, "v --out one --workers 1").checksum;
+    assert_eq!(run(&place, "-q fleet plan v --out fleet --split time:8").0, 0);
+    let here = place.path("").display().to_string();
+    let words = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+    let words: Vec<String> =
+        words.map(|word| word.replace(shared, here.trim_end_matches('/'))).collect();
+    let pods = spec["completions"].as_u64().unwrap();
+    assert!(words.contains(&format!("--shares={pods}")), "{words:?}");
+    for index in 0..pods {
+        let mut pod = place.nbuf(&words);
+        let output = pod.env("JOB_COMPLETION_INDEX", index.to_string()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(fleet(&place, "reduce --out fleet").checksum, want);
 }

@@ -214,8 +214,8 @@ def fleet(
 ) -> Fleet:
     """Exact LRU curves of many volumes, and the split of a budget, as `nbuf fleet` counts them.
 
-    `traces` are files, directories or patterns. `engine` is `local`, `dask`, `ray`, or an executor, such as
-    `client.get_executor()`; its workers see the same files. With `out=`, the same call continues what was
+    `traces` are files, directories or patterns. `engine` is `local`, `dask`, `ray`, `spark`, or an executor, such
+    as `client.get_executor()`; its workers see the same files. With `out=`, the same call continues what was
     interrupted.
 
     `by` is `file`, `directory`, `volume` or `host`. `policies` are compared on each volume at `policy_size`, a number

@@ -28,7 +28,7 @@ pub struct Runner {
 }
 
 /// All runners. One of an engine has a file of that name in the Python package.
-pub const RUNNERS: [Runner; 3] = [
+pub const RUNNERS: [Runner; 4] = [
     Runner { name: "local", summary: "Processes on this machine", packages: "" },
     Runner {
         name: "dask",
@@ -39,6 +39,11 @@ pub const RUNNERS: [Runner; 3] = [
         name: "ray",
         summary: "Ray: RAY_ADDRESS, or a new local cluster",
         packages: "nbuf[ray]",
+    },
+    Runner {
+        name: "spark",
+        summary: "Spark: MASTER, or a new local cluster",
+        packages: "nbuf[spark]",
     },
 ];
 

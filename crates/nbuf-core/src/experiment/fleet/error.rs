@@ -33,7 +33,7 @@ pub enum Error {
     #[error("cannot plan: {0}")]
     Spec(&'static str),
     /// A runner of another name.
-    #[error("there is no runner `{0}`: write local, dask or ray")]
+    #[error("there is no runner `{0}`: write local, dask, ray or spark")]
     NoRunner(String),
     /// A signal came while tasks were left.
     #[error(

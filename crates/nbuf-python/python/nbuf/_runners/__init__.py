@@ -6,12 +6,14 @@ import importlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from nbuf import _nbuf
 from nbuf._errors import Error, MissingLibrary
+from nbuf._runners._rows import Row, Rows
 
-Row = tuple[int, str]
+#: Does rows of the folder that is its first argument: the error of each, or None.
+Work = Callable[[str, list[str]], list[str | None]]
 #: Is called with the number of a row and its error, when the row is done.
 Report = Callable[[int, "str | None"], object]
 
@@ -21,8 +23,10 @@ class Engine(Protocol):
 
     #: Exceptions that say that workers died on a task, after the engine has tried it again.
     deaths: tuple[type[BaseException], ...]
+    #: How many rows one task of the engine has at most.
+    most: int
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, work: Work, out: str, rows: list[str]) -> Future[list[str | None]]:
         """Has a worker call a function."""
 
     def slots(self) -> int:
@@ -30,7 +34,7 @@ class Engine(Protocol):
 
 
 #: The module of each engine, with what pip installs for it.
-RUNNERS = {"dask": "nbuf[dask]", "ray": "nbuf[ray]"}
+RUNNERS = {"dask": "nbuf[dask]", "ray": "nbuf[ray]", "spark": "nbuf[spark]"}
 
 
 @contextmanager
@@ -42,59 +46,66 @@ def start(name: str, workers: int) -> Iterator[Engine]:
         try:
             module = importlib.import_module(f"nbuf._runners.{name}")
             engine: Engine = stack.enter_context(module.engine(workers))
+        except MissingLibrary:
+            raise
         except ImportError as error:
             raise MissingLibrary(f"{error.name} is not installed: pip install '{RUNNERS[name]}'") from error
         yield engine
 
 
-def work(out: str, row: str) -> str | None:
-    """Does a row, on a worker. Its error, if it has one."""
-    return _nbuf.fleet_work(out, row)
+def work(out: str, rows: list[str]) -> list[str | None]:
+    """Does rows, on a worker. The error of each, if it has one."""
+    return [_nbuf.fleet_work(out, row) for row in rows]
 
 
 class Pool:
     """An executor of the caller as an engine."""
+
+    most = 1
 
     def __init__(self, executor: Executor, workers: int) -> None:
         self._executor, self._workers = executor, workers
         # A pool that breaks fails all of its tasks: it does not say on which of them a worker died.
         self.deaths: tuple[type[BaseException], ...] = ()
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._executor.submit(work, *arguments)
+    def submit(self, work: Work, out: str, rows: list[str]) -> Future[list[str | None]]:
+        return self._executor.submit(work, out, rows)
 
     def slots(self) -> int:
         return self._workers
 
 
 def drive(engine: Engine, out: str, rows: list[Row], report: Report) -> None:
-    """Gives the rows to an engine, the first ones first, and no more than it does at once.
+    """Gives the rows to an engine, the first ones first, and no more tasks than it does at once.
 
-    So a worker that dies takes one task with it, and no other task is blamed.
+    So a worker that dies takes one task with it. Rows that were in it together are tried again one by one: no
+    other row is blamed.
     """
-    waiting: Iterator[Row] = iter(rows)
-    running: dict[Future[Any], Row] = {}
+    waiting = Rows(rows, engine.most)
+    running: dict[Future[list[str | None]], list[Row]] = {}
     try:
         while True:
-            for number, text in waiting:
-                running[engine.submit(work, out, text)] = (number, text)
-                if len(running) >= max(engine.slots(), 1):
-                    break
+            while len(running) < (slots := max(engine.slots(), 1)) and (taken := waiting.take(slots)):
+                running[engine.submit(work, out, [text for _, text in taken])] = taken
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                number, text = running.pop(future)
+                taken = running.pop(future)
                 try:
-                    error = future.result()
+                    errors = future.result()
                 except BrokenExecutor as broken:
                     raise Error(
                         f"the executor is broken ({broken}): a worker died; give fewer workers, or engine='local', "
                         "which names the task"
                     ) from broken
                 except engine.deaths as death:
-                    error = f"poisoned: workers died on it ({type(death).__name__}); try it alone"
-                    _nbuf.fleet_give_up(out, text, error)
-                report(number, error)
+                    if len(taken) > 1:
+                        waiting.give_back(taken)
+                        continue
+                    errors = [f"poisoned: workers died on it ({type(death).__name__}); try it alone"]
+                    _nbuf.fleet_give_up(out, taken[0][1], str(errors[0]))
+                for (number, _), error in zip(taken, errors):
+                    report(number, error)
     finally:
         for future in running:
             future.cancel()

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
+from nbuf._runners import Work
+
 
 class _Engine:
+    most = 1
+
     def __init__(self, client: Any, deaths: tuple[type[BaseException], ...]) -> None:
         self._client = client
         self._executor = client.get_executor(pure=False)
         self.deaths = deaths
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(work, *arguments)
+    def submit(self, work: Work, out: str, rows: list[str]) -> Future[list[str | None]]:
+        future: Future[list[str | None]] = self._executor.submit(work, out, rows)
         return future
 
     def slots(self) -> int:

@@ -5,29 +5,33 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
+
+from nbuf._runners import Work
 
 #: How often a task is tried again whose worker died.
 _RETRIES = 2
 
 
 class _Engine:
+    most = 1
+
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._remote: dict[Callable[..., Any], Any] = {}
+        self._remote: dict[Work, Any] = {}
         names = ("WorkerCrashedError", "OutOfMemoryError", "NodeDiedError")
         found = (getattr(ray.exceptions, name, None) for name in names)
         self.deaths: tuple[type[BaseException], ...] = tuple(error for error in found if error)
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, work: Work, out: str, rows: list[str]) -> Future[list[str | None]]:
         remote = self._remote.get(work)
         if remote is None:
             made = self._ray.remote(num_cpus=1, max_retries=_RETRIES)(work)
             remote = self._remote[work] = made
-        future: Future[Any] = remote.remote(*arguments).future()
+        future: Future[list[str | None]] = remote.remote(out, rows).future()
         return future
 
     def slots(self) -> int:
