@@ -21,12 +21,15 @@ class Rows:
         self._accesses: dict[int, int] = {}
         if most > 1:
             self._accesses = {number: json.loads(text)["estimated_accesses"] for number, text in self._waiting}
-        self._left = sum(self._accesses.values())
+        self._all = self._left = sum(self._accesses.values())
         self._alone: set[int] = set()
 
     def take(self, slots: int) -> list[Row]:
-        """Rows of one task: at most half of a worker's share of what is left, so that all end together."""
-        share = self._left / (2 * slots)
+        """Rows of one task: at most half of a worker's share of what is left, so that all end together.
+
+        A thirtieth of a worker's share of all is never too much: the last tasks would be many.
+        """
+        share = max(self._left / 2, self._all / 30) / slots
         taken: list[Row] = []
         accesses = 0
         while self._waiting and len(taken) < self._most:
