@@ -17,6 +17,7 @@ mod choice;
 mod comparison;
 mod course;
 mod curve;
+mod curve_parts;
 mod curves;
 mod distances;
 mod doctor;
@@ -32,6 +33,7 @@ mod live_probe;
 mod load;
 mod load_cause;
 mod ping;
+mod prefetches;
 mod replay;
 mod run;
 mod run_comparison;
@@ -77,9 +79,10 @@ pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
 pub use course::CourseDocument;
 pub use curve::{Curve, Point};
+pub use curve_parts::{CurveGroup, CurveWindow};
 pub use curves::{
-    CornersBetween, CurveCorners, CurveDocument, CurveGroup, CurvePoint, CurveTarget, CurveWindow,
-    ObjectFacts, PointPrefetches, PolicyCurve, SampleFacts, TraceSummary,
+    CornersBetween, CurveCorners, CurveDocument, CurvePoint, CurveTarget, ObjectFacts, PolicyCurve,
+    SampleFacts, TraceSummary,
 };
 pub use distances::DistancesDocument;
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
@@ -103,6 +106,7 @@ pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,
 };
+pub use prefetches::PointPrefetches;
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };
