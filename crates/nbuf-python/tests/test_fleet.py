@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -30,8 +31,18 @@ def missing(name):
     modules = [module for module in ENGINES[name] if importlib.util.find_spec(module) is None]
     if modules:
         return f"pip install {' '.join(modules)}"
-    has_java = os.environ.get("JAVA_HOME") or shutil.which("java")
-    return None if name != "spark" or has_java else "install Java 17 or later"
+    return None if name != "spark" or has_java() else "install Java 17 or later"
+
+
+def has_java():
+    """Whether the Java that Spark would start is new enough."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not java or not os.access(java, os.X_OK):
+        return False
+    said = subprocess.run([java, "-version"], capture_output=True, text=True)
+    version = re.search(r'version "(\d+)', said.stderr)
+    return version is not None and int(version.group(1)) >= 17
 
 
 def skip_without(name):

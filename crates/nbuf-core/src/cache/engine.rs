@@ -92,8 +92,9 @@ pub trait Engine: Send {
     /// The same by the keys of the pages, ends included, for engines that add pages of their own.
     fn remove_keys(&mut self, _first: u64, _last: u64) {}
 
-    /// Memory of the pages beyond the `distinct` ones of the trace, after this many more accesses, at the most.
-    fn bytes_beyond(&self, _distinct: u64, _accesses: u64) -> u64 {
+    /// Memory of the pages beyond the `distinct` ones of the trace, after this many more accesses in this many requests,
+    /// at the most.
+    fn bytes_beyond(&self, _distinct: u64, _accesses: u64, _requests: u64) -> u64 {
         0
     }
 

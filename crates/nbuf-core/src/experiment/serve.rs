@@ -91,8 +91,9 @@ pub fn run_with(
     let passed = passed.map_err(ServerError::Listen)?;
     let addresses = passed.addresses().map_err(ServerError::Listen)?;
     spec.check_addresses(&addresses)?;
-    let wanted =
-        Bytes(spec.exports.iter().map(|export| export.size.0).fold(0, u64::saturating_add));
+    let sizes = spec.exports.iter().map(|export| export.size.0);
+    let tables = spec.tier.iter().map(|tier| tier.memory_bytes(&spec.exports));
+    let wanted = Bytes(sizes.chain(tables).fold(0, u64::saturating_add));
     let available = available();
     if wanted > available {
         return Err(Error::NoMemory { wanted, available });

@@ -161,13 +161,22 @@ impl Prefetching {
         !matches!(self, Self::Mithril { .. })
     }
 
-    /// Pages that an access fetches at most.
-    pub(super) fn pages_most(&self) -> u64 {
-        u64::from(match *self {
-            Self::Next { pages, .. } | Self::Stride { pages, .. } => pages,
-            Self::Amp { most, .. } => most,
-            Self::Mithril { list, .. } => list,
-        })
+    /// Pages that have no number before accesses in this many requests, at the most, with those of the accesses.
+    /// Sequential pages overlap within a request. What Mithril names was accessed before.
+    pub(super) fn pages_beyond(&self, accesses: u64, requests: u64) -> u64 {
+        let ahead = |pages: u32| {
+            let most = u64::from(pages);
+            let of_requests = requests.saturating_mul(2 * most);
+            accesses.saturating_add(accesses.saturating_mul(most).min(of_requests))
+        };
+        match *self {
+            Self::Next { pages, .. } => ahead(pages),
+            Self::Amp { most, .. } => ahead(most),
+            Self::Stride { pages, .. } => {
+                accesses.saturating_mul(u64::from(pages).saturating_add(1))
+            }
+            Self::Mithril { .. } => accesses,
+        }
     }
 
     /// What it keeps of a page at each size, in bytes.

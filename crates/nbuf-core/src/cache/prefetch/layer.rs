@@ -37,7 +37,7 @@ pub(crate) fn engine(
     };
     let sizes = sizes_pages.iter().map(size).collect();
     let number_bytes = number_bytes(choice.row(), prefetching);
-    Box::new(Layer { sizes, pages_most: prefetching.pages_most(), number_bytes })
+    Box::new(Layer { sizes, prefetching, number_bytes })
 }
 
 /// Memory that a page takes at each size, whether it was accessed or only prefetched.
@@ -48,8 +48,7 @@ pub(crate) fn number_bytes(row: &Row, prefetching: Prefetching) -> u64 {
 /// All sizes.
 struct Layer {
     sizes: Vec<Size>,
-    /// Pages that an access fetches at most.
-    pages_most: u64,
+    prefetching: Prefetching,
     number_bytes: u64,
 }
 
@@ -122,8 +121,8 @@ impl Engine for Layer {
         }
     }
 
-    fn bytes_beyond(&self, distinct: u64, accesses: u64) -> u64 {
-        let more = accesses.saturating_mul(self.pages_most);
+    fn bytes_beyond(&self, distinct: u64, accesses: u64, requests: u64) -> u64 {
+        let more = self.prefetching.pages_beyond(accesses, requests);
         let caches = self.sizes.iter().filter_map(|size| size.cache.as_ref());
         let beyond = caches.map(|cache| {
             u64::from(cache.numbers.pages()).saturating_add(more).saturating_sub(distinct)

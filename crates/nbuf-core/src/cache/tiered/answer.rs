@@ -13,6 +13,11 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         self.now = self.now.max(completion.at);
         let Some(job) = self.jobs.take(completion.request.task) else { return };
         let Job { asked, op, from, to, is_whole, is_stale } = job;
+        // What was acknowledged before may not be on the disc then, and the tier would show it.
+        let stores = op == Op::Flush || (completion.request.durable && op != Op::Read);
+        if stores && completion.outcome.is_err() {
+            self.lose("the disc refused to store what was written".to_owned());
+        }
         let Completion { data, at, breakdown, outcome, .. } = completion;
         let moves_bytes = matches!(op, Op::Read | Op::Write) && data.len() as u64 == to - from;
         if moves_bytes && !is_stale && outcome.is_ok() {

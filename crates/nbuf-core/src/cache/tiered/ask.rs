@@ -23,8 +23,10 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         // request never becomes several for the slow disc.
         let mut missing: Option<(u64, u64)> = None;
         for number in geometry.blocks_of(from, to) {
-            self.blocks.touch(number);
-            if self.slot_with(number, from, to).is_none() {
+            if self.slot_with(number, from, to).is_some() {
+                // A part that the block lacks is no use of it: else a scan of parts looks like many uses.
+                self.blocks.touch(number);
+            } else {
                 let (begins, ends) = geometry.within(number, from, to);
                 missing = Some((missing.map_or(begins, |(first, _)| first), ends));
             }

@@ -46,6 +46,8 @@ pub(super) struct Blocks {
     /// By slot. Slots that were never used are behind the end.
     slots: Vec<Block>,
     free: Vec<u32>,
+    /// Of all blocks.
+    valid_parts: u64,
 }
 
 impl Blocks {
@@ -57,6 +59,7 @@ impl Blocks {
             policy: Box::new(<S3Fifo as Policy>::new(geometry.slots, 0)),
             slots: Vec::new(),
             free: Vec::new(),
+            valid_parts: 0,
         }
     }
 
@@ -115,7 +118,10 @@ impl Blocks {
         let block = Block::new(id, number);
         self.ids.set_frame(id, Ok(slot));
         match self.slots.get_mut(slot as usize) {
-            Some(place) => *place = block,
+            Some(place) => {
+                self.valid_parts -= u64::from(place.valid.count_ones());
+                *place = block;
+            }
             None => self.slots.push(block),
         }
     }
@@ -155,6 +161,8 @@ impl Blocks {
     pub(super) fn end_fill(&mut self, slot: u32, parts: u16, is_good: bool) {
         let block = &mut self.slots[slot as usize];
         if is_good {
+            // None of them was valid while they were filled.
+            self.valid_parts += u64::from((parts & !block.doomed).count_ones());
             block.valid |= parts & !block.doomed;
         }
         block.writing &= !parts;
@@ -174,6 +182,7 @@ impl Blocks {
             }
             let touched = self.geometry.touched(number, from, to);
             let block = &mut self.slots[slot as usize];
+            self.valid_parts -= u64::from((block.valid & touched).count_ones());
             block.valid &= !touched;
             block.doomed |= touched & block.writing;
             if drops {
@@ -188,6 +197,7 @@ impl Blocks {
             block.valid = 0;
             block.doomed = block.writing;
         }
+        self.valid_parts = 0;
     }
 
     /// Gives the slot of a block without a valid part back.
@@ -202,10 +212,9 @@ impl Blocks {
         self.free.push(slot);
     }
 
-    /// Bytes of valid parts. Costs a look at every slot.
+    /// Bytes of valid parts.
     pub(super) fn valid_bytes(&self) -> u64 {
-        let parts: u64 = self.slots.iter().map(|block| u64::from(block.valid.count_ones())).sum();
-        let whole = parts * u64::from(self.geometry.part_bytes);
+        let whole = self.valid_parts * u64::from(self.geometry.part_bytes);
         whole.min(self.geometry.size_bytes)
     }
 
@@ -242,6 +251,7 @@ impl Blocks {
         self.put(slot, id, number);
         let block = &mut self.slots[slot as usize];
         (block.valid, block.sums) = (valid, sums);
+        self.valid_parts += u64::from(valid.count_ones());
         u64::from(valid.count_ones())
     }
 
@@ -275,6 +285,8 @@ impl Blocks {
                 used += 1;
             }
         }
+        let parts = self.slots.iter().map(|block| u64::from(block.valid.count_ones()));
+        assert_eq!(parts.sum::<u64>(), self.valid_parts);
         assert_eq!(used + self.free.len(), self.slots.len());
         assert!(self.slots.len() <= self.geometry.slots as usize);
     }

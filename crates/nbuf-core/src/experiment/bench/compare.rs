@@ -41,7 +41,7 @@ const LEVEL: f64 = 0.05;
 /// Loops in registers that take 3 % longer than the shortest had a neighbour on their core.
 const LOOP_ALONE: f64 = 0.97;
 /// The shortest loop, without the few that a change of the clock made shorter.
-const SHORTEST: f64 = 0.95;
+const SHORTEST: f64 = 0.9;
 const LOOPS_MIN: usize = 10;
 /// The percentile of reference jobs that a processor of their own gives, as samples that count have one.
 const ALONE: f64 = 0.9;

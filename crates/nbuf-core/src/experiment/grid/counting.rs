@@ -100,10 +100,11 @@ impl Counting {
         self.cells.iter_mut().flat_map(|cell| &mut cell.engines)
     }
 
-    /// Memory of what the engines add to the `distinct` pages of the trace, after this many more accesses.
-    pub(super) fn bytes_beyond(&self, distinct: u64, accesses: u64) -> u64 {
+    /// Memory of what the engines add to the `distinct` pages of the trace, after this many more accesses in this many
+    /// requests.
+    pub(super) fn bytes_beyond(&self, distinct: u64, accesses: u64, requests: u64) -> u64 {
         let engines = self.cells.iter().flat_map(|cell| &cell.engines);
-        let beyond = engines.map(|engine| engine.bytes_beyond(distinct, accesses));
+        let beyond = engines.map(|engine| engine.bytes_beyond(distinct, accesses, requests));
         beyond.fold(0, u64::saturating_add)
     }
 

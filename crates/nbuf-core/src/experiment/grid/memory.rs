@@ -77,7 +77,7 @@ impl Grid {
             // No job has the counts of caches that prefetch.
             Some(_) => {
                 let counting = self.counter.settled();
-                counting.bytes_beyond(self.distinct_pages(), pages.max(accesses))
+                counting.bytes_beyond(self.distinct_pages(), pages.max(accesses), requests)
             }
             None => 0,
         };

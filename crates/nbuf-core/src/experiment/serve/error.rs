@@ -60,6 +60,9 @@ pub enum Error {
         "a tier is for one disc, and {0} are given: serve each disc by a server of its own, or leave out --tier"
     )]
     TierOfSeveral(usize),
+    /// A tier and the state have one file.
+    #[error("--tier and --state both name {}: give each a file of its own", .0.display())]
+    TierIsState(PathBuf),
     /// The server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -125,9 +128,9 @@ pub enum Error {
     /// The observer could not take the addresses.
     #[error(transparent)]
     Observer(io::Error),
-    /// The caches do not fit into memory.
+    /// The caches and the tables of the tier do not fit into memory.
     #[error(
-        "the caches take {wanted}, and {available} of memory is available: give a smaller --size"
+        "the caches take {wanted}, and {available} of memory is available: give a smaller --size or --tier-size"
     )]
     NoMemory {
         /// All caches.
@@ -171,6 +174,7 @@ impl Error {
                 | Self::NothingSecure
                 | Self::TierSize(_)
                 | Self::TierOfSeveral(_)
+                | Self::TierIsState(_)
                 | Self::OutOfRange { .. }
                 | Self::Config(_)
         )

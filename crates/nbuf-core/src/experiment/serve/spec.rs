@@ -90,7 +90,9 @@ impl Spec {
             let (name, given, most) = ("export", self.exports.len(), EXPORTS_MAX);
             return Err(Error::OutOfRange { name, given, most });
         }
-        self.tier.as_ref().map_or(Ok(()), |tier| tier.check(&self.exports))?;
+        self.tier
+            .as_ref()
+            .map_or(Ok(()), |tier| tier.check(&self.exports, self.state.as_deref()))?;
         let is_secure = |export: &ExportSpec| export.disc.is_secure();
         match (&self.trust, self.exports.iter().any(is_secure)) {
             (None, true) => return Err(Error::Missing("disc-tls-ca")),

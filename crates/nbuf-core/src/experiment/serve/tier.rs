@@ -33,6 +33,8 @@ pub use spec::TierSpec;
 
 /// Two changes within one tick of a kernel's clock may have one time.
 const TICK: Duration = Duration::from_millis(20);
+/// The same of file systems that keep whole seconds, or every second one.
+const TICK_COARSE: Duration = Duration::from_secs(2);
 
 /// The file, while a server runs.
 #[derive(Debug)]
@@ -147,7 +149,7 @@ impl TierFile {
     /// Gives the file its size, so that no later write needs room, where the file system can promise that.
     fn make_room(&self) -> io::Result<()> {
         let length = length(&self.geometry);
-        if self.file.metadata()?.len() != length {
+        if self.file.metadata()?.len() < length {
             self.file.set_len(length)?;
         }
         match fallocate(&self.file, FallocateFlags::empty(), 0, length) {
@@ -171,7 +173,13 @@ impl TierFile {
                 server.lose_tiers(&error.to_string());
                 Ok(())
             }
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                // Now nothing behind the end of a smaller tier is believed. If it stays, it only takes room.
+                if self.file.metadata().is_ok_and(|it| it.len() > length(&self.geometry)) {
+                    let _ = self.file.set_len(length(&self.geometry));
+                }
+                Ok(())
+            }
         }
     }
 
@@ -214,10 +222,11 @@ impl TierFile {
     fn settled_identity(&self) -> io::Result<Identity> {
         let identity = self.source.identity()?;
         let [.., seconds, nanos] = identity.times;
+        let tick = if nanos == 0 { TICK_COARSE } else { TICK };
         let changed = u64::try_from(seconds).ok().zip(u32::try_from(nanos).ok());
         let changed = changed.map(|(seconds, nanos)| Duration::new(seconds, nanos));
-        if changed.zip(unix_time()).is_some_and(|(at, now)| now < at + TICK) {
-            std::thread::sleep(TICK);
+        if changed.zip(unix_time()).is_some_and(|(at, now)| now < at + tick) {
+            std::thread::sleep(tick);
         }
         if self.source.identity()? == identity {
             return Ok(identity);

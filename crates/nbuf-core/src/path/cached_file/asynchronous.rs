@@ -29,6 +29,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+use tokio::task::coop::poll_proceed;
 
 use super::{CachedFile, Done, Ticket};
 use crate::sys::task_wake::watched;
@@ -66,7 +67,7 @@ struct UnderWay {
 }
 
 impl AsyncCachedFile {
-    /// Takes a file, at its position.
+    /// Takes a file, at its position. What its requests under way give is dropped: collect it before.
     ///
     /// # Errors
     ///
@@ -85,7 +86,8 @@ impl AsyncCachedFile {
         &self.file
     }
 
-    /// Gives the file back. A request under way goes on; its error is lost: flush before.
+    /// Gives the file back. Flush before: a request under way goes on, its error is lost, and reads and syncs may be
+    /// complete before it.
     pub fn into_inner(self) -> CachedFile {
         self.file
     }
@@ -127,6 +129,8 @@ impl AsyncRead for AsyncCachedFile {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        // Hits wait for nothing, and other tasks of the thread have a turn too.
+        let budget = ready!(poll_proceed(cx));
         if this.seek.is_some() {
             ready!(this.poll_idle(cx))?;
         }
@@ -151,6 +155,7 @@ impl AsyncRead for AsyncCachedFile {
         let taken = this.ahead.split_to(this.ahead.len().min(buffer.remaining()));
         buffer.put_slice(&taken);
         this.file.position += taken.len() as u64;
+        budget.made_progress();
         Poll::Ready(Ok(()))
     }
 }
@@ -162,6 +167,7 @@ impl AsyncWrite for AsyncCachedFile {
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
+        let budget = ready!(poll_proceed(cx));
         ready!(this.poll_idle(cx))?;
         this.ahead = Bytes::new();
         let length = buffer.len().min(REQUEST_BYTES_MAX);
@@ -171,6 +177,7 @@ impl AsyncWrite for AsyncCachedFile {
             file.position += length as u64;
             this.under_way = Some(UnderWay { ticket, what: What::Write });
         }
+        budget.made_progress();
         Poll::Ready(Ok(length))
     }
 

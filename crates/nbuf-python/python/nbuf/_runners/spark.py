@@ -36,8 +36,9 @@ _LOCAL = {
     "spark.ui.showConsoleProgress": "false",
 }
 _SCHEMA = "error string, raised string"
-#: A worker catches all exceptions, so a task that failed as often as it may has lost its workers.
+#: A task that failed as often as it may, because its workers died. Other failures are those of the cluster.
 _GIVEN_UP = re.compile(r"Task \d+ in stage [\d.]+ failed \d+ times")
+_DEATH = re.compile(r"exited unexpectedly|ExecutorLostFailure|worker .*crashed|EOFException|Connection reset")
 _PYTHON = "Traceback (most recent call last)"
 
 
@@ -55,6 +56,7 @@ class _Engine:
         self._context = session.sparkContext
         self._workers = workers
         self._group = f"nbuf-{uuid.uuid4()}"
+        self._is_over = False
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix=self._group)
 
     def submit(self, work: Work, out: str, rows: list[str]) -> Future[list[str | None]]:
@@ -69,12 +71,14 @@ class _Engine:
             return _do(work, out, rows, batches)
 
         self._context.setJobGroup(self._group, "nbuf fleet", interruptOnCancel=True)
+        if self._is_over:
+            raise Error("the fleet is over")
         try:
             # The rows go with the function: a table of texts of Python would cost a second worker.
             done = self._session.range(0, len(rows), 1, numPartitions=1).mapInArrow(do, _SCHEMA).collect()
         except Exception as error:
             text = str(error)
-            if _GIVEN_UP.search(text) and _PYTHON not in text:
+            if _GIVEN_UP.search(text) and _DEATH.search(text) and _PYTHON not in text:
                 raise WorkersDied from error
             raise Error(_reason(text)) from error
         for one in done:
@@ -84,8 +88,11 @@ class _Engine:
 
     def end(self) -> None:
         """Ends the jobs that run, and no others of the session."""
-        self._context.cancelJobGroup(self._group)
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._is_over = True
+        try:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        finally:
+            self._context.cancelJobGroup(self._group)
 
 
 def _do(work: Work, out: str, rows: list[str], batches: Iterator[Any]) -> Iterator[Any]:
@@ -123,10 +130,9 @@ def engine(workers: int) -> Iterator[_Engine]:
     importlib.import_module("pyarrow")
     if os.environ.get("SPARK_REMOTE"):
         raise Error("SPARK_REMOTE names a server of Spark Connect, which runs no fleet: unset it, and set MASTER")
-    session = sql.SparkSession.getActiveSession()
-    own = session is None
-    if own:
-        session = _start(sql, workers)
+    # A session that another thread began is not active in this one, and a context needs no session.
+    own = importlib.import_module("pyspark").SparkContext._active_spark_context is None
+    session = _start(sql, workers) if own else sql.SparkSession.builder.getOrCreate()
     one = _Engine(session, workers)
     try:
         yield one
@@ -166,6 +172,6 @@ def _find_java() -> None:
             raise MissingLibrary(f"JAVA_HOME is {home}, which has no bin/java: set it to a Java 17 or later")
     elif not shutil.which("java"):
         raise MissingLibrary(
-            "Spark needs Java, and there is no `java`: install Java 17 or later, as Debian's default-jre-headless, or "
-            "set JAVA_HOME"
+            "Spark needs Java, and there is no `java`: install Java 17 or later, as Debian's openjdk-17-jre-headless, "
+            "or set JAVA_HOME"
         )

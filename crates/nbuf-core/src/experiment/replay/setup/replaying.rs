@@ -1,6 +1,6 @@
 //! How much of the replays is done, of all sizes together: they run at once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::super::Next;
 use crate::experiment::session::Session;
@@ -27,13 +27,13 @@ pub(in super::super) struct Replaying<'a> {
     pub(super) session: &'a Session<'a>,
     work: Work,
     replays: u64,
-    done: AtomicU64,
+    done: Mutex<u64>,
 }
 
 impl<'a> Replaying<'a> {
     /// This number of replays, each with this work.
     pub(super) fn new(session: &'a Session<'a>, work: Work, replays: usize) -> Self {
-        let replaying = Self { session, work, replays: replays as u64, done: AtomicU64::new(0) };
+        let replaying = Self { session, work, replays: replays as u64, done: Mutex::new(0) };
         replaying.report(0);
         replaying
     }
@@ -43,8 +43,11 @@ impl<'a> Replaying<'a> {
         Counter { replaying: self, count: 0 }
     }
 
+    /// One replay reports at a time, so that reports never go back.
     fn add(&self, count: u64) {
-        self.report(self.done.fetch_add(count, Ordering::Relaxed) + count);
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += count;
+        self.report(*done);
     }
 
     fn report(&self, done: u64) {

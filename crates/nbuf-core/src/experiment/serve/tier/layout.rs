@@ -16,7 +16,7 @@ use crate::sys::publish::{Readers, Unfinished};
 /// Where the first block begins.
 const FIRST_BYTE: u64 = 64 << 10;
 /// The largest part of a block: a page of the kernel.
-const PART_BYTES: u32 = 4096;
+pub(super) const PART_BYTES: u32 = 4096;
 /// The most blocks.
 const SLOTS_MAX: u64 = 1 << 30;
 

@@ -1,13 +1,17 @@
 //! The second tier of a server, as options give it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::{Config, Error, ExportSpec};
+use super::layout::PART_BYTES;
+use crate::cache::tiered::PARTS;
 use crate::units::{Bytes, Size};
 
 /// The smallest tier, and the largest.
 const BYTES_MIN: u64 = 1 << 20;
 const BYTES_MAX: u64 = 16 << 40;
+/// What the entries of a block take in memory, with the list of the end.
+const TABLE_BYTES: u64 = 500;
 
 /// A file on a quick disc that keeps blocks of the disc, and its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +43,21 @@ impl TierSpec {
         }
     }
 
-    pub(in crate::experiment::serve) fn check(&self, exports: &[ExportSpec]) -> Result<(), Error> {
+    /// Memory of its tables, at the most: by its size, as the disc is not known yet.
+    pub(in crate::experiment::serve) fn memory_bytes(&self, exports: &[ExportSpec]) -> u64 {
+        let page_bytes = exports.first().map_or(PART_BYTES, |export| export.page_bytes);
+        let block_bytes = page_bytes.clamp(1, PART_BYTES) * PARTS;
+        self.size.0 / u64::from(block_bytes) * TABLE_BYTES
+    }
+
+    pub(in crate::experiment::serve) fn check(
+        &self,
+        exports: &[ExportSpec],
+        state: Option<&Path>,
+    ) -> Result<(), Error> {
+        if state == Some(&self.path) {
+            return Err(Error::TierIsState(self.path.clone()));
+        }
         if !(BYTES_MIN..=BYTES_MAX).contains(&self.size.0) {
             return Err(Error::TierSize(self.size));
         }

@@ -112,7 +112,9 @@ impl Tracepoints {
     }
 
     fn keep(&mut self, attached: Attached) {
-        for (event, ring) in attached.events {
+        for (event, mut ring) in attached.events {
+            // What came before the command has no task of it, and may have filled the ring.
+            ring.drain(|_| {});
             self.leaders.push(self.events.len());
             self.events.push(event);
             self.rings.push(ring);
