@@ -33,7 +33,6 @@ mod live_probe;
 mod load;
 mod load_cause;
 mod ping;
-mod prefetches;
 mod replay;
 mod run;
 mod run_comparison;
@@ -79,7 +78,7 @@ pub use choice::{ReadaheadPoint, Sample, TargetReport};
 pub use comparison::{Comparison, Difference, Measure, Quantity, Side};
 pub use course::CourseDocument;
 pub use curve::{Curve, Point};
-pub use curve_parts::{CurveGroup, CurveWindow};
+pub use curve_parts::{CurveGroup, CurveWindow, PointPrefetches};
 pub use curves::{
     CornersBetween, CurveCorners, CurveDocument, CurvePoint, CurveTarget, ObjectFacts, PolicyCurve,
     SampleFacts, TraceSummary,
@@ -106,7 +105,6 @@ pub use ping::{
     PingBin, PingDocument, PingJudged, PingMachine, PingOutcome, PingRange, PingReference, PingRow,
     PingSample, PingSampleLine, PingTask,
 };
-pub use prefetches::PointPrefetches;
 pub use replay::{
     ReplayCpu, ReplayDisc, ReplayDocument, ReplayKind, ReplayPoints, ReplayResponse, ReplaySize,
 };

@@ -11,12 +11,17 @@
 mod amp;
 mod choice;
 mod layer;
+mod memory;
 mod mithril;
 mod next_block;
 mod stride;
 
+use amp::Amp;
 pub use choice::{On, PREFETCHERS, PrefetchError, PrefetcherRow, Prefetching};
 pub(crate) use layer::{engine, number_bytes};
+use mithril::{Limits, Mithril};
+use next_block::NextBlock;
+use stride::Strides;
 
 /// Bits of a key that number a page within its object.
 pub(crate) const PAGE_BITS: u32 = 40;
@@ -48,6 +53,20 @@ trait Prefetcher: Send {
 
     /// A page left the cache; whether it was prefetched and never used.
     fn left(&mut self, _page: u64, _is_unused: bool) {}
+}
+
+impl Prefetching {
+    fn build(&self) -> Box<dyn Prefetcher> {
+        match *self {
+            Self::Next { pages, on } => Box::new(NextBlock { pages, on }),
+            Self::Stride { pages, streams, reach } => Box::new(Strides::new(pages, streams, reach)),
+            Self::Amp { pages, most, trigger } => Box::new(Amp::new(pages, most, trigger)),
+            Self::Mithril { lookahead, support, most, list, mine, rows } => {
+                let limits = Limits { lookahead, support, most, list, mined: mine, rows };
+                Box::new(Mithril::new(limits))
+            }
+        }
+    }
 }
 
 /// The key that is `by` pages further in the same object, if there is one.

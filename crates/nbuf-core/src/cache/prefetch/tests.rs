@@ -284,7 +284,7 @@ fn memory_beyond_the_trace_is_what_was_numbered() {
     let mut engine = engine(&choice, &[50, 60], 0, prefetching);
     let each = number_bytes(choice.row(), prefetching);
     assert_eq!(engine.bytes_beyond(0, 3, 3), 2 * 33 * each);
-    // Of a long request, pages are prefetched behind its end alone.
+    // A long request has prefetched pages behind its end alone.
     assert_eq!(engine.bytes_beyond(0, 1000, 1), 2 * 1020 * each);
     feed(&mut *engine, &[Ok(100), Ok(500)]);
     assert_eq!(engine.bytes_beyond(2, 0, 0), 2 * 20 * each);

@@ -46,7 +46,7 @@ pub(super) struct Blocks {
     /// By slot. Slots that were never used are behind the end.
     slots: Vec<Block>,
     free: Vec<u32>,
-    /// Of all blocks.
+    /// The sum over all blocks.
     valid_parts: u64,
 }
 

@@ -103,7 +103,7 @@ pub fn moved(a: &BenchReference, b: &BenchReference) -> Moved {
     Moved { processor, copies: change(&a.copies, &b.copies, 0.5), is_shared }
 }
 
-/// Whether fewer than half of these loops had the core for themselves. Of a few loops nothing is said.
+/// Whether fewer than half of these loops had the core for themselves. A few loops say nothing.
 pub(super) fn had_company(loops: &[f64]) -> bool {
     if loops.len() < LOOPS_MIN {
         return false;
