@@ -71,7 +71,11 @@ pub(crate) fn watch<T: Send + 'static>(
     let mut told = Stage::default();
     let outcome = loop {
         match wait(LOOK) {
-            Ok(done) => break done,
+            Ok(done) => {
+                // Work that ends between two looks has a last step, too.
+                report(&seen, &mut told, progress)?;
+                break done;
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err(
