@@ -167,6 +167,10 @@ fn a_file_that_is_not_ours_is_kept_and_a_tier_has_one_server() {
         fs::write(&path, foreign).unwrap();
         refused(&place, &disc, &path, "no file of nbuf serve, so it is not overwritten");
     }
+    let mut both = place.nbuf(["serve", "--disc", &disc, "--size", "1MiB", "--check-config"]);
+    both.args(["--state", "both", "--tier", "both", "--tier-size", "4MiB"]);
+    let said = String::from_utf8(both.output().unwrap().stderr).unwrap();
+    assert!(said.contains("--tier and --state both name"), "{said}");
     let own = place.path("disc.img");
     refused(&place, &disc, &own, "no file of nbuf serve, so it is not overwritten");
     refused(&place, &disc, Path::new("/dev/null"), "cannot be read");

@@ -412,3 +412,46 @@ fn entries_that_do_not_fit_are_left_out() {
     held.sort_unstable_by_key(|entry| entry.block);
     assert_eq!(held, [entry(1, 0, 3), entry(0, 4, 7)]);
 }
+
+#[test]
+fn a_disc_that_refuses_to_store_ends_the_tier() {
+    for (op, is_durable) in [(Op::Flush, false), (Op::Write, true), (Op::Write, false)] {
+        let mut disc = script();
+        assert_eq!(read_now(&mut disc), 0);
+        disc.tier.answer(Op::Write);
+        assert_eq!(first_byte(&mut disc), None);
+        let length = if op == Op::Flush { 0 } else { PART };
+        let request = Request { durable: is_durable, ..Request::new(op, 2 * PART, length) };
+        disc.submit(Nanos::ZERO, request, vec![1; usize::try_from(length).unwrap()]);
+        let refusal = DiscError::Failed { what: "fdatasync: EIO".to_owned() };
+        let served = disc.backing.serve(op);
+        disc.backing.done.push_back(Completion { outcome: Err(refusal.clone()), ..served });
+        assert_eq!(disc.next_completion(Nanos::MAX).unwrap().outcome, Err(refusal));
+        // A plain write that is refused says nothing of what was stored before.
+        let is_lost = op == Op::Flush || is_durable;
+        assert_eq!(disc.lost().is_some(), is_lost, "{op:?} {is_durable}");
+        assert_eq!((read_now(&mut disc), disc.counts().hits), (0, u64::from(!is_lost)));
+    }
+}
+
+#[test]
+fn parts_that_a_block_lacks_are_no_uses_of_it() {
+    let plain = || Ram::zeroed(usize::try_from(SIZE).unwrap());
+    let mut disc = Tiered::new(plain(), tier_ram(2), geometry(2));
+    let mut read = |at: u64| {
+        let room = vec![0; usize::try_from(PART).unwrap()];
+        disc.submit(Nanos::ZERO, Request::new(Op::Read, at, PART), room);
+        while disc.next_completion(Nanos::MAX).is_some() {}
+        disc.counts()
+    };
+    // The block of byte 0 is used again and again.
+    for _ in 0..4 {
+        read(0);
+    }
+    let before = read(0).hits;
+    // A scan reads each part of other blocks once.
+    for at in (BLOCK..SIZE - PART).step_by(usize::try_from(PART).unwrap()) {
+        read(at);
+    }
+    assert_eq!(read(0).hits, before + 1, "the scan has not evicted it");
+}
