@@ -44,7 +44,7 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// The calls of nbuf in a line, up to the command that nbuf runs, to a redirection and to a comment.
+/// The calls of nbuf in a line, up to the command that nbuf runs, a redirection, a comment or an ampersand.
 fn calls(line: &str) -> Vec<String> {
     let parts = [" && ", " | ", "; "].iter().fold(vec![line], |parts, mark| {
         parts.into_iter().flat_map(|part| part.split(mark)).collect()
@@ -52,7 +52,8 @@ fn calls(line: &str) -> Vec<String> {
     let calls = parts.iter().filter_map(|part| {
         let part = part.trim().trim_start_matches("do ").trim_start_matches("sudo ");
         let call = part.strip_prefix("nbuf ")?;
-        let ends = [" -- ", " >", " <", " #", " |"].into_iter().filter_map(|end| call.find(end));
+        let ends =
+            [" -- ", " >", " <", " #", " |", " &"].into_iter().filter_map(|end| call.find(end));
         Some(call[..ends.min().unwrap_or(call.len())].to_owned())
     });
     calls.collect()
@@ -62,6 +63,7 @@ fn calls(line: &str) -> Vec<String> {
 fn calls_are_found_in_a_line() {
     let line = "sudo nbuf size --json -- ./q && nbuf curve a >b; time nbuf x | nbuf curve -   # so";
     assert_eq!(calls(line), ["size --json", "curve a", "curve -  "]);
+    assert_eq!(calls("nbuf serve a.img &"), ["serve a.img"]);
 }
 
 #[test]
