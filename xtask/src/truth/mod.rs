@@ -13,7 +13,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use runs::{Run, verdicts};
+use runs::{Row, Run, verdicts};
 
 /// Comparisons of one program with itself, so one run more.
 const COMPARISONS: usize = 20;
@@ -45,12 +45,16 @@ pub fn table(nbuf: &Path, folder: Option<&Path>) -> Result<String> {
         "at most 1 of 100",
         format!("{firm} of {all}"),
     );
-    let (held, asked) = covered(&same.runs);
+    let in_range = |is_asked: fn(&Row, &Row) -> bool| {
+        let (held, asked) = covered(&same.runs, is_asked);
+        format!("{:.1} % of {asked}", held as f64 * 100.0 / asked.max(1) as f64)
+    };
     line(
-        "medians of the next run in the printed range",
+        "medians of the next run in the printed range, rows that neither run marks with `?` or `!`",
         "93 to 97 %",
-        format!("{:.1} % of {asked}", held as f64 * 100.0 / asked.max(1) as f64),
+        in_range(|a, b| a.is_unmarked && b.is_unmarked),
     );
+    line("the same of all rows", "", in_range(|_, _| true));
     let found = found(&slowed);
     line(
         "rows in which a planted slowdown of 10 % is found in 9 of 10",
@@ -107,14 +111,18 @@ fn rows(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.rows.len()).sum()
 }
 
-/// Medians of neighbouring runs that the other's range holds, and all of them; each pair counts both ways.
-fn covered(runs: &[Run]) -> (usize, usize) {
+/// Medians of neighbouring runs that the other's range holds, and all of them, of the rows that are asked; each pair
+/// counts both ways.
+fn covered(runs: &[Run], is_asked: fn(&Row, &Row) -> bool) -> (usize, usize) {
     let (mut held, mut asked) = (0, 0);
     for pair in runs.windows(2) {
         for row in &pair[0].rows {
             let Some(other) = pair[1].rows.iter().find(|other| other.test == row.test) else {
                 continue;
             };
+            if !is_asked(row, other) {
+                continue;
+            }
             for (range, rate) in [(row, other.rate), (other, row.rate)] {
                 held += usize::from((range.low..=range.high).contains(&rate));
                 asked += 1;
@@ -151,7 +159,6 @@ fn half_width_percent(runs: &[Run]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::runs::Row;
     use super::*;
 
     fn run(rate: f64) -> Run {
@@ -161,13 +168,16 @@ mod tests {
             rate,
             low: rate * 0.9,
             high: rate * 1.1,
+            is_unmarked: rate < 150.0,
         };
         Run { rows: vec![row], refused: 0 }
     }
 
     #[test]
     fn ranges_are_held_against_the_next_run_both_ways() {
-        assert_eq!(covered(&[run(100.0), run(105.0), run(200.0)]), (2, 4));
+        let runs = [run(100.0), run(105.0), run(200.0)];
+        assert_eq!(covered(&runs, |_, _| true), (2, 4));
+        assert_eq!(covered(&runs, |a, b| a.is_unmarked && b.is_unmarked), (2, 2));
         assert!((half_width_percent(&[run(100.0), run(7.0)]) - 10.0).abs() < 1e-9);
     }
 

@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) rate: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+    /// Whether the terminal prints it without `?` and `!`.
+    pub(super) is_unmarked: bool,
 }
 
 /// What counts of a document.
@@ -48,6 +50,7 @@ impl Run {
                 rate: row["bytes_per_second"].as_f64()?,
                 low: row["low"].as_f64()?,
                 high: row["high"].as_f64()?,
+                is_unmarked: row["trust"].as_str()? == "clean",
             })
         };
         let rows: Option<Vec<Row>> = rows.iter().map(row).collect();
