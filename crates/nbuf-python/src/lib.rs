@@ -32,7 +32,7 @@ mod _nbuf {
     #[pymodule_export]
     use crate::sys::Numbers;
     #[pymodule_export]
-    use crate::tables::{discs, formats, patterns, policies, size};
+    use crate::tables::{discs, formats, objects, patterns, policies, size};
     #[pymodule_export]
     use crate::verbs::{Table, distances, rows, run};
     use pyo3::prelude::*;

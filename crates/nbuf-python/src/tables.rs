@@ -2,7 +2,7 @@
 
 use nbuf::disc::DISCS;
 use nbuf::experiment::curve::POLICIES;
-use nbuf::experiment::trace::{FORMATS, Unit};
+use nbuf::experiment::trace::{FORMATS, Unit, expand};
 use nbuf::units::{Bytes, Size};
 use pyo3::prelude::*;
 
@@ -36,6 +36,13 @@ pub(crate) fn patterns() -> [(&'static str, &'static str); 4] {
         ("loop", "all keys in order, again and again"),
         ("scan", "every key once"),
     ]
+}
+
+/// The objects of a store that a name or a pattern stands for; nothing for a path.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "the way in from Python")]
+pub(crate) fn objects(py: Python<'_>, name: String) -> PyResult<Option<Vec<String>>> {
+    py.detach(|| expand(&name)).map_err(|error| Failure::from(error).raise(py))
 }
 
 /// Bytes of a size such as `4KiB`.

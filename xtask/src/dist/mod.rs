@@ -89,6 +89,10 @@ impl Release<'_> {
         let mut cargo = self.cargo();
         cargo.args(["build", "--locked", "--bin", "nbuf"]);
         cargo.args(["--profile", PROFILE, "--target", target]);
+        if !target.ends_with("musl") {
+            // The static binary has a limit (docs/decisions/0018-object-stores-by-object-store.md).
+            cargo.args(["--features", "object-stores"]);
+        }
         let compiler = format!("CC_{}", target.replace('-', "_"));
         if target.ends_with("musl") && std::env::var_os(&compiler).is_none() {
             cargo.env(compiler, tools::MUSL_COMPILER);

@@ -157,6 +157,8 @@ def _plain(value: Any) -> Any:
 def _paths(source: Source) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
+        if (objects := _nbuf.objects(path)) is not None:
+            return objects
         if not glob.has_magic(path) or os.path.exists(path):
             return [path]
         found = sorted(glob.glob(path, recursive=True))

@@ -6,10 +6,10 @@ use crate::experiment::memory::bound;
 use crate::experiment::notice::Notice;
 use crate::experiment::result::Warning;
 use crate::experiment::session::Session;
-use crate::sys::input::comes_again;
 use crate::trace::request::Request;
 use crate::units::{Bound, TooLarge};
 use crate::workload::format::{Batch, Parameters};
+use crate::workload::source::comes_again;
 use crate::workload::source::{Options, Source, input_name};
 
 /// What to do where there is too little memory for the whole, and for a sample.

@@ -7,6 +7,7 @@ use super::Worked;
 use crate::experiment::document::DocumentError;
 use crate::experiment::output::OutputError;
 use crate::units::count;
+use crate::workload::source::ObjectError;
 
 /// Why a fleet cannot be planned, worked on or answered. A bad input is none: it is an error row.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +70,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// An object cannot be had.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
     /// An input has a name that a table of text cannot hold.
     #[error("{} is not UTF-8: rename it", .0.display())]
     Name(PathBuf),

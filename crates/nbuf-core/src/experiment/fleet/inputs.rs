@@ -1,6 +1,6 @@
 //! The inputs of a fleet: names, directories and patterns become files.
 //!
-//! Invariant: a file is an input once, however often and by whatever name it is given. A file that is named, also
+//! Names of objects are in [`objects`]. Invariant: a file is an input once, however often and by whatever name it is given. A file that is named, also
 //! by a pattern, is an input; one that is found in a directory is an input only if its format is known.
 
 use std::collections::BTreeSet;
@@ -9,11 +9,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::folder::{TASKS, first_line_is_ours};
-use super::{Error, Spec};
+use super::{Error, Spec, objects};
 use crate::experiment::result::FleetInput;
 use crate::experiment::session::Session;
 use crate::units::Nanos;
 use crate::workload::format::Batch;
+use crate::workload::source::object::is_object;
 use crate::workload::source::{self, Options, Source};
 
 /// A file that is an input.
@@ -36,8 +37,11 @@ pub(super) struct Inputs {
 pub(super) fn find(spec: &Spec, session: &Session<'_>) -> Result<Inputs, Error> {
     let mut inputs = Inputs::default();
     let mut named = BTreeSet::new();
-    for input in &spec.inputs {
-        add(input, spec.format.is_none(), &mut named, &mut inputs.unknown, session)?;
+    let must_be_known = spec.format.is_none();
+    let (objects, paths): (Vec<&String>, Vec<&String>) =
+        spec.inputs.iter().partition(|input| is_object(Path::new(input)));
+    for input in paths {
+        add(input, must_be_known, &mut named, &mut inputs.unknown, session)?;
     }
     let mut known = BTreeSet::new();
     for path in named {
@@ -51,6 +55,9 @@ pub(super) fn find(spec: &Spec, session: &Session<'_>) -> Result<Inputs, Error> 
         let text = absolute.to_str().ok_or_else(|| Error::Name(path.clone()))?;
         let input = identity(text, &metadata);
         inputs.files.push(Found { named: path, input });
+    }
+    for (named, input) in objects::find(&objects, must_be_known, &mut inputs.unknown, session)? {
+        inputs.files.push(Found { named, input });
     }
     // A file that is named as well has a name to complain about.
     let named: BTreeSet<&PathBuf> = inputs.files.iter().map(|file| &file.named).collect();
@@ -169,12 +176,16 @@ fn identity(path: &str, metadata: &fs::Metadata) -> FleetInput {
         bytes: metadata.len(),
         modified_seconds: metadata.mtime(),
         modified_nanoseconds: u32::try_from(metadata.mtime_nsec()).unwrap_or_default(),
+        tag: None,
     }
 }
 
 /// Whether an input is as it was when the plan was made.
 pub(super) fn is_unchanged(input: &FleetInput) -> Result<bool, Error> {
     let path = Path::new(&input.path);
+    if is_object(path) {
+        return objects::is_unchanged(input);
+    }
     let metadata = fs::metadata(path);
     let metadata = metadata.map_err(|source| Error::Input { path: path.to_owned(), source })?;
     Ok(identity(&input.path, &metadata) == *input)

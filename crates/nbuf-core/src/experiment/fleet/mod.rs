@@ -26,6 +26,7 @@ mod inputs;
 mod known;
 mod last;
 mod local;
+mod objects;
 mod pieces;
 pub(super) mod plan;
 mod policies;

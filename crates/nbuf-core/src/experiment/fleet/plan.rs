@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{Folder, VERSION};
 use super::inputs::{self, Found, Inputs};
-use super::{Error, Spec, Split, hosts};
+use super::{Error, Spec, Split, hosts, objects};
 use crate::experiment::memory::bound;
 use crate::experiment::result::{FleetBy, FleetInput, FleetPiece, FleetTask};
 use crate::experiment::session::Session;
 use crate::meter::hashed::first_size;
 use crate::sys::input;
 use crate::workload::format::native;
+use crate::workload::source::object::is_object;
 
 /// Memory of a distinct page.
 const PAGE_MEMORY_BYTES: u64 = 40;
@@ -124,7 +125,8 @@ pub(super) fn native_of(
     read: fn(&File) -> Result<u64, native::ReadError>,
 ) -> Option<u64> {
     let is_native = path.extension().is_some_and(|end| end == "parquet");
-    is_native.then(|| read(&input::open(path).ok()?).ok()).flatten()
+    let open = || if is_object(path) { objects::footer(path) } else { input::open(path).ok() };
+    is_native.then(|| read(&open()?).ok()).flatten()
 }
 
 /// The tasks, the largest first.
@@ -298,7 +300,8 @@ mod tests {
     fn candidate(group: &str, path: &str, accesses: u64) -> Candidate {
         let (modified_seconds, modified_nanoseconds) = (2, 3);
         let path = path.to_owned();
-        let input = FleetInput { path, bytes: 1, modified_seconds, modified_nanoseconds };
+        let tag = None;
+        let input = FleetInput { path, bytes: 1, modified_seconds, modified_nanoseconds, tag };
         let (others, later_seconds) = (Vec::new(), Vec::new());
         Candidate { input, others, later_seconds, group: group.to_owned(), accesses }
     }

@@ -77,7 +77,7 @@ pub enum FleetBy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct FleetInput {
-    /// Its path, from the root.
+    /// Its path, from the root, or the name of an object.
     pub path: String,
     /// Its length.
     pub bytes: u64,
@@ -85,6 +85,9 @@ pub struct FleetInput {
     pub modified_seconds: i64,
     /// And nanoseconds more.
     pub modified_nanoseconds: u32,
+    /// What changes with each version of an object in a store; no file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 /// Which accesses of an input are counted.

@@ -28,7 +28,7 @@ pub mod stat;
 
 pub use crate::trace::request::{Op, Request, Unit};
 pub use crate::workload::format::{FORMATS, Format, Parameters};
-pub use crate::workload::source::input_name;
+pub use crate::workload::source::{expand, input_name};
 pub use error::Error;
 pub use inputs::Inputs;
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::object::ObjectError;
 use crate::sys::input::Refused;
 pub use crate::sys::input::name as input_name;
 use crate::units::TooLarge;
@@ -19,6 +20,9 @@ pub enum SourceError {
     /// It is no input.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// It is in an object store, and cannot be had.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
     /// It is the name of a synthetic workload, as a replay takes one, and of no file.
     #[error(
         "{name} is a synthetic workload, and a trace is read from a file: make one with \

@@ -29,7 +29,7 @@ pub(super) struct Feed {
 
 impl Feed {
     pub(super) fn new(input: Input, parser: Box<dyn Parser>) -> Self {
-        let Input { path, packing, head, is_whole, broken, rest, file: _ } = input;
+        let Input { path, packing, head, is_whole, broken, rest, file: _, object: _ } = input;
         let filled = head.len();
         let is_end = is_whole || broken.is_some();
         Self { path, packing, rest, parser, buffer: head, start: 0, filled, is_end, broken }

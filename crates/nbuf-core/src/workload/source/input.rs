@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::SourceError;
+use super::object::{self, Object};
 use super::progress::Counter;
 use super::text::{self, Encoding};
 use super::unpack::unpack;
@@ -68,6 +69,8 @@ pub(super) struct Input {
     pub(super) rest: Box<dyn Read + Send>,
     /// The file itself, when it is one and not packed.
     pub(super) file: Option<File>,
+    /// The object, when it is one and not packed.
+    pub(super) object: Option<Object>,
 }
 
 impl Input {
@@ -77,14 +80,31 @@ impl Input {
         bound: Bound,
         counter: &mut Counter,
     ) -> Result<Self, SourceError> {
+        if object::is_object(path) {
+            let (object, bytes) = object::read(path)?;
+            counter.add_bytes(object.bytes);
+            let made = Self::made(path, counter.count(bytes), None, bound)?;
+            let object = Some(object).filter(|_| made.packing == Packing::None);
+            return Ok(Self { object, ..made });
+        }
         let read_error = |source| SourceError::Read { path: path.to_owned(), source };
         let file = input::open(path).map_err(|refused| SourceError::of_opening(path, refused))?;
         let metadata = file.metadata().map_err(read_error)?;
         counter.add(&metadata);
         let own = metadata.is_file().then(|| file.try_clone()).transpose().map_err(read_error)?;
-        let made = Self::from_reader(path, counter.count(file), own, bound);
+        Self::made(path, counter.count(file), own, bound)
+    }
+
+    /// An input of these bytes, looked at.
+    fn made(
+        path: &Path,
+        raw: Box<dyn Read + Send>,
+        file: Option<File>,
+        bound: Bound,
+    ) -> Result<Self, SourceError> {
+        let made = Self::from_reader(path, raw, file, bound);
         let mut made = made.map_err(|(packing, source)| match packing {
-            Packing::None => read_error(source),
+            Packing::None => SourceError::Read { path: path.to_owned(), source },
             _ => SourceError::Packed { path: path.to_owned(), packing: packing.name(), source },
         })?;
         made.decode()?;
@@ -121,6 +141,7 @@ impl Input {
             broken: None,
             rest: Box::new(io::empty()),
             file: file.filter(|_| packing == Packing::None),
+            object: None,
         };
         if packing == Packing::None {
             (input.is_whole, input.head, input.rest) = (first.len() < HEAD_BYTES, first, raw);

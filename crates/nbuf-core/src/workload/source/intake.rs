@@ -32,7 +32,7 @@ pub(super) struct Piece {
 
 impl Intake {
     pub(super) fn new(input: Input) -> Self {
-        let Input { path, packing, head, is_whole, broken, rest, file: _ } = input;
+        let Input { path, packing, head, is_whole, broken, rest, file: _, object: _ } = input;
         let is_end = is_whole || broken.is_some();
         Self { path, packing, rest, carry: head, sequence: 0, is_end, broken }
     }

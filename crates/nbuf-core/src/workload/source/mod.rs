@@ -28,6 +28,7 @@ mod feed;
 mod given;
 mod input;
 mod intake;
+pub(crate) mod object;
 mod open;
 mod parser_pool;
 mod progress;
@@ -39,6 +40,7 @@ pub use detected::Detected;
 pub use error::{SourceError, input_name};
 pub use given::{Given, Rows};
 pub use input::Packing;
+pub use object::{ObjectError, expand};
 pub use progress::Progress;
 
 use std::collections::VecDeque;
@@ -49,6 +51,7 @@ use self::open::{Opened, open};
 use self::progress::Counter;
 use self::stream::{Side, Stream};
 use super::format::{Batch, Objects, Parameters, Problem, Problems};
+use crate::sys;
 use crate::trace::request::Unit;
 use crate::units::Bound;
 
@@ -87,6 +90,11 @@ pub(crate) fn is_known(path: &Path) -> bool {
     let input = Input::open(path, Bound::NONE, &mut Counter::default());
     let looks = input.and_then(|input| open::looks_like_a_trace(&input));
     !matches!(looks, Err(SourceError::Unknown { .. }))
+}
+
+/// Whether an input can be read a second time from its beginning: a regular file by its name, or an object.
+pub(crate) fn comes_again(path: &Path) -> bool {
+    object::is_object(path) || sys::input::comes_again(path)
 }
 
 /// A trace that is being read.

@@ -137,8 +137,9 @@ fn read_native(
     bound: Bound,
     loading: &dyn Fn(u64, u64),
 ) -> Result<Trace, SourceError> {
-    let Input { path, mut head, rest, file, .. } = input;
-    let read = if let Some(file) = file {
+    let Input { path, mut head, rest, file, object, .. } = input;
+    let fetched = object.map(|object| super::object::fetch(&object)).transpose()?;
+    let read = if let Some(file) = file.or(fetched) {
         native::read_with(file, bound, loading)
     } else {
         // It grows by doubling, and so is counted twice.

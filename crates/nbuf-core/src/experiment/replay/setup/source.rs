@@ -13,10 +13,10 @@ use crate::experiment::left_out;
 use crate::experiment::notice::Notice;
 use crate::experiment::session::Session;
 use crate::experiment::warning::Warning;
-use crate::sys::input::comes_again;
 use crate::trace::request::{Op, Request, Unit};
 use crate::units::Nanos;
 use crate::workload::format::Batch;
+use crate::workload::source::comes_again;
 use crate::workload::source::{Options, Source};
 
 /// Requests by which a trace that is read once is judged.

@@ -38,10 +38,10 @@ use crate::experiment::census::Counting;
 use crate::experiment::result::{ShapePolicies, TraceDocument, TraceShape};
 use crate::experiment::session::Session;
 use crate::experiment::warning::Warning;
-use crate::sys::input::comes_again;
 use crate::trace::request::Unit;
 use crate::units::{Bound, Bytes, PAGE_BYTES, SizeList};
 use crate::workload::source::Source;
+use crate::workload::source::comes_again;
 use crate::workload::within::take_within;
 
 /// Policies that are not judged: the optimum needs the future, and two are LRU without sizes.

@@ -1,0 +1,74 @@
+//! Why an object cannot be read, and what to do about it.
+
+use std::error::Error;
+use std::io;
+
+/// Why an object cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ObjectError {
+    /// This build has no clients of object stores.
+    #[error(
+        "{0} is in an object store, and this program reads none: read it with nbuf in Python, or build the program with \
+         `cargo build --release --features object-stores`"
+    )]
+    NotBuilt(String),
+    /// It is no name of an object.
+    #[error("{name} names no object ({why}): write s3://BUCKET/KEY")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The environment has no credentials, or settings that contradict each other.
+    #[error(
+        "cannot reach the store of {name}: {source}; docs/fleet.md lists the variables it needs"
+    )]
+    Settings {
+        /// The object.
+        name: String,
+        /// What the client says.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// There is no such object.
+    #[error("there is no object {0}: look at its name, and end the name of a folder with /")]
+    Absent(String),
+    /// It may not be read with these credentials.
+    #[error(
+        "{0} may not be read with the credentials of this environment: give others, or ask its owner"
+    )]
+    Refused(String),
+    /// It was written again while it was read.
+    #[error("{0} was replaced while it was read: start again")]
+    Replaced(String),
+    /// The store does not answer, or with an error.
+    #[error("cannot read {name}: {why}")]
+    Store {
+        /// The object.
+        name: String,
+        /// What the client says, in a line.
+        why: String,
+    },
+    /// The temporary file cannot be made or written.
+    #[error("cannot keep {name} in {}: {source}; set TMPDIR to a directory with room", std::env::temp_dir().display())]
+    Temporary {
+        /// The object.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Of a reader, whose user says which input it reads.
+impl From<ObjectError> for io::Error {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            ObjectError::Store { why, .. } => Self::other(why),
+            ObjectError::Replaced(_) => {
+                Self::other("it was replaced while it was read; start again")
+            }
+            error => Self::other(error),
+        }
+    }
+}
