@@ -13,23 +13,12 @@ use nbuf::experiment::result::{
 
 use nbuf::units::count;
 
+use super::run::seconds;
 use super::table::{Table, number, text};
 use super::text::{rate, wrap};
 pub(crate) use charts::pictures;
 use conditions::Conditions;
 pub(crate) use page::page;
-
-/// Three significant digits.
-fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s >= 99.95 => format!("{s:.0} s"),
-        s if s >= 9.995 => format!("{s:.1} s"),
-        s if s >= 0.9995 => format!("{s:.2} s"),
-        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
-        s if s >= 0.00995 => format!("{:.1} ms", s * 1e3),
-        s => format!("{:.2} ms", s * 1e3),
-    }
-}
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
@@ -205,13 +194,13 @@ pub(crate) fn table(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use nbuf::experiment::result::{LoadLimit, LoadPrice, LoadUse};
     use nbuf::units::Bytes;
 
     use super::*;
 
-    fn document() -> LoadDocument {
+    pub(crate) fn document() -> LoadDocument {
         let times = |mean: f64| LoadTimes {
             mean_seconds: mean,
             p50_seconds: mean / 2.0,
@@ -259,7 +248,7 @@ mod tests {
     }
 
     /// Two limits; the smaller one is the cheaper one, and has more faults.
-    fn limited() -> LoadDocument {
+    pub(crate) fn limited() -> LoadDocument {
         let used = |page_seconds, fills: u64| LoadUse {
             commands: 100,
             major_faults: fills,

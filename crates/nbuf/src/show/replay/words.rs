@@ -4,18 +4,14 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::replay::CHARACTER_9600;
 use nbuf::experiment::result::{ReplayDisc, ReplayDocument, ReplayResponse};
-use nbuf::units::{Bytes, Nanos};
+use nbuf::units::Bytes;
 
 use super::super::text::{count, grouped};
+pub(super) use super::super::watch::time as seconds;
 
 /// A share with three digits at most.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
-}
-
-/// A time with three digits.
-pub(super) fn seconds(seconds: f64) -> String {
-    Nanos::from_seconds(seconds).to_string()
 }
 
 /// A size of the cache.

@@ -2,6 +2,7 @@
 
 use nbuf::experiment::result::{SearchGoal, SearchOutcome, SearchReport, SearchRun};
 
+use super::super::scale::trimmed;
 use super::super::table::{Table, number, text as words};
 use super::super::text::{grouped, wrap};
 
@@ -22,14 +23,12 @@ pub(super) fn goal(search: &SearchReport) -> String {
         }
         SearchGoal::Seconds(seconds) => format!("at most {seconds:.2} s"),
         SearchGoal::Stall(share) => {
-            format!("at most {} % of the time waiting for memory", trimmed(share * 100.0))
+            format!(
+                "at most {} % of the time waiting for memory",
+                trimmed(&format!("{:.2}", share * 100.0))
+            )
         }
     }
-}
-
-fn trimmed(number: f64) -> String {
-    let text = format!("{number:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The runs, from the largest limit to the smallest.

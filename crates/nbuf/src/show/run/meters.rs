@@ -1,10 +1,11 @@
 //! The table of meters.
 
 use nbuf::experiment::result::{RunMeter, RunMeterStep, RunMeters};
-use nbuf::units::{Nanos, grouped};
+use nbuf::units::grouped;
 
 use super::super::table::{Table, number, text};
 use super::super::text::{count, wrap};
+use super::super::watch::time;
 
 /// Calls that have a row; the others have one together.
 const CALLS: usize = 20;
@@ -68,10 +69,6 @@ fn sheet<'a>(title: &str, meters: impl Iterator<Item = &'a RunMeter>) -> Table {
         ]
     });
     Table::new(title, columns).with(rows)
-}
-
-pub(super) fn time(seconds: f64) -> String {
-    Nanos::from_seconds(seconds).to_string()
 }
 
 /// Two columns to a factor of ten, from 100 ns on; what is beyond an end is in the last column there.

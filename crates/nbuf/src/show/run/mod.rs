@@ -1,6 +1,6 @@
 //! The ready message: one line.
 
-mod compare;
+pub(crate) mod compare;
 mod compare_page;
 mod flame;
 mod keyed;
@@ -8,7 +8,7 @@ mod meters;
 mod openmetrics;
 mod page;
 mod perfetto;
-mod profile;
+pub(crate) mod profile;
 mod session;
 
 use nbuf::experiment::result::{RunDocument, RunParts, RunPerLine, Spread};
@@ -67,7 +67,7 @@ fn per_line(of: &RunPerLine) -> String {
     let (Some(user), Some(system)) = (of.user_seconds_per_line, of.system_seconds_per_line) else {
         return lines;
     };
-    let mut parts = vec![format!("{} CPU", meters::time(user + system))];
+    let mut parts = vec![format!("{} CPU", super::watch::time(user + system))];
     let counts = [
         ("major faults", of.faults_major_per_line),
         ("minor faults", of.faults_minor_per_line),
@@ -99,7 +99,7 @@ fn digits(number: f64) -> String {
 }
 
 /// Three significant digits.
-fn seconds(seconds: f64) -> String {
+pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 99.95 => format!("{s:.0} s"),
         s if s >= 9.995 => format!("{s:.1} s"),

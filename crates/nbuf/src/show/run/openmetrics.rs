@@ -4,9 +4,8 @@
 //! Source: the `OpenMetrics` specification, version 1.0. Names begin with `nbuf_run_`, and end with their unit.
 
 use nbuf::experiment::result::{RunDocument, RunMeter, RunParts};
-use prometheus_client::registry::Unit;
 
-use super::super::watch::metrics::{Family, Labels, Value, text};
+use super::super::watch::metrics::{Value, Values, bytes, plain, seconds, text};
 
 /// The text of the file.
 pub(crate) fn openmetrics(ran: &RunDocument) -> String {
@@ -34,21 +33,6 @@ pub(crate) fn openmetrics(ran: &RunDocument) -> String {
     }));
     families.retain(|family| !family.values.is_empty());
     text(families)
-}
-
-type Values = Vec<(Labels, Value)>;
-
-fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { name, unit: None, help, values }
-}
-
-/// The unit becomes the end of the name.
-fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
-}
-
-fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
 }
 
 fn one(value: f64) -> Values {

@@ -1,9 +1,8 @@
 //! What a cache costs and saves, in lines.
 
 use nbuf::experiment::result::{ServeCosts, ServeWork, WatchTimes};
-use nbuf::units::Nanos;
 
-use super::super::watch::times;
+use super::super::watch::{time, times};
 
 /// Names and texts of lines, some of which are about what did not happen yet.
 pub(crate) fn lines(costs: &ServeCosts) -> Vec<(&'static str, String)> {
@@ -34,8 +33,4 @@ pub(crate) fn saved(costs: &ServeCosts) -> String {
         }
         Some(saved) => format!("{} that reads did not wait for the disc", time(saved)),
     }
-}
-
-fn time(seconds: f64) -> String {
-    Nanos::from_seconds(seconds).to_string()
 }

@@ -3,11 +3,10 @@
 //! Source: the `OpenMetrics` specification, version 1.0. Names begin with `nbuf_serve_`, and end with their unit.
 
 use nbuf::experiment::result::{FigureStep, ServeDocument, ServeSize, WatchTimes};
-use prometheus_client::registry::Unit;
 
-use super::super::watch::metrics::{Family, Labels, Value, text};
-
-type Values = Vec<(Labels, Value)>;
+use super::super::watch::metrics::{
+    Family, Labels, Value, Values, bytes, plain, ratio, seconds, text,
+};
 
 /// The text that is scraped. Several exports have their names as a label.
 pub(crate) fn metrics(document: &ServeDocument) -> String {
@@ -38,14 +37,14 @@ fn of(document: &ServeDocument) -> Vec<Family> {
 
 /// The text where the server does not answer.
 pub(crate) fn without() -> String {
-    text(vec![family("serve_up", "Whether the server answers", now(0.0))])
+    text(vec![plain("serve_up", "Whether the server answers", now(0.0))])
 }
 
 fn server(d: &ServeDocument) -> Vec<Family> {
     vec![
-        family("serve_up", "Whether the server answers", now(1.0)),
-        family("serve_clients", "Connected clients", now(d.clients as f64)),
-        family("serve_connections", "Clients since the start", one(d.clients_ever)),
+        plain("serve_up", "Whether the server answers", now(1.0)),
+        plain("serve_clients", "Connected clients", now(d.clients as f64)),
+        plain("serve_connections", "Clients since the start", one(d.clients_ever)),
     ]
 }
 
@@ -53,19 +52,19 @@ fn requests(d: &ServeDocument) -> Vec<Family> {
     let read_write = |read, write| by("op", [("read", read), ("write", write)]);
     let seen = d.figures.as_ref().map_or(&[][..], |figures| &figures.service);
     vec![
-        family(
+        plain(
             "serve_requests",
             "Requests by clients",
             by("op", [("read", d.reads), ("write", d.writes), ("flush", d.flushes)]),
         ),
         bytes("serve_request", "Bytes of these", read_write(d.read_bytes, d.write_bytes)),
-        family("serve_read_hits", "Reads that the cache served without the disc", one(d.read_hits)),
-        family(
+        plain("serve_read_hits", "Reads that the cache served without the disc", one(d.read_hits)),
+        plain(
             "serve_writes_absorbed",
             "Writes complete when the cache had them",
             one(d.writes_absorbed),
         ),
-        family(
+        plain(
             "serve_writes_throttled",
             "Writes that waited: half of the cache was dirty",
             one(d.writes_throttled),
@@ -88,15 +87,15 @@ fn misses(d: &ServeDocument) -> Vec<Family> {
         ("written", m.written),
     ];
     vec![
-        family("serve_page_lookups", "Pages that reads looked up", one(d.pages)),
-        family("serve_page_hits", "Pages of these that were in the cache", one(d.page_hits)),
-        family("serve_page_misses", "The other pages, by cause", by("cause", causes)),
-        family(
+        plain("serve_page_lookups", "Pages that reads looked up", one(d.pages)),
+        plain("serve_page_hits", "Pages of these that were in the cache", one(d.page_hits)),
+        plain("serve_page_misses", "The other pages, by cause", by("cause", causes)),
+        plain(
             "serve_evicted_would_hit_at_twice",
             "Misses of evicted pages that twice the size would have had, an estimate",
             now(m.evicted_would_hit_at_twice as f64),
         ),
-        family("serve_evictions", "Pages that the policy evicted", one(d.evictions)),
+        plain("serve_evictions", "Pages that the policy evicted", one(d.evictions)),
     ]
 }
 
@@ -109,9 +108,9 @@ fn disc(d: &ServeDocument) -> Vec<Family> {
     let times = times.map(|(op, times)| (label("op", op), Value::histogram(times)));
     let moved = [("read", d.disc_read_bytes), ("write", d.disc_write_bytes)];
     vec![
-        family("serve_disc_requests", "Requests to the disc", by("op", requests)),
+        plain("serve_disc_requests", "Requests to the disc", by("op", requests)),
         bytes("serve_disc", "Bytes of these", by("op", moved)),
-        family("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
+        plain("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
         seconds("serve_disc_time", "From submission to completion", times.collect()),
     ]
 }
@@ -120,17 +119,17 @@ fn tier(d: &ServeDocument) -> Vec<Family> {
     let Some(t) = &d.tier else { return Vec::new() };
     let is_used = f64::from(u8::from(t.lost.is_none()));
     vec![
-        family("serve_tier_up", "Whether the second tier is used", now(is_used)),
+        plain("serve_tier_up", "Whether the second tier is used", now(is_used)),
         bytes("serve_tier", "Bytes that the tier has room for", now(t.size_bytes as f64)),
         bytes("serve_tier_used", "Bytes in the tier", now(t.used_bytes as f64)),
-        family("serve_tier_reads", "Reads that the cache asked of the tier", one(t.reads)),
-        family("serve_tier_read_hits", "Reads of these that the tier served", one(t.read_hits)),
+        plain("serve_tier_reads", "Reads that the cache asked of the tier", one(t.reads)),
+        plain("serve_tier_read_hits", "Reads of these that the tier served", one(t.read_hits)),
         bytes("serve_tier_hit", "Bytes that the tier served", one(t.hit_bytes)),
-        family("serve_tier_disc_reads", "Reads of the disc behind the tier", one(t.disc_reads)),
-        family("serve_tier_fills", "Writes that filled the tier", one(t.fills)),
+        plain("serve_tier_disc_reads", "Reads of the disc behind the tier", one(t.disc_reads)),
+        plain("serve_tier_fills", "Writes that filled the tier", one(t.fills)),
         bytes("serve_tier_fill", "Bytes of these", one(t.fill_bytes)),
-        family("serve_tier_evictions", "Blocks that left for others", one(t.evictions)),
-        family("serve_tier_errors", "Requests that the tier refused or broke", one(t.errors)),
+        plain("serve_tier_evictions", "Blocks that left for others", one(t.evictions)),
+        plain("serve_tier_errors", "Requests that the tier refused or broke", one(t.errors)),
     ]
 }
 
@@ -139,13 +138,9 @@ fn ahead(d: &ServeDocument) -> Vec<Family> {
     let time =
         if r.times.count > 0 { vec![(Vec::new(), Value::histogram(&r.times))] } else { Vec::new() };
     vec![
-        family(
-            "serve_readahead_requests",
-            "Requests to the disc ahead of clients",
-            one(r.requests),
-        ),
-        family("serve_readahead_pages", "Pages of these", one(r.pages)),
-        family(
+        plain("serve_readahead_requests", "Requests to the disc ahead of clients", one(r.requests)),
+        plain("serve_readahead_pages", "Pages of these", one(r.pages)),
+        plain(
             "serve_readahead_ended_pages",
             "Pages of these that a read wanted, or that left before",
             by("end", [("used", r.used), ("useless", r.useless)]),
@@ -157,13 +152,13 @@ fn ahead(d: &ServeDocument) -> Vec<Family> {
 fn bypass(d: &ServeDocument) -> Vec<Family> {
     let b = &d.bypass;
     vec![
-        family(
+        plain(
             "serve_aside",
             "Whether the cache steps aside now",
             now(f64::from(u8::from(b.is_aside))),
         ),
-        family("serve_aside_changes", "How often it stepped aside or was back", one(b.changes)),
-        family("serve_past_reads", "Reads that went past the cache", one(b.reads)),
+        plain("serve_aside_changes", "How often it stepped aside or was back", one(b.changes)),
+        plain("serve_past_reads", "Reads that went past the cache", one(b.reads)),
         bytes("serve_past_read", "Bytes of these", one(b.read_bytes)),
     ]
 }
@@ -201,8 +196,7 @@ fn others(d: &ServeDocument) -> Vec<Family> {
         (labels, Value::Gauge(value))
     });
     let help = "Hit ratio with another policy or size, in sizes of the cache, and its band of 95 %";
-    let unit = Some(Unit::Other("ratio".to_owned()));
-    vec![Family { unit, ..family("serve_other_hit", help, values.collect()) }]
+    vec![ratio("serve_other_hit", help, values.collect())]
 }
 
 fn label(name: &'static str, value: &str) -> Labels {
@@ -231,17 +225,4 @@ fn steps(steps: &[FigureStep]) -> Values {
     let mean_seconds = Some(sum / count as f64);
     let times = WatchTimes { count, mean_seconds, steps: steps.to_vec(), ..WatchTimes::default() };
     vec![(Vec::new(), Value::histogram(&times))]
-}
-
-fn family(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { name, unit: None, help, values }
-}
-
-/// The unit becomes the end of the name.
-fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Bytes), ..family(name, help, values) }
-}
-
-fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Seconds), ..family(name, help, values) }
 }

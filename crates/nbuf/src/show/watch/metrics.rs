@@ -23,6 +23,8 @@ const BUCKETS_SECONDS: [f64; 22] = [
 
 /// Names and values of labels.
 pub(in crate::show) type Labels = Vec<(&'static str, String)>;
+/// Values, each with its labels.
+pub(in crate::show) type Values = Vec<(Labels, Value)>;
 
 /// A value, with what the next interval does to it.
 #[derive(Clone, Debug)]
@@ -41,7 +43,24 @@ pub(in crate::show) struct Family {
     pub(in crate::show) name: &'static str,
     pub(in crate::show) unit: Option<Unit>,
     pub(in crate::show) help: &'static str,
-    pub(in crate::show) values: Vec<(Labels, Value)>,
+    pub(in crate::show) values: Values,
+}
+
+pub(in crate::show) fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { name, unit: None, help, values }
+}
+
+/// The unit becomes the end of the name.
+pub(in crate::show) fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
+}
+
+pub(in crate::show) fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
+}
+
+pub(in crate::show) fn ratio(name: &'static str, help: &'static str, values: Values) -> Family {
+    Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help, values) }
 }
 
 /// All intervals so far.

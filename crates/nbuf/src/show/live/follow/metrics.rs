@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use nbuf::experiment::result::{LiveDocument, LiveFollow, LivePoint};
-use prometheus_client::registry::Unit;
 
-use super::super::super::watch::metrics::{Family, Labels, Value, text};
+use super::super::super::watch::metrics::{
+    Family, Labels, Value, Values, bytes, plain, ratio, seconds, text,
+};
 
 /// The last window of each program, and its sums.
 #[derive(Debug, Default)]
@@ -159,9 +160,8 @@ impl Metrics {
                 }
             }
         }
-        let ratio = Some(Unit::Other("ratio".to_owned()));
         let help = "Share of page accesses that a cache of this size misses, with the edges of its band of 95 %";
-        vec![Family { unit: ratio, ..plain("live_miss", help, values) }]
+        vec![ratio("live_miss", help, values)]
     }
 
     fn known(&self) -> impl Iterator<Item = (&LiveFollow, &LiveDocument)> {
@@ -169,23 +169,8 @@ impl Metrics {
     }
 }
 
-type Values = Vec<(Labels, Value)>;
-
 fn target(window: &LiveFollow) -> Labels {
     vec![("target", window.target.clone())]
-}
-
-fn plain(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { name, unit: None, help, values }
-}
-
-/// The unit becomes the end of the name.
-fn bytes(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Bytes), ..plain(name, help, values) }
-}
-
-fn seconds(name: &'static str, help: &'static str, values: Values) -> Family {
-    Family { unit: Some(Unit::Seconds), ..plain(name, help, values) }
 }
 
 #[cfg(test)]

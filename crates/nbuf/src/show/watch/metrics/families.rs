@@ -1,9 +1,8 @@
 //! The figures of an interval by the names that Prometheus keeps.
 
 use nbuf::experiment::result::{WatchDisc, WatchDocument, WatchFile, WatchStates};
-use prometheus_client::registry::Unit;
 
-use super::{Family, Labels, Value};
+use super::{Family, Value, Values, bytes, plain, ratio, seconds};
 
 /// Every family of an interval. What could not be measured has no value.
 pub(super) fn of(seen: &WatchDocument) -> Vec<Family> {
@@ -12,39 +11,22 @@ pub(super) fn of(seen: &WatchDocument) -> Vec<Family> {
     parts.into_iter().flatten().filter(|family| !family.values.is_empty()).collect()
 }
 
-fn family(name: &'static str, help: &'static str, values: Vec<(Labels, Value)>) -> Family {
-    Family { name, unit: None, help, values }
-}
-
-/// The unit becomes the end of the name.
-fn seconds(name: &'static str, help: &'static str, values: Vec<(Labels, Value)>) -> Family {
-    Family { unit: Some(Unit::Seconds), ..family(name, help, values) }
-}
-
-fn bytes(name: &'static str, help: &'static str, values: Vec<(Labels, Value)>) -> Family {
-    Family { unit: Some(Unit::Bytes), ..family(name, help, values) }
-}
-
-fn ratio(name: &'static str, help: &'static str, values: Vec<(Labels, Value)>) -> Family {
-    Family { unit: Some(Unit::Other("ratio".to_owned())), ..family(name, help, values) }
-}
-
 /// A counter without labels.
-fn counted(count: u64) -> Vec<(Labels, Value)> {
+fn counted(count: u64) -> Values {
     vec![(Vec::new(), Value::Counter(count as f64))]
 }
 
 /// A gauge without labels.
-fn now(value: f64) -> Vec<(Labels, Value)> {
+fn now(value: f64) -> Values {
     vec![(Vec::new(), Value::Gauge(value))]
 }
 
 /// A value for each name of a label.
-fn by<const N: usize>(label: &'static str, values: [(&str, Value); N]) -> Vec<(Labels, Value)> {
+fn by<const N: usize>(label: &'static str, values: [(&str, Value); N]) -> Values {
     values.into_iter().map(|(name, value)| (vec![(label, name.to_owned())], value)).collect()
 }
 
-fn kinds(major: u64, minor: u64) -> Vec<(Labels, Value)> {
+fn kinds(major: u64, minor: u64) -> Values {
     let counts = [("major", major), ("minor", minor)];
     by("kind", counts.map(|(kind, count)| (kind, Value::Counter(count as f64))))
 }
@@ -68,13 +50,13 @@ fn processors(seen: &WatchDocument) -> Vec<Family> {
     });
     vec![
         seconds("cpu", "Time of all processors by what they did", modes.into()),
-        family("processors", "Processors that are online", now(seen.processors as f64)),
+        plain("processors", "Processors that are online", now(seen.processors as f64)),
         seconds(
             "disc_wait",
             "Times of all tasks in waits for a block device",
             waits.into_iter().collect(),
         ),
-        family("interrupts", "Interrupts", counted(seen.cpu.interrupts)),
+        plain("interrupts", "Interrupts", counted(seen.cpu.interrupts)),
         ratio(
             "pressure",
             "Share of the interval in which some or all tasks waited",
@@ -88,15 +70,15 @@ fn queue(seen: &WatchDocument) -> Vec<Family> {
     let states = states(&seen.states).map(|(state, count)| (state, Value::Gauge(count as f64)));
     let entries = queue.entries.map(counted).unwrap_or_default();
     vec![
-        family(
+        plain(
             "run_queue_length",
             "Tasks that ran or could run, mean of the interval",
             now(queue.length_mean),
         ),
-        family("run_queue_entries", "Times that a thread became able to run", entries),
-        family("context_switches", "Context switches", counted(queue.switches)),
-        family("tasks_created", "Processes and threads that were made", counted(queue.created)),
-        family("processes", "Processes by the state of their first thread", by("state", states)),
+        plain("run_queue_entries", "Times that a thread became able to run", entries),
+        plain("context_switches", "Context switches", counted(queue.switches)),
+        plain("tasks_created", "Processes and threads that were made", counted(queue.created)),
+        plain("processes", "Processes by the state of their first thread", by("state", states)),
     ]
 }
 
@@ -118,7 +100,7 @@ fn faults(seen: &WatchDocument) -> Vec<Family> {
         Some((vec![("kind", kind.to_owned())], Value::histogram(times.as_ref()?)))
     });
     vec![
-        family(
+        plain(
             "page_faults",
             "Page faults; a major one waited for a disc",
             kinds(faults.major, faults.minor),
@@ -137,9 +119,9 @@ fn cache(seen: &WatchDocument) -> Vec<Family> {
     vec![
         bytes("page_cache", "Size of the page cache", now(cache.bytes.0 as f64)),
         bytes("page_cache_read", "Bytes read from block devices", counted(cache.read_bytes.0)),
-        family("page_cache_fills", "Pages put in, at least", counted(cache.fills_min)),
-        family("page_cache_evictions", "Pages that reclaim took", evictions),
-        family(
+        plain("page_cache_fills", "Pages put in, at least", counted(cache.fills_min)),
+        plain("page_cache_evictions", "Pages that reclaim took", evictions),
+        plain(
             "page_cache_refaults",
             "Pages read again soon after their eviction",
             counted(cache.refaults),
@@ -154,11 +136,11 @@ fn discs(seen: &WatchDocument) -> Vec<Family> {
     let count = |count: u64| Value::Counter(count as f64);
     let service = seen.service.as_ref().map(|times| (Vec::new(), Value::histogram(times)));
     vec![
-        family("disc_reads", "Reads that completed", all(&|disc| count(disc.reads))),
+        plain("disc_reads", "Reads that completed", all(&|disc| count(disc.reads))),
         bytes("disc_read", "Bytes read", all(&|disc| count(disc.read_bytes.0))),
-        family("disc_writes", "Writes that completed", all(&|disc| count(disc.writes))),
+        plain("disc_writes", "Writes that completed", all(&|disc| count(disc.writes))),
         bytes("disc_written", "Bytes written", all(&|disc| count(disc.written_bytes.0))),
-        family(
+        plain(
             "disc_queue_length",
             "Mean length of the queue, requests in service included",
             all(&|disc| Value::Gauge(disc.queue_mean)),
@@ -185,9 +167,9 @@ fn files(seen: &WatchDocument) -> Vec<Family> {
         known.map(value).collect()
     };
     vec![
-        family("file_pages", "Pages of a named file", all(|file| file.pages)),
-        family("file_cached_pages", "Its pages in the page cache", all(|file| file.cached)),
-        family("file_dirty_pages", "Its pages that are not yet written", all(|file| file.dirty)),
+        plain("file_pages", "Pages of a named file", all(|file| file.pages)),
+        plain("file_cached_pages", "Its pages in the page cache", all(|file| file.cached)),
+        plain("file_dirty_pages", "Its pages that are not yet written", all(|file| file.dirty)),
     ]
 }
 
@@ -198,13 +180,13 @@ fn chosen(seen: &WatchDocument) -> Vec<Family> {
     let memory = now(chosen.resident_bytes.0 as f64);
     vec![
         seconds("chosen_cpu", "Time of the chosen processes", modes),
-        family(
+        plain(
             "chosen_page_faults",
             "Page faults of the chosen processes",
             kinds(chosen.faults_major, chosen.faults_minor),
         ),
         bytes("chosen_resident", "Memory of the chosen processes", memory),
-        family(
+        plain(
             "chosen_processes",
             "Number of the chosen processes",
             now(chosen.processes.len() as f64),
@@ -223,8 +205,8 @@ fn own(seen: &WatchDocument) -> Vec<Family> {
             "Processor time of nbuf, and of its records in other threads",
             by("of", by_whom),
         ),
-        family("records", "Records of the kernel", counted(own.records)),
-        family("records_lost", "Records that were lost", counted(own.lost)),
+        plain("records", "Records of the kernel", counted(own.records)),
+        plain("records_lost", "Records that were lost", counted(own.lost)),
         seconds("watched", "Length of all intervals", length),
     ]
 }
