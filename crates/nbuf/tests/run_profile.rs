@@ -237,7 +237,7 @@ fn stacks_and_page_are_new_files() {
         assert!(frames.contains("truth") && samples.parse::<u64>().unwrap() > 0, "{line}");
     }
     let page = fs::read_to_string(place.path("page.html")).unwrap();
-    assert!(page.contains("<title>program_computes: "), "{page}");
+    assert!(page.contains(">program_computes</th>"), "{page}");
     // What is there stays.
     let output = run();
     assert_ne!(output.status.code(), Some(0));

@@ -22,6 +22,8 @@ pub(super) struct Heat {
     pub(super) rows: Vec<(String, Vec<u64>)>,
     /// What is at the first and the last column.
     pub(super) ends: [String; 2],
+    /// The names of all columns.
+    pub(super) columns: Vec<String>,
     pub(super) caption: String,
     pub(super) table: Table,
 }
@@ -63,14 +65,11 @@ impl Heat {
 
     /// The same for a page.
     pub(super) fn map(&self) -> Map {
-        let columns = self.rows.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0);
         let most = self.rows.iter().flat_map(|(_, counts)| counts).copied().max().unwrap_or(0);
         let spot = |&count: &u64| -> Spot {
             let strength = strength(count, most);
-            (strength > 0).then_some((0, strength as u64))
+            (strength > 0).then_some((0, strength as u64, count))
         };
-        let every = self.rows.len().div_ceil(SIDES).max(1);
-        let sides = self.rows.chunks(every).map(|rows| (rows[0].0.clone(), rows.len()));
         let scale = limits(most).into_iter().map(|(_, most)| grouped(most)).collect::<Vec<_>>();
         let scale = format!(
             "From weak to strong, a place has at the most these accesses: {}.",
@@ -78,12 +77,14 @@ impl Heat {
         );
         Map {
             title: self.title.clone(),
-            columns,
+            columns: self.columns.clone(),
+            rows: self.rows.iter().map(|(name, _)| name.clone()).collect(),
             spots: self.rows.iter().flat_map(|(_, counts)| counts).map(spot).collect(),
+            unit: "accesses",
             kinds: vec!["accesses"],
             shaded: 0,
             lines: Vec::new(),
-            sides: sides.collect(),
+            sides: SIDES,
             ends: self.ends.to_vec(),
             caption: format!("{} {scale}", self.caption),
             table: self.table.clone(),
@@ -119,6 +120,7 @@ mod tests {
             title: "a map".to_owned(),
             rows: vec![row("128", |at| at * at), row("first use", |at| u64::from(at == 0))],
             ends: ["0 s".to_owned(), "9 s".to_owned()],
+            columns: (0..columns).map(|second| second.to_string()).collect(),
             caption: String::new(),
             table: Table::default(),
         }
@@ -144,6 +146,6 @@ mod tests {
         assert_eq!(strength(1, 1), 4);
         assert!((1..1000).all(|count| strength(count, 1000) <= strength(count + 1, 1000)));
         let map = heat(3).map();
-        assert_eq!((map.columns, map.spots.len(), map.spots[0]), (3, 6, None));
+        assert_eq!((map.columns.len(), map.spots.len(), map.spots[0]), (3, 6, None));
     }
 }

@@ -10,8 +10,13 @@
 //! | `chart::Chart` | axes (`scale`), bands, lines, bars, dots, marks, and the table behind them | `plot`, on a `canvas` of braille | `svg`, for wide and for narrow windows |
 //! | `heat::Heat` | counts in rows and columns | shades | a `page::Map` |
 //! | `page::Map` | places of a kind and a strength | as the verb likes | strokes |
+//! | `svg::Boxes` | boxes as wide as their shares, and the table behind them | the table | `svg`, as a chart |
+//! | `svg::{spark, whisker}` | a picture in a cell of a table | as the verb likes | `svg` |
 //!
 //! `page` has the one skeleton, style and script of all pages. Only it makes markup of text.
+//!
+//! Every picture of a page has places, made by `svg::places`. The script shows the numbers of a place to
+//! a pointer and to arrow keys. They are a row of the table behind the picture, or a text of the place.
 
 #![expect(clippy::cast_precision_loss, reason = "counts and sizes become places on a screen")]
 

@@ -3,9 +3,11 @@
 //! Text that is scaled down with a picture cannot be read, so a page has each chart twice, for wide
 //! and for narrow windows, and the style shows one.
 
+mod boxes;
 mod card;
 mod legend;
 mod look;
+mod places;
 mod spark;
 
 use std::fmt::{Arguments, Write as _};
@@ -14,9 +16,12 @@ use super::chart::{Band, Chart, Dot, Line, Mark, Points};
 use super::labels::{Label, Written, arrange, rows};
 use super::markup::escape;
 use super::scale::whole;
+pub(super) use boxes::{Block, Boxes};
 pub(super) use card::picture;
-use legend::{Key, keys};
-pub(super) use spark::{spark, whisker};
+use legend::keys;
+pub(super) use legend::{Key, legend};
+pub(super) use places::{lines, readable};
+pub(super) use spark::{Bin, spark, whisker};
 
 /// How far apart rows of labels are.
 const LABELS_STEP: f64 = 20.0;
@@ -35,9 +40,7 @@ const GAP: f64 = 0.16;
 pub(super) fn figure(chart: &Chart) -> String {
     let wide = Sheet::of(chart, 860.0, 380.0, 10).svg("wide");
     let narrow = Sheet::of(chart, 360.0, 320.0, 4).svg("narrow");
-    let keys: String = keys(chart).iter().map(Key::item).collect();
-    let legend = if keys.is_empty() { keys } else { format!("<ul class=\"legend\">{keys}</ul>\n") };
-    format!("{wide}{narrow}{legend}")
+    format!("{wide}{narrow}{}", legend(&keys(chart)))
 }
 
 /// What is drawn so far.
@@ -268,16 +271,10 @@ impl<'a> Sheet<'a> {
     /// The picture, with the places that a pointer or a key goes to.
     fn svg(self, class: &str) -> String {
         let Self { chart, width, height, top, .. } = self;
-        let places = chart.at.iter().map(|&at| format!("{:.1}", self.x(at)));
-        let places = places.collect::<Vec<_>>().join(" ");
-        format!(
-            "<svg class=\"{class} chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{}\" data-at=\"{places}\">\n{}<path class=\"cursor\" \
-             data-from=\"{top:.1}\" data-to=\"{}\" d=\"\"/></svg>\n",
-            escape(&chart.title),
-            self.body,
-            self.ground()
-        )
+        let line = |&at: &f64| vec![[self.x(at), top, 0.0, self.ground() - top]];
+        let data = places::rows(&chart.at.iter().map(line).collect::<Vec<_>>());
+        let class = format!("{class} chart");
+        readable(&class, [width, height], &chart.title, &data, &self.body) + "\n"
     }
 }
 

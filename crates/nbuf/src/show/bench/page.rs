@@ -151,7 +151,11 @@ fn comparisons(document: &BenchDocument) -> Vec<Part> {
     let row = |found: &BenchComparison| -> [Cell; 7] {
         let is_sure = ["faster", "slower"].contains(&found.verdict.as_str());
         let places = [found.low, found.ratio, found.high].map(place);
-        let picture = whisker(places, is_sure, &ratio(found.ratio));
+        let [low, value, high] = [found.low, found.ratio, found.high].map(ratio);
+        let says =
+            [format!("95 % from {low}"), format!("ratio {value}"), format!("95 % to {high}")];
+        let label = format!("{} {}", found.question, found.pattern);
+        let picture = whisker(places, says, is_sure, &label);
         [
             found.question.as_str().into(),
             found.pattern.as_str().into(),
@@ -277,4 +281,4 @@ fn facts(document: &BenchDocument) -> Vec<Part> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

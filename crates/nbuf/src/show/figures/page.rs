@@ -58,18 +58,19 @@ fn tracks(tracks: &FigureTracks) -> Picture {
         [format!("to {most}"), grouped(places.count() as u64), grouped(units)]
     });
     let columns = [text("units in a place"), number("places"), number("units in all")];
+    let spot = |&units: &u64| (units > 0).then(|| (0, map.strength(units), units));
+    let wide = map.places.len().min(MAP_COLUMNS);
+    let row = |at: usize| format!("places from {}", grouped((at * wide) as u64 + 1));
     Picture {
         title: tracks_title(tracks).to_lowercase(),
-        columns: map.places.len().min(MAP_COLUMNS),
-        spots: map
-            .places
-            .iter()
-            .map(|units| Some((0, map.strength(*units))).filter(|(_, strength)| *strength > 0))
-            .collect(),
+        columns: (1..=wide).map(|at| format!("column {at}")).collect(),
+        rows: (0..map.places.len().div_ceil(wide)).map(row).collect(),
+        spots: map.places.iter().map(spot).collect(),
+        unit: "units",
         kinds: vec!["in the cache"],
         shaded: map.management,
         lines: Vec::new(),
-        sides: Vec::new(),
+        sides: 0,
         ends: Vec::new(),
         table: Table::new("Places by what they hold", columns).with(rows),
         caption,

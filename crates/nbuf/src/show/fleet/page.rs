@@ -55,10 +55,9 @@ pub(crate) fn page(document: &FleetDocument) -> String {
         title: format!("nbuf fleet: {}", size(document)),
         heading: size(document),
         answers: answers(document).iter().map(answer).collect(),
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections,
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }

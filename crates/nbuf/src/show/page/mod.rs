@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use super::chart::Chart;
 use super::markup::escape;
-use super::svg;
+use super::svg::{self, Boxes};
 use super::table::Table;
 pub(super) use map::{Map, Spot};
 
@@ -60,9 +60,8 @@ pub(super) enum Part {
     Lines(String),
     Table(Table),
     Chart(Chart),
+    Boxes(Boxes),
     Map(Map),
-    /// SVG, whose text is escaped already; it scrolls where the page is too narrow.
-    Picture(String),
 }
 
 impl Part {
@@ -108,6 +107,7 @@ impl Answer {
 }
 
 /// All of a page.
+#[derive(Default)]
 pub(super) struct Page {
     /// The name of the verb.
     pub(super) verb: &'static str,
@@ -192,11 +192,13 @@ fn part(part: &Part) -> String {
             format!("<pre>{}</pre>\n", lines.join("\n"))
         }
         Part::Table(table) => table.html(),
-        Part::Picture(svg) => format!("<div class=\"box\" tabindex=\"0\">\n{svg}</div>\n"),
         Part::Chart(chart) => {
             let is_open = chart.bars.is_empty() && chart.table.len() <= OPEN_ROWS;
             let numbers = numbers(&chart.table, is_open);
             figure("", &svg::figure(chart), &chart.caption, &numbers)
+        }
+        Part::Boxes(it) => {
+            figure("", &it.figure(), "", &numbers(&it.table, it.table.len() <= OPEN_ROWS))
         }
         Part::Map(map) => {
             figure(" class=\"map\"", &map.html(), &map.caption, &numbers(&map.table, true))

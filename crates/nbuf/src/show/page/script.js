@@ -1,55 +1,98 @@
-// The page says everything without this. No sign in here has a meaning in XML. Charts are read with a pointer and with arrow keys, tables
-// are sorted and copied, lines that are left out come on demand.
+// The page says everything without this. No sign in here has a meaning in XML. Pictures are read with a pointer and with arrow keys,
+// tables are sorted and copied, lines that are left out come on demand.
 const text = (node) => node.textContent.trim().replace(/\s+/g, " ");
 
-// A chart says the row of its table that is nearest.
-for (const chart of document.querySelectorAll("svg[data-at]")) {
-  const figure = chart.closest("figure");
-  const table = figure.querySelector("table");
-  const places = chart.dataset.at.split(" ").map(Number);
-  if (!table || !chart.dataset.at) continue;
+// Pictures are read with a pointer and with arrow keys. A line above the picture has the numbers of the place.
+const lines = (chart, name) => (chart.dataset[name] || "").split("\n");
+const rows = (table) => {
   const names = [...table.tHead.rows[0].cells].map(text);
-  const says = [...table.tBodies[0].rows].map((row) => {
+  return [...table.tBodies[0].rows].map((row) => {
     const cells = [...row.cells].map(text);
     const named = cells.map((cell, at) => (at ? names[at] + " " + cell : cell));
     return named.filter((_, at) => cells[at]).join(", ");
   });
-  let readout = figure.querySelector(".readout");
-  if (!readout) {
-    readout = document.createElement("p");
-    readout.className = "readout faint";
-    readout.textContent = "point at the chart, or go to it with Tab and use the arrow keys";
-    chart.parentNode.insertBefore(readout, figure.querySelector(".chart"));
+};
+
+// Boxes and text of each place. The text is its own, or a row of the table behind the picture, or made of the names of
+// its row and column in a map, and its count.
+const places = (chart) => {
+  const { at, says, spots, unit } = chart.dataset;
+  if (spots) {
+    const [across, down, kinds] = ["columns", "rows", "kinds"].map((name) => lines(chart, name));
+    return spots.split(" ").map((spot, n) => {
+      const [x, y] = [n % across.length, Math.floor(n / across.length)];
+      const [count, kind] = spot.split(":");
+      const said = [Number(count).toLocaleString("en"), unit, kinds[kind]].filter(Boolean).join(" ");
+      return { boxes: [[x, y, 1, 1]], says: down[y] + ", " + across[x] + ": " + said };
+    });
   }
+  const table = says ? null : chart.closest("figure").querySelector("table");
+  if (!at || !(says || table)) return [];
+  const texts = table ? rows(table) : lines(chart, "says");
+  const boxes = (place) => place.split(";").filter(Boolean).map((box) => box.split(",").map(Number));
+  return at.split(" ").map((place, n) => ({ boxes: boxes(place), says: texts[n] }));
+};
+
+// The pictures of a figure share a line, and those in the cells of a table do.
+const readouts = new Map();
+const readoutOf = (home) => {
+  if (!readouts.has(home)) {
+    const readout = document.createElement("p");
+    readout.className = "readout faint";
+    readout.textContent = "point at the picture, or go to it with Tab and use the arrow keys";
+    if (home.matches("figure")) home.prepend(readout);
+    else home.before(readout);
+    readouts.set(home, readout);
+  }
+  return readouts.get(home);
+};
+
+const far = ({ boxes }, x, y) => Math.min(...boxes.map(([left, top, wide, high]) =>
+  Math.hypot(Math.max(left - x, 0, x - left - wide), Math.max(top - y, 0, y - top - high))));
+
+for (const chart of document.querySelectorAll("svg[data-at], svg[data-spots]")) {
+  const found = places(chart);
+  if (!found.length) continue;
+  const readout = readoutOf(chart.closest("figure, .box"));
   const cursor = chart.querySelector(".cursor");
+  const below = Number(chart.dataset.below || -1);
   let now = -1;
-  const go = (at) => {
-    now = Math.max(0, Math.min(places.length - 1, at));
-    const { from, to } = cursor.dataset;
-    cursor.setAttribute("d", "M" + places[now] + " " + from + "V" + to);
-    readout.textContent = says[now];
+  const say = (at, says) => {
+    now = at;
+    const box = ([left, top, wide, high]) => "M" + left + " " + top + "h" + wide + "v" + high + "h" + -wide + "z";
+    cursor.setAttribute("d", found[now].boxes.map(box).join(""));
+    readout.textContent = says;
     chart.setAttribute("aria-valuenow", now);
-    chart.setAttribute("aria-valuetext", says[now]);
+    chart.setAttribute("aria-valuetext", says);
   };
+  const go = (at) => {
+    const near = Math.max(0, Math.min(found.length - 1, at));
+    say(near, found[near].says);
+  };
+  const leave = () => cursor.setAttribute("d", "");
   chart.setAttribute("role", "slider");
   chart.setAttribute("tabindex", "0");
   chart.setAttribute("aria-valuemin", "0");
-  chart.setAttribute("aria-valuemax", places.length - 1);
+  chart.setAttribute("aria-valuemax", found.length - 1);
   chart.setAttribute("aria-valuenow", "0");
   chart.addEventListener("pointermove", (event) => {
-    const box = chart.getBoundingClientRect();
-    const x = ((event.clientX - box.left) * chart.viewBox.baseVal.width) / box.width;
-    const far = (at) => Math.abs(places[at] - x);
-    go(places.reduce((best, _, at) => (far(best) > far(at) ? at : best), 0));
+    const { left, top, width, height } = chart.getBoundingClientRect();
+    const view = chart.viewBox.baseVal;
+    const [x, y] = [((event.clientX - left) * view.width) / width, ((event.clientY - top) * view.height) / height];
+    const all = found.map((place) => far(place, x, y));
+    const least = all.reduce((a, b) => Math.min(a, b));
+    // Rows of one place, such as conditions, are read together.
+    const same = found.filter((_, at) => all[at] === least).map(({ says }) => says);
+    say(all.indexOf(least), same.join("; "));
   });
-  chart.addEventListener("pointerleave", () => cursor.setAttribute("d", ""));
-  chart.addEventListener("focus", () => go(Math.max(0, now)));
-  chart.addEventListener("blur", () => cursor.setAttribute("d", ""));
+  chart.addEventListener("pointerleave", leave);
+  chart.addEventListener("focus", () => go(now));
+  chart.addEventListener("blur", leave);
   chart.addEventListener("keydown", (event) => {
-    const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 };
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -below, ArrowDown: below, PageUp: 10, PageDown: -10 };
     if (event.key in steps) go(now + steps[event.key]);
     else if (event.key === "Home") go(0);
-    else if (event.key === "End") go(places.length - 1);
+    else if (event.key === "End") go(found.length - 1);
     else return;
     event.preventDefault();
   });

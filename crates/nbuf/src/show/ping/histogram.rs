@@ -3,7 +3,8 @@
 
 use nbuf::experiment::result::{PingBin, PingRow};
 
-use super::super::svg::spark;
+use super::super::svg::{Bin, spark};
+use super::super::text::{count, grouped};
 use super::rate;
 
 /// Eighths of a line of text.
@@ -71,10 +72,15 @@ impl RateAxis {
     pub(crate) fn picture(&self, bins: &[PingBin], median: f64, label: &str) -> String {
         let highest = bins.iter().map(|bin| bin.samples).max().unwrap_or(0).max(1) as f64;
         let bar = |bin: &PingBin| {
-            let parts = [bin.clean, bin.samples - bin.clean].map(|part| part as f64 / highest);
-            ([self.place(bin.from), self.place(bin.to)], parts)
+            let (ends, samples) = ([bin.from, bin.to], count(bin.samples, "sample", "samples"));
+            let [from, to] = ends.map(short);
+            Bin {
+                ends: ends.map(|end| self.place(end)),
+                parts: [bin.clean, bin.samples - bin.clean].map(|part| part as f64 / highest),
+                says: format!("{from} to {to}, {samples}, {} clean", grouped(bin.clean)),
+            }
         };
-        spark(&bins.iter().map(bar).collect::<Vec<_>>(), self.place(median), label)
+        spark(bins.iter().map(bar).collect(), self.place(median), label)
     }
 }
 

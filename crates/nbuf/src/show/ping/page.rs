@@ -30,13 +30,12 @@ pub(crate) fn page(document: &PingDocument) -> String {
         title: "nbuf ping: round trips a second".to_owned(),
         heading: "How often a second threads wake each other".to_owned(),
         answers: answers.collect(),
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections: vec![
             ("Round trips a second".to_owned(), parts(document)),
             ("Machine".to_owned(), vec![Part::Text(sentence(&machine(&document.machine)))]),
         ],
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }

@@ -1,27 +1,13 @@
 //! The comparison as a page: the answer, both real times as bars of their parts, the tables.
 
-use std::fmt::Write as _;
+use nbuf::experiment::result::{RunComparison, RunPartMoved, RunParts, RunVerdict};
 
-use nbuf::experiment::result::{RunComparison, RunVerdict};
-
-use super::super::markup::escape;
+use super::super::chart::Look;
 use super::super::page::{Answer, Mood, Page, Part};
+use super::super::svg::{Block, Boxes};
+use super::super::table::{Table, number, text};
 use super::compare::{answer, moved, notes, parts};
 use super::seconds;
-
-const WIDTH: f64 = 1000.0;
-const BAR: f64 = 34.0;
-const STEP: f64 = 62.0;
-/// The colours of the parts, in the order of precedence.
-const COLOURS: [(&str, &str); 7] = [
-    ("on CPU", "#d1704a"),
-    ("runnable", "#e3b341"),
-    ("disc", "#5b7fa6"),
-    ("memory", "#8a63a8"),
-    ("lock or pipe", "#4f9d69"),
-    ("asleep", "#b8c0c8"),
-    ("unknown", "#7d7d7d"),
-];
 
 /// What the words of the page mean.
 const WORDS: [(&str, &str); 4] = [
@@ -45,7 +31,7 @@ pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String
         _ => Mood::Open,
     };
     let command = found.b.command.join(" ");
-    let mut why: Vec<Part> = bars(found, names).map(Part::Picture).into_iter().collect();
+    let mut why: Vec<Part> = bars(found, names).map(Part::Boxes).into_iter().collect();
     why.extend(Part::table(parts(found, names)));
     let title = match found.verdict {
         RunVerdict::NotSeen => "Where the time went",
@@ -69,55 +55,40 @@ pub(crate) fn comparison_page(found: &RunComparison, names: [&str; 2]) -> String
 }
 
 /// A bar for each side, as long as its real time; nothing where the parts are unknown.
-fn bars(found: &RunComparison, names: [&str; 2]) -> Option<String> {
+fn bars(found: &RunComparison, names: [&str; 2]) -> Option<Boxes> {
     let longest = found.a.real_seconds.max(found.b.real_seconds);
-    if found.parts.is_empty() || longest <= 0.0 {
+    // In the order of precedence.
+    let order = RunParts::default().named().map(|(name, _)| name);
+    let looks = (0..order.len() - 1).map(Look::Nth).chain([Look::Grey]);
+    let part = |(look, name)| Some((look, name, found.parts.iter().find(|it| it.part == name)?));
+    let known: Vec<(Look, &str, &RunPartMoved)> = looks.zip(order).filter_map(part).collect();
+    if known.is_empty() || longest <= 0.0 {
         return None;
     }
-    let mut drawn = String::new();
-    for (at, (name, side)) in names.iter().zip([&found.a, &found.b]).enumerate() {
-        let y = at as f64 * STEP;
-        let _ = write!(
-            drawn,
-            "<text x=\"0\" y=\"{:.0}\">{}: {}</text>",
-            y + 14.0,
-            escape(name),
-            seconds(side.real_seconds)
-        );
-        let mut x = 0.0;
-        for (part, colour) in COLOURS {
-            let Some(row) = found.parts.iter().find(|row| row.part == part) else { continue };
-            let long = if at == 0 { row.a_seconds } else { row.b_seconds };
-            let width = long / longest * WIDTH;
-            let _ = write!(
-                drawn,
-                "<rect x=\"{x:.1}\" y=\"{:.0}\" width=\"{width:.1}\" height=\"{BAR}\" fill=\"{colour}\">\
-                 <title>{}, {part}: {}</title></rect>",
-                y + 20.0,
-                escape(name),
-                seconds(long)
-            );
-            x += width;
+    let columns = [text("part"), number(names[0]), number(names[1])];
+    let rows = known.iter().map(|(_, name, part)| {
+        [(*name).to_owned(), seconds(part.a_seconds), seconds(part.b_seconds)]
+    });
+    let mut blocks = Vec::new();
+    for (line, side) in [(0, &found.a), (2, &found.b)] {
+        let label = format!("{}: {}", names[line / 2], seconds(side.real_seconds));
+        blocks.push(Block { line, from: 0.0, to: 1.0, label, row: None });
+        let mut from = 0.0;
+        for (row, (look, name, part)) in known.iter().enumerate() {
+            let to = from + [part.a_seconds, part.b_seconds][line / 2] / longest;
+            if to > from {
+                let (label, row) = ((*name).to_owned(), Some((*look, row)));
+                blocks.push(Block { line: line + 1, from, to, label, row });
+            }
+            from = to;
         }
     }
-    let mut x = 0.0;
-    for (part, colour) in COLOURS {
-        let y = 2.0 * STEP + 8.0;
-        let _ = write!(
-            drawn,
-            "<rect x=\"{x:.0}\" y=\"{y:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>\
-             <text x=\"{:.0}\" y=\"{:.0}\">{part}</text>",
-            x + 17.0,
-            y + 11.0
-        );
-        x += WIDTH / COLOURS.len() as f64;
-    }
-    let height = 2.0 * STEP + 26.0;
-    Some(format!(
-        "<svg class=\"parts\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Parts of both real \
-         times\">\n<style>.parts{{display:block;width:100%;min-width:640px;height:auto}}.parts text{{\
-         font:13px system-ui,sans-serif;fill:var(--ink)}}</style>\n{drawn}</svg>\n"
-    ))
+    Some(Boxes {
+        title: "Parts of both real times".to_owned(),
+        blocks,
+        keys: known.iter().map(|(look, name, _)| (*look, *name)).collect(),
+        table: Table::new("Parts of both real times", columns).with(rows),
+    })
 }
 
 #[cfg(test)]
@@ -130,7 +101,7 @@ mod tests {
         let page = comparison_page(&sample(), ["the baseline", "now"]);
         for part in [
             "Slower: now 1.30 s",
-            "<title>now, asleep: 270 ms</title>",
+            "<th scope=\"row\" class=\"text\">asleep</th><td>0.00 ms</td><td>270 ms</td>",
             "minor faults",
             "5,100",
             "records of the kernel were lost",
@@ -138,8 +109,8 @@ mod tests {
             assert!(page.contains(part), "{part}: {page}");
         }
         // The bar of A ends where its real time ends.
-        assert!(page.contains("x=\"692.3\" y=\"20\" width=\"76.9\""), "{page}");
+        assert!(page.contains("d=\"M595.4 20h66.2v20h-66.2z\""), "{page}");
         let unknown = RunComparison { parts: Vec::new(), ..sample() };
-        assert!(!comparison_page(&unknown, ["A", "B"]).contains("class=\"parts\""));
+        assert!(!comparison_page(&unknown, ["A", "B"]).contains("<svg"));
     }
 }

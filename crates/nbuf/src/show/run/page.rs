@@ -40,7 +40,7 @@ pub(crate) fn page(ran: &RunDocument, profile: &RunProfile) -> String {
     let mut lead = vec![Part::Text(sentence(&super::line(ran)))];
     lead.extend(notes.iter().map(|note| Part::Bad(sentence(note))));
     lead.extend([waits(ran), unnamed(profile)].into_iter().flatten().map(Part::Note));
-    let graph = flame::graph(profile).map(Part::Picture);
+    let graph = flame::graph(profile).map(Part::Boxes);
     let graph = graph.into_iter().chain([Part::Note(sampled(profile))]).collect();
     let tables = [segments(profile, FUNCTIONS), files(profile)];
     Page {
@@ -68,7 +68,8 @@ mod tests {
     fn the_page_has_the_answer_the_graph_and_the_tables() {
         let ran = RunDocument { command: vec!["a".into(), "<b>".into()], ..RunDocument::default() };
         let page = page(&ran, &sample());
-        for part in ["75 % of the samples are in /bin/a", "class=\"flame\"", "/data", "a &lt;b&gt;"]
+        for part in
+            ["75 % of the samples are in /bin/a", "Flame graph of 400", "/data", "a &lt;b&gt;"]
         {
             assert!(page.contains(part), "{part}: {page}");
         }

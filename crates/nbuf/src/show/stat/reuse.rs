@@ -70,7 +70,8 @@ fn heat(map: &ShapeHeat, (title, of): (&str, &str), name: &dyn Fn(u64) -> String
         let name = if is_empty { GAP.to_owned() } else { name(row.from) };
         rows.push((name, row.counts.clone()));
     }
-    let end = map.column_width.saturating_mul(map.first_uses.len() as u64);
+    let count = map.first_uses.len() as u64;
+    let column = |at: u64| ends(&map.clock, map.column_width.saturating_mul(at));
     let all: u64 = rows.iter().flat_map(|(_, counts)| counts).sum();
     let columns = [text(format!("{of}, from")), number("accesses"), number("share")];
     let sums = rows.iter().filter(|(name, _)| name != GAP).map(|(name, counts)| {
@@ -83,7 +84,8 @@ fn heat(map: &ShapeHeat, (title, of): (&str, &str), name: &dyn Fn(u64) -> String
         title: format!("{title}; rows begin at these {of}"),
         table: table.with(sums),
         rows,
-        ends: ["0".to_owned(), ends(&map.clock, end)],
+        ends: ["0".to_owned(), column(count)],
+        columns: (0..count).map(|at| format!("from {}", column(at))).collect(),
         caption: "Time goes right, each row is twice the one below, and first uses are on top."
             .to_owned(),
     }

@@ -45,10 +45,9 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         title: format!("nbuf sweep: {}", document.command.join(" ")),
         heading: document.command.join(" "),
         answers: vec![Answer::new(mood, answer(document, &measured))],
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections,
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }

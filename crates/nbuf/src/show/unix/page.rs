@@ -37,10 +37,9 @@ pub(crate) fn page(document: &SweepDocument) -> String {
         title: "nbuf unix: buffers of First Edition Unix".to_owned(),
         heading: "First Edition Unix assembles its kernel, by buffers".to_owned(),
         answers: vec![Answer::new(Mood::of(&document.warnings), sentence(&answer(document)))],
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections,
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }

@@ -32,13 +32,12 @@ pub(crate) fn html(seen: &[&WatchDocument]) -> String {
         title: format!("nbuf watch: {}", stamp(now)),
         heading: format!("The machine at {} UTC", clock(now.unix_seconds)),
         answers: answers.into_iter().map(|text| Answer::new(Mood::Good, text)).collect(),
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections: vec![
             ("This interval".to_owned(), vec![Part::Lines(super::text(now))]),
             ("Intervals up to it".to_owned(), vec![Part::Table(table(seen))]),
         ],
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }

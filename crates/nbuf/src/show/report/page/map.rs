@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use nbuf::experiment::result::{Cell, Detail, MapKind as Kind};
+use nbuf::experiment::result::{Cell, Detail, MapKind as Kind, Strip};
 use nbuf::units::Pages;
 
 use super::super::super::page::{Map, Part, Spot};
@@ -24,23 +24,28 @@ pub(super) fn section(detail: &Detail<'_>) -> Vec<Part> {
     }
     let spot = |cell: &Cell| -> Spot {
         let kind = Kind::ALL.into_iter().position(|kind| cell.kind() == Some(kind))?;
-        Some((kind, strength(cell.total(), most)))
+        Some((kind, strength(cell.total(), most), cell.total()))
     };
     let end = Duration::from_nanos(map.end_ns()).as_secs_f64();
+    let count = map.columns();
+    let column = |at: usize| format!("from {}", seconds(end * at as f64 / count as f64));
+    let row = |(strip, name): (&Strip, &String)| vec![name.clone(); strip.rows];
     let columns = [number("from the top"), text("file"), number("up to")];
-    let strips = map.strips().iter().zip(&detail.files.strips).enumerate();
-    let rows = strips.map(|(at, (strip, name))| {
+    let strips = || map.strips().iter().zip(&detail.files.strips);
+    let rows = strips().enumerate().map(|(at, (strip, name))| {
         let size = Pages(strip.pages).bytes().to_string();
         [(at + 1).to_string().into(), TableCell::class(name, "path"), size.into()]
     });
     vec![Part::Map(Map {
         title: "accesses by time and place".to_owned(),
-        columns: map.columns(),
+        columns: (0..count).map(column).collect(),
+        rows: strips().flat_map(row).collect(),
         spots: map.rows().flatten().map(spot).collect(),
+        unit: "pages",
         kinds: KINDS.to_vec(),
         shaded: 0,
         lines: map.strips().iter().skip(1).map(|strip| strip.row).collect(),
-        sides: Vec::new(),
+        sides: 0,
         ends: vec!["0 s".to_owned(), seconds(end / 2.0), seconds(end)],
         caption: "Time goes right, places in files go down. Each strip is a file, as high as it has \
                   pages that were touched (small ones are drawn higher). The stronger a spot, the more \

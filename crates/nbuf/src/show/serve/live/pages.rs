@@ -69,10 +69,9 @@ impl View for Served {
             title: format!("nbuf watch: {}", now.stamp()),
             heading: format!("A server at {} UTC", clock(now.unix_seconds)),
             answers: vec![answer],
-            tiles: Vec::new(),
-            lead: Vec::new(),
             sections,
             words: &WORDS,
+            ..Page::default()
         }
         .html()
     }
