@@ -44,7 +44,9 @@ pub(super) struct Axis {
 
 impl Axis {
     fn new(name: &str, ends: (f64, f64), is_log: bool, ticks: Ticks) -> Self {
-        Self { name: name.to_owned(), low: ends.0, high: ends.1, is_log, ticks }
+        // Values that are all alike have positions too.
+        let (low, high) = if ends.0 < ends.1 { ends } else { (ends.0, ends.0 + 1.0) };
+        Self { name: name.to_owned(), low, high, is_log, ticks }
     }
 
     /// Sizes in bytes: to scale from nothing, or logarithmic where the ends are far apart.

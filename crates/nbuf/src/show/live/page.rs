@@ -117,6 +117,8 @@ mod tests {
     #[test]
     fn the_page_has_the_answer_the_curve_and_what_to_paste() {
         let page = page(&document());
+        // All its misses are 0, and have positions.
+        super::super::super::page::tests::well_formed(&page);
         for part in [
             "53.0 MiB. Modelled from 60 s",
             "misses a second",

@@ -88,7 +88,7 @@ fn response(document: &LoadDocument) -> Option<Chart> {
     let y = Axis::seconds("seconds", highest);
     let mut chart = Chart::new(title, x, y);
     chart.lines = lines;
-    chart.at = places;
+    chart.at = document.steps.iter().map(|step| f64::from(step.users)).collect();
     chart.table = super::sheet(document);
     Some(chart)
 }
@@ -149,7 +149,7 @@ fn cost(document: &LoadDocument) -> Option<Chart> {
 
 fn with_table(chart: Chart, document: &LoadDocument) -> Chart {
     let table: Table = limits::totals(document);
-    Chart { at: sorted(places(document)), table, ..chart }
+    Chart { at: places(document).collect(), table, ..chart }
 }
 
 /// A figure over the limits, from the smallest.

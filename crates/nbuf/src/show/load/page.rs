@@ -45,10 +45,9 @@ pub(crate) fn page(document: &LoadDocument, runs: &[LoadHistory]) -> String {
         title: "nbuf load".to_owned(),
         heading: "Response against users".to_owned(),
         answers,
-        tiles: Vec::new(),
-        lead: Vec::new(),
         sections,
         words: &WORDS,
+        ..Page::default()
     }
     .html()
 }
@@ -105,7 +104,7 @@ fn chart(document: &LoadDocument, measured: &[&LoadStep]) -> Chart {
         .map(|knee| Mark { x: knee.users, label: "N*".to_owned(), is_chosen: true })
         .into_iter()
         .collect();
-    chart.at = measured.iter().map(|step| f64::from(step.users)).collect();
+    chart.at = document.steps.iter().map(|step| f64::from(step.users)).collect();
     chart.table = sheet(document);
     chart
 }

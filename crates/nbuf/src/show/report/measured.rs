@@ -38,6 +38,9 @@ pub(super) fn chart(report: &SizeReport, search: &SearchReport) -> Chart {
         }
     };
     let mut chart = Chart::new(title, x, y);
+    // As the rows of the table: those without a limit first, then from the largest limit on.
+    let unlimited = search.runs.iter().filter(|run| run.limit_bytes.is_none()).map(|_| high);
+    chart.at = unlimited.chain(runs.iter().rev().map(|(at, _)| *at)).collect();
     let (low, high) = range(&runs, search, high);
     let name = if low.is_empty() { "" } else { "possible between the runs" }.to_owned();
     chart.bands = vec![Band { name, look: Look::Nth(0), low, high, has_edges: true }];
