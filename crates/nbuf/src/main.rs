@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod browser_tests;
 mod caller;
 mod cli;
 mod command;

@@ -1,12 +1,12 @@
 //! The page of `nbuf size --html`: of a run and of its trace, never over an existing file, and in
-//! a browser at the width of a telephone.
+//! a browser by keyboard.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
 mod support;
 
 use std::fs;
-use std::process::Command;
 
+use support::chromium::Chromium;
 use support::{Need, Place, requires};
 
 /// A trace that every checkout has.
@@ -69,55 +69,9 @@ fn a_run_has_a_page_with_what_was_measured() {
     assert!(report.get("map").is_none());
 }
 
-/// Shows a page in a frame of this width and gives the value of an expression about the document
-/// `page` in it, with what the browser complained about.
-fn shown(place: &Place, page: &str, width: u32, expression: &str) -> (String, String) {
-    let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
-    let frame = format!(
-        "<!DOCTYPE html><iframe style=\"width:{width}px;height:900px;border:0\" srcdoc=\"{quoted}\">\
-         </iframe><script>document.querySelector('iframe').onload = (event) => {{ \
-         const page = event.target.contentDocument; \
-         document.title = 'answer ' + ({expression}); }}</script>"
-    );
-    fs::write(place.path("frame.html"), frame).unwrap();
-    let url = format!("file://{}", place.path("frame.html").display());
-    let profile = format!("--user-data-dir={}", place.path("profile").display());
-    let output = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
-        .args([profile.as_str(), "--virtual-time-budget=5000", "--dump-dom", url.as_str()])
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
-    let title = dom.split_once("<title>answer ").and_then(|(_, rest)| rest.split_once("</title>"));
-    let (answer, _) = title.unwrap_or_else(|| panic!("no answer: {dom:.300} {complaints}"));
-    (answer.to_owned(), complaints)
-}
-
-const WIDTH: &str = "page.documentElement.scrollWidth";
-
-#[test]
-fn a_browser_shows_the_page_without_complaint_and_without_scrolling_sideways() {
-    let Some(_lock) = requires(&[Need::Program("chromium")]) else { return };
-    let place = Place::new();
-    let page = page_of_trace(&place);
-    for width in [400, 1280] {
-        let (wide, complaints) = shown(&place, &page, width, WIDTH);
-        assert!(wide.parse::<u32>().unwrap() <= width, "{wide} in {width}");
-        assert!(!complaints.contains(":CONSOLE"), "{complaints}");
-    }
-    // The test would see both.
-    let broken = page
-        .replace("<main>", "<main><p style=\"width:2000px\">wide</p>")
-        .replace("<script>\n", "<script>\nmissing();\n");
-    let (wide, complaints) = shown(&place, &broken, 400, WIDTH);
-    let is_wide = wide.parse::<u32>().unwrap() > 400;
-    assert!(is_wide && complaints.contains("missing is not defined"), "{wide} {complaints}");
-}
-
 /// The actions of a user without a pointer: reads the chart, sorts the table behind it, copies it.
 const BY_KEYBOARD: &str = "(() => {
-    const figure = page.querySelector('figure');
+    const figure = document.querySelector('figure');
     const chart = figure.querySelector('.wide.chart');
     const press = (key) => chart.dispatchEvent(new KeyboardEvent('keydown', { key }));
     const sizes = () => [...figure.querySelectorAll('tbody th')].map((cell) => cell.textContent);
@@ -132,7 +86,7 @@ const BY_KEYBOARD: &str = "(() => {
     const ascending = sizes().join() === before && head.getAttribute('aria-sort');
     head.querySelector('button').click();
     const descending = sizes().reverse().join() === before && head.getAttribute('aria-sort');
-    const names = [...page.querySelectorAll('.copy')].every((copy) => copy.textContent);
+    const names = [...document.querySelectorAll('.copy')].every((copy) => copy.textContent);
     return [first, last, ascending, descending, names].join(' ');
 })()";
 
@@ -141,6 +95,8 @@ fn a_chart_is_read_by_keyboard_and_its_table_is_sorted() {
     let Some(_lock) = requires(&[Need::Program("chromium")]) else { return };
     let place = Place::new();
     let page = page_of_trace(&place);
-    let (answer, complaints) = shown(&place, &page, 1280, BY_KEYBOARD);
-    assert_eq!(answer, "true true ascending descending true", "{complaints}");
+    let mut browser = Chromium::start();
+    browser.show(&page, 1280);
+    let answer = browser.value(BY_KEYBOARD);
+    assert_eq!(answer, "true true ascending descending true", "{:?}", browser.complaints());
 }

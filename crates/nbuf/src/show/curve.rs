@@ -22,6 +22,6 @@ pub(crate) use page::page;
 pub(crate) use table::table;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -269,12 +269,12 @@ pub(crate) fn table(document: &FleetDocument, width: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use nbuf::experiment::result::{FleetFailure, FleetPoint, FleetRule, FleetShare, FleetWhole};
 
     use super::*;
 
-    fn document() -> FleetDocument {
+    pub(crate) fn document() -> FleetDocument {
         let rule = |rule: &str, misses| {
             let hit_ratio = 1.0 - misses as f64 / 1000.0;
             FleetRule { rule: rule.to_owned(), misses, hit_ratio }

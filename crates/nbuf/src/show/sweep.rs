@@ -119,13 +119,13 @@ pub(crate) fn csv(document: &SweepDocument) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use expect_test::expect;
     use nbuf::experiment::sweep::rows;
 
     use super::*;
 
-    fn document() -> SweepDocument {
+    pub(crate) fn document() -> SweepDocument {
         let seconds = [
             vec![3.2; 10],
             vec![1.3; 10],

@@ -1,14 +1,15 @@
 //! What several tests of the program need: a place, a lock, a run, and skipping aloud.
 
 pub(crate) mod apart;
+pub(crate) mod chromium;
 pub(crate) mod lock;
 pub(crate) mod pids;
+mod skip;
 pub(crate) mod tracepoints;
 pub(crate) mod truth;
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,6 +22,7 @@ use nbuf::internal::workload::record::mounted::Mounted;
 use nbuf::internal::workload::record::names;
 use nbuf::trace::{CacheEvent, Trace};
 use nbuf::workload::format::native;
+pub(crate) use skip::skip;
 
 /// The program under test.
 pub(crate) const NBUF: &str = env!("CARGO_BIN_EXE_nbuf");
@@ -74,18 +76,6 @@ pub(crate) fn missing(need: Need) -> Option<String> {
             (!found).then(|| format!("no program {name}"))
         }
     }
-}
-
-/// Says that a test does not run and why. Where `NBUF_SKIP_LOG` names a file, a line is appended
-/// to it, so that skips can be counted.
-#[expect(clippy::print_stderr, reason = "a skip is said aloud")]
-pub(crate) fn skip(reason: &str) {
-    eprintln!("SKIP (counted): {reason}");
-    let Some(log) = std::env::var_os("NBUF_SKIP_LOG") else {
-        return;
-    };
-    let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
-    log.write_all(format!("{reason}\n").as_bytes()).unwrap();
 }
 
 /// A directory on a real file system, gone with this value.

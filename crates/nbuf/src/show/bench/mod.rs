@@ -5,7 +5,7 @@ mod compare;
 mod csv;
 mod lines;
 mod model;
-mod page;
+pub(crate) mod page;
 mod table;
 mod words;
 

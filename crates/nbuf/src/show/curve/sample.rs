@@ -88,7 +88,7 @@ pub(super) fn one() -> CurveDocument {
 }
 
 /// Seven policies, the optimum among them.
-pub(super) fn many() -> CurveDocument {
+pub(crate) fn many() -> CurveDocument {
     let mut lru = curve("lru", 0.7652, 40_000.0, 1.4);
     lru.target = Some(CurveTarget {
         target: "hit=0.9".into(),
@@ -180,7 +180,7 @@ pub(super) fn keys() -> CurveDocument {
 }
 
 /// Windows of ten minutes since a day of 2013, and files with hostile names.
-pub(super) fn parts() -> CurveDocument {
+pub(crate) fn parts() -> CurveDocument {
     let mut document = one();
     let lru = &mut document.curves[0];
     let window = |number: u64| {

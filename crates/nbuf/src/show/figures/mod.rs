@@ -181,4 +181,4 @@ fn place_size(map: &map::Map, tracks: &FigureTracks) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,7 +6,7 @@ use nbuf::experiment::result::{FigureLists, FigureStep, FigureTracks, ReplayFigu
 use super::{sections, text};
 use crate::show::page::Part;
 
-fn figures() -> ReplayFigures {
+pub(crate) fn figures() -> ReplayFigures {
     let step = |from: f64, to: f64, count| FigureStep { from, to, count };
     let mut cells = vec![0; 744];
     for (at, units) in [(2, 1), (9, 4), (35, 2), (300, 42), (301, 10), (743, 3)] {

@@ -239,11 +239,11 @@ pub(crate) fn report(live: &LiveDocument, width: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use nbuf::experiment::result::LiveMemory;
 
-    pub(super) fn document() -> LiveDocument {
+    pub(crate) fn document() -> LiveDocument {
         let point = |mib: u64, hit_ratio: f64| LivePoint {
             cache_bytes: Bytes(mib << 20),
             limit_bytes: Bytes((mib << 20) + (12 << 20) + 1),

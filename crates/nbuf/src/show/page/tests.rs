@@ -1,9 +1,12 @@
 //! Pages as a reader of markup sees them.
 
-/// Fails unless every element that is opened is closed, in order, and no text has a bare sign in it.
-/// Gives the names of all elements.
+/// Fails unless every element that is opened is closed, in order, and no text has a bare sign in it,
+/// and where the page fetches something or has a number that is none. Gives the names of all elements.
 #[track_caller]
 pub(in crate::show) fn well_formed(page: &str) -> Vec<String> {
+    for word in ["http://", "https://", "url(", "@import", " src=", "href", "NaN", "inf\""] {
+        assert!(!page.contains(word), "{word}");
+    }
     let body = page.strip_prefix("<!DOCTYPE html>\n").expect("a document type");
     let mut open: Vec<String> = Vec::new();
     let mut seen = Vec::new();

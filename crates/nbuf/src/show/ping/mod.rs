@@ -3,7 +3,7 @@
 mod histogram;
 mod page;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt::Write as _;
 

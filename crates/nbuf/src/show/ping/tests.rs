@@ -43,7 +43,7 @@ fn without(mechanism: &str, placement: &str, outcome: PingOutcome, why: &str) ->
     }
 }
 
-fn document() -> PingDocument {
+pub(crate) fn document() -> PingDocument {
     let pummel = PingRow {
         round: "wake-ups of the loop, not sends".into(),
         sends_per_round_trip: Some(6000.0),
@@ -145,10 +145,6 @@ fn the_page_has_every_row_and_no_markup_of_others() {
     assert_eq!(page.matches("<svg class=\"spark\"").count(), 3);
     for text in ["no io_uring", "HUNG", "at most 60", "it was ended early", "264,000,000"] {
         assert!(page.contains(text), "{text}");
-    }
-    // What fetches something: the policy of the page would refuse it.
-    for text in ["http:", "https:", "src=", "url("] {
-        assert!(!page.contains(text), "{text}");
     }
 }
 

@@ -5,7 +5,7 @@
 mod chart;
 mod page;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 use nbuf::experiment::result::ReplayDocument;

@@ -6,7 +6,7 @@ mod compare;
 mod dots;
 mod measured;
 mod notes;
-mod page;
+pub(crate) mod page;
 mod readahead;
 mod runs;
 mod samples;

@@ -202,7 +202,7 @@ pub(super) fn notes(found: &RunComparison) -> Vec<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use expect_test::expect;
 
     use super::super::super::table::fits;

@@ -132,7 +132,7 @@ pub(crate) fn folded(profile: &RunProfile) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use expect_test::expect;
     use nbuf::experiment::result::{RunFunction, RunParts, RunProfileFile, RunStack};
 

@@ -204,4 +204,4 @@ fn percent(ratio: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

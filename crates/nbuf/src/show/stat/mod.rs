@@ -13,7 +13,7 @@ mod popularity;
 mod reuse;
 mod sections;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod time;
 mod words;
 

@@ -9,7 +9,7 @@ use super::super::page::tests::well_formed;
 use super::{csv, page, text};
 
 /// The document of a generated trace, with two policies and another trace.
-fn document(pattern: Pattern) -> TraceDocument {
+pub(crate) fn document(pattern: Pattern) -> TraceDocument {
     let directory = tempfile::tempdir().unwrap();
     let made = |name: &str, pattern| {
         let output = directory.path().join(name);

@@ -2,7 +2,7 @@
 
 mod page;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt::Write as _;
 

@@ -8,7 +8,7 @@ use nbuf_pdp11::unix::result::{
 use super::{csv, page, scan, table};
 use crate::show::page::tests::well_formed;
 
-fn document() -> SweepDocument {
+pub(crate) fn document() -> SweepDocument {
     let row = |nbuf, seconds, speedup, against_previous| SweepRow {
         nbuf,
         seconds,

@@ -2,7 +2,7 @@
 
 mod lines;
 pub(crate) mod metrics;
-pub(crate) mod page;
+mod page;
 pub(crate) mod screen;
 
 use std::fmt::Write as _;
@@ -123,4 +123,4 @@ fn lines_of_chosen(chosen: &WatchChosen, seen: &WatchDocument, line: &mut Line<'
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

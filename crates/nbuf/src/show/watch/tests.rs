@@ -8,7 +8,7 @@ use nbuf::experiment::result::{
 use super::*;
 
 /// An interval with something in each line.
-pub(super) fn sample() -> WatchDocument {
+pub(crate) fn sample() -> WatchDocument {
     let times = WatchTimes {
         count: 12,
         mean_seconds: Some(0.025),

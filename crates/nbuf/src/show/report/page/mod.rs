@@ -104,6 +104,6 @@ fn windows(report: &SizeReport) -> Vec<Part> {
 }
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

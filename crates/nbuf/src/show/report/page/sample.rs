@@ -14,8 +14,8 @@ pub(super) const HOSTILE: &str =
     "/srv/<script>alert(1)</script>&amp;\"'\u{0}\u{1b}[31m\u{202e}\u{ffff}\u{fffd}";
 
 /// All that a page is made of.
-pub(super) struct Sample {
-    pub(super) report: SizeReport,
+pub(crate) struct Sample {
+    pub(crate) report: SizeReport,
     pub(super) curve: Curve,
     pub(super) cliffs: Vec<Cliff>,
     pub(super) files: Files,
@@ -24,14 +24,14 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    pub(super) fn page(&self) -> String {
+    pub(crate) fn page(&self) -> String {
         let Self { report, curve, cliffs, files, facts, time } = self;
         super::page(report, &Detail { curve, cliffs, files, facts, time })
     }
 }
 
 /// A loop of 66 MiB, verified, of files with hostile names.
-pub(super) fn full() -> Sample {
+pub(crate) fn full() -> Sample {
     let curve = cliff();
     let facts = Facts {
         command: vec!["grep".into(), HOSTILE.into()],

@@ -10,7 +10,7 @@ use super::super::super::watch::screen::{Key, Screen, View};
 use super::*;
 
 /// Documents with something in each line, two seconds apart.
-fn served() -> Served {
+pub(crate) fn served() -> Served {
     let times = WatchTimes {
         count: 10,
         mean_seconds: Some(0.005),
