@@ -227,7 +227,7 @@ fn name(model: &BenchModel) -> String {
 }
 
 /// A power of ten in the unit that it is the least of: `1 us` and not `1000 ns`.
-fn tick(ns: f64) -> String {
+pub(in crate::show) fn tick(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
     let unit = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{:.0} {}", ns / unit.0, unit.1)

@@ -10,12 +10,12 @@ use nbuf::experiment::result::{FigureLists, FigureStep, FigureTracks, ReplayFigu
 use nbuf::units::{Bytes, Nanos};
 
 use super::text::{count, grouped};
-pub(super) use page::{sections, sections_of_server};
-pub(crate) use text::{text, text_of_server};
+pub(super) use page::sections;
+pub(super) use text::text;
 
 /// Whose figures they are: a server cannot separate the queue of its disc, and measures a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+pub(super) enum Of {
     Replay,
     Server,
 }

@@ -17,16 +17,7 @@ const MAP_COLUMNS: usize = 100;
 const LISTS: usize = 200;
 
 /// A section for each that has something to show.
-pub(in crate::show) fn sections(figures: &ReplayFigures) -> Vec<(String, Vec<Part>)> {
-    sections_of(figures, Of::Replay)
-}
-
-/// The same of a server.
-pub(in crate::show) fn sections_of_server(figures: &ReplayFigures) -> Vec<(String, Vec<Part>)> {
-    sections_of(figures, Of::Server)
-}
-
-fn sections_of(figures: &ReplayFigures, of: Of) -> Vec<(String, Vec<Part>)> {
+pub(in crate::show) fn sections(figures: &ReplayFigures, of: Of) -> Vec<(String, Vec<Part>)> {
     let mut all = Vec::new();
     if figures.tracks.units_held > 0 {
         let part = Part::Map(tracks(&figures.tracks));

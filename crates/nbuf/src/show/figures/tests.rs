@@ -3,7 +3,7 @@
 use expect_test::expect;
 use nbuf::experiment::result::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 
-use super::{sections, text};
+use super::{Of, sections, text};
 use crate::show::page::Part;
 
 pub(crate) fn figures() -> ReplayFigures {
@@ -107,7 +107,7 @@ fn the_text_shows_all_six_on_a_wide_terminal() {
           1-1.5 █████████████████████████████████████████████████████████████████████ 11
           15 periods of 10 s, and 2 without a request
     "#]]
-    .assert_eq(&text(&figures(), 80));
+    .assert_eq(&text(&figures(), Of::Replay, 80));
 }
 
 #[test]
@@ -179,13 +179,13 @@ fn the_text_shows_all_six_on_a_narrow_terminal() {
           15 periods of 10 s, and 2 without a
             request
     "#]]
-    .assert_eq(&text(&figures(), 40));
+    .assert_eq(&text(&figures(), Of::Replay, 40));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     let lines = |figures: &ReplayFigures, width| {
-        let text = text(figures, width);
+        let text = text(figures, Of::Replay, width);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(width), "{width}:\n{text}");
         assert!(text.lines().all(|line| !line.ends_with(' ')), "{text}");
@@ -199,11 +199,11 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn the_page_shows_all_six_and_no_more_than_there_is() {
-    let titles = |figures: &ReplayFigures| sections(figures).len();
+    let titles = |figures: &ReplayFigures| sections(figures, Of::Replay).len();
     assert_eq!(titles(&figures()), 6);
     assert_eq!(titles(&ReplayFigures { lists: None, ..figures() }), 4);
     assert_eq!(titles(&ReplayFigures::default()), 0);
-    for (title, parts) in sections(&figures()) {
+    for (title, parts) in sections(&figures(), Of::Replay) {
         for part in parts {
             let (table, at) = match part {
                 Part::Chart(chart) => (chart.table, chart.at.len()),

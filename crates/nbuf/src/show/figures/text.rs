@@ -20,16 +20,7 @@ const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// All that have something to show.
-pub(crate) fn text(figures: &ReplayFigures, width: usize) -> String {
-    text_of(figures, Of::Replay, width)
-}
-
-/// The same of a server.
-pub(crate) fn text_of_server(figures: &ReplayFigures, width: usize) -> String {
-    text_of(figures, Of::Server, width)
-}
-
-fn text_of(figures: &ReplayFigures, of: Of, width: usize) -> String {
+pub(in crate::show) fn text(figures: &ReplayFigures, of: Of, width: usize) -> String {
     let mut all = Vec::new();
     if figures.tracks.units_held > 0 {
         all.push(tracks(&figures.tracks, width));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use nbuf::experiment::result::{LoadDocument, LoadLimit, LoadStep, LoadUse};
 
+use super::super::bench::page::tick;
 use super::super::chart::{Chart, Line, Look, Mark, Points};
 use super::super::page::{picture_style, uppercased};
 use super::super::scale::Axis;
@@ -96,7 +97,7 @@ fn response(document: &LoadDocument) -> Option<Chart> {
 /// Running time between page faults against memory.
 fn between(document: &LoadDocument) -> Option<Chart> {
     let of = |of: fn(&LoadUse) -> Option<f64>| {
-        over_memory(document, |used| Some(of(used)? * 1e6).filter(|&micros| micros > 0.0))
+        over_memory(document, |used| Some(of(used)? * 1e9).filter(|&ns| ns > 0.0))
     };
     let (faults, fills) =
         (of(|used| used.seconds_between_faults), of(|used| used.seconds_between_fills));
@@ -104,7 +105,7 @@ fn between(document: &LoadDocument) -> Option<Chart> {
     // Room for the highest.
     let low = shown().fold(f64::INFINITY, f64::min) / 1.5;
     let high = shown().fold(0.0, f64::max) * 1.5;
-    let y = Axis::decades("running time", [low.max(1.0), high].into_iter(), micros)?;
+    let y = Axis::decades("running time", [low.max(1e3), high].into_iter(), tick)?;
     let mut chart =
         Chart::new("running time between page faults by memory limit", memory(document)?, y);
     let lines = [("between major faults", faults), ("between fills", fills)];
@@ -178,13 +179,4 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values.dedup_by(|a, b| a.total_cmp(b).is_eq());
     values
-}
-
-/// A power of ten of microseconds.
-fn micros(value: f64) -> String {
-    match value {
-        v if v < 999.5 => format!("{v:.0} us"),
-        v if v < 999_500.0 => format!("{:.0} ms", v / 1e3),
-        v => format!("{:.0} s", v / 1e6),
-    }
 }

@@ -49,7 +49,7 @@ pub(crate) fn report(document: &ReplayDocument, width: usize, colour: bool) -> S
     }
     if let Some(figures) = &document.figures {
         out.push('\n');
-        out.push_str(&figures::text(figures, width));
+        out.push_str(&figures::text(figures, figures::Of::Replay, width));
     }
     out
 }

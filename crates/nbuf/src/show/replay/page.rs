@@ -44,7 +44,8 @@ pub(crate) fn page(document: &ReplayDocument) -> String {
     let warnings = document.warnings.iter().map(ToString::to_string);
     parts.extend(Part::notes(facts(document).into_iter().chain(warnings)));
     sections.push((uppercased(&size(document, document.size_units)), parts));
-    sections.extend(document.figures.as_ref().map(figures::sections).unwrap_or_default());
+    let six = document.figures.iter();
+    sections.extend(six.flat_map(|six| figures::sections(six, figures::Of::Replay)));
     Page {
         verb: "replay",
         title: format!("nbuf replay: {workload}"),

@@ -5,20 +5,20 @@
 
 use nbuf::experiment::result::{RunDocument, RunMeter, RunParts};
 
-use super::super::watch::metrics::{Value, Values, bytes, plain, seconds, text};
+use super::super::watch::metrics::{Value, Values, bytes, now, plain, seconds, text};
 
 /// The text of the file.
 pub(crate) fn openmetrics(ran: &RunDocument) -> String {
     let mut families = vec![
         plain("run_exit_status", "Exit status of the command", command(ran)),
-        seconds("run_real", "Time of the clock", one(ran.real_seconds)),
+        seconds("run_real", "Time of the clock", now(ran.real_seconds)),
         seconds("run_real_part", "Time of the clock by what the command did", parts(ran.real_time)),
         seconds("run_thread_part", "Lives of all threads by part", parts(ran.thread_time)),
         seconds("run_cpu", "Time of processors", cpu(ran)),
         plain("run_faults", "Page faults", faults(ran)),
         plain("run_cache", "Look-ups in the page cache, hits, and pages put into it", cache(ran)),
         bytes("run_disc", "Bytes from and to block devices", disc(ran)),
-        bytes("run_memory_max", "Most memory of a process", one(ran.memory_bytes_max.0 as f64)),
+        bytes("run_memory_max", "Most memory of a process", now(ran.memory_bytes_max.0 as f64)),
         plain("run_switches", "Times that a thread left its processor", switches(ran)),
         plain("run_processes", "Processes", some(ran.processes)),
         plain("run_threads", "Threads", some(ran.threads)),
@@ -35,12 +35,8 @@ pub(crate) fn openmetrics(ran: &RunDocument) -> String {
     text(families)
 }
 
-fn one(value: f64) -> Values {
-    vec![(Vec::new(), Value::Gauge(value))]
-}
-
 fn some(count: Option<u64>) -> Values {
-    count.map(|count| one(count as f64)).unwrap_or_default()
+    count.map(|count| now(count as f64)).unwrap_or_default()
 }
 
 fn by<S: ToString>(label: &'static str, values: impl IntoIterator<Item = (S, f64)>) -> Values {

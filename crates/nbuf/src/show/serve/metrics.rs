@@ -5,7 +5,7 @@
 use nbuf::experiment::result::{FigureStep, ServeDocument, ServeSize, WatchTimes};
 
 use super::super::watch::metrics::{
-    Family, Labels, Value, Values, bytes, plain, ratio, seconds, text,
+    Family, Labels, Value, Values, bytes, counted, now, plain, ratio, seconds, text,
 };
 
 /// The text that is scraped. Several exports have their names as a label.
@@ -44,7 +44,7 @@ fn server(d: &ServeDocument) -> Vec<Family> {
     vec![
         plain("serve_up", "Whether the server answers", now(1.0)),
         plain("serve_clients", "Connected clients", now(d.clients as f64)),
-        plain("serve_connections", "Clients since the start", one(d.clients_ever)),
+        plain("serve_connections", "Clients since the start", counted(d.clients_ever)),
     ]
 }
 
@@ -58,16 +58,20 @@ fn requests(d: &ServeDocument) -> Vec<Family> {
             by("op", [("read", d.reads), ("write", d.writes), ("flush", d.flushes)]),
         ),
         bytes("serve_request", "Bytes of these", read_write(d.read_bytes, d.write_bytes)),
-        plain("serve_read_hits", "Reads that the cache served without the disc", one(d.read_hits)),
+        plain(
+            "serve_read_hits",
+            "Reads that the cache served without the disc",
+            counted(d.read_hits),
+        ),
         plain(
             "serve_writes_absorbed",
             "Writes complete when the cache had them",
-            one(d.writes_absorbed),
+            counted(d.writes_absorbed),
         ),
         plain(
             "serve_writes_throttled",
             "Writes that waited: half of the cache was dirty",
-            one(d.writes_throttled),
+            counted(d.writes_throttled),
         ),
         seconds(
             "serve_service",
@@ -87,15 +91,15 @@ fn misses(d: &ServeDocument) -> Vec<Family> {
         ("written", m.written),
     ];
     vec![
-        plain("serve_page_lookups", "Pages that reads looked up", one(d.pages)),
-        plain("serve_page_hits", "Pages of these that were in the cache", one(d.page_hits)),
+        plain("serve_page_lookups", "Pages that reads looked up", counted(d.pages)),
+        plain("serve_page_hits", "Pages of these that were in the cache", counted(d.page_hits)),
         plain("serve_page_misses", "The other pages, by cause", by("cause", causes)),
         plain(
             "serve_evicted_would_hit_at_twice",
             "Misses of evicted pages that twice the size would have had, an estimate",
             now(m.evicted_would_hit_at_twice as f64),
         ),
-        plain("serve_evictions", "Pages that the policy evicted", one(d.evictions)),
+        plain("serve_evictions", "Pages that the policy evicted", counted(d.evictions)),
     ]
 }
 
@@ -110,7 +114,7 @@ fn disc(d: &ServeDocument) -> Vec<Family> {
     vec![
         plain("serve_disc_requests", "Requests to the disc", by("op", requests)),
         bytes("serve_disc", "Bytes of these", by("op", moved)),
-        plain("serve_disc_errors", "Requests that the disc refused", one(d.disc_errors)),
+        plain("serve_disc_errors", "Requests that the disc refused", counted(d.disc_errors)),
         seconds("serve_disc_time", "From submission to completion", times.collect()),
     ]
 }
@@ -122,14 +126,14 @@ fn tier(d: &ServeDocument) -> Vec<Family> {
         plain("serve_tier_up", "Whether the second tier is used", now(is_used)),
         bytes("serve_tier", "Bytes that the tier has room for", now(t.size_bytes as f64)),
         bytes("serve_tier_used", "Bytes in the tier", now(t.used_bytes as f64)),
-        plain("serve_tier_reads", "Reads that the cache asked of the tier", one(t.reads)),
-        plain("serve_tier_read_hits", "Reads of these that the tier served", one(t.read_hits)),
-        bytes("serve_tier_hit", "Bytes that the tier served", one(t.hit_bytes)),
-        plain("serve_tier_disc_reads", "Reads of the disc behind the tier", one(t.disc_reads)),
-        plain("serve_tier_fills", "Writes that filled the tier", one(t.fills)),
-        bytes("serve_tier_fill", "Bytes of these", one(t.fill_bytes)),
-        plain("serve_tier_evictions", "Blocks that left for others", one(t.evictions)),
-        plain("serve_tier_errors", "Requests that the tier refused or broke", one(t.errors)),
+        plain("serve_tier_reads", "Reads that the cache asked of the tier", counted(t.reads)),
+        plain("serve_tier_read_hits", "Reads of these that the tier served", counted(t.read_hits)),
+        bytes("serve_tier_hit", "Bytes that the tier served", counted(t.hit_bytes)),
+        plain("serve_tier_disc_reads", "Reads of the disc behind the tier", counted(t.disc_reads)),
+        plain("serve_tier_fills", "Writes that filled the tier", counted(t.fills)),
+        bytes("serve_tier_fill", "Bytes of these", counted(t.fill_bytes)),
+        plain("serve_tier_evictions", "Blocks that left for others", counted(t.evictions)),
+        plain("serve_tier_errors", "Requests that the tier refused or broke", counted(t.errors)),
     ]
 }
 
@@ -138,8 +142,12 @@ fn ahead(d: &ServeDocument) -> Vec<Family> {
     let time =
         if r.times.count > 0 { vec![(Vec::new(), Value::histogram(&r.times))] } else { Vec::new() };
     vec![
-        plain("serve_readahead_requests", "Requests to the disc ahead of clients", one(r.requests)),
-        plain("serve_readahead_pages", "Pages of these", one(r.pages)),
+        plain(
+            "serve_readahead_requests",
+            "Requests to the disc ahead of clients",
+            counted(r.requests),
+        ),
+        plain("serve_readahead_pages", "Pages of these", counted(r.pages)),
         plain(
             "serve_readahead_ended_pages",
             "Pages of these that a read wanted, or that left before",
@@ -157,9 +165,9 @@ fn bypass(d: &ServeDocument) -> Vec<Family> {
             "Whether the cache steps aside now",
             now(f64::from(u8::from(b.is_aside))),
         ),
-        plain("serve_aside_changes", "How often it stepped aside or was back", one(b.changes)),
-        plain("serve_past_reads", "Reads that went past the cache", one(b.reads)),
-        bytes("serve_past_read", "Bytes of these", one(b.read_bytes)),
+        plain("serve_aside_changes", "How often it stepped aside or was back", counted(b.changes)),
+        plain("serve_past_reads", "Reads that went past the cache", counted(b.reads)),
+        bytes("serve_past_read", "Bytes of these", counted(b.read_bytes)),
     ]
 }
 
@@ -205,14 +213,6 @@ fn label(name: &'static str, value: &str) -> Labels {
 
 fn by<const N: usize>(name: &'static str, counts: [(&str, u64); N]) -> Values {
     counts.map(|(value, count)| (label(name, value), Value::Counter(count as f64))).into()
-}
-
-fn one(count: u64) -> Values {
-    vec![(Vec::new(), Value::Counter(count as f64))]
-}
-
-fn now(value: f64) -> Values {
-    vec![(Vec::new(), Value::Gauge(value))]
 }
 
 /// A histogram of a sample; its sum is of the middles of the steps.

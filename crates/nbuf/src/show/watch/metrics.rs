@@ -63,6 +63,16 @@ pub(in crate::show) fn ratio(name: &'static str, help: &'static str, values: Val
     Family { unit: Some(Unit::Other("ratio".to_owned())), ..plain(name, help, values) }
 }
 
+/// A counter without labels.
+pub(in crate::show) fn counted(count: u64) -> Values {
+    vec![(Vec::new(), Value::Counter(count as f64))]
+}
+
+/// A gauge without labels.
+pub(in crate::show) fn now(value: f64) -> Values {
+    vec![(Vec::new(), Value::Gauge(value))]
+}
+
 /// All intervals so far.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {

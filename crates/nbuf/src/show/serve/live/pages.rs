@@ -63,7 +63,8 @@ impl View for Served {
             ("Intervals up to it".to_owned(), vec![Part::Table(table(seen))]),
         ];
         let six = now.seen.figures.as_ref();
-        sections.extend(six.map(figures::sections_of_server).unwrap_or_default());
+        sections
+            .extend(six.into_iter().flat_map(|six| figures::sections(six, figures::Of::Server)));
         Page {
             verb: "watch",
             title: format!("nbuf watch: {}", now.stamp()),
@@ -182,7 +183,7 @@ const BAND: usize = 18;
 
 fn six(now: &Served, width: usize) -> Vec<Line<'static>> {
     let Some(six) = &now.seen.figures else { return Vec::new() };
-    let text = figures::text_of_server(six, width);
+    let text = figures::text(six, figures::Of::Server, width);
     let none = "This cache has no hash lists, so two of the six figures of 1982 are missing.";
     text.lines().chain(["", none]).map(|line| Line::from(line.to_owned())).collect()
 }

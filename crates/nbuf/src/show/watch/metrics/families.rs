@@ -2,23 +2,13 @@
 
 use nbuf::experiment::result::{WatchDisc, WatchDocument, WatchFile, WatchStates};
 
-use super::{Family, Value, Values, bytes, plain, ratio, seconds};
+use super::{Family, Value, Values, bytes, counted, now, plain, ratio, seconds};
 
 /// Every family of an interval. What could not be measured has no value.
 pub(super) fn of(seen: &WatchDocument) -> Vec<Family> {
     let parts =
         [processors, queue, faults, cache, discs, files, chosen, own].map(|part| part(seen));
     parts.into_iter().flatten().filter(|family| !family.values.is_empty()).collect()
-}
-
-/// A counter without labels.
-fn counted(count: u64) -> Values {
-    vec![(Vec::new(), Value::Counter(count as f64))]
-}
-
-/// A gauge without labels.
-fn now(value: f64) -> Values {
-    vec![(Vec::new(), Value::Gauge(value))]
 }
 
 /// A value for each name of a label.

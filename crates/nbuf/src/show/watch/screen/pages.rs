@@ -1,6 +1,6 @@
 //! The pages of the live display, as lines.
 
-use nbuf::experiment::result::WatchDocument;
+use nbuf::experiment::result::{WatchDocument, WatchTimes};
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
@@ -108,12 +108,8 @@ fn faults(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Lin
     written(&mut lines, |line| lines_of_faults(now, line));
     let kinds = [("major", &now.faults.between_major), ("any", &now.faults.between)];
     for (name, times) in kinds {
-        let steps = times.as_ref().map_or(&[][..], |times| &times.steps);
-        if !steps.is_empty() {
-            lines.push(Line::default());
-            lines.push(Line::from(format!("running time between two faults, {name}")));
-            lines.extend(histogram(steps, width));
-        }
+        let title = format!("running time between two faults, {name}");
+        lines.extend(titled(&title, times.as_ref(), width));
     }
     lines
 }
@@ -128,15 +124,7 @@ fn cache(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
         strip("evictions a second", seen, width, None, |seen| rate(seen.cache.evictions, seen)),
         strip("refaults a second", seen, width, None, |seen| rate(seen.cache.refaults, seen)),
     ];
-    written(&mut lines, |line| {
-        let mut first = 2;
-        lines_of_cache(now, &mut |name, text| {
-            if first > 0 {
-                first -= 1;
-                line(name, text);
-            }
-        });
-    });
+    lines.extend(cache_and_discs(now).take(2));
     if now.files.is_empty() {
         lines.push(Line::default());
         lines.push(Line::from("no file is named; --file FILE shows its cached part here"));
@@ -160,23 +148,27 @@ fn discs(seen: &[&WatchDocument], now: &WatchDocument, width: usize) -> Vec<Line
         strip("requests a second", seen, width, None, requests),
         strip("queue of all", seen, width, None, queue),
     ];
-    written(&mut lines, |line| {
-        let mut first = 2;
-        lines_of_cache(now, &mut |name, text| {
-            if first > 0 {
-                first -= 1;
-            } else {
-                line(name, text);
-            }
-        });
-    });
-    let steps = now.service.as_ref().map_or(&[][..], |times| &times.steps);
-    if !steps.is_empty() {
-        lines.push(Line::default());
-        lines.push(Line::from("time at the device, from issue to completion"));
-        lines.extend(histogram(steps, width));
-    }
+    lines.extend(cache_and_discs(now).skip(2));
+    let title = "time at the device, from issue to completion";
+    lines.extend(titled(title, now.service.as_ref(), width));
     lines
+}
+
+/// Two lines of the cache, and the lines of the discs.
+fn cache_and_discs(now: &WatchDocument) -> std::vec::IntoIter<Line<'static>> {
+    let mut lines = Vec::new();
+    written(&mut lines, |line| lines_of_cache(now, line));
+    lines.into_iter()
+}
+
+/// A histogram under its title, if it has steps.
+fn titled(title: &str, times: Option<&WatchTimes>, width: usize) -> Vec<Line<'static>> {
+    let steps = times.map_or(&[][..], |times| &times.steps);
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let title = [Line::default(), Line::from(title.to_owned())];
+    title.into_iter().chain(histogram(steps, width)).collect()
 }
 
 /// Lines of the text, below those that are there.
