@@ -13,7 +13,7 @@ use crate::fail::say;
 use crate::output::state_path;
 use crate::show::progress::{Bar, bar};
 use crate::verbosity::{self, Verbosity};
-use crate::{caller, permission};
+use crate::{permission, sudo_user};
 
 /// What a verb does with a result that exists before the end.
 type Take<'a> = &'a (dyn Fn(Interim<'_>) -> io::Result<()> + Sync);
@@ -44,7 +44,7 @@ impl<'a> Console<'a> {
         let mut session = Session::new(self);
         session.seed_by_time();
         session.spool = state_path();
-        session.account = caller::account();
+        session.account = sudo_user::account();
         session
     }
 

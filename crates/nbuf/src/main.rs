@@ -4,7 +4,6 @@
 
 #[cfg(test)]
 mod browser_tests;
-mod caller;
 mod cli;
 mod command;
 mod console;
@@ -14,6 +13,7 @@ mod output;
 mod permission;
 mod shell;
 mod show;
+mod sudo_user;
 mod verbosity;
 
 #[cfg(not(target_env = "musl"))]
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     fail::say_panics_in_a_line();
     match cli::parse() {
         Ok((verb, as_root)) => {
-            let settled = caller::settle(verb.needs(), as_root).map_err(anyhow::Error::from);
+            let settled = sudo_user::settle(verb.needs(), as_root).map_err(anyhow::Error::from);
             let done = settled.and_then(|()| command::run(&verb));
             done.map_or_else(|error| fail::report(&error), ExitCode::from)
         }

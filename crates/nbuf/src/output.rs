@@ -11,7 +11,7 @@ use anyhow::{Context, Error, Result};
 use nbuf::experiment::output::{self, OutputError, Readers};
 use serde::Serialize;
 
-use crate::caller;
+use crate::sudo_user;
 
 /// Refuses a name that something has; `option` is what gave it.
 pub(crate) fn must_be_free(path: &Path, option: &'static str) -> Result<()> {
@@ -99,10 +99,10 @@ pub(crate) fn to_stdout(
     }
 }
 
-/// Where the state directory of the caller is, or would be.
+/// Where the state directory of the user is, or would be.
 pub(crate) fn state_path() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|path| path.is_absolute());
-    let state = state.or_else(|| Some(caller::home()?.join(".local/state")));
+    let state = state.or_else(|| Some(sudo_user::home()?.join(".local/state")));
     state.map(|state| state.join("nbuf"))
 }

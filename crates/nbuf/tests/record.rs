@@ -201,7 +201,7 @@ fn daemons_are_recorded_to_their_end_or_ended_with_the_command() {
 }
 
 #[test]
-fn under_sudo_the_command_and_the_trace_are_the_callers() {
+fn under_sudo_the_command_and_the_trace_are_the_sudo_users() {
     let Some(_lock) = requires_shared(&[Need::Tracepoints, Need::Nobody]) else { return };
     let Some(place) = Place::open_to_all() else { return };
     let mut command = place.nbuf(["record", "--", "sh", "-c", "id -u; id -g; id -G"]);

@@ -1,4 +1,4 @@
-//! What a caller can have root do: nothing. Each test plays a user who may call nbuf by `sudo`, or one who
+//! What a sudo user can have root do: nothing. Each test plays a user who may call nbuf by `sudo`, or one who
 //! may write a directory that it works in; root's files are files of the test that belong to root.
 
 #[expect(dead_code, reason = "each test file uses a part of it")]
@@ -15,13 +15,13 @@ use rustix::fs::inotify;
 use support::{NBUF, Need, Place, is_alive, requires, until};
 
 const NEEDS: [Need; 2] = [Need::Tracepoints, Need::Nobody];
-/// The user id of the caller, `nobody`.
-const CALLER: u32 = 65534;
+/// The user id of the sudo user, `nobody`.
+const SUDO_USER: u32 = 65534;
 
-/// A place where the caller may write to `his`, and `roots` is root's.
+/// A place where the sudo user may write to `his`, and `roots` is root's.
 fn place() -> Option<Place> {
     let place = Place::open_to_all()?;
-    for (name, owner, mode) in [("his", CALLER, 0o755), ("roots", 0, 0o755)] {
+    for (name, owner, mode) in [("his", SUDO_USER, 0o755), ("roots", 0, 0o755)] {
         fs::create_dir(place.path(name)).unwrap();
         chown(place.path(name), Some(owner), Some(owner)).unwrap();
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -40,7 +40,7 @@ fn secret(place: &Place, name: &str) -> std::path::PathBuf {
 /// `nbuf`, called by `sudo`.
 fn sudo<'a>(place: &Place, arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut nbuf = place.nbuf(arguments);
-    nbuf.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    nbuf.env("SUDO_UID", SUDO_USER.to_string()).env("SUDO_GID", SUDO_USER.to_string());
     nbuf.env("XDG_STATE_HOME", place.path("his"));
     nbuf
 }
@@ -56,7 +56,7 @@ fn swap(place: &Place) {
 }
 
 #[test]
-fn outputs_are_made_with_the_callers_rights() {
+fn outputs_are_made_with_the_sudo_users_rights() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let Some(place) = place() else { return };
     for option in ["--trace-out", "--html", "--svg"] {
@@ -73,8 +73,8 @@ fn outputs_are_made_with_the_callers_rights() {
     let output = { output }.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let made = fs::metadata(place.path("his/t.parquet")).unwrap();
-    assert_eq!((made.uid(), made.gid(), made.mode() & 0o777), (CALLER, CALLER, 0o600));
-    // What watches no command is the caller altogether.
+    assert_eq!((made.uid(), made.gid(), made.mode() & 0o777), (SUDO_USER, SUDO_USER, 0o600));
+    // What watches no command is the sudo user altogether.
     let verbs: [&[&str]; 3] = [
         &["trace", "generate", "zipf", "-o", "roots/file"],
         &["man", "roots"],
@@ -112,7 +112,7 @@ fn names_that_a_command_left_behind_are_not_opened_as_root() {
     let Some(place) = place() else { return };
     let roots = secret(&place, "roots/secret");
     let file = place.file("his/file", 1 << 20);
-    chown(&file, Some(CALLER), Some(CALLER)).unwrap();
+    chown(&file, Some(SUDO_USER), Some(SUDO_USER)).unwrap();
     let watch = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
     inotify::add_watch(&watch, &roots, inotify::WatchFlags::OPEN).unwrap();
     let script = "cat his/file; sleep 0.3; rm his/file; ln -s ../roots/secret his/file";
@@ -128,7 +128,7 @@ fn names_that_a_command_left_behind_are_not_opened_as_root() {
 }
 
 #[test]
-fn a_private_disc_is_mounted_on_what_the_caller_opened() {
+fn a_private_disc_is_mounted_on_what_the_sudo_user_opened() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Loop, Need::Program("mkfs.ext4")];
     let Some(_lock) = requires(&needs) else { return };
     let Some(place) = place() else { return };
@@ -160,7 +160,7 @@ fn a_private_disc_is_mounted_on_what_the_caller_opened() {
 }
 
 #[test]
-fn a_private_disc_is_the_callers_and_gives_no_rights() {
+fn a_private_disc_is_the_sudo_users_and_gives_no_rights() {
     let needs = [Need::Tracepoints, Need::Nobody, Need::Loop, Need::Program("mkfs.ext4")];
     let Some(_lock) = requires(&needs) else { return };
     let Some(place) = place() else { return };
@@ -172,8 +172,8 @@ fn a_private_disc_is_the_callers_and_gives_no_rights() {
     let output = sudo(&place, sized.into_iter().chain([script])).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines: Vec<&str> = said.lines().collect();
-    let caller = CALLER.to_string();
-    assert_eq!(lines[..3], [format!("{caller} 755"), format!("{caller} 755"), caller], "{said}");
+    let user = SUDO_USER.to_string();
+    assert_eq!(lines[..3], [format!("{user} 755"), format!("{user} 755"), user], "{said}");
     assert!(lines[3].contains("nosuid") && lines[3].contains("nodev"), "{said}");
 
     // What is not his to change he cannot have changed for the command, either.
@@ -205,7 +205,7 @@ fn capabilities_of_the_file_open_no_file_of_others() {
     assert!(done.success());
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&program);
-        command.args(arguments).current_dir(place.path("his")).uid(CALLER).gid(CALLER);
+        command.args(arguments).current_dir(place.path("his")).uid(SUDO_USER).gid(SUDO_USER);
         command.env("HOME", place.path("his")).output().unwrap()
     };
     let roots = roots.to_str().unwrap();
@@ -228,7 +228,7 @@ fn capabilities_of_the_file_open_no_file_of_others() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "CapEff:\t0000000000000000\n");
     let made = fs::metadata(place.path("his/t.parquet")).unwrap();
-    assert_eq!((made.uid(), made.mode() & 0o777), (CALLER, 0o600));
+    assert_eq!((made.uid(), made.mode() & 0o777), (SUDO_USER, 0o600));
     let output =
         run(&["record", "-o", place.path("roots/t.parquet").to_str().unwrap(), "--", "true"]);
     assert_eq!(output.status.code(), Some(125), "{output:?}");
@@ -275,7 +275,7 @@ fn set_id_programs_run_as_ever_but_under_system_call_capture() {
 }
 
 #[test]
-fn the_broker_is_the_caller_and_ends_with_us() {
+fn the_broker_is_the_sudo_user_and_ends_with_us() {
     let Some(_lock) = requires(&NEEDS) else { return };
     let Some(place) = place() else { return };
     let script = "touch his/runs; sleep 1000";
@@ -285,15 +285,15 @@ fn the_broker_is_the_caller_and_ends_with_us() {
     let children = format!("/proc/{0}/task/{0}/children", child.id());
     let children = fs::read_to_string(children).unwrap();
     let status = |pid: &str| fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let is_callers = |pid: &&str| status(pid).contains("Uid:\t65534\t65534\t65534\t65534");
-    let brokers: Vec<&str> = children.split_whitespace().filter(is_callers).collect();
+    let is_sudo_users = |pid: &&str| status(pid).contains("Uid:\t65534\t65534\t65534\t65534");
+    let brokers: Vec<&str> = children.split_whitespace().filter(is_sudo_users).collect();
     let [broker] = brokers[..] else { panic!("{children}: {brokers:?}") };
     let known = status(broker);
     for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
         assert!(known.contains(&format!("{set}:\t0000000000000000")), "{known}");
     }
     assert!(known.contains("Groups:\t65534 \n"), "{known}");
-    // Not dumpable, so that the caller cannot trace it.
+    // Not dumpable, so that the sudo user cannot trace it.
     assert_eq!(fs::metadata(format!("/proc/{broker}/fd")).unwrap().uid(), 0);
     let open = fs::read_dir(format!("/proc/{broker}/fd")).unwrap().count();
     assert_eq!(open, 1, "its socket");
@@ -301,7 +301,7 @@ fn the_broker_is_the_caller_and_ends_with_us() {
     child.wait().unwrap();
     until("the broker is gone", || !is_alive(broker));
     let log = fs::metadata(place.path("his/t.parquet.log")).unwrap();
-    assert_eq!((log.uid(), log.mode() & 0o777), (CALLER, 0o600));
+    assert_eq!((log.uid(), log.mode() & 0o777), (SUDO_USER, 0o600));
 }
 
 #[test]

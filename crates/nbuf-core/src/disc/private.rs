@@ -6,7 +6,7 @@
 //! loop device. It needs root and `mkfs.ext4`. Writes to the directory are lost at the end, on
 //! purpose.
 //!
-//! Invariant: the caller opens the directory once, and every step uses that descriptor. The image
+//! Invariant: the sudo user opens the directory once, and every step uses that descriptor. The image
 //! is made there and copied with the caller's rights, and the mount goes onto it. So a process that
 //! swaps names meanwhile changes nothing here.
 
@@ -40,7 +40,7 @@ pub enum Error {
         /// The cause.
         source: io::Error,
     },
-    /// The caller has no rights to the directory.
+    /// The user has no rights to the directory.
     #[error(
         "cannot put a disc over {}: {source}; give --data a directory where you may write, or add \
          --as-root",
@@ -87,14 +87,14 @@ pub enum Error {
     Readahead(io::Error),
 }
 
-/// Puts `directory` onto a private disc of this size, with this readahead window. With a `caller`,
+/// Puts `directory` onto a private disc of this size, with this readahead window. With a `sudo_user`,
 /// the disc belongs to that user, gives no rights and holds no devices. Call it in a private mount
 /// namespace ([`crate::sys::namespace`]) that the broker shares.
 pub(crate) fn enter(
     directory: &Path,
     size: Bytes,
     readahead: Bytes,
-    caller: Option<&Identity>,
+    sudo_user: Option<&Identity>,
 ) -> Result<(), Error> {
     let wrong = |source| Error::Directory { path: directory.to_owned(), source };
     let below = files::directory(directory).map_err(wrong)?;
@@ -107,10 +107,10 @@ pub(crate) fn enter(
     let ruled = files::may_rule(&below);
     ruled.map_err(|source| Error::NotYours { path: directory.to_owned(), source })?;
     let image = image(directory, &below, size)?;
-    format(&image, &below, caller)?;
+    format(&image, &below, sudo_user)?;
     let device = LoopDevice::over(&image).map_err(Error::Mount)?;
     device.set_readahead(readahead).map_err(Error::Readahead)?;
-    let disc = mounted(&device, caller.is_some()).map_err(Error::Mount)?;
+    let disc = mounted(&device, sudo_user.is_some()).map_err(Error::Mount)?;
     let copied = fill(&below, &disc);
     copied.map_err(|source| Error::Copy { path: directory.to_owned(), source })?;
     let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
@@ -141,14 +141,14 @@ fn image(path: &Path, directory: &OwnedFd, size: Bytes) -> Result<File, Error> {
     make().map_err(|source| Error::Image { path: path.to_owned(), size, source })
 }
 
-/// Makes a file system in the image. Its top belongs to the user who copies: the caller, or the
+/// Makes a file system in the image. Its top belongs to the user who copies: the sudo user, or the
 /// directory's owner, to whom root gives it.
-fn format(image: &File, directory: &OwnedFd, caller: Option<&Identity>) -> Result<(), Error> {
+fn format(image: &File, directory: &OwnedFd, sudo_user: Option<&Identity>) -> Result<(), Error> {
     let failed = |error: io::Error| Error::Format(error.to_string());
     let missing = "it is not there; install e2fsprogs".to_owned();
     let program = programs::find("mkfs.ext4").ok_or(Error::Format(missing))?;
     let stat = fstat(directory).map_err(|error| failed(error.into()))?;
-    let (uid, gid) = caller.map_or((stat.st_uid, stat.st_gid), |caller| (caller.uid, caller.gid));
+    let (uid, gid) = sudo_user.map_or((stat.st_uid, stat.st_gid), |user| (user.uid, user.gid));
     let extended = format!("nodiscard,lazy_itable_init=0,root_owner={uid}:{gid}");
     let mut command = programs::command(&program);
     command.args(["-q", "-F", "-b", "4096", "-m", "0", "-E", &extended, "/proc/self/fd/0"]);
@@ -164,12 +164,12 @@ fn format(image: &File, directory: &OwnedFd, caller: Option<&Identity>) -> Resul
 }
 
 /// Mounts the file system of a device, without attaching it to a folder yet.
-fn mounted(device: &LoopDevice, is_callers: bool) -> io::Result<OwnedFd> {
+fn mounted(device: &LoopDevice, is_for_sudo_user: bool) -> io::Result<OwnedFd> {
     let context = fsopen(c"ext4", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), c"source", device.path().as_os_str())?;
     fsconfig_create(context.as_fd())?;
     let mut attributes = MountAttrFlags::empty();
-    if is_callers {
+    if is_for_sudo_user {
         attributes |= MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     }
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)

@@ -80,7 +80,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<RecordDocument, Err
     let target = Target::of(&output)?;
     let backend = match &spec.running {
         Some(running) => {
-            running.check(session.caller())?;
+            running.check(session.user())?;
             Backend::Perf
         }
         None => spec.capture.choose(session.observer)?,
@@ -118,7 +118,7 @@ impl Spec {
             let duration = self.duration;
             let options = running::Options {
                 running,
-                caller: session.caller(),
+                user: session.user(),
                 duration,
                 ring_bytes: self.ring_bytes,
                 memory: true,

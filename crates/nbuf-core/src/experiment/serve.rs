@@ -1,4 +1,4 @@
-//! A cache that runs: a disc served by NBD, until a signal or a caller ends it.
+//! A cache that runs: a disc served by NBD, until a signal or a control client ends it.
 //!
 //! ```no_run
 //! use nbuf::experiment::serve::{self, Spec};

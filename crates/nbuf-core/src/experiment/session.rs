@@ -122,7 +122,7 @@ impl Session<'_> {
 
     /// The number of the account whose rights count: what runs already is watched only with these.
     #[cfg(feature = "capture")]
-    pub(super) fn caller(&self) -> u32 {
+    pub(super) fn user(&self) -> u32 {
         let own = rustix::process::getuid().as_raw();
         self.account.as_ref().map_or(own, |account| account.identity.uid)
     }

@@ -1,8 +1,8 @@
 //! What a program that runs experiments does first: its heap, its signals, and whose rights it has.
 //!
 //! Under `sudo` a command, and every file that is named on a command line, are the business of the user who
-//! typed it. Invariant: unless it is to work as root, a caller has root do nothing but watch what the caller
-//! could run. docs/security.md has the details.
+//! typed it: the sudo user. Invariant: unless it is to work as root, this user has root do nothing except watch
+//! what the user could run. docs/security.md has the details.
 //!
 //! ```
 //! use nbuf::experiment::start::is_root;
@@ -21,7 +21,7 @@ use crate::disc::private;
 use crate::sys::supervise::Identity;
 use crate::sys::{files, namespace, process, rights};
 
-/// What a program needs beyond the caller's own rights.
+/// What a program needs beyond the user's own rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing: it gives up all else for good.
@@ -39,11 +39,11 @@ pub enum StartError {
     /// There are no private mounts.
     #[error(transparent)]
     Mounts(private::Error),
-    /// The rights of the caller cannot be taken on.
+    /// The rights of the user who called sudo cannot be taken on.
     #[error(
         "cannot become the user who called sudo; check SUDO_UID and SUDO_GID, or give --as-root"
     )]
-    Caller(#[source] io::Error),
+    SudoUser(#[source] io::Error),
     /// Capabilities stay that should go.
     #[error("cannot give up the capabilities of this program")]
     GiveUp(#[source] io::Error),
@@ -63,7 +63,7 @@ pub enum StartError {
     },
 }
 
-/// Finds out who called, and gives up what is not needed. To be called once, before any file is opened and
+/// Finds the user who called sudo, and gives up what is not needed. To be called once, before any file is opened and
 /// any thread started. Gives the account behind `sudo`; none when nbuf was called directly, by root through
 /// `sudo`, or is to work as root.
 pub fn settle(needs: Needs, as_root: bool) -> Result<Option<Account>, StartError> {
@@ -74,8 +74,8 @@ pub fn settle(needs: Needs, as_root: bool) -> Result<Option<Account>, StartError
         entered.map_err(|error| StartError::Mounts(private::Error::Namespace(error)))?;
     }
     match &account {
-        Some(account) if needs == Needs::Nothing => become_caller(&account.identity)?,
-        Some(account) => files::as_caller(&account.identity).map_err(StartError::Caller)?,
+        Some(account) if needs == Needs::Nothing => become_sudo_user(&account.identity)?,
+        Some(account) => files::as_sudo_user(&account.identity).map_err(StartError::SudoUser)?,
         None if needs == Needs::Nothing && !is_root() => {
             rights::capability::give_up()
                 .and_then(|()| rights::be_ordinary())
@@ -88,9 +88,9 @@ pub fn settle(needs: Needs, as_root: bool) -> Result<Option<Account>, StartError
     Ok(account)
 }
 
-fn become_caller(identity: &Identity) -> Result<(), StartError> {
+fn become_sudo_user(identity: &Identity) -> Result<(), StartError> {
     let became = rights::become_for_good(identity).and_then(|()| rights::be_ordinary());
-    became.map_err(StartError::Caller)
+    became.map_err(StartError::SudoUser)
 }
 
 fn behind_sudo() -> Result<Option<Account>, StartError> {

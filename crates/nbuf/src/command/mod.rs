@@ -29,7 +29,7 @@ mod watch;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::caller::Needs;
+use crate::sudo_user::Needs;
 
 /// What `nbuf` can do. Adding a verb is a line here, a line in [`run`] and a file.
 #[derive(Debug, Subcommand)]

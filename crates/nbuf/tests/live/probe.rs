@@ -347,7 +347,7 @@ fn what_may_not_be_probed_is_refused() {
 }
 
 #[test]
-fn a_caller_without_the_right_to_write_the_limit_is_refused() {
+fn a_user_without_the_right_to_write_the_limit_is_refused() {
     let Some(stage) = Stage::new(requires_shared, "rights", "skewed") else { return };
     let needs = [Need::Program("setpriv"), Need::Nobody];
     if let Some(reason) = needs.iter().find_map(|need| super::support::missing(*need)) {

@@ -226,7 +226,7 @@ fn what_a_client_sent_before_it_closed_is_done_after_a_quiet_time() {
 }
 
 #[test]
-fn a_server_that_drains_for_a_caller_waits_for_its_disc_until_a_second_signal() {
+fn a_server_that_drains_for_a_control_client_waits_for_its_disc_until_a_second_signal() {
     let place = Place::new();
     let (backend, mut server) = hanging(&place);
     let mut client = named(&server.socket, "b").unwrap();

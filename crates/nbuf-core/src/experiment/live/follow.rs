@@ -91,7 +91,7 @@ fn rounds(spec: &Spec, session: &Session<'_>) -> Result<LiveFollowed, Error> {
             spec: &each,
             spool: session.spool.clone(),
             log_bytes: share(LOGS_BYTES),
-            caller: session.caller(),
+            user: session.user(),
             number,
             began_ns,
             stop: &stop,

@@ -28,7 +28,7 @@ pub(super) struct Round<'a> {
     pub(super) spec: &'a Spec,
     pub(super) spool: Option<PathBuf>,
     pub(super) log_bytes: usize,
-    pub(super) caller: u32,
+    pub(super) user: u32,
     pub(super) number: u64,
     pub(super) began_ns: u64,
     pub(super) stop: &'a (dyn Fn() -> Option<Stop> + Sync),
@@ -133,11 +133,11 @@ impl Followed {
         self.directory.clone_from(&running.cgroup);
         let spec = Spec { running, duration: None, ..round.spec.clone() };
         let from_ns = monotonic_ns().saturating_sub(round.began_ns);
-        let before = spec.running.threads(round.caller);
+        let before = spec.running.threads(round.user);
         let log = Spool::new(round.spool.clone()).with_memory(round.log_bytes);
-        let watched = watch(&spec, round.caller, log, &|| {}, round.stop)?;
+        let watched = watch(&spec, round.user, log, &|| {}, round.stop)?;
         parts.attached += 1;
-        parts.processes.extend(before.keys().chain(spec.running.threads(round.caller).keys()));
+        parts.processes.extend(before.keys().chain(spec.running.threads(round.user).keys()));
         parts.cgroup.clone_from(&spec.running.cgroup);
         parts.living = watched.processes;
         parts.service = watched.service.or(parts.service);

@@ -139,11 +139,11 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveDocument, Error
     let log = Spool::new(session.spool.clone());
     let prepare = |probe| -> Result<_, Error> {
         // What cannot be attached to has that reason.
-        spec.running.check(session.caller())?;
+        spec.running.check(session.user())?;
         Ok(probe::prepare(probe, &spec.running, session)?)
     };
     let probe = spec.probe.map(prepare).transpose()?;
-    let mut live = watch(spec, session.caller(), log, &|| {}, &stop)?.document(spec)?;
+    let mut live = watch(spec, session.user(), log, &|| {}, &stop)?.document(spec)?;
     if let Some(probe) = probe {
         live.probe = Some(probe.run(&live, session)?);
     }
@@ -164,30 +164,30 @@ struct Watched {
 /// Records a window, as [`record_until`] does.
 fn watch(
     spec: &Spec,
-    caller: u32,
+    user: u32,
     log: Spool,
     attached: &dyn Fn(),
     stop: &dyn Fn() -> Option<Stop>,
 ) -> Result<Watched, Error> {
-    spec.running.check(caller)?;
+    spec.running.check(user)?;
     let Spec { running, duration, ring_bytes, .. } = spec;
     let options = Options {
         running,
-        caller,
+        user,
         duration: *duration,
         ring_bytes: *ring_bytes,
         memory: false,
         programs: spec.capture == Capture::Auto,
         overhead: spec.overhead,
     };
-    let held = || LiveMemory::from(memory::of(running, caller));
+    let held = || LiveMemory::from(memory::of(running, user));
     let (before, reads) = (held(), stall::reads_so_far());
     let (ended, log) = record_until(&options, log, attached, stop)?;
     let service = stall::service(&reads, &stall::reads_so_far());
-    let processes = running.threads(caller).len() as u64;
+    let processes = running.threads(user).len() as u64;
     // What has ended has no memory, and needed some.
     let memory = if processes == 0 { before } else { held() };
-    let text = text::files(running, caller);
+    let text = text::files(running, user);
     Ok(Watched { ended, log, memory, service, processes, text })
 }
 

@@ -110,7 +110,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveMachine, Error>
         Some(signal) => Some(Stop::Signal(signal)),
         None => gate.is_over().then_some(Stop::Over),
     };
-    let caller = session.caller();
+    let user = session.user();
     let watch_one = |(target, inside): &(Target, Option<String>)| {
         let arrival = Cell::new(Some(Arrival(&gate)));
         if let Some(outer) = inside {
@@ -123,7 +123,7 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<LiveMachine, Error>
             ..spec.each.clone()
         };
         let log = Spool::new(session.spool.clone()).with_memory(share(LOGS_BYTES));
-        let watched = watch(&spec, caller, log, &|| drop(arrival.take()), &stop);
+        let watched = watch(&spec, user, log, &|| drop(arrival.take()), &stop);
         watched.map_err(|error| reason(&error))
     };
     let windows = session.heeding(|| side_by_side(&targets, &watch_one)).map_err(Error::Signals)?;

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::experiment::notice::{Notice, ServeNotice};
 use crate::experiment::session::Observer;
 
-/// Descriptors for all but clients: files, listening sockets, callers.
+/// Descriptors for all except clients of discs: files, listening sockets, clients of the control socket.
 const OTHERS: usize = 128;
 
 /// Raises the limit on open files as far as this many clients need. How many are possible; the observer is notified

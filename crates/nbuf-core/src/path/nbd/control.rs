@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 512;
 /// How long a line may take.
 const PATIENCE: Nanos = Nanos(5_000_000_000);
 
-/// What a caller asks for.
+/// A command at the control socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Stats,
@@ -35,9 +35,9 @@ pub(crate) fn control_path(socket: &Path) -> PathBuf {
     name.into()
 }
 
-/// A caller at the control socket.
+/// A client of the control socket.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct ControlClient {
     pub(super) socket: Socket,
     line: Vec<u8>,
     answer: Vec<u8>,
@@ -47,7 +47,7 @@ pub(super) struct Caller {
     came: Nanos,
 }
 
-impl Caller {
+impl ControlClient {
     pub(super) fn new(socket: Socket, now: Nanos) -> Self {
         Self { socket, line: Vec::new(), answer: Vec::new(), sent: 0, came: now }
     }
@@ -90,7 +90,7 @@ impl Caller {
         self.answer.push(b'\n');
     }
 
-    /// Sends what the caller takes now; whether that was the rest, or the caller is gone, or too slow.
+    /// Sends what the client takes now; whether that was the rest, or the client is gone, or too slow.
     pub(super) fn is_answered(&mut self, now: Nanos) -> bool {
         while self.sent < self.answer.len() {
             match self.socket.write(&self.answer[self.sent..]) {
@@ -144,18 +144,18 @@ mod tests {
     fn a_long_answer_arrives_whole_however_slowly_it_is_taken() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
-        let mut caller = Caller::new(Socket::Unix(ours), Nanos(0));
+        let mut client = ControlClient::new(Socket::Unix(ours), Nanos(0));
         let line = "0123456789".repeat(200_000);
-        caller.answer(&line, Nanos(1));
+        client.answer(&line, Nanos(1));
         let mut taken = Vec::new();
         let mut turns = 0;
-        while !caller.is_answered(Nanos(2)) {
+        while !client.is_answered(Nanos(2)) {
             turns += 1;
             let mut some = vec![0; 100_000];
             let count = theirs.read(&mut some).unwrap();
             taken.extend_from_slice(&some[..count]);
         }
-        drop(caller);
+        drop(client);
         theirs.read_to_end(&mut taken).unwrap();
         assert!(turns > 1, "a socket had room for all of it");
         assert!(taken.strip_suffix(b"\n") == Some(line.as_bytes()));
@@ -165,9 +165,9 @@ mod tests {
     fn who_takes_nothing_of_an_answer_is_left() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
-        let mut caller = Caller::new(Socket::Unix(ours), Nanos(0));
-        caller.answer(&"0".repeat(2_000_000), Nanos(1));
-        assert!(!caller.is_answered(Nanos(2)));
-        assert!(caller.is_answered(Nanos(3) + PATIENCE));
+        let mut client = ControlClient::new(Socket::Unix(ours), Nanos(0));
+        client.answer(&"0".repeat(2_000_000), Nanos(1));
+        assert!(!client.is_answered(Nanos(2)));
+        assert!(client.is_answered(Nanos(3) + PATIENCE));
     }
 }

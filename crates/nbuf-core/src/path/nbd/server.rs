@@ -38,7 +38,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::connection::Connection;
-use super::control::Caller;
+use super::control::ControlClient;
 use super::export::Export;
 use super::handshake::{Handshake, Secrecy};
 use super::listener::{Address, ListenError, Listener, Socket};
@@ -81,7 +81,7 @@ pub enum ServerError {
 
 /// A request of a client at the cache.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct PendingRequest {
     /// The place of the connection, and its client: another may be there now.
     place: usize,
     client: u32,
@@ -97,8 +97,8 @@ struct Asked {
 enum Quiet {
     /// The server ends, and all wait.
     End,
-    /// The cache of this disc is changed, and the caller or the program is notified: its clients wait.
-    Renew(usize, Change, Option<Caller>),
+    /// The cache of this disc is changed, and the control client or the program is notified: clients of the disc wait.
+    Renew(usize, Change, Option<ControlClient>),
 }
 
 /// A server of discs.
@@ -109,9 +109,9 @@ pub(crate) struct Server {
     clients_max: usize,
     listeners: Vec<Listener>,
     control: Option<Listener>,
-    callers: Vec<Caller>,
-    /// Callers that have not taken all of their answer.
-    leaving: Vec<Caller>,
+    control_clients: Vec<ControlClient>,
+    /// Control clients that have not taken all of their answer.
+    leaving: Vec<ControlClient>,
     connections: Clients,
     doors: Doors,
     /// Whether clients wait for the server, or for room, and whether they did at the look before.
@@ -123,7 +123,7 @@ pub(crate) struct Server {
     agreements: usize,
     tls: Option<Tls>,
     clients_ever: u32,
-    asked: Vec<Option<Asked>>,
+    pending: Vec<Option<PendingRequest>>,
     free: Vec<u32>,
     /// Requests for a status that wait for a look at the file, by their numbers.
     looking: HashMap<u32, Looking>,
@@ -182,7 +182,7 @@ impl Server {
             clients_max: setup.clients_max,
             listeners,
             control,
-            callers: Vec::new(),
+            control_clients: Vec::new(),
             leaving: Vec::new(),
             connections: Clients::new()?,
             doors: Doors::default(),
@@ -192,7 +192,7 @@ impl Server {
             tls: setup.tls,
             was_held: false,
             clients_ever: 0,
-            asked: Vec::new(),
+            pending: Vec::new(),
             free: Vec::new(),
             looking: HashMap::new(),
             clock,

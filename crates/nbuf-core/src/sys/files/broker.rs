@@ -1,8 +1,8 @@
-//! The broker: a process that has become the caller for good, and makes calls about his files for a
+//! The broker: a process that has become the sudo user for good, and makes calls about his files for a
 //! process that is root.
 //!
 //! It is forked before any thread is started, holds nothing open but its socket, and ends with the
-//! process it serves. It is not dumpable, so that the caller cannot take it over by `ptrace(2)`; even then
+//! process it serves. It is not dumpable, so that the sudo user cannot take it over by `ptrace(2)`; even then
 //! he would get no more than what he may open himself.
 
 use std::io::{self, IoSlice, IoSliceMut};

@@ -40,7 +40,7 @@ static BROKER: OnceLock<Broker> = OnceLock::new();
 ///
 /// # Errors
 /// Those of a fork, and of giving up root; nothing may be run then.
-pub(crate) fn as_caller(identity: &Identity) -> io::Result<()> {
+pub(crate) fn as_sudo_user(identity: &Identity) -> io::Result<()> {
     let broker = Broker::start(identity)?;
     BROKER.set(broker).map_err(|_| io::Error::other("there is a broker already"))
 }

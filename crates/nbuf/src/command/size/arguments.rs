@@ -13,11 +13,11 @@ use super::help::HELP;
 use super::probe::Probing;
 use super::server::Served;
 use super::values::{Budget, budget, duration, rate, share, some_time, window};
-use crate::caller::Needs;
 use crate::command::attach::Attach;
 use crate::command::capture::Capture;
 use crate::command::memory::allowed;
 use crate::fail::UsageError;
+use crate::sudo_user::Needs;
 
 /// How much memory does a command need?
 ///
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     pub(super) samples: u16,
 
     /// Run the command at most this many times after the recording: to verify, to repeat a run that
-    /// misses its prediction, and to find the size where no prediction holds; 0 for no such search
+    /// misses its prediction, and to find the size where the fills are out of band; 0 for no such search
     #[arg(
         long,
         value_name = "N",

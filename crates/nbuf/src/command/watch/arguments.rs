@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nbuf::experiment::watch::Spec;
 
-use crate::caller::Needs;
+use crate::sudo_user::Needs;
 
 const AFTER: &str = "\
 Examples:

@@ -44,7 +44,7 @@ pub(super) struct Real<'a> {
     pub(super) guard: &'a Guard,
     pub(super) cancellation: &'a Cancellation,
     /// Who probes.
-    pub(super) caller: u32,
+    pub(super) user: u32,
     pub(super) wake: RefCell<Option<Wake>>,
 }
 
@@ -85,7 +85,7 @@ impl Ground for Real<'_> {
 
     fn calls(&self) -> u64 {
         let processes = members(self.directory).unwrap_or_default();
-        let may = |process: &&u32| may_trace(**process, self.caller);
+        let may = |process: &&u32| may_trace(**process, self.user);
         processes.iter().filter(may).map(|&process| read_calls(process)).sum()
     }
 

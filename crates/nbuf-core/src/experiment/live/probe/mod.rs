@@ -101,10 +101,10 @@ pub(super) struct Prepared {
     spool: PathBuf,
 }
 
-/// Puts back the limits that killed probes of the caller have left, and says so.
+/// Puts back the limits that killed probes of the user have left, and says so.
 pub fn restore(session: &Session<'_>) -> Vec<Left> {
     let spool = session.spool.as_deref();
-    let left = spool.map(|spool| state::put_right(spool, session.caller())).unwrap_or_default();
+    let left = spool.map(|spool| state::put_right(spool, session.user())).unwrap_or_default();
     for one in &left {
         session.observer.notice(&Notice::Probe(ProbeNotice::Left(one)));
     }
@@ -214,7 +214,7 @@ impl Prepared {
             directory: &self.directory,
             guard: &guard,
             cancellation: &session.cancellation,
-            caller: session.caller(),
+            user: session.user(),
             wake: RefCell::default(),
         };
         let probe = drive(&real, plan, &mut |step| {

@@ -1,6 +1,6 @@
 //! What a probe leaves in a file for the case that both it and its guard die, and how a later run puts that right.
 //!
-//! The file is the caller's, and is used if the caller alone can have written it. A reboot undoes limits: the file then
+//! The file is the user's, and is used if the user alone can have written it. A reboot undoes limits: the file then
 //! says nothing. A group that is probed now is locked, and is left alone.
 
 use std::ffi::CString;
@@ -122,7 +122,7 @@ pub enum Left {
 }
 
 /// Puts back the limits that probes of this account have left.
-pub(super) fn put_right(spool: &Path, caller: u32) -> Vec<Left> {
+pub(super) fn put_right(spool: &Path, user: u32) -> Vec<Left> {
     let Ok(directory) = files::directory(spool) else { return Vec::new() };
     let Ok(boot) = boot_id() else { return Vec::new() };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -134,13 +134,13 @@ pub(super) fn put_right(spool: &Path, caller: u32) -> Vec<Left> {
     });
     names
         .filter_map(|name| {
-            one(&StateFile { directory: directory.try_clone().ok()?, name }, &boot, caller)
+            one(&StateFile { directory: directory.try_clone().ok()?, name }, &boot, user)
         })
         .collect()
 }
 
-fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
-    let state = read(file, caller)?;
+fn one(file: &StateFile, boot: &str, user: u32) -> Option<Left> {
+    let state = read(file, user)?;
     if node_name().ok().as_ref() != Some(&state.node) {
         return None;
     }
@@ -183,14 +183,14 @@ fn one(file: &StateFile, boot: &str, caller: u32) -> Option<Left> {
     outcome
 }
 
-/// The state in a file that the caller alone can have written. None of one that was never finished: its limit was not
+/// The state in a file that the user alone can have written. None of one that was never finished: its limit was not
 /// written either.
-fn read(file: &StateFile, caller: u32) -> Option<State> {
+fn read(file: &StateFile, user: u32) -> Option<State> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let found = files::open(&file.directory, Path::new(&file.name), flags, Mode::empty()).ok()?;
     let facts = rustix::fs::fstat(&found).ok()?;
     let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
-    if !is_file || facts.st_uid != caller || facts.st_mode & 0o022 != 0 {
+    if !is_file || facts.st_uid != user || facts.st_mode & 0o022 != 0 {
         return None;
     }
     let mut text = String::new();

@@ -1,61 +1,61 @@
-//! What callers at the control socket ask for.
+//! The commands of clients of the control socket.
 
-use super::super::control::{Caller, Command};
+use super::super::control::{Command, ControlClient};
 use super::super::export::Export;
 use super::{Change, Keeper, Quiet, Server};
 use crate::cache::policy;
 
 impl Server {
-    pub(super) fn command(&mut self, caller: Caller, command: Command, keeper: &dyn Keeper) {
+    pub(super) fn command(&mut self, client: ControlClient, command: Command, keeper: &dyn Keeper) {
         let named = match command {
             Command::Stats => {
                 let document = keeper.describe(&self.snapshot());
-                return self.answer(caller, &document);
+                return self.answer(client, &document);
             }
             Command::Drain => {
-                self.answer(caller, "{\"draining\": true}");
+                self.answer(client, "{\"draining\": true}");
                 return self.drain();
             }
             Command::Resize(_, ref name) | Command::Policy(_, ref name) => self.named(name),
         };
         let disc = match named {
             Ok(disc) => disc,
-            Err(why) => return self.refuse(caller, &why),
+            Err(why) => return self.refuse(client, &why),
         };
         let change = self.setting(disc);
         match command {
             Command::Resize(bytes, _) => {
                 let pages = bytes / u64::from(self.discs[disc].cache.settings().page_bytes);
                 match u32::try_from(pages) {
-                    Ok(pages) if pages > 0 => self.renew(disc, caller, Change { pages, ..change }),
-                    _ => self.refuse(caller, "the size is a page at least, and 16 TiB at most"),
+                    Ok(pages) if pages > 0 => self.renew(disc, client, Change { pages, ..change }),
+                    _ => self.refuse(client, "the size is a page at least, and 16 TiB at most"),
                 }
             }
             Command::Policy(name, _) => match name.parse::<policy::Choice>() {
                 Ok(choice) if choice.row().name == "opt" => {
-                    self.refuse(caller, "opt needs the future, which only a simulation has");
+                    self.refuse(client, "opt needs the future, which only a simulation has");
                 }
-                Ok(policy) => self.renew(disc, caller, Change { policy, ..change }),
-                Err(error) => self.refuse(caller, &error.to_string()),
+                Ok(policy) => self.renew(disc, client, Change { policy, ..change }),
+                Err(error) => self.refuse(client, &error.to_string()),
             },
             Command::Stats | Command::Drain => {}
         }
     }
 
-    /// Answers a caller with a line. What it does not take at once it gets later.
-    pub(super) fn answer(&mut self, mut caller: Caller, line: &str) {
-        caller.answer(line, self.now);
-        if !caller.is_answered(self.now) {
-            self.leaving.push(caller);
+    /// Answers a client of the control socket with a line. What it does not take at once it gets later.
+    pub(super) fn answer(&mut self, mut client: ControlClient, line: &str) {
+        client.answer(line, self.now);
+        if !client.is_answered(self.now) {
+            self.leaving.push(client);
         }
     }
 
     /// Answers why not.
-    pub(super) fn refuse(&mut self, caller: Caller, why: &str) {
-        self.answer(caller, &serde_json::json!({ "error": why }).to_string());
+    pub(super) fn refuse(&mut self, client: ControlClient, why: &str) {
+        self.answer(client, &serde_json::json!({ "error": why }).to_string());
     }
 
-    /// The disc that a caller means.
+    /// The disc that a command names.
     fn named(&self, name: &str) -> Result<usize, String> {
         let is_it = |export: &Export| export.name == name;
         match self.exports.iter().position(is_it) {
@@ -88,13 +88,13 @@ impl Server {
     }
 
     /// Begins to renew a cache, when nothing else is going on.
-    fn renew(&mut self, disc: usize, caller: Caller, change: Change) {
+    fn renew(&mut self, disc: usize, client: ControlClient, change: Change) {
         if self.quiet.is_some() {
             return self.refuse(
-                caller,
+                client,
                 "the server is ending, or is changing its cache already: ask again",
             );
         }
-        self.quieten_for(Quiet::Renew(disc, change, Some(caller)));
+        self.quieten_for(Quiet::Renew(disc, change, Some(client)));
     }
 }

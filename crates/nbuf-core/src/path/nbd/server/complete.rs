@@ -2,19 +2,19 @@
 
 use super::super::connection::{Connection, Phase};
 use super::super::replies::To;
-use super::{Asked, Server};
+use super::{PendingRequest, Server};
 use crate::disc::nbd::wire::{command, error};
 use crate::disc::{Completion, Disc, DiscError};
 use crate::units::Nanos;
 
 impl Server {
-    pub(super) fn keep(&mut self, asked: Asked) -> u32 {
+    pub(super) fn keep(&mut self, pending: PendingRequest) -> u32 {
         if let Some(task) = self.free.pop() {
-            self.asked[task as usize] = Some(asked);
+            self.pending[task as usize] = Some(pending);
             return task;
         }
-        self.asked.push(Some(asked));
-        u32::try_from(self.asked.len() - 1).unwrap_or(u32::MAX)
+        self.pending.push(Some(pending));
+        u32::try_from(self.pending.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// A request of a disc is answered, that came then if its time is measured.
@@ -42,29 +42,31 @@ impl Server {
             flushing.task = None;
             flushing.outcome = Some(completion.outcome.clone());
         }
-        let Some(asked) = self.asked.get_mut(task as usize).and_then(Option::take) else { return };
+        let Some(pending) = self.pending.get_mut(task as usize).and_then(Option::take) else {
+            return;
+        };
         self.free.push(task);
-        self.answered(disc, asked.began);
-        let connection = self.connections.get_mut(asked.place);
-        if let Some(connection) = connection.filter(|found| found.client == asked.client) {
-            reply(connection, &asked, completion);
-            self.connections.touch(asked.place);
+        self.answered(disc, pending.began);
+        let connection = self.connections.get_mut(pending.place);
+        if let Some(connection) = connection.filter(|found| found.client == pending.client) {
+            reply(connection, &pending, completion);
+            self.connections.touch(pending.place);
         }
     }
 }
 
-fn reply(connection: &mut Connection, asked: &Asked, completion: Completion) {
+fn reply(connection: &mut Connection, pending: &PendingRequest, completion: Completion) {
     connection.under_way -= 1;
-    connection.under_way_bytes -= asked.bytes;
+    connection.under_way_bytes -= pending.bytes;
     let Phase::Requests(form, _) = connection.phase else { return };
-    let to = To { form, cookie: asked.cookie, offset: completion.request.offset };
+    let to = To { form, cookie: pending.cookie, offset: completion.request.offset };
     let error = match completion.outcome {
         Ok(()) => 0,
         Err(DiscError::PastTheEnd { .. }) => error::INVALID,
         Err(DiscError::Full { .. }) => error::NO_SPACE,
         Err(DiscError::Failed { .. }) => error::IO,
     };
-    if asked.command == command::READ && error == 0 {
+    if pending.command == command::READ && error == 0 {
         let data = completion.data;
         to.data_header(&mut connection.out, data.len());
         connection.out.extend_from_slice(&data);

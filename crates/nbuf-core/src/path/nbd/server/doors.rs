@@ -1,6 +1,6 @@
 //! What a server waits for that is no client: signals, discs, and sockets where clients come.
 //!
-//! They are in the kernel's list of the clients, so that a turn waits with one call. Callers at the control socket are
+//! They are in the kernel's list of the clients, so that a turn waits with one call. Clients of the control socket are
 //! not: they are few, come and go, and their descriptors are given again.
 
 use std::io;

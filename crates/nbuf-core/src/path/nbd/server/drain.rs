@@ -4,7 +4,7 @@
 //! [`RENEWAL_MAX`]; at the end each disc is flushed when its own requests are done.
 
 use super::super::connection::Connection;
-use super::{Asked, Change, Keeper, Quiet, Server};
+use super::{Change, Keeper, PendingRequest, Quiet, Server};
 use crate::disc::{Disc, DiscError};
 use crate::sys::memory::available;
 use crate::trace::request::{Op, Request};
@@ -14,7 +14,8 @@ use crate::units::{Bytes, Nanos};
 const FLUSHES_MAX: u32 = 5;
 /// The time between them.
 const PAUSE: Nanos = Nanos(500_000_000);
-/// How long the clients of a disc wait for a new size, before all stays as it is. Less than callers wait for an answer.
+/// How long the clients of a disc wait for a new size, before all stays as it is. Less than control clients wait for
+/// an answer.
 const RENEWAL_MAX: Nanos = Nanos(30_000_000_000);
 
 /// What a frame takes in addition to its bytes, with the policy and the numbers of pages.
@@ -58,8 +59,8 @@ impl Server {
             served.flushing = Flushing::default();
         }
         self.quiet_since = self.now;
-        if let Some(Quiet::Renew(_, _, Some(caller))) = self.quiet.replace(quiet) {
-            self.refuse(caller, "the server is ending, so nothing was changed");
+        if let Some(Quiet::Renew(_, _, Some(client))) = self.quiet.replace(quiet) {
+            self.refuse(client, "the server is ending, so nothing was changed");
         }
     }
 
@@ -91,7 +92,7 @@ impl Server {
                     self.connections.touch_all();
                     self.send_all();
                     let now = self.now;
-                    self.leaving.retain_mut(|caller| !caller.is_answered(now));
+                    self.leaving.retain_mut(|client| !client.is_answered(now));
                     self.ended = Some(self.result());
                 }
             }
@@ -126,7 +127,7 @@ impl Server {
             return false;
         }
         let (place, client, cookie, command, bytes) = (usize::MAX, 0, 0, 0, 0);
-        let task = self.keep(Asked { place, client, cookie, command, bytes, began: None });
+        let task = self.keep(PendingRequest { place, client, cookie, command, bytes, began: None });
         let served = &mut self.discs[disc];
         served.flushing.task = Some(task);
         served.cache.client_came(0);
@@ -137,21 +138,21 @@ impl Server {
 
     /// All that was dirty is written: the change is made, if there is memory for it.
     fn renewed(&mut self, keeper: &mut dyn Keeper) {
-        let Some(Quiet::Renew(disc, change, caller)) = self.quiet.take() else { return };
+        let Some(Quiet::Renew(disc, change, client)) = self.quiet.take() else { return };
         let before = self.setting(disc);
         if let Err(why) = self.has_memory_for(disc, change) {
-            self.quiet = Some(Quiet::Renew(disc, change, caller));
+            self.quiet = Some(Quiet::Renew(disc, change, client));
             return self.not_renewed(&why, keeper);
         }
         self.clients_max = change.clients_max;
         self.discs[disc].change(change);
-        match caller {
-            Some(caller) => {
+        match client {
+            Some(client) => {
                 let (policy, pages) = (change.policy, change.pages);
                 let bytes =
                     u64::from(pages) * u64::from(self.discs[disc].cache.settings().page_bytes);
                 self.answer(
-                    caller,
+                    client,
                     &format!(
                         "{{\"policy\": \"{policy}\", \"pages\": {pages}, \"bytes\": {bytes}}}"
                     ),
@@ -163,7 +164,7 @@ impl Server {
 
     fn not_renewed(&mut self, why: &str, keeper: &mut dyn Keeper) {
         match self.quiet.take() {
-            Some(Quiet::Renew(_, _, Some(caller))) => self.refuse(caller, why),
+            Some(Quiet::Renew(_, _, Some(client))) => self.refuse(client, why),
             Some(Quiet::Renew(disc, _, None)) => keeper.changed(disc, Err(why)),
             _ => {}
         }

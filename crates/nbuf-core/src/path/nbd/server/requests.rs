@@ -5,7 +5,7 @@ use super::super::handshake::{Handshake, Secrecy, Step};
 use super::super::replies::To;
 use super::drain::waits;
 use super::wait::has_room;
-use super::{Asked, Server};
+use super::{PendingRequest, Server};
 use crate::disc::Disc;
 use crate::disc::nbd::wire::{Form, Header, command, error, flag};
 use crate::trace::request::{Op, Request};
@@ -266,7 +266,7 @@ impl Server {
         connection.under_way += 1;
         connection.under_way_bytes += bytes;
         let (client, cookie, command) = (connection.client, header.cookie, header.command);
-        let task = self.keep(Asked { place, client, cookie, command, bytes, began });
+        let task = self.keep(PendingRequest { place, client, cookie, command, bytes, began });
         Request { task, object: client, ..request }
     }
 }

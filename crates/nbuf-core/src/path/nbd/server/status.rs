@@ -8,7 +8,7 @@ use super::super::connection::Phase;
 use super::super::export::Context;
 use super::super::replies::To;
 use super::allocation::allocation;
-use super::{Asked, Server};
+use super::{PendingRequest, Server};
 use crate::cache::cached::State;
 use crate::disc::holes::{Found, Look};
 use crate::disc::nbd::wire::{Header, error, flag};
@@ -88,8 +88,8 @@ impl Server {
     fn take_status(&mut self, found: &Found) {
         let Some(looking) = self.looking.remove(&found.task) else { return };
         let Looking { to, mut contexts, owed, most } = looking;
-        let asked = self.asked.get_mut(found.task as usize).and_then(Option::take);
-        let Some(Asked { place, client, bytes, .. }) = asked else { return };
+        let pending = self.pending.get_mut(found.task as usize).and_then(Option::take);
+        let Some(PendingRequest { place, client, bytes, .. }) = pending else { return };
         self.free.push(found.task);
         let connection = self.connections.get_mut(place);
         let Some(connection) = connection.filter(|found| found.client == client) else { return };

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use rustix::event::epoll::EventFlags;
 
 use super::super::connection::Connection;
-use super::super::control::Caller;
+use super::super::control::ControlClient;
 use super::doors::Ready;
 use super::drain::waits;
 use super::{Keeper, Quiet, Server, ServerError};
@@ -18,8 +18,8 @@ const ACCEPTED_MAX: usize = 256;
 /// Reads in one turn of clients that agree on keys, each of which may cost a signature: the others wait, and those
 /// that are served do not wait for all of them.
 const AGREEMENTS_MAX: usize = 16;
-/// Callers at the control socket at once.
-const CALLERS_MAX: usize = 64;
+/// Clients of the control socket at once.
+const CONTROL_CLIENTS_MAX: usize = 64;
 
 impl Server {
     /// Waits for something to do, and does it.
@@ -28,7 +28,7 @@ impl Server {
         wake: BorrowedFd<'_>,
         keeper: &dyn Keeper,
     ) -> Result<(), ServerError> {
-        let callers_ready = self.wait(wake)?;
+        let is_control_ready = self.wait(wake)?;
         (self.looks, self.agreements) = (0, 0);
         self.now = self.now.max(self.time());
         let events = self.connections.take_events();
@@ -53,14 +53,14 @@ impl Server {
         for event in &events {
             match Ready::of(event) {
                 Ready::Listener(at) => self.accept_all(at),
-                Ready::Control => self.accept_callers(),
+                Ready::Control => self.accept_control_clients(),
                 Ready::Client(_) | Ready::Wake | Ready::Disc(_) => {}
             }
         }
         self.did_serve = !events.is_empty();
         self.connections.keep_events(events);
-        if callers_ready || is_tick {
-            self.hear_callers(keeper);
+        if is_control_ready || is_tick {
+            self.serve_control_clients(keeper);
         }
         if is_tick {
             self.last_tick = self.now;
@@ -103,11 +103,12 @@ impl Server {
         }
     }
 
-    fn accept_callers(&mut self) {
+    fn accept_control_clients(&mut self) {
         for _ in 0..ACCEPTED_MAX {
+            let has_room = self.control_clients.len() + self.leaving.len() < CONTROL_CLIENTS_MAX;
             match self.control.as_ref().map(super::Listener::accept) {
-                Some(Ok(Some(socket))) if self.callers.len() + self.leaving.len() < CALLERS_MAX => {
-                    self.callers.push(Caller::new(socket, self.now));
+                Some(Ok(Some(socket))) if has_room => {
+                    self.control_clients.push(ControlClient::new(socket, self.now));
                 }
                 Some(Ok(Some(_))) => {}
                 Some(Err(_)) => {
@@ -186,16 +187,16 @@ impl Server {
         }
     }
 
-    fn hear_callers(&mut self, keeper: &dyn Keeper) {
-        for mut caller in std::mem::take(&mut self.callers) {
-            match caller.receive(self.now) {
-                Ok(Some(command)) => self.command(caller, command, keeper),
-                Ok(None) => self.callers.push(caller),
-                Err(why) => self.refuse(caller, why),
+    fn serve_control_clients(&mut self, keeper: &dyn Keeper) {
+        for mut client in std::mem::take(&mut self.control_clients) {
+            match client.receive(self.now) {
+                Ok(Some(command)) => self.command(client, command, keeper),
+                Ok(None) => self.control_clients.push(client),
+                Err(why) => self.refuse(client, why),
             }
         }
         let now = self.now;
-        self.leaving.retain_mut(|caller| !caller.is_answered(now));
+        self.leaving.retain_mut(|client| !client.is_answered(now));
     }
 
     fn end_stalled(&mut self) {

@@ -19,20 +19,19 @@ const BYTES_MAX: u64 = 512 << 20;
 const SMALL_BYTES: u64 = 1 << 20;
 
 impl Server {
-    /// Waits until something is ready, for [`super::clients::Clients::take_events`]. Whether a caller is.
+    /// Waits until something is ready, for [`super::clients::Clients::take_events`]. Whether a control client is.
     pub(super) fn wait(&mut self, wake: BorrowedFd<'_>) -> Result<bool, ServerError> {
         self.settle();
         self.settle_doors(wake).map_err(ServerError::Wait)?;
         let wait = self.how_long();
-        if self.callers.is_empty() && self.leaving.is_empty() {
+        if self.control_clients.is_empty() && self.leaving.is_empty() {
             self.wait_for_events(wait)?;
             return Ok(false);
         }
         let mut descriptors = vec![PollFd::new(&self.connections, PollFlags::IN)];
-        descriptors
-            .extend(self.callers.iter().map(|caller| PollFd::new(&caller.socket, PollFlags::IN)));
-        let leaving = self.leaving.iter();
-        descriptors.extend(leaving.map(|caller| PollFd::new(&caller.socket, PollFlags::OUT)));
+        let (asking, leaving) = (self.control_clients.iter(), self.leaving.iter());
+        descriptors.extend(asking.map(|client| PollFd::new(&client.socket, PollFlags::IN)));
+        descriptors.extend(leaving.map(|client| PollFd::new(&client.socket, PollFlags::OUT)));
         match poll(&mut descriptors, Some(&timespec(wait))) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::Wait(error.into())),

@@ -28,11 +28,11 @@ pub(crate) struct Held {
 }
 
 /// Memory of what runs now.
-pub(crate) fn of(running: &Running, caller: u32) -> Held {
+pub(crate) fn of(running: &Running, user: u32) -> Held {
     let of_group = running.cgroup.as_deref().filter(|_| running.processes.is_empty());
     of_group.and_then(group).unwrap_or_else(|| {
         let mut sum = Held::default();
-        for process in running.threads(caller).keys() {
+        for process in running.threads(user).keys() {
             let text = fs::read_to_string(format!("/proc/{process}/smaps_rollup"));
             add(&mut sum, &of_process(&text.unwrap_or_default()));
         }

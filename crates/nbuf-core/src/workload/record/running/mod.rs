@@ -40,14 +40,14 @@ pub struct Options<'a> {
     /// What is recorded.
     pub running: &'a Running,
     /// The account that must be allowed to trace them.
-    pub caller: u32,
+    pub user: u32,
     /// For how long; until it ends, without.
     pub duration: Option<Duration>,
     /// Size of each ring instead of 8 MiB; for provoking losses.
     pub ring_bytes: Option<usize>,
     /// Whether what they have in memory is recorded, too.
     pub memory: bool,
-    /// Whether programs in the kernel may record them, where the caller is root.
+    /// Whether programs in the kernel may record them, where the user is root.
     pub programs: bool,
     /// What these may cost, in processors, before they record a sample of the pages; without, they record all.
     pub overhead: Option<f64>,
@@ -92,16 +92,11 @@ pub fn record_until<W: Write>(
     }
     let running = options.running;
     // Others have the kernel's own checks of each event, as of a program that changes its account.
-    let programs = options.programs && options.caller == 0;
+    let programs = options.programs && options.user == 0;
     let subject = Subject::Running { running, programs, overhead: options.overhead };
     let recorder = Recorder::prepare(running.command(), subject, None, out, options.ring_bytes)?;
-    let mut watch = Watch {
-        running,
-        caller: options.caller,
-        recorder,
-        unknown: HashSet::new(),
-        scan_due_ns: 0,
-    };
+    let mut watch =
+        Watch { running, user: options.user, recorder, unknown: HashSet::new(), scan_due_ns: 0 };
     let began_ns = monotonic_ns();
     // Sums over large mappings take long: not while events wait.
     watch
@@ -118,7 +113,7 @@ pub fn record_until<W: Write>(
             Ok((ended.clone(), watch.recorder.finish(&ended)?))
         }
         Err(error) => {
-            // Events of a process that is not the caller's stay out of the log.
+            // Events of a process that is not the user's stay out of the log.
             if error.kind() != io::ErrorKind::PermissionDenied {
                 watch.recorder.abandon();
             }
@@ -133,7 +128,7 @@ fn is_there(process: u32) -> bool {
 
 struct Watch<'a, W: Write> {
     running: &'a Running,
-    caller: u32,
+    user: u32,
     recorder: Recorder<'a, W>,
     /// Threads of the last scan that nothing was known of. A thread that one of ours has just begun is
     /// known with the next events.
@@ -144,7 +139,7 @@ struct Watch<'a, W: Write> {
 impl<W: Write> Watch<'_, W> {
     /// Attaches to all threads there are.
     fn attach(&mut self) -> io::Result<()> {
-        for (process, threads) in self.running.threads(self.caller) {
+        for (process, threads) in self.running.threads(self.user) {
             let followed = self.recorder.follow(process, &threads);
             if !self.running.processes.contains(&process) && !is_there(process) {
                 // A child that has ended meanwhile.
@@ -162,7 +157,7 @@ impl<W: Write> Watch<'_, W> {
         if !is_wanted {
             return Ok(());
         }
-        let held = memory::of(self.running, self.caller);
+        let held = memory::of(self.running, self.user);
         if held == memory::Held::default() {
             return Ok(());
         }
@@ -177,7 +172,7 @@ impl<W: Write> Watch<'_, W> {
 
     /// Another process may have taken the number since it was checked.
     fn check_again(&self, process: u32) -> io::Result<()> {
-        if may_trace(process, self.caller) || !is_there(process) {
+        if may_trace(process, self.user) || !is_there(process) {
             return Ok(());
         }
         Err(io::ErrorKind::PermissionDenied.into())
@@ -208,7 +203,7 @@ impl<W: Write> Watch<'_, W> {
             }
             if now_ns >= self.scan_due_ns {
                 self.scan_due_ns = now_ns + SCAN_EVERY_NS;
-                let threads = self.running.threads(self.caller);
+                let threads = self.running.threads(self.user);
                 if threads.is_empty() {
                     return Ok(ended);
                 }
@@ -237,7 +232,7 @@ impl<W: Write> Watch<'_, W> {
             let (again, first): (Vec<u32>, Vec<u32>) =
                 new.into_iter().partition(|thread| self.unknown.contains(thread));
             unknown.extend(first);
-            if !again.is_empty() && may_trace(process, self.caller) {
+            if !again.is_empty() && may_trace(process, self.user) {
                 self.recorder.follow(process, &again)?;
                 self.check_again(process)?;
             }

@@ -70,11 +70,11 @@ impl Running {
         Self { processes: Vec::new(), cgroup: Some(directory) }
     }
 
-    /// Checks that it runs, and that the caller with this number may trace it.
+    /// Checks that it runs, and that the user with this number may trace it.
     ///
     /// # Errors
     /// As [`Error`] has them.
-    pub fn check(&self, caller: u32) -> Result<(), Error> {
+    pub fn check(&self, user: u32) -> Result<(), Error> {
         for &process in &self.processes {
             if process == std::process::id() {
                 return Err(Error::Itself(process));
@@ -82,7 +82,7 @@ impl Running {
             if threads(process).is_empty() {
                 return Err(Error::Process(process));
             }
-            if !may_trace(process, caller) {
+            if !may_trace(process, user) {
                 return Err(Error::NotYours(process));
             }
             // A thread of the kernel has no program and no arguments.
@@ -99,7 +99,7 @@ impl Running {
             if processes.is_empty() {
                 return Err(Error::Empty(path.clone()));
             }
-            if let Some(&process) = processes.iter().find(|&&process| !may_trace(process, caller)) {
+            if let Some(&process) = processes.iter().find(|&&process| !may_trace(process, user)) {
                 return Err(Error::NotYours(process));
             }
         }
@@ -109,11 +109,11 @@ impl Running {
         Ok(())
     }
 
-    /// Threads that run now, by process: of those that are named, of their descendants that the caller may trace, and of
+    /// Threads that run now, by process: of those that are named, of their descendants that the user may trace, and of
     /// the group. A group that is gone has none.
-    pub fn threads(&self, caller: u32) -> BTreeMap<u32, Vec<u32>> {
+    pub fn threads(&self, user: u32) -> BTreeMap<u32, Vec<u32>> {
         let mut processes = self.processes.clone();
-        with_descendants(&mut processes, caller);
+        with_descendants(&mut processes, user);
         if let Some(cgroup) = &self.cgroup {
             processes.extend(members(cgroup).unwrap_or_default());
         }
@@ -134,16 +134,16 @@ impl Running {
     }
 }
 
-/// Whether the caller may trace a process: root may, and others may if it is their own and its memory is
+/// Whether the user may trace a process: root may, and others may if it is their own and its memory is
 /// theirs to read. A capability of the program's file lets the kernel allow more than that.
-pub(crate) fn may_trace(process: u32, caller: u32) -> bool {
-    if caller == 0 {
+pub(crate) fn may_trace(process: u32, user: u32) -> bool {
+    if user == 0 {
         return true;
     }
     // Root owns what may not be dumped.
     let owner = std::fs::metadata(format!("/proc/{process}")).map(|found| found.uid());
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    owner.is_ok_and(|owner| owner == caller) && is_all_of(&status, caller)
+    owner.is_ok_and(|owner| owner == user) && is_all_of(&status, user)
 }
 
 /// Whether the real, effective, saved and file system account of a process are this one.
@@ -154,15 +154,15 @@ fn is_all_of(status: &str, account: u32) -> bool {
     accounts.peek().is_some() && accounts.all(|same| same)
 }
 
-/// Adds the descendants that the caller may trace. Not nbuf, and not what has started it: a shell may watch itself.
-fn with_descendants(processes: &mut Vec<u32>, caller: u32) {
+/// Adds the descendants that the user may trace. Not nbuf, and not what has started it: a shell may watch itself.
+fn with_descendants(processes: &mut Vec<u32>, user: u32) {
     let ours: Vec<u32> =
         std::iter::successors(Some(std::process::id()), |&it| parent(it)).collect();
     let mut at = 0;
     while at < processes.len() {
         let new = children(processes[at]).into_iter();
         let new = new.filter(|child| !processes.contains(child) && !ours.contains(child));
-        let new: Vec<u32> = new.filter(|&child| may_trace(child, caller)).collect();
+        let new: Vec<u32> = new.filter(|&child| may_trace(child, user)).collect();
         processes.extend(new);
         at += 1;
     }

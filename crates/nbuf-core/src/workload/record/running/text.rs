@@ -10,8 +10,8 @@ use crate::workload::record::area::Area;
 const PROCESSES_MAX: usize = 64;
 
 /// Their paths.
-pub(crate) fn files(running: &Running, caller: u32) -> BTreeSet<String> {
-    let processes = running.threads(caller).into_keys().take(PROCESSES_MAX);
+pub(crate) fn files(running: &Running, user: u32) -> BTreeSet<String> {
+    let processes = running.threads(user).into_keys().take(PROCESSES_MAX);
     let maps =
         processes.map(|process| fs::read(format!("/proc/{process}/maps")).unwrap_or_default());
     maps.flat_map(|maps| executed(&String::from_utf8_lossy(&maps))).collect()
