@@ -28,15 +28,16 @@ const ROUNDS: usize = 3;
 /// Parts of the footprint that are compared, from a tenth on to a little more than all.
 const PARTS: std::ops::RangeInclusive<u16> = 4..=42;
 const WHOLE: f64 = 40.0;
-/// A step may lie so much further, as a share of the size.
+/// A cliff may be this much further away, as a share of the size.
 const SLACK: f64 = 0.02;
 /// The two orders of a curve.
-const ORDERS: [(&str, &str); 2] = [("LRU", "lru_fills"), ("two lists", "two_list_fills")];
+const ORDERS: [(&str, &str); 2] =
+    [("LRU", "lru_fills"), ("active/inactive", "active_inactive_fills")];
 
 /// The rows, as Markdown.
 pub fn table(nbuf: &Path) -> Result<String> {
     let place = Place::make("nbuf-captures")?;
-    let mut text = "| program | readahead | curve | tracepoints | calls and tracepoints | the same, except for steps |\n\
+    let mut text = "| program | readahead | curve | tracepoints | calls and tracepoints | the same, except for cliffs |\n\
                     |---|---|---|---|---|---|\n"
         .to_owned();
     for (name, window) in SETS {
@@ -155,16 +156,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_that_lies_a_little_further_is_no_difference_but_of_height() {
-        let step = |at: f64| Curve {
+    fn a_cliff_that_is_a_little_further_away_is_no_difference_except_of_height() {
+        let cliff = |at: f64| Curve {
             points: vec![(1.0, 200.0), (at, 200.0), (at + 0.01, 100.0), (100.0, 100.0)],
             footprint: 50.0,
         };
         let check = |slack, want: &str| {
-            assert_eq!(worst(&[step(50.1)], &[step(49.9)], slack), want, "{slack}");
+            assert_eq!(worst(&[cliff(50.1)], &[cliff(49.9)], slack), want, "{slack}");
         };
         check(0.0, "100.0 % at 1.000");
         check(0.02, "0.0 % at 0.000");
-        assert_eq!(worst(&[step(60.0)], &[step(50.0)], 0.02), "100.0 % at 1.025");
+        assert_eq!(worst(&[cliff(60.0)], &[cliff(50.0)], 0.02), "100.0 % at 1.025");
     }
 }

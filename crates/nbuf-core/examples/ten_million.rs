@@ -18,7 +18,7 @@ fn main() {
     let clock = Stopwatch::start();
     let stream = Stream::of(trace.records, &trace.files, &trace.facts, &[]);
     println!("prepared     {:6.2} s", clock.elapsed().as_secs_f64());
-    for replacement in [Replacement::Lru, Replacement::TwoLists] {
+    for replacement in [Replacement::Lru, Replacement::ActiveInactive] {
         let clock = Stopwatch::start();
         let run = simulate(&stream, replacement, Pages(u64::from(FILE_PAGES) / 4));
         let seconds = clock.elapsed().as_secs_f64();

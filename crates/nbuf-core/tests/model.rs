@@ -156,7 +156,7 @@ fn a_page_that_a_pipe_took_twice_stays() {
         let pages = [0, 0].into_iter().chain(others).chain([0]);
         let records: Vec<Record> = pages.map(record).collect();
         let stream = Stream::of(records, &["file".into()], &on_a_device(0), &[]);
-        simulate(&stream, Replacement::TwoLists, Pages(200)).fills
+        simulate(&stream, Replacement::ActiveInactive, Pages(200)).fills
     };
     assert_eq!(fills(CacheEvent::Read), 402);
     assert_eq!(fills(CacheEvent::Splice), 401);
@@ -208,7 +208,7 @@ fn cold_faults_read_around_however_many_they_are() {
     };
     let records = (1..=1198).map(|number| record(number * 64));
     let stream = Stream::of(records, &["file".into()], &on_a_device(128 << 10), &[]);
-    for order in [Replacement::Lru, Replacement::TwoLists] {
+    for order in [Replacement::Lru, Replacement::ActiveInactive] {
         assert_eq!(simulate(&stream, order, Pages(100_000)).fills, 1198 * 32, "{order:?}");
     }
 }

@@ -13,10 +13,10 @@ Examples:
 
 Exit status:
   the command's; 128+n when signal n killed it; 0 for `size`
-  1    a prediction of `size` did not hold
+  1    fills of `size` were out of the predicted band
   2    usage error
   3    the command that `size` runs is not repeatable
-  4    runs of `size` disagree whether a prediction held
+  4    runs of `size` disagree whether the fills are in band
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found";

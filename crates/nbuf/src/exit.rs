@@ -7,11 +7,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::fail;
 
-/// A prediction did not hold, or a budget was exceeded.
-pub(crate) const NOT_HELD: u8 = 1;
+/// Fills were out of band, a budget was exceeded, or a part of the work failed.
+pub(crate) const CHECK_FAILED: u8 = 1;
 /// The command did something else than when it was recorded.
 pub(crate) const NOT_REPEATABLE: u8 = 3;
-/// Runs disagree whether a prediction held.
+/// Runs disagree whether the fills are in band.
 pub(crate) const UNDECIDED: u8 = 4;
 /// A usage error, with the status of clap.
 pub(crate) const USAGE_ERROR: u8 = 2;

@@ -287,7 +287,7 @@ fn the_curve_of_short_processes_is_near_that_of_the_tracepoints() {
         }
         // The recorder looks now and then at the maps of these processes, which are gone in a
         // millisecond. Any two recordings differ by some percent, whatever process makes them. A
-        // step of the curve is at a size that is a little larger or smaller.
+        // cliff of the curve is at a size that is a little larger or smaller.
         compare(&here, &["sh", "-c", script], Apart { up: 20, along: 15 });
     }
 }
@@ -305,7 +305,7 @@ fn the_curve_of_a_database_is_near_that_of_the_tracepoints() {
     let queries =
         (0..4000u64).map(|i| format!("select v from t where k={};\n", i * i % 59_999 + 1));
     fs::write(here.place.path("queries"), queries.collect::<String>()).unwrap();
-    // It held in six runs of six next to two busy loops.
+    // It passed in six runs of six next to two busy loops.
     let apart = Apart { up: 10, along: 3 };
     compare(&here, &["sqlite3", "-readonly", "db", ".read queries"], apart);
 }
@@ -348,7 +348,7 @@ fn near(here: &Ordinary, command: &[&str], apart: Apart) -> Result<(), String> {
     let (calls, tracepoints) = (stream(&by_calls), stream(&by_tracepoints));
     let footprint = simulate(&tracepoints, Replacement::Lru, Pages(u64::from(u32::MAX))).peak.0;
     for part in [25, 40, 50, 60, 75, 90, 100] {
-        for order in [Replacement::Lru, Replacement::TwoLists] {
+        for order in [Replacement::Lru, Replacement::ActiveInactive] {
             let fills = |stream, part| simulate(stream, order, Pages(footprint * part / 100)).fills;
             let got = fills(&calls, part);
             let near = [part - apart.along, part, part + apart.along];

@@ -85,7 +85,7 @@ fn a_target_becomes_the_recommendation_and_is_verified() {
 
     let report = size(&["--target", "price=1,0"]).json();
     let target = &report["target"];
-    assert_eq!((&target["asked"], &target["met"]), (&json!("price=1,0"), &json!(true)));
+    assert_eq!((&target["goal"], &target["met"]), (&json!("price=1,0"), &json!(true)));
     // Fills cost nothing, so that the smallest cache is the cheapest, and it is what is run.
     assert_eq!(
         report["recommend"]["cache_bytes"],

@@ -63,9 +63,9 @@ fn runs_that_disagree_are_undecided_and_not_a_miss() {
     let sized = place.size(&options, &["sh", "-c", script]);
     let document = sized.json();
     let runs = document["verify"].as_array().unwrap();
-    let samples = |held: bool| {
-        let run = runs.iter().find(|run| run["held"] == held).unwrap();
-        (run["samples"].as_array().unwrap().len(), run["samples_held"].as_u64().unwrap())
+    let samples = |is_within: bool| {
+        let run = runs.iter().find(|run| run["within_band"] == is_within).unwrap();
+        (run["samples"].as_array().unwrap().len(), run["samples_within_band"].as_u64().unwrap())
     };
     assert_eq!((samples(true), samples(false)), ((1, 1), (5, 2)), "{document:#}");
     assert_eq!(document["verdict"], "undecided", "{document:#}");

@@ -28,11 +28,11 @@ fn paths(value: &Value, at: &str, out: &mut Vec<String>) {
 const PROMISED: &str = ".schema .command[] .capture.backend .capture.events .capture.lost \
     .capture.accesses .capture.distinct_pages .capture.mapped_share .memory.anonymous_bytes \
     .memory.shmem_bytes .memory.kernel_bytes .memory.page_cache_bytes .curve[].cache_bytes \
-    .curve[].lru_misses .curve[].lru_fills .curve[].two_list_fills .curve[].interpolated \
+    .curve[].lru_misses .curve[].lru_fills .curve[].active_inactive_fills .curve[].interpolated \
     .recommend.limit_bytes .recommend.cache_bytes .recommend.floor_bytes \
     .recommend.ceiling_bytes .recommend.reason .verify[].limit_bytes .verify[].cache_bytes \
     .verify[].predicted_fills_low .verify[].predicted_fills_high .verify[].measured_fills \
-    .verify[].measured_seconds .verify[].held";
+    .verify[].measured_seconds .verify[].within_band";
 
 /// Every run of a report: nothing lost, and the count no further outside the band than this part.
 fn near_the_band(report: &Value, part: f64) {
@@ -48,13 +48,13 @@ fn near_the_band(report: &Value, part: f64) {
     }
 }
 
-/// Fails unless all of `runs` were made and held. A size at a cliff is two.
+/// Fails unless all of `runs` were made and were in band. A size at a cliff is two.
 #[track_caller]
-fn all_held(report: &Value, runs: usize) {
+fn all_in_band(report: &Value, runs: usize) {
     let verify = report["verify"].as_array().unwrap();
     assert!(verify.len() >= runs, "{verify:?}");
     assert_eq!(report["capture"]["lost"], 0);
-    assert!(verify.iter().all(|run| run["held"] == true), "{verify:#?}");
+    assert!(verify.iter().all(|run| run["within_band"] == true), "{verify:#?}");
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn two_passes_over_files_are_predicted_at_every_size() {
     assert!(Command::new("sync").arg("-f").arg(place.path("f0")).status().unwrap().success());
     let mut command = vec!["cat"];
     command.extend(names.iter().chain(&names).map(String::as_str));
-    // Not at the step itself, some pages of readahead above 100 %: a run has either side of it by chance, as other
+    // Not at the cliff itself, some pages of readahead above 100 %: a run has either side of it by chance, as other
     // memory was some MiB more in the recording than in the run.
     let sized = place.size(&["--json", "--verify-at", "110%,75%,50%,25%"], &command);
     let report = sized.json();
     assert_eq!(sized.status, 0, "{:#}", report["verify"]);
     // The command's own output went elsewhere.
     assert!(sized.stderr.starts_with("aaaa"));
-    all_held(&report, 5);
+    all_in_band(&report, 5);
     let footprint = report["footprint_bytes"].as_u64().unwrap();
     assert!(footprint > 400 * 15 * 4096, "{footprint}");
     assert!(report["recommend"]["limit_bytes"].as_u64().unwrap() > footprint);

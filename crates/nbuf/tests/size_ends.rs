@@ -177,7 +177,7 @@ fn what_is_written_to_a_file_is_written_again_by_every_run() {
     nbuf.args(["--", "cat", "file", "file"]).stdout(out);
     let sized = nbuf.output().unwrap();
     let told = String::from_utf8_lossy(&sized.stderr);
-    assert_eq!(sized.status.code(), Some(0), "every prediction held: {told}");
+    assert_eq!(sized.status.code(), Some(0), "all fills were in band: {told}");
     let names = fs::read_dir(place.path("")).unwrap().count();
     assert_eq!(names, 2, "what a run wrote has no name");
     assert!(told.contains("its output goes to an unnamed file"), "{told}");

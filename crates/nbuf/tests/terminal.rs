@@ -192,7 +192,7 @@ fn what_used_the_terminal_is_not_run_again_unasked() {
         // A prediction that missed by little is put to the test again.
         let ran = fs::read_to_string(place.path("ran")).unwrap().lines().count();
         assert!(ran == runs || runs == 3 && ran > runs, "{screen}");
-        // Whether a prediction held is another matter.
+        // Whether the fills are in band is another matter.
         assert!([Some(0), Some(1), Some(4)].contains(&status), "{screen}");
         let told = match runs {
             1 => "nbuf: not verified: the command used the terminal",

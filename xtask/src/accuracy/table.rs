@@ -111,7 +111,7 @@ impl Run<'_> {
         if !is("killed") && !is("timed_out") && self.value["exit_status"].as_i64() != self.status {
             remarks.push("ended otherwise");
         }
-        if !self.value["step_bytes"].is_null() {
+        if !self.value["cliff_bytes"].is_null() {
             remarks.push("at a cliff");
         }
         if self.mapped {
@@ -152,9 +152,9 @@ mod tests {
     fn tables_stand_between_their_marks() {
         let verify = json!([
             {"limit_bytes": null, "cache_bytes": 100, "predicted_fills_low": 10,
-             "predicted_fills_high": 10, "measured_fills": 10, "step_bytes": null},
+             "predicted_fills_high": 10, "measured_fills": 10, "cliff_bytes": null},
             {"limit_bytes": 60, "cache_bytes": 50, "predicted_fills_low": 20,
-             "predicted_fills_high": 25, "measured_fills": 30, "step_bytes": 4},
+             "predicted_fills_high": 25, "measured_fills": 30, "cliff_bytes": 4},
         ]);
         let report =
             json!({"footprint_bytes": 100, "verify": verify, "capture": {"mapped_share": 0.5}});

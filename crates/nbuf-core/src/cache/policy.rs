@@ -8,6 +8,7 @@
 //! Invariant: a policy never holds more pages than its capacity, and an evicted page was there.
 
 mod access;
+mod active_inactive;
 mod adapt_size;
 mod any;
 mod arc;
@@ -37,12 +38,12 @@ mod sieve;
 mod simple;
 mod sketch;
 mod slru;
-mod two_lists;
 mod two_queue;
 mod v1;
 mod w_tiny_lfu;
 
 pub use access::{Access, Cause, NEVER, Outcome};
+pub(crate) use active_inactive::ActiveInactive;
 pub use any::AnyPolicy;
 pub(crate) use arc::Arc;
 pub(crate) use car::Car;
@@ -69,7 +70,6 @@ pub(crate) use s3_fifo::S3Fifo;
 pub(crate) use sieve::Sieve;
 pub use simple::Simple;
 pub(crate) use slru::{S4lru, Slru};
-pub(crate) use two_lists::TwoLists;
 pub(crate) use two_queue::TwoQueue;
 pub(crate) use v1::V1;
 pub(crate) use w_tiny_lfu::WTinyLfu;
@@ -237,7 +237,12 @@ pub const POLICIES: &[Row] = &[
             25,
         )
     },
-    Row::of::<TwoLists>("two-lists", "the kernel's lists, a page at a time", "Weiner 2014", 13),
+    Row::of::<ActiveInactive>(
+        "active-inactive",
+        "the kernel's lists, a page at a time",
+        "Weiner 2014",
+        13,
+    ),
     Row {
         settable: Some(&V1::SETTABLE),
         ..Row::of::<V1>("v1", "LRU; a buffer just filled is busy", "Thompson and Ritchie 1971", 16)

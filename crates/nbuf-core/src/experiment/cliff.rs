@@ -126,7 +126,7 @@ mod tests {
             cache_bytes: Bytes(size),
             lru_misses: fills,
             lru_fills: fills / 2,
-            two_list_fills: fills,
+            active_inactive_fills: fills,
             interpolated: false,
         };
         Curve { points: points.iter().map(point).collect(), ..Curve::default() }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_falls_within_three_percent() {
+    fn cliffs_are_falls_within_three_percent() {
         check(&[], &[]);
         check(&[(1000, 500)], &[]);
         check(&[(1000, 500), (9000, 500)], &[]);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_near_a_step_on_either_side() {
+    fn a_size_is_near_a_cliff_on_either_side() {
         let cliffs = cliffs(&curve(&[(998, 900), (1000, 600), (2990, 500), (3000, 100)]));
         let near = |size| near_cliff(&cliffs, Bytes(size)).map(|cliff| cliff.cache_bytes.0);
         let want = [

@@ -213,8 +213,8 @@ impl Pair<'_> {
             if of.capture.mapped_share > MAPPED_SHARE_MAX {
                 warnings.push(Warning::LowerBound { which });
             }
-            if of.verify.iter().any(|run| run.held == Some(false)) {
-                warnings.push(Warning::NotHeld { which });
+            if of.verify.iter().any(|run| run.within_band == Some(false)) {
+                warnings.push(Warning::OutOfBand { which });
             }
         }
         warnings
@@ -229,7 +229,7 @@ fn status(of: &SizeReport) -> i32 {
 impl Verified {
     /// Whether it has figures: some run came to its end.
     fn is_finished(&self) -> bool {
-        self.held.is_some() || self.samples.iter().any(Sample::finished)
+        self.within_band.is_some() || self.samples.iter().any(Sample::finished)
     }
 
     fn fills(&self) -> Option<Spread> {

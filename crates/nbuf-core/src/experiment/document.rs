@@ -134,7 +134,8 @@ mod tests {
     use std::fmt::Debug;
 
     use super::*;
-    use crate::experiment::result::BenchRow;
+    use crate::experiment::result::{BenchRow, Point, TargetReport, Verified};
+    use crate::units::Bytes;
 
     /// A document with the keys of an earlier nbuf, given as old and new, is read as the same one.
     #[track_caller]
@@ -169,6 +170,39 @@ mod tests {
             ["lock_out_max_seconds", "interrupts_off_max_seconds"],
         ];
         check_renamed(&replay, &renamed);
+    }
+
+    #[test]
+    fn sizes_with_keys_of_before_are_read() {
+        let point = Point {
+            cache_bytes: Bytes(4096),
+            lru_misses: 3,
+            lru_fills: 4,
+            active_inactive_fills: 5,
+            interpolated: false,
+        };
+        let run = Verified {
+            within_band: Some(true),
+            cliff_bytes: Some(Bytes(8192)),
+            samples_within_band: 2,
+            ..Verified::default()
+        };
+        let (goal, reason) = ("hit=0.9".to_owned(), "it hits".to_owned());
+        let size = SizeReport {
+            schema: SizeReport::SCHEMA.to_owned(),
+            curve: vec![point],
+            target: Some(TargetReport { goal, met: true, reason, knee: None }),
+            verify: vec![run],
+            ..SizeReport::default()
+        };
+        let renamed = [
+            ["two_list_fills", "active_inactive_fills"],
+            ["asked", "goal"],
+            ["held", "within_band"],
+            ["step_bytes", "cliff_bytes"],
+            ["samples_held", "samples_within_band"],
+        ];
+        check_renamed(&size, &renamed);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Counts the pages the kernel puts into the cache for a command: the truth that predictions are
-//! held against. Where tracepoints are refused, what its processes read from discs stands in for it.
+//! compared with. Where tracepoints are refused, what its processes read from discs stands in for it.
 
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -26,11 +26,11 @@ impl Targeting<'_> {
         memory: &mut Memory,
         recommend: &mut Option<Recommend>,
     ) -> TargetReport {
-        let asked = self.target.to_string();
+        let goal = self.target.to_string();
         let knee = recommend.clone();
         let Some(advice) = recommend else {
             let reason = "no size is recommended for this curve, and none is chosen from it".into();
-            return TargetReport { asked, met: false, reason, knee };
+            return TargetReport { goal, met: false, reason, knee };
         };
         let mut beside = *memory;
         let at = |cache: Bytes| Memory {
@@ -61,6 +61,6 @@ impl Targeting<'_> {
                 ..advice.clone()
             };
         }
-        TargetReport { asked, met: cache.is_some(), reason, knee }
+        TargetReport { goal, met: cache.is_some(), reason, knee }
     }
 }

@@ -86,7 +86,7 @@ const AROUND: [f64; 5] = [0.99, 0.995, 1.0, 1.005, 1.01];
 const APART: f64 = 1.10;
 
 /// Predicts a run under `limit`. The two models make a band. Where they are far apart, on a kernel
-/// that is known to have two lists, these alone are believed
+/// that has the active and inactive lists, these alone are believed
 /// (docs/decisions/0004-when-the-models-part.md). The band covers the moments at which the kernel may bring
 /// its statistics up to date (docs/decisions/0003-stale-statistics.md).
 ///
@@ -95,7 +95,7 @@ pub(crate) fn predict(
     stream: &Stream,
     overhead: &Overhead,
     limit: Option<Bytes>,
-    two_lists_known: bool,
+    has_active_inactive: bool,
 ) -> Prediction {
     let Some(limit) = limit else {
         let all = simulate(stream, Replacement::Lru, UNLIMITED);
@@ -117,13 +117,13 @@ pub(crate) fn predict(
         fills.sort_unstable();
         fills[AROUND.len() / 2]
     };
-    let two = median(Replacement::TwoLists);
-    let unread = Unread::CASES.map(|case| median(Replacement::TwoListsUnread(case)));
+    let lists = median(Replacement::ActiveInactive);
+    let unread = Unread::CASES.map(|case| median(Replacement::ActiveInactiveUnread(case)));
     let (low, high) =
-        unread.into_iter().fold((two, two), |(low, high), run| (low.min(run), high.max(run)));
+        unread.into_iter().fold((lists, lists), |(low, high), run| (low.min(run), high.max(run)));
     let mut lru = median(Replacement::Lru);
-    if two_lists_known && lru.max(two) as f64 > lru.min(two) as f64 * APART {
-        lru = two;
+    if has_active_inactive && lru.max(lists) as f64 > lru.min(lists) as f64 * APART {
+        lru = lists;
     }
     Prediction {
         limit: Some(limit),

@@ -1,8 +1,8 @@
 //! The kernel's readahead setting as a second knob: the same workload with other windows.
 //!
 //! A wide window fills pages that a small cache loses before they are used; a narrow one asks the
-//! disc more often, which fills do not show. All of it is predicted by the model of the two lists,
-//! and none is verified: the setting belongs to the machine. Cost: at most four windows, at most a
+//! disc more often, which fills do not show. All of it is predicted by the model of the active and inactive
+//! lists, and none is verified: the setting belongs to the machine. Cost: at most four windows, at most a
 //! dozen simulations each.
 
 use super::recommend::{limit_at, with_margin};
@@ -28,7 +28,7 @@ pub(crate) fn windows(
     stream: &mut Stream,
     recommend: &Recommend,
     memory: &Memory,
-    asked: Option<Bytes>,
+    requested: Option<Bytes>,
 ) -> Vec<ReadaheadPoint> {
     let own_window = Pages(stream.window_pages().into()).bytes();
     let cache = recommend.cache_bytes;
@@ -39,7 +39,7 @@ pub(crate) fn windows(
         is_own: true,
     };
     let enough = own.fills + own.fills / SAME_PART;
-    let mut others: Vec<Bytes> = WINDOWS.into_iter().chain(asked).collect();
+    let mut others: Vec<Bytes> = WINDOWS.into_iter().chain(requested).collect();
     others.retain(|&window| window != own_window);
     let mut points = vec![own];
     for window in others {
@@ -56,7 +56,7 @@ pub(crate) fn windows(
         differs(point.fills as f64, own.fills as f64)
             || limit.is_none_or(|limit| differs(limit, recommend.limit_bytes.0 as f64))
     };
-    if asked.is_some() || points.iter().any(matters) { points } else { Vec::new() }
+    if requested.is_some() || points.iter().any(matters) { points } else { Vec::new() }
 }
 
 fn differs(a: f64, b: f64) -> bool {
@@ -64,7 +64,7 @@ fn differs(a: f64, b: f64) -> bool {
 }
 
 fn fills(stream: &Stream, pages: u64) -> u64 {
-    simulate(stream, Replacement::TwoLists, Pages(pages)).fills
+    simulate(stream, Replacement::ActiveInactive, Pages(pages)).fills
 }
 
 fn other_window(
@@ -76,7 +76,7 @@ fn other_window(
 ) -> ReadaheadPoint {
     let cache = recommend.cache_bytes;
     let here = fills(stream, cache.pages_down().0);
-    let all = simulate(stream, Replacement::TwoLists, Pages(u32::MAX.into()));
+    let all = simulate(stream, Replacement::ActiveInactive, Pages(u32::MAX.into()));
     let most = all.peak.bytes();
     // The recommendation has room above the foot of its cliff, so this one gets it too. A size that
     // is as good as the recommended one is not looked for above it.
@@ -206,9 +206,9 @@ mod tests {
         let curve = Curve::default();
         let advice = recommend(&curve, &memory, Bytes(128 << 10)).unwrap();
         assert_eq!(windows(&mut stream, &advice, &memory, None), []);
-        let asked = windows(&mut stream, &advice, &memory, Some(Bytes(128 << 10)));
-        assert_eq!(asked.len(), 2, "{asked:#?}");
-        let asked = windows(&mut stream, &advice, &memory, Some(Bytes(4 << 10)));
-        assert_eq!(asked.len(), 3, "{asked:#?}");
+        let requested = windows(&mut stream, &advice, &memory, Some(Bytes(128 << 10)));
+        assert_eq!(requested.len(), 2, "{requested:#?}");
+        let requested = windows(&mut stream, &advice, &memory, Some(Bytes(4 << 10)));
+        assert_eq!(requested.len(), 3, "{requested:#?}");
     }
 }

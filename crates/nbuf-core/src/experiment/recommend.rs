@@ -160,7 +160,7 @@ mod tests {
             cache_bytes: Bytes(pages * 4096),
             lru_misses: fills,
             lru_fills: fills * 99 / 100,
-            two_list_fills: fills,
+            active_inactive_fills: fills,
             interpolated: false,
         };
         Curve {
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_cliff_with_a_slope_is_followed_to_its_foot() {
-        // Two-list eviction loses the loop little by little, from 60 to 66 MiB.
+        // The active and inactive lists lose the loop little by little, from 60 to 66 MiB.
         let fills = |size: f64| 16_896.0 * (1.0 + ((16_896.0 - size) / 1536.0).clamp(0.0, 1.0));
         let cliffs: Vec<_> = (0..=8).map(|n| 15_360 + n * 192).collect();
         check(
@@ -280,7 +280,7 @@ mod tests {
                 40_000.0 + first + second
             }
         };
-        // Both steps pay; the second does not; the first alone does not.
+        // Both cliffs pay; the second does not; the first alone does not.
         check(
             &sampled(40_000, &[4_000, 40_000], stairs(4e5, 4e5)),
             &expect![[r#"
@@ -424,7 +424,7 @@ mod tests {
                 cache_bytes: Bytes(size),
                 lru_misses: lru,
                 lru_fills: lru,
-                two_list_fills: lists,
+                active_inactive_fills: lists,
                 interpolated,
             };
             let mut curve = curve(100, &[(1, 1)]);

@@ -23,6 +23,7 @@ mod distances;
 mod doctor;
 mod figures;
 mod files;
+mod fill_meter;
 mod fleet;
 mod fleet_choice;
 mod fleet_split;
@@ -87,6 +88,7 @@ pub use distances::DistancesDocument;
 pub use doctor::{DoctorCapability, DoctorDocument, DoctorState};
 pub use figures::{FigureLists, FigureStep, FigureTracks, ReplayFigures};
 pub use files::{FileShare, OtherFiles, SharedFile};
+pub use fill_meter::Meter;
 pub use fleet::{
     FleetBy, FleetChange, FleetDocument, FleetFailure, FleetInput, FleetLast, FleetPiece,
     FleetPoint, FleetPolicies, FleetPolicy, FleetPolicyMisses, FleetRow, FleetRule, FleetShare,
@@ -154,7 +156,7 @@ pub enum Advice {
     /// Cache buys nothing: the command reads everything once, or nothing at all. The three sizes
     /// are the same: room for readahead to work in.
     NothingToGain,
-    /// The size is what a `--target` asked for. It may lie below the floor or above the ceiling.
+    /// The size meets the goal of a `--target`. It may lie below the floor or above the ceiling.
     Target,
     /// Runs found the size: with less, the command reads more.
     Measured,
@@ -226,14 +228,16 @@ pub struct Verified {
     pub meter: Meter,
     /// Elapsed time.
     pub measured_seconds: f64,
-    /// Whether the prediction held; nothing for a run that did not reach its end, and for one that
+    /// Whether the fills were within the band; nothing for a run that did not reach its end, and for one that
     /// was off by so few pages that other processes may have brought or dropped them.
-    pub held: Option<bool>,
+    #[serde(alias = "held")]
+    pub within_band: Option<bool>,
     /// Whether the count is in the band or within 5 % of it.
     #[serde(default)]
     pub near_band: bool,
-    /// The step of the curve that the size is within 3 % of.
-    pub step_bytes: Option<Bytes>,
+    /// The cliff of the curve that the size is within 3 % of.
+    #[serde(alias = "step_bytes")]
+    pub cliff_bytes: Option<Bytes>,
     /// Whether the time allowed was up before it had ended.
     #[serde(default)]
     pub timed_out: bool,
@@ -276,25 +280,10 @@ pub struct Verified {
     /// How much more or less stayed in the cache before this run than the prediction reckoned with.
     #[serde(default)]
     pub stayed_bytes: Bytes,
-    /// How many of the samples held, each by itself.
-    #[serde(default)]
-    pub samples_held: u64,
+    /// How many of the samples were within the band, each by itself.
+    #[serde(default, alias = "samples_held")]
+    pub samples_within_band: u64,
     /// The runs one by one, in the order they were made.
     #[serde(default)]
     pub samples: Vec<Sample>,
-}
-
-/// What predictions of fills are held against.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Meter {
-    /// The tracepoint of pages put into the cache. Exact, and for the privileged.
-    #[default]
-    Tracepoint,
-    /// The kernel's account of the reads of each process from discs (`ru_inblock`), which every
-    /// user may see for their own processes. A fill is a read, except for holes and for pages that
-    /// writes put into the cache. Reads of directories and inodes count too, and so do calls with
-    /// `O_DIRECT`.
-    BytesRead,
 }

@@ -1,4 +1,4 @@
-//! Runs the command again under real limits and holds the predictions against the kernel's count.
+//! Runs the command again under real limits and compares the predictions with the kernel's count.
 //!
 //! Predictions are values made before ([`super::predict`]); nothing here changes them.
 
@@ -23,7 +23,7 @@ use crate::workload::record::perf;
 /// start of any program touches libraries that other processes of the machine bring in and drop as
 /// they come and go. Nor are they a proof that it is right.
 const OTHERS_PAGES: f64 = 64.0;
-/// A band that is wider than 15 % either way predicts nothing, but near a step.
+/// A band that is wider than 15 % either way predicts nothing, except near a cliff.
 const BAND_MAX: f64 = 1.15 / 0.85;
 
 /// A count further outside of its band than this is no noise.
@@ -63,7 +63,7 @@ pub(crate) struct Bench<'a> {
     pub output: BorrowedFd<'a>,
     /// What counts fills.
     pub meter: Meter,
-    /// Steps of the curve: near one, a small error of the size is a large error of the fills.
+    /// Cliffs of the curve: near one, a small error of the size is a large error of the fills.
     pub cliffs: &'a [Cliff],
     /// What other programs hold of its files and are charged for: a run has that much less.
     pub shared_text: Bytes,
@@ -136,7 +136,7 @@ impl Bench<'_> {
         let other_bytes = counter.other_peak();
         let killed = usage.oom_kills > 0 || counter.saw_kill(&ended);
         let (fills, lost) = counter.finish(&ended)?;
-        // Without a limit the cache ends nowhere, least of all at a step.
+        // Without a limit the cache ends nowhere, least of all at a cliff.
         let cliff = prediction.limit.and_then(|_| near_cliff(self.cliffs, prediction.cache));
         let verified = Verified {
             limit_bytes: prediction.limit,
@@ -148,9 +148,9 @@ impl Bench<'_> {
             measured_fills: fills,
             measured_seconds: seconds(ended.elapsed_ns),
             meter: self.meter,
-            held: None,
+            within_band: None,
             near_band: false,
-            step_bytes: cliff.map(|cliff| cliff.cache_bytes),
+            cliff_bytes: cliff.map(|cliff| cliff.cache_bytes),
             timed_out: ended.timed_out,
             allowed_seconds: deadline.map(|deadline| deadline.as_secs_f64()),
             killed,
@@ -165,7 +165,7 @@ impl Bench<'_> {
             io_pressure_seconds: seconds(pressure.io_some_ns),
             lost_events: lost,
             stayed_bytes: Bytes(dropped.left.len().abs_diff(self.left_pages) as u64 * PAGE_BYTES),
-            samples_held: 0,
+            samples_within_band: 0,
             samples: vec![Sample {
                 measured_fills: fills,
                 measured_seconds: seconds(ended.elapsed_ns),
@@ -212,19 +212,19 @@ pub(crate) fn combine(runs: &[Verified], cliffs: &[Cliff]) -> Option<Verified> {
         ..runs.first()?.clone()
     };
     let combined = judged(combined, cliffs);
-    Some(Verified { samples_held: samples_held(&combined, cliffs), ..combined })
+    Some(Verified { samples_within_band: samples_within_band(&combined, cliffs), ..combined })
 }
 
-/// How many of these samples held, each by itself.
-fn samples_held(run: &Verified, cliffs: &[Cliff]) -> u64 {
+/// How many of these samples were within the band, each by itself.
+fn samples_within_band(run: &Verified, cliffs: &[Cliff]) -> u64 {
     let alone = |sample: &Sample| Verified {
         measured_fills: sample.measured_fills,
         killed: sample.killed,
         timed_out: sample.timed_out,
         ..run.clone()
     };
-    let held = |sample: &&Sample| judged(alone(sample), cliffs).held == Some(true);
-    run.samples.iter().filter(held).count() as u64
+    let is_within = |sample: &&Sample| judged(alone(sample), cliffs).within_band == Some(true);
+    run.samples.iter().filter(is_within).count() as u64
 }
 
 /// How many more runs a miss needs before it is believed: it may be the noise of one run.
@@ -232,13 +232,13 @@ fn samples_held(run: &Verified, cliffs: &[Cliff]) -> u64 {
 /// Three in all, where the count is not far off or there was no limit; five, where these disagree.
 pub(crate) fn runs_missing(run: &Verified) -> usize {
     let made = run.samples.len();
-    if run.held != Some(false) || run.lost_events > 0 {
+    if run.within_band != Some(false) || run.lost_events > 0 {
         return 0;
     }
     let may_be_noise = run.limit_bytes.is_none() || deviation(run) <= NOISE_MAX;
     match made {
         0..3 if may_be_noise => 3 - made,
-        3..5 if run.samples_held > 0 => 5 - made,
+        3..5 if run.samples_within_band > 0 => 5 - made,
         _ => 0,
     }
 }
@@ -246,32 +246,37 @@ pub(crate) fn runs_missing(run: &Verified) -> usize {
 /// With the verdict.
 fn judged(run: Verified, cliffs: &[Cliff]) -> Verified {
     if run.killed || run.timed_out {
-        return Verified { held: None, ..run };
+        return Verified { within_band: None, ..run };
     }
     // Further from a cliff than a size is known, its other side is a miss.
     let cliff = run.limit_bytes.and_then(|_| at_cliff(cliffs, run.cache_bytes));
     let band = (run.predicted_fills_low, run.predicted_fills_high);
-    Verified { held: held(band, run.measured_fills, run.lost_events, cliff), ..run }
+    Verified { within_band: within_band(band, run.measured_fills, run.lost_events, cliff), ..run }
 }
 
 /// Whether the count is in the band, and the band is narrow enough to predict anything. Returns
 /// `None` for a count so little outside that other processes may have caused it.
-fn held((low, high): (u64, u64), fills: u64, lost: u64, cliff: Option<&Cliff>) -> Option<bool> {
+fn within_band(
+    (low, high): (u64, u64),
+    fills: u64,
+    lost: u64,
+    cliff: Option<&Cliff>,
+) -> Option<bool> {
     let (low, high) = (low as f64, high as f64);
     let (low, high) = match cliff {
-        // Both sides of a step are right: the size is not known to a percent.
+        // Both sides of a cliff are right: the size is not known to a percent.
         Some(cliff) => (low.min(cliff.fills_above as f64), high.max(cliff.fills_below as f64)),
         None => (low, high),
     };
     let fills = fills as f64;
     let narrow = cliff.is_some() || high <= low * BAND_MAX;
-    let held = narrow && (low * (1.0 - TOLERANCE)..=high * (1.0 + TOLERANCE)).contains(&fills);
+    let is_within = narrow && (low * (1.0 - TOLERANCE)..=high * (1.0 + TOLERANCE)).contains(&fills);
     let few =
         high - low <= OTHERS_PAGES && (low - OTHERS_PAGES..=high + OTHERS_PAGES).contains(&fills);
-    match (lost, held, few) {
+    match (lost, is_within, few) {
         (1.., ..) => Some(false),
         (0, false, true) => None,
-        (0, held, _) => Some(held),
+        (0, is_within, _) => Some(is_within),
     }
 }
 
@@ -284,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_means_in_the_band_and_the_band_is_narrow() {
+    fn within_band_means_that_the_band_is_narrow_too() {
         let cliff = Cliff { cache_bytes: Bytes(0), fills_below: 20_000, fills_above: 10_000 };
         let cases = [
             (10_000, 10_000, 10_000, 0, None, Some(true)),
@@ -304,7 +309,7 @@ mod tests {
             (66, 100, 80, 0, None, None),
         ];
         for (fills_low, fills_high, fills, lost, cliff, want) in cases {
-            let got = held((fills_low, fills_high), fills, lost, cliff);
+            let got = within_band((fills_low, fills_high), fills, lost, cliff);
             assert_eq!(got, want, "{fills} in {fills_low}..{fills_high}");
         }
     }
@@ -323,9 +328,9 @@ mod tests {
             measured_fills: fills,
             measured_seconds: seconds,
             meter: Meter::Tracepoint,
-            held: None,
+            within_band: None,
             near_band: false,
-            step_bytes: None,
+            cliff_bytes: None,
             timed_out,
             allowed_seconds: None,
             killed,
@@ -339,7 +344,7 @@ mod tests {
             io_pressure_seconds: 0.0,
             lost_events: u64::from(end == "lost"),
             stayed_bytes: Bytes(0),
-            samples_held: 0,
+            samples_within_band: 0,
             samples: vec![Sample {
                 measured_fills: fills,
                 measured_seconds: seconds,
@@ -356,7 +361,7 @@ mod tests {
             let cliffs =
                 [Cliff { cache_bytes: Bytes(100 << 20), fills_below: 2000, fills_above: 1000 }];
             let run = Verified { cache_bytes: Bytes(cache << 20), ..ran(fills, 1.0, "") };
-            assert_eq!(judged(run, &cliffs).held, want, "{cache} MiB, {fills} fills");
+            assert_eq!(judged(run, &cliffs).within_band, want, "{cache} MiB, {fills} fills");
         };
         check(100, 1000, Some(true));
         check(100, 2000, Some(true));
@@ -385,7 +390,7 @@ mod tests {
         let check = |runs: &[(u64, &str)], want: (u64, Option<bool>)| {
             let runs: Vec<_> = runs.iter().map(|&(fills, end)| ran(fills, 1.0, end)).collect();
             let combined = combine(&runs, &[]).unwrap();
-            assert_eq!((combined.measured_fills, combined.held), want, "{runs:#?}");
+            assert_eq!((combined.measured_fills, combined.within_band), want, "{runs:#?}");
             assert_eq!(combined.samples.len(), runs.len());
         };
         check(&[(1001, "")], (1001, Some(true)));

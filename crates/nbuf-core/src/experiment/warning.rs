@@ -218,8 +218,8 @@ pub enum Warning {
         /// The document.
         which: Which,
     },
-    /// A prediction of one of two documents did not hold.
-    NotHeld {
+    /// The fills of one of two documents were out of band.
+    OutOfBand {
         /// The document.
         which: Which,
     },

@@ -193,7 +193,7 @@ pub struct Facts {
     pub directory: String,
     /// Kernel release.
     pub kernel: String,
-    /// Whether that kernel evicts by the multi-generational LRU rather than by two lists.
+    /// Whether that kernel evicts by the multi-generational LRU rather than by the active and inactive lists.
     #[serde(default)]
     pub multi_generational: bool,
     /// Version of the cgroup interface that metered its memory: `v1` or `v2`; empty when none did.

@@ -320,7 +320,7 @@ fn lru_2(capacity: usize) -> Twin {
     })
 }
 
-fn two_lists(capacity: usize) -> Twin {
+fn active_inactive(capacity: usize) -> Twin {
     let (mut inactive, mut active) = (List::new(), List::new());
     let mut referenced = List::new();
     let mut left: HashMap<u32, usize> = HashMap::new();
@@ -452,7 +452,7 @@ fn twin(name: &str, capacity: usize) -> Twin {
         "s3-fifo" => s3_fifo(capacity, capacity / 10, capacity * 9 / 10, 2),
         "s3-fifo:small=25%:ghosts=2:promote=1" => s3_fifo(capacity, capacity / 4, capacity * 2, 1),
         "lecar" => lecar(capacity),
-        "two-lists" => two_lists(capacity),
+        "active-inactive" => active_inactive(capacity),
         "v1" => v1(capacity),
         // The page wanted last goes; of those never wanted again the one with the lowest number.
         "opt" => ranked(capacity, |access, _, _| (!access.next_use, access.page)),

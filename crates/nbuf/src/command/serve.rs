@@ -242,7 +242,7 @@ fn serve(args: &Args) -> Result<u8> {
         return Ok(0);
     }
     say(shown::lost(&document));
-    Ok(exit::NOT_HELD)
+    Ok(exit::CHECK_FAILED)
 }
 
 /// Says that all is right, or in one line what is not.

@@ -59,9 +59,9 @@ const VERIFICATION: [Word; 6] = [
     ("Verified", "the command ran again under real limits, each time from a cold cache"),
     ("predicted", "the fills that nbuf fixed before the run"),
     ("measured", "the fills that the kernel counted"),
-    ("NOT HELD", "the count is outside of the prediction: do not trust the recommendation"),
+    ("OUT OF BAND", "the count is outside of the prediction: do not trust the recommendation"),
     ("TOO WIDE", "the count is in the prediction, which spans too much to say anything"),
-    ("held", "the count is in the predicted band, or within 5 % of it"),
+    ("in band", "the count is in the predicted band, or within 5 % of it"),
 ];
 
 /// The words of what to paste.

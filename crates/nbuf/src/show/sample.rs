@@ -15,7 +15,7 @@ pub(crate) const MEMORY: Memory = Memory {
     shared_text_bytes: Bytes(0),
 };
 
-/// 32 sizes in equal ratios up to `pages`, and more around the cliffs; LRU and two-list fills.
+/// 32 sizes in equal ratios up to `pages`, and more around the cliffs; fills under LRU and under the active and inactive lists.
 fn sampled(pages: u64, cliffs: &[u64], fills: impl Fn(f64) -> (f64, f64)) -> Curve {
     let ratio = |n: f64| (pages as f64).powf(n / 31.0);
     let mut sizes: Vec<_> = (0..31).map(|n| whole(ratio(f64::from(n)))).collect();
@@ -26,12 +26,12 @@ fn sampled(pages: u64, cliffs: &[u64], fills: impl Fn(f64) -> (f64, f64)) -> Cur
     sizes.sort_unstable();
     sizes.dedup();
     let point = |&size: &u64| {
-        let (lru, two_list) = fills(size as f64);
+        let (lru, lists) = fills(size as f64);
         Point {
             cache_bytes: Bytes(size * PAGE_BYTES),
             lru_misses: whole(lru),
             lru_fills: whole(lru),
-            two_list_fills: whole(two_list),
+            active_inactive_fills: whole(lists),
             interpolated: false,
         }
     };
@@ -42,7 +42,7 @@ fn sampled(pages: u64, cliffs: &[u64], fills: impl Fn(f64) -> (f64, f64)) -> Cur
     }
 }
 
-/// 66 MiB read twenty times, as much again once; the two lists keep a part of the loop.
+/// 66 MiB read twenty times, as much again once; the active and inactive lists keep a part of the loop.
 pub(crate) fn cliff() -> Curve {
     let pages = 16_896.0;
     sampled(33_792, &[16_896], |size| {

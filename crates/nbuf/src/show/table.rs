@@ -202,7 +202,7 @@ mod tests {
 
     fn table() -> Table {
         let columns = [text("name"), number("size"), number("hit %").rank(1), text("").rank(2)];
-        let rows = [["a", "64.0 MiB", "52.0", "held"], ["<b>", "1.03 GiB", "71.6", ""]];
+        let rows = [["a", "64.0 MiB", "52.0", "good"], ["<b>", "1.03 GiB", "71.6", ""]];
         Table::new("A & B", columns).with(rows)
     }
 
@@ -217,7 +217,7 @@ mod tests {
         expect![[r#"
             30 columns
               name      size  hit %
-              a     64.0 MiB   52.0  held
+              a     64.0 MiB   52.0  good
               <b>   1.03 GiB   71.6
             26 columns
               name      size  hit %
@@ -234,7 +234,7 @@ mod tests {
             14 columns
               a: size 64.0
                 MiB, hit %
-                52.0, held
+                52.0, good
               <b>: size
                 1.03 GiB,
                 hit % 71.6
@@ -251,7 +251,7 @@ mod tests {
               <b>   1.03 GiB
 
               name  hit %
-              a      52.0  held
+              a      52.0  good
               <b>    71.6
         "#]]
         .assert_eq(&format!("20 columns\n{}", table().blocks(1, 20)));

@@ -1,4 +1,4 @@
-//! What was found, held against what was predicted: as a table of docs/accuracy.md, and as JSON.
+//! What was measured, compared with what was predicted: as a table of docs/accuracy.md, and as JSON.
 
 use std::fmt::Write;
 
@@ -150,12 +150,12 @@ pub fn markdown(all: &[Measured]) -> String {
 
 fn words(verdict: &Verdict) -> (String, &'static str) {
     match verdict {
-        Verdict::InBand => ("in the band".to_owned(), "held"),
-        Verdict::Near(off) => (format!("{:+.1} %", off * 100.0), "held"),
-        Verdict::Missed(off) => (format!("{:+.1} %", off * 100.0), "not held"),
+        Verdict::InBand => ("in the band".to_owned(), "in band"),
+        Verdict::Near(off) => (format!("{:+.1} %", off * 100.0), "in band"),
+        Verdict::Missed(off) => (format!("{:+.1} %", off * 100.0), "out of band"),
         Verdict::Void => (String::new(), "void: the machine took pages"),
         Verdict::NotKnown => (String::new(), "the window does not show this size"),
-        Verdict::BuysNothing => (String::new(), "held: cache buys nothing"),
+        Verdict::BuysNothing => (String::new(), "as predicted: cache buys nothing"),
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_holds_in_its_band_or_near_it() {
+    fn a_cell_is_in_its_band_or_near_it() {
         let verdicts = |all: &Measured| -> Vec<Verdict> {
             all.cells.iter().map(|cell| all.verdict(cell)).collect()
         };
@@ -247,7 +247,7 @@ mod tests {
         let text = markdown(&[all]);
         assert!(
             text.contains(
-                "| s | 17 %, 10 MiB | 1.000 (0.990 .. 1.020) | 1.200 | +20.0 % | not held |"
+                "| s | 17 %, 10 MiB | 1.000 (0.990 .. 1.020) | 1.200 | +20.0 % | out of band |"
             ),
             "{text}"
         );

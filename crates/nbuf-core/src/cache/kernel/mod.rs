@@ -3,30 +3,30 @@
 //!
 //! What it must contain, by effect on real programs: readahead and read-around with the device's
 //! window, clipping at the end of the file, large folios, and the order of eviction. The two
-//! orders make a band: [`Replacement::Lru`] is what a reader expects, [`Replacement::TwoLists`]
+//! orders make a band: [`Replacement::Lru`] is what a reader expects, [`Replacement::ActiveInactive`]
 //! what kernels without the multi-generational LRU do.
 //! Sources: Linux 6.18 `mm/readahead.c`, `mm/filemap.c`, `mm/vmscan.c`, `mm/workingset.c`, by
 //! behaviour. Cost: 30 to 70 ns an access; 4 bytes a page of the files, touched lazily, and 18
 //! bytes a cached folio. Not modelled: write-back, the multi-generational LRU, swap.
 
+mod active_inactive;
 mod folio;
 mod lru;
 mod model;
 mod readahead;
 mod statistics;
 mod stream;
-mod two_lists;
 mod walk;
 
 pub use model::clock::Disc;
 pub use stream::{Builder, Stream, Touch, TouchKind, Touches};
 
 use crate::units::{Pages, whole};
+use active_inactive::ActiveInactive;
 use lru::Lru;
 use model::Model;
 use model::clock::Timed;
 use statistics::{UPDATED_EVERY_NS, Updates};
-use two_lists::TwoLists;
 
 /// How the kernel chooses what leaves the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,23 +34,23 @@ pub enum Replacement {
     /// Strictly the least recently used folio.
     Lru,
     /// The active and the inactive list, with refault detection, in a group whose statistics are read all the time.
-    TwoLists,
+    ActiveInactive,
     /// The same in a group whose statistics nothing reads once it reclaims.
-    TwoListsUnread(Unread),
+    ActiveInactiveUnread(Unread),
 }
 
 impl Replacement {
-    fn lists(self, capacity: u32) -> Option<TwoLists> {
+    fn lists(self, capacity: u32) -> Option<ActiveInactive> {
         let updates = match self {
             Self::Lru => return None,
-            Self::TwoLists => Updates::ByReaders,
-            Self::TwoListsUnread(Unread { room_left, first_update_ns }) => {
+            Self::ActiveInactive => Updates::ByReaders,
+            Self::ActiveInactiveUnread(Unread { room_left, first_update_ns }) => {
                 let room_left = u32::try_from(room_left.0).unwrap_or(u32::MAX);
                 let from_pages = capacity.saturating_sub(room_left);
                 Updates::ByKernel { from_pages, first_ns: first_update_ns }
             }
         };
-        Some(TwoLists::new(updates))
+        Some(ActiveInactive::new(updates))
     }
 }
 

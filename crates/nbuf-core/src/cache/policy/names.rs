@@ -9,6 +9,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("rand", "random"),
     ("secondchance", "clock"),
     ("tinylfu", "w-tinylfu"),
+    ("twolists", "active-inactive"),
     ("twoqueue", "2q"),
 ];
 

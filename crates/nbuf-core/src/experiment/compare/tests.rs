@@ -12,7 +12,7 @@ fn document() -> SizeReport {
         cache_bytes: Bytes(mib * MIB),
         lru_misses: fills,
         lru_fills: fills,
-        two_list_fills: fills + 100,
+        active_inactive_fills: fills + 100,
         interpolated: false,
     };
     let run = |limit: Option<u64>, fills: u64, seconds: [f64; 3]| {
@@ -26,7 +26,7 @@ fn document() -> SizeReport {
             "limit_bytes": limit.map(|mib| mib * MIB),
             "measured_fills": fills,
             "measured_seconds": seconds[1],
-            "held": true,
+            "within_band": true,
             "samples": seconds.map(sample),
         })
     };
@@ -117,7 +117,7 @@ fn differences_are_those_above_the_noise_of_their_kind() {
     // Fills where the curve is level, above and below the cliff.
     let more = |b: &mut SizeReport, from: usize, fills: u64| {
         for point in &mut b.curve[from..from + 2] {
-            (point.lru_fills, point.two_list_fills) = (fills, fills);
+            (point.lru_fills, point.active_inactive_fills) = (fills, fills);
         }
     };
     check(1.0, |b| more(b, 2, 16_500), "");
@@ -151,7 +151,7 @@ fn what_makes_two_results_hard_to_compare_is_told() {
     check(1.0, |b| b.command.push("-x".into()), "the commands differ: `query` and `query -x`");
     check(1.0, |b| b.capture.lost = 3, "B lost 3 events: its figures are too low");
     check(1.0, |b| b.capture.mapped_share = 0.5, "the curve of B is a lower bound of the need");
-    check(1.0, |b| b.verify[1].held = Some(false), "a prediction of B did not hold");
+    check(1.0, |b| b.verify[1].within_band = Some(false), "the fills of B were out of band");
     check(
         1.0,
         |b| b.capture.readahead_bytes = Bytes(0),

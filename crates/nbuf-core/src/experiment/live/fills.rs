@@ -4,7 +4,7 @@
 //! the windows of the discs and on the pages that are cached next to it. So the window is played twice to the model
 //! of the kernel (`cache::kernel`): once to warm it, and once to count. Fills for each miss of an LRU of pages, in
 //! the second, times the misses of the warm program, are the fills. The order of eviction is a band: LRU, and
-//! the kernel's two lists; the best guess is between them.
+//! the kernel's active and inactive lists; the best guess is between them.
 //!
 //! Not for a sample of the pages, of which readahead brings others; nor for many windows with weights. Cost: four
 //! simulations of the window for each of a dozen sizes, on all processors.
@@ -52,7 +52,7 @@ pub(super) fn add(document: &mut LiveDocument, trace: &Trace, text: &BTreeSet<St
             return;
         }
         let lru = second(Replacement::Lru, size) / misses as f64;
-        let lists = second(Replacement::TwoLists, size) / misses as f64;
+        let lists = second(Replacement::ActiveInactive, size) / misses as f64;
         // The second time, lists have learned what is to come: they miss too little. LRU misses too much for them.
         point.fills_per_second = Some(point.misses_per_second * f64::midpoint(lru, lists));
         point.fills_per_second_low = Some(point.misses_per_second_low * lru.min(lists));

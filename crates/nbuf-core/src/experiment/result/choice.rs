@@ -30,8 +30,9 @@ impl Sample {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TargetReport {
-    /// The target, as it is written.
-    pub asked: String,
+    /// The goal, as it is written: `hit=0.95`.
+    #[serde(alias = "asked")]
+    pub goal: String,
     /// Whether a size meets it, which is then the recommendation.
     pub met: bool,
     /// In one sentence: what the size does, or why there is none and what is best instead.

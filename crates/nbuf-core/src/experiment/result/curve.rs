@@ -14,8 +14,9 @@ pub struct Point {
     pub lru_misses: u64,
     /// Pages the kernel would fill, readahead included, if it evicted in LRU order.
     pub lru_fills: u64,
-    /// Pages the kernel would fill with its two lists, active and inactive.
-    pub two_list_fills: u64,
+    /// Pages the kernel would fill with its active and inactive lists.
+    #[serde(alias = "two_list_fills")]
+    pub active_inactive_fills: u64,
     /// Whether the two fill figures lie between simulated sizes rather than on one.
     pub interpolated: bool,
 }
@@ -23,12 +24,12 @@ pub struct Point {
 impl Point {
     /// The lower edge of the band of predicted fills.
     pub fn fills_low(&self) -> u64 {
-        self.lru_fills.min(self.two_list_fills)
+        self.lru_fills.min(self.active_inactive_fills)
     }
 
     /// The upper edge of the band of predicted fills.
     pub fn fills_high(&self) -> u64 {
-        self.lru_fills.max(self.two_list_fills)
+        self.lru_fills.max(self.active_inactive_fills)
     }
 }
 

@@ -100,7 +100,7 @@ pub struct SizeReport {
     /// Whether the need may be higher than the curve says.
     #[serde(default)]
     pub is_lower_bound: bool,
-    /// What `--target` asked for and whether it can be had; absent where nothing was asked.
+    /// The goal of `--target`, and whether a size meets it; absent without a target.
     pub target: Option<TargetReport>,
     /// What other readahead windows would change, the device's own among them; empty where they
     /// change little.

@@ -23,15 +23,15 @@ pub enum Verdict {
     /// No size is recommended.
     #[default]
     NoRecommendation,
-    /// A prediction did not hold, or the command was killed at the recommended limit.
+    /// Fills were out of their band, or the command was killed at the recommended limit.
     Unreliable,
-    /// Runs under one limit disagree whether its prediction held.
+    /// Runs under one limit disagree whether the fills are within the band.
     Undecided,
-    /// No run at the recommended limit held.
+    /// No run at the recommended limit was within its band.
     Unproved,
-    /// A run at the recommended limit held, but more than that may be needed.
+    /// A run at the recommended limit was within its band, but more than that may be needed.
     LowerBound,
-    /// A run at the recommended limit held.
+    /// A run at the recommended limit was within its band.
     Proved,
     /// Runs found the limit: it is enough, and less is not.
     Measured,
@@ -49,20 +49,20 @@ impl SizeReport {
         self.verdict = match &self.recommend {
             None => Verdict::NoRecommendation,
             Some(_) if self.search.is_some() => Verdict::Measured,
-            Some(_) if !self.held() && self.is_undecided() => Verdict::Undecided,
-            Some(_) if !self.held() => Verdict::Unreliable,
-            Some(_) if !self.held_at_limit() => Verdict::Unproved,
+            Some(_) if !self.within_band() && self.is_undecided() => Verdict::Undecided,
+            Some(_) if !self.within_band() => Verdict::Unreliable,
+            Some(_) if !self.within_band_at_limit() => Verdict::Unproved,
             Some(_) if self.is_lower_bound => Verdict::LowerBound,
             Some(_) => Verdict::Proved,
         };
         self
     }
 
-    /// Whether every prediction that was put to the test held.
-    pub fn held(&self) -> bool {
+    /// Whether all fills that were compared with a prediction were within their bands.
+    pub fn within_band(&self) -> bool {
         let limit = self.recommend.as_ref().map(Recommend::tried_bytes);
-        self.verify.iter().all(|run| match run.held {
-            Some(held) => held,
+        self.verify.iter().all(|run| match run.within_band {
+            Some(is_within) => is_within,
             // Killed below the recommendation is an answer; killed at it is a broken promise. Cut
             // off by the time allowed is neither.
             None if run.killed => {
@@ -72,33 +72,33 @@ impl SizeReport {
         })
     }
 
-    /// Whether the predictions that did not hold are those about which the runs disagree.
+    /// Whether the runs disagree at every limit whose fills were out of band.
     pub fn is_undecided(&self) -> bool {
-        let mut missed = self.verify.iter().filter(|run| run.held == Some(false)).peekable();
+        let mut missed = self.verify.iter().filter(|run| run.within_band == Some(false)).peekable();
         missed.peek().is_some() && missed.all(Verified::is_undecided)
     }
 
-    /// Whether nothing contradicts the recommendation: it was measured, or every prediction held.
+    /// Whether nothing contradicts the recommendation: it was measured, or all fills were within their bands.
     pub fn is_reliable(&self) -> bool {
-        self.verdict == Verdict::Measured || self.held()
+        self.verdict == Verdict::Measured || self.within_band()
     }
 
-    /// Whether a run with the recommended limit held.
-    pub fn held_at_limit(&self) -> bool {
+    /// Whether a run with the recommended limit was within its band.
+    pub fn within_band_at_limit(&self) -> bool {
         let at = |recommend: &Recommend| {
-            self.verify.iter().any(|run| run.held == Some(true) && run.is_at(recommend))
+            self.verify.iter().any(|run| run.within_band == Some(true) && run.is_at(recommend))
         };
         self.recommend.as_ref().is_some_and(at)
     }
 }
 
 impl Verified {
-    /// Whether its runs disagree: the median missed, and more than a fifth of the samples held. Without a limit
-    /// a miss takes three runs, too: it says that the command does not repeat itself.
+    /// Whether its runs disagree: the median is out of band, and more than a fifth of the samples are in
+    /// band. Without a limit a miss takes three runs, too: it says that the command does not repeat itself.
     pub fn is_undecided(&self) -> bool {
         let runs = self.samples.len() as u64;
         let too_few = self.limit_bytes.is_none() && self.lost_events == 0 && runs < UNLIMITED_RUNS;
-        self.held == Some(false) && (too_few || self.samples_held * 5 > runs)
+        self.within_band == Some(false) && (too_few || self.samples_within_band * 5 > runs)
     }
 
     /// Whether the run had the recommended limit: in whole pages, or in whole MiB, as it is pasted.

@@ -177,12 +177,12 @@ impl Analysis {
                 }
             }
         }
-        let two_lists = !self.facts.multi_generational;
+        let has_active_inactive = !self.facts.multi_generational;
         // Without a limit of ours there may be one of others.
         let outer = self.is_short().then_some(self.facts.memory_total_bytes);
         let predict = |limit: Option<Bytes>| {
             let within = limit.min(outer).or(limit).or(outer);
-            let made = predict(&self.stream, &self.overhead, within, two_lists);
+            let made = predict(&self.stream, &self.overhead, within, has_active_inactive);
             let mut made = Prediction { limit, ..made };
             let seconds = |timing: &Timing| {
                 let room = if within.is_some() { made.cache.pages_down() } else { UNLIMITED };

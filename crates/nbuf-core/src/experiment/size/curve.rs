@@ -1,7 +1,7 @@
 //! Draws the curve: LRU misses at every size in one pass, fills by simulation at chosen sizes.
 //!
 //! About 32 sizes are spread evenly on a logarithmic axis. More are put where the fills fall, until
-//! a step is known to within one percent of its size. Points between two simulated sizes are
+//! a cliff is known to within one percent of its size. Points between two simulated sizes are
 //! interpolated, and marked so. The curve begins where two readahead windows fit. A smaller cache
 //! loses pages that are read ahead before their use, and how often is chance.
 //! Cost: two simulations a size, on all processors.
@@ -36,7 +36,7 @@ const BETWEEN: u64 = 2;
 struct Cell {
     pages: u64,
     lru: u64,
-    two: u64,
+    active_inactive: u64,
 }
 
 /// Draws the curve of a workload. `progress` receives the number of sizes that are done, and about
@@ -53,7 +53,7 @@ pub fn draw(stream: &Stream, progress: &(dyn Fn(usize, usize) + Sync)) -> Curve 
     // Where nothing is evicted, in whatever order, that run was it.
     sizes.pop();
     let mut cells = run(stream, &sizes, |done| progress(done, total));
-    cells.push(Cell { pages: most, lru: everything.fills, two: everything.fills });
+    cells.push(Cell { pages: most, lru: everything.fills, active_inactive: everything.fills });
     while cells.len() < total {
         let more = refinements(&cells, total - cells.len());
         if more.is_empty() {
@@ -106,7 +106,11 @@ fn run(stream: &Stream, sizes: &[u64], progress: impl Fn(usize) + Sync) -> Vec<C
     let done = std::sync::atomic::AtomicUsize::new(0);
     let cell = |&pages: &u64| {
         let fills = |replacement| simulate(stream, replacement, Pages(pages)).fills;
-        let cell = Cell { pages, lru: fills(Replacement::Lru), two: fills(Replacement::TwoLists) };
+        let cell = Cell {
+            pages,
+            lru: fills(Replacement::Lru),
+            active_inactive: fills(Replacement::ActiveInactive),
+        };
         progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
         cell
     };
@@ -126,7 +130,7 @@ fn grid(most: u64, room: u64, count: usize) -> Vec<u64> {
 
 /// Sizes between neighbours that differ most, as many as are left.
 fn refinements(cells: &[Cell], left: usize) -> Vec<u64> {
-    let highest = |cell: &Cell| cell.lru.max(cell.two) as f64;
+    let highest = |cell: &Cell| cell.lru.max(cell.active_inactive) as f64;
     let most = cells.iter().map(highest).fold(1.0, f64::max);
     let mut gaps: Vec<(f64, u64)> = cells
         .windows(2)
@@ -150,7 +154,7 @@ fn points(cells: &[Cell], misses: &Misses) -> Vec<Point> {
         cache_bytes: Pages(cell.pages).bytes(),
         lru_misses: misses.at(cell.pages),
         lru_fills: cell.lru,
-        two_list_fills: cell.two,
+        active_inactive_fills: cell.active_inactive,
         interpolated,
     };
     let mut points = Vec::new();
@@ -174,6 +178,6 @@ fn between(a: Cell, b: Cell, part: f64) -> Cell {
     Cell {
         pages: whole(a.pages as f64 * ratio.powf(part)),
         lru: mix(a.lru, b.lru),
-        two: mix(a.two, b.two),
+        active_inactive: mix(a.active_inactive, b.active_inactive),
     }
 }

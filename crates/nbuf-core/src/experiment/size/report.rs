@@ -18,9 +18,9 @@ impl SizeReport {
         verify.sort_by_key(|run| std::cmp::Reverse(run.limit_bytes.map_or(u64::MAX, |l| l.0)));
         let unlimited = verify.iter().find(|run| run.limit_bytes.is_none());
         // A run that found its files in memory does not tell.
-        let tells = |held: &bool| *held || of.unreached <= UNREACHED_SHARE_MAX;
+        let tells = |is_within: &bool| *is_within || of.unreached <= UNREACHED_SHARE_MAX;
         let decided = unlimited.filter(|run| !run.is_undecided());
-        let repeatable = decided.and_then(|run| run.held).filter(tells);
+        let repeatable = decided.and_then(|run| run.within_band).filter(tells);
         let mut warnings = of.warnings.clone();
         if repeatable == Some(false) {
             warnings.push(Warning::NotRepeatable);

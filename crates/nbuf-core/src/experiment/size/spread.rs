@@ -94,7 +94,7 @@ mod tests {
         let verify = runs.iter().map(|&(limit, other)| Verified {
             limit_bytes: limit.map(mib),
             other_bytes: mib(other),
-            held: Some(true),
+            within_band: Some(true),
             ..Verified::default()
         });
         SizeReport {

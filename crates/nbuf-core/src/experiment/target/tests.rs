@@ -25,7 +25,7 @@ fn curve() -> Curve {
         cache_bytes: Bytes(mib * MIB),
         lru_misses: lru(mib * 256),
         lru_fills: lru(mib * 256),
-        two_list_fills: lru(mib * 256) + 100,
+        active_inactive_fills: lru(mib * 256) + 100,
         interpolated: false,
     };
     Curve {
@@ -112,9 +112,9 @@ fn hits_that_only_lru_promises_do_not_count() {
     // The kernel fills more at 60 MiB than LRU misses, and reads ahead in vain everywhere.
     let mut curve = curve();
     for point in &mut curve.points {
-        point.two_list_fills += 5000;
+        point.active_inactive_fills += 5000;
     }
-    curve.points[3].two_list_fills = 290_000;
+    curve.points[3].active_inactive_fills = 290_000;
     check_with(
         "hit=0.8",
         &curve,

@@ -110,7 +110,7 @@ impl Warning {
             Self::LowerBound { which } => {
                 write!(f, "the curve of {which} is a lower bound of the need")
             }
-            Self::NotHeld { which } => write!(f, "a prediction of {which} did not hold"),
+            Self::OutOfBand { which } => write!(f, "the fills of {which} were out of band"),
             // The others have words above.
             _ => Ok(()),
         }

@@ -72,7 +72,7 @@ fn do_rows(args: &WorkArgs) -> Result<u8> {
     let Worked { done, before, failed, .. } = worked;
     let done = count(done as u64, "task is", "tasks are");
     note(format_args!("{done} done, {before} of them before; {failed} failed"));
-    Ok(if failed > 0 { exit::NOT_HELD } else { 0 })
+    Ok(if failed > 0 { exit::CHECK_FAILED } else { 0 })
 }
 
 /// Shows what is finished.
@@ -97,7 +97,7 @@ fn show(drawn: &FleetDocument, args: &AskArgs) -> Result<u8> {
         shown::table(drawn, Terminal::of_output().width)
     };
     print(text.as_bytes())?;
-    Ok(if is_whole { 0 } else { exit::NOT_HELD })
+    Ok(if is_whole { 0 } else { exit::CHECK_FAILED })
 }
 
 /// Rows that a plan does not have are a usage error.

@@ -15,12 +15,12 @@ Examples:
   nbuf size --server disc.sock --for 60s
 
 Exit status:
-  0    every prediction held, none was verified, or runs found the size; B needs no more than A
-  1    a prediction did not hold; B needs more than the budget allows; no size of --server meets the target;
+  0    all fills were in band, none were verified, or runs found the size; B needs no more than A
+  1    fills were out of band; B needs more than the budget allows; no size of --server meets the target;
        a --probe ended before its last limit
   2    usage error
   3    the command is not repeatable: without a limit it did something else than when recorded
-  4    undecided: of the runs under one limit, some did as predicted and some did not
+  4    undecided: of the runs under one limit, some were in band and some were not
   125  nbuf failed; standard error says why
   126  the command cannot be executed
   127  the command was not found

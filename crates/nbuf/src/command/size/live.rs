@@ -80,7 +80,7 @@ fn one(args: &Args, spec: &Spec) -> Result<u8> {
         note(format!("the page is in {}", path.display()));
     }
     let is_whole = document.probe.as_ref().is_none_or(is_whole);
-    Ok(if is_whole { status(document.lost) } else { exit::NOT_HELD })
+    Ok(if is_whole { status(document.lost) } else { exit::CHECK_FAILED })
 }
 
 fn several(args: &Args, targets: Vec<Program>, each: Spec) -> Result<u8> {
@@ -98,7 +98,7 @@ fn several(args: &Args, targets: Vec<Program>, each: Spec) -> Result<u8> {
 }
 
 fn status(lost: u64) -> u8 {
-    if lost > 0 { exit::NOT_HELD } else { 0 }
+    if lost > 0 { exit::CHECK_FAILED } else { 0 }
 }
 
 pub(super) fn explain(error: live::Error) -> Error {

@@ -97,7 +97,7 @@ fn status(report: &SizeReport) -> u8 {
         _ if report.is_reliable() => 0,
         Some(false) => exit::NOT_REPEATABLE,
         _ if report.is_undecided() => exit::UNDECIDED,
-        _ => exit::NOT_HELD,
+        _ => exit::CHECK_FAILED,
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, server: PathBuf) -> Result<u8> {
     });
     Ok(match session.cancellation.signal() {
         Some(signal) => exit::command(128 + signal),
-        None if is_beyond => exit::NOT_HELD,
+        None if is_beyond => exit::CHECK_FAILED,
         None => 0,
     })
 }

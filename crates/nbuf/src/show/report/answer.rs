@@ -58,7 +58,7 @@ fn proof(report: &SizeReport, recommend: &Recommend) -> String {
             format!("Proved with {} in {}, and raised", recommend.tried_bytes(), runs(verified))
         }
         Verdict::Proved => format!("Proved in {}", runs(verified)),
-        Verdict::LowerBound => format!("A lower bound, which held in {}", runs(verified)),
+        Verdict::LowerBound => format!("A lower bound, proved in {}", runs(verified)),
         Verdict::Measured => {
             let search = report.search.as_ref().map_or(0, |search| search.runs.len());
             format!("Measured in {}", runs(search))
@@ -66,15 +66,15 @@ fn proof(report: &SizeReport, recommend: &Recommend) -> String {
         Verdict::Unproved if report.verify.is_empty() => "Modelled, not verified".into(),
         Verdict::Unproved => "Modelled, and not proved by its runs".into(),
         Verdict::Undecided => {
-            format!("Undecided: {} disagree whether the predictions hold", runs(verified))
+            format!("Undecided: {} disagree whether the fills are in band", runs(verified))
         }
         Verdict::Unreliable | Verdict::NoRecommendation => {
-            let missed = report.verify.iter().filter(|run| run.held == Some(false)).count();
+            let missed = report.verify.iter().filter(|run| run.within_band == Some(false)).count();
             let of = count(report.verify.len() as u64, "size", "sizes");
             if missed == 0 {
                 "Not to be relied on: the command was OOM-killed with it".into()
             } else {
-                format!("Not to be relied on: the prediction missed at {missed} of {of}")
+                format!("Not to be relied on: the fills were out of band at {missed} of {of}")
             }
         }
     }
@@ -171,7 +171,7 @@ pub(super) fn reasons(report: &SizeReport, width: usize) -> String {
 /// What to set, where. The last lines are YAML.
 pub(super) fn paste(recommend: &Recommend, is_reliable: bool, width: usize) -> String {
     let limit = recommend.limit_bytes.0.div_ceil(1 << 20);
-    let title = if is_reliable { "To paste" } else { "To paste (a prediction did not hold)" };
+    let title = if is_reliable { "To paste" } else { "To paste (fills were out of band)" };
     let swap = format!("--memory-swap={limit}m ...");
     let docker = format!("docker run --memory={limit}m");
     let docker = if docker.len() + swap.len() + 3 > width {

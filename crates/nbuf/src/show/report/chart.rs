@@ -58,7 +58,7 @@ fn modelled(report: &SizeReport, width: usize, colour: bool) -> String {
         return marks(false).iter().map(|mark| line(&mark.label)).collect();
     }
     let mut chart = fills(curve, recommend, dots::fills(report));
-    let name = if is_band_visible(curve, &chart.y) { "LRU to two lists" } else { "" };
+    let name = if is_band_visible(curve, &chart.y) { "LRU to active/inactive" } else { "" };
     name.clone_into(&mut chart.bands[0].name);
     let joined = plot::draw(&chart, width, plot::height(width), colour);
     if plot::has_room(&chart, width) {
@@ -89,7 +89,7 @@ pub(super) fn fills(curve: &Curve, recommend: Option<&Recommend>, dots: Vec<Dot>
         Axis::counts("page fills", most.chain(dots.iter().map(|dot| nbuf::units::whole(dot.y))));
     let (first, band) = band_between(curve, &x);
     let name = if is_band_visible(curve, &y) {
-        "predicted, from LRU to the kernel's two lists"
+        "predicted, from LRU to the kernel's active and inactive lists"
     } else {
         "predicted"
     };
@@ -123,7 +123,7 @@ fn table<'a>(points: impl Iterator<Item = &'a Point>) -> Table {
     }))
 }
 
-/// Triangles on the ground, each at the foot of a step.
+/// Triangles on the ground, each at the foot of a cliff.
 pub(super) fn cliff(cliff: &Cliff) -> Dot {
     let (below, above) = (grouped(cliff.fills_below), grouped(cliff.fills_above));
     Dot {

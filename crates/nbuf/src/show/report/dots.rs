@@ -1,4 +1,4 @@
-//! The runs as dots of a chart: a disc where a run did as predicted, a cross elsewhere.
+//! The runs as dots of a chart: a disc where a run was in band, a cross elsewhere.
 
 use nbuf::experiment::result::{SizeReport, Verified};
 
@@ -12,18 +12,18 @@ pub(super) fn fills(report: &SizeReport) -> Vec<Dot> {
 
 /// Runs that verified a prediction and came to their end.
 pub(super) fn finished(report: &SizeReport) -> impl Iterator<Item = &Verified> {
-    report.verify.iter().filter(|run| run.held.is_some())
+    report.verify.iter().filter(|run| run.within_band.is_some())
 }
 
-/// A run that was made: a disc where the prediction held, a cross where it did not.
+/// A run that was made: a disc where the fills were in band, a cross where they were not.
 pub(super) fn dot(run: &Verified, y: f64) -> Dot {
     let limit = run.limit_bytes.map_or("no limit".into(), |limit| format!("limit {limit}"));
     let (fills, seconds) = (grouped(run.measured_fills), run.measured_seconds);
-    let (kind, name, held) = if run.held == Some(true) {
-        (Kind::Measured, "measured, held", "")
+    let (kind, name, verdict) = if run.within_band == Some(true) {
+        (Kind::Measured, "measured, in band", "")
     } else {
-        (Kind::Missed, "measured, did not hold", ", NOT HELD")
+        (Kind::Missed, "measured, out of band", ", OUT OF BAND")
     };
-    let title = format!("{limit}: {fills} fills measured, {seconds:.2} s{held}");
+    let title = format!("{limit}: {fills} fills measured, {seconds:.2} s{verdict}");
     Dot { kind, x: run.cache_bytes.0 as f64, y, name, label: String::new(), title }
 }

@@ -35,7 +35,7 @@ use samples::{medians, spread_of_fills, spread_of_seconds};
 use search::search;
 pub(crate) use sections::{Section, sections, whole};
 use target::target_line;
-use traffic::asked;
+use traffic::summary;
 
 /// What was seen: events, pages, memory, and the files that matter most.
 fn workload(report: &SizeReport, width: usize) -> String {
@@ -62,7 +62,7 @@ fn workload(report: &SizeReport, width: usize) -> String {
         ),
     ];
     if report.traffic.written_pages > 0 {
-        lines.insert(2, asked(&report.traffic));
+        lines.insert(2, summary(&report.traffic));
     }
     lines.extend(shared_text(report));
     for line in lines {
@@ -111,16 +111,16 @@ fn band(run: &Verified) -> String {
 }
 
 fn verdict(run: &Verified) -> String {
-    match run.held {
+    match run.within_band {
         _ if run.killed => "killed".into(),
         None if run.timed_out => "ended early".into(),
         None => "too few".into(),
-        Some(true) if run.step_bytes.is_some() => "held, cliff".into(),
-        Some(true) => "held".into(),
+        Some(true) if run.cliff_bytes.is_some() => "in band, cliff".into(),
+        Some(true) => "in band".into(),
         Some(false) if run.is_undecided() => "undecided".into(),
-        // What was counted is in the band, and the band says too little to hold.
+        // What was counted is in the band, and the band is too wide to say anything.
         Some(false) if in_band(run) => "TOO WIDE".into(),
-        Some(false) => "NOT HELD".into(),
+        Some(false) => "OUT OF BAND".into(),
     }
 }
 

@@ -22,27 +22,29 @@ pub(super) fn notes(report: &SizeReport) -> Vec<String> {
         notes.extend(cut_off(run));
         if run.killed {
             notes.push(format!("killed at {limit}: below the floor"));
-        } else if run.held.is_none() && !run.timed_out {
+        } else if run.within_band.is_none() && !run.timed_out {
             notes.push(format!(
                 "{limit}: too few pages to judge by; other processes bring and drop as many of the \
                  libraries they share"
             ));
-        } else if run.held.is_some() && report.exit_status.is_some_and(|s| s != run.exit_status) {
+        } else if run.within_band.is_some()
+            && report.exit_status.is_some_and(|s| s != run.exit_status)
+        {
             notes.push(format!(
                 "{limit}: the command ended with status {}, and with {} when recorded",
                 run.exit_status,
                 report.exit_status.unwrap_or_default()
             ));
         }
-        if let Some(step) = run.step_bytes {
+        if let Some(cliff) = run.cliff_bytes {
             notes.push(format!(
-                "{limit} is on a cliff of the curve, at {step} of cache: slightly less memory \
+                "{limit} is on a cliff of the curve, at {cliff} of cache: slightly less memory \
                  gives the fills below the cliff"
             ));
         }
         let window = report.capture.readahead_bytes;
         let is_small = run.limit_bytes.is_some() && run.cache_bytes < window + window + window;
-        if is_small && run.held == Some(false) {
+        if is_small && run.within_band == Some(false) {
             notes.push(format!(
                 "{limit}: a cache of less than three readahead windows of {window} evicts pages before \
                  they are read; how many is predicted poorly"

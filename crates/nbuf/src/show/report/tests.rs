@@ -27,9 +27,9 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         predicted_seconds_high: None,
         measured_fills: measured,
         measured_seconds: 12.345,
-        held: Some(true),
+        within_band: Some(true),
         near_band: true,
-        step_bytes: None,
+        cliff_bytes: None,
         meter: Meter::Tracepoint,
         timed_out: false,
         allowed_seconds: Some(60.0),
@@ -45,21 +45,21 @@ fn run(limit: Option<u64>, band: (u64, u64), measured: u64) -> Verified {
         lost_events: 0,
         other_bytes: Bytes(0),
         stayed_bytes: Bytes(0),
-        samples_held: 0,
+        samples_within_band: 0,
         samples: Vec::new(),
     }
 }
 
 /// A database: everything there is to say.
 fn full() -> SizeReport {
-    let step_bytes = Some(Bytes(388 * MIB));
+    let cliff_bytes = Some(Bytes(388 * MIB));
     let runs = [
         run(None, (99_328, 99_328), 99_331),
-        Verified { step_bytes, ..run(Some(412), (99_328, 101_000), 100_112) },
-        Verified { held: Some(false), ..run(Some(371), (1_120_345, 1_201_777), 2_345_678) },
+        Verified { cliff_bytes, ..run(Some(412), (99_328, 101_000), 100_112) },
+        Verified { within_band: Some(false), ..run(Some(371), (1_120_345, 1_201_777), 2_345_678) },
         Verified { exit_status: 2, lost_events: 1, ..run(Some(309), (3_120_345, 3_120_345), 9) },
-        Verified { held: None, timed_out: true, ..run(Some(64), (9, 9), 5) },
-        Verified { held: None, killed: true, exit_status: 137, ..run(Some(32), (9, 9), 5) },
+        Verified { within_band: None, timed_out: true, ..run(Some(64), (9, 9), 5) },
+        Verified { within_band: None, killed: true, exit_status: 137, ..run(Some(32), (9, 9), 5) },
     ];
     SizeReport {
         schema: SizeReport::SCHEMA.into(),
@@ -166,7 +166,7 @@ fn fits(text: &str, width: usize) {
 
 #[test]
 fn a_run_that_is_off_by_a_few_pages_is_not_judged() {
-    let few = Verified { held: None, ..run(Some(48), (9, 9), 50) };
+    let few = Verified { within_band: None, ..run(Some(48), (9, 9), 50) };
     let text = verification(&SizeReport { verify: vec![few], ..full() }, 80);
     assert!(text.contains("  too few  ") || text.contains("  too few\n"), "{text}");
     assert!(text.contains("48.0 MiB: too few pages to judge by; other processes"), "{text}");
@@ -209,13 +209,13 @@ fn narrow(from: &str, to: &str) -> String {
 #[test]
 fn the_answer_on_40_columns() {
     expect![[r#"
-        412 MiB. Not to be relied on: the
-          prediction missed at 1 of 6 sizes.
+        412 MiB. Not to be relied on: the fills
+          were out of band at 1 of 6 sizes.
           = 392 MiB cache + 9.00 MiB anonymous +
             1.00 MiB kernel + 2.00 MiB shared
             text + 10.0 MiB slack
 
-        To paste (a prediction did not hold)
+        To paste (fills were out of band)
           docker run --memory=412m \
             --memory-swap=412m ...
           systemd-run -p MemoryMax=412M ...
@@ -238,15 +238,15 @@ fn the_answer_on_40_columns() {
 fn the_runs_on_40_columns() {
     expect![[r#"
         Verified: pages filled
-          none: held
+          none: in band
             99,331 fills, predicted 99,328
-          412 MiB: held, cliff
+          412 MiB: in band, cliff
             100,112 fills, predicted
             99,328..101,000
-          371 MiB: NOT HELD
+          371 MiB: OUT OF BAND
             2,345,678 fills, predicted
             1,120,345..1,201,777
-          309 MiB: held
+          309 MiB: in band
             9 fills, predicted 3,120,345
           64.0 MiB: ended early
             5 fills, predicted 9
@@ -306,11 +306,11 @@ fn on_80_columns() {
         &full(),
         80,
         &expect![[r#"
-            412 MiB. Not to be relied on: the prediction missed at 1 of 6 sizes.
+            412 MiB. Not to be relied on: the fills were out of band at 1 of 6 sizes.
               = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 2.00 MiB shared text
                 + 10.0 MiB slack
 
-            To paste (a prediction did not hold)
+            To paste (fills were out of band)
               docker run --memory=412m --memory-swap=412m ...
               systemd-run -p MemoryMax=412M ...
 
@@ -324,13 +324,13 @@ fn on_80_columns() {
                 is too low.
 
             Verified: pages filled
-                 limit            predicted  measured                 read seconds waited
-                  none               99,328    99,331 held        1.21 GiB   12.35   1.50
-               412 MiB      99,328..101,000   100,112 held, cliff 1.21 GiB   12.35   1.50
-               371 MiB 1,120,345..1,201,777 2,345,678 NOT HELD    1.21 GiB   12.35   1.50
-               309 MiB            3,120,345         9 held        1.21 GiB   12.35   1.50
-              64.0 MiB                    9         5 ended early 1.21 GiB   12.35   1.50
-              32.0 MiB                    9         5 killed      1.21 GiB   12.35   1.50
+                 limit            predicted  measured                    read seconds waited
+                  none               99,328    99,331 in band        1.21 GiB   12.35   1.50
+               412 MiB      99,328..101,000   100,112 in band, cliff 1.21 GiB   12.35   1.50
+               371 MiB 1,120,345..1,201,777 2,345,678 OUT OF BAND    1.21 GiB   12.35   1.50
+               309 MiB            3,120,345         9 in band        1.21 GiB   12.35   1.50
+              64.0 MiB                    9         5 ended early    1.21 GiB   12.35   1.50
+              32.0 MiB                    9         5 killed         1.21 GiB   12.35   1.50
               412 MiB is on a cliff of the curve, at 388 MiB of cache: slightly less memory
                 gives the fills below the cliff
               309 MiB: the command ended with status 2, and with 0 when recorded
@@ -365,10 +365,10 @@ fn on_120_columns() {
         &full(),
         120,
         &expect![[r#"
-            412 MiB. Not to be relied on: the prediction missed at 1 of 6 sizes.
+            412 MiB. Not to be relied on: the fills were out of band at 1 of 6 sizes.
               = 392 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 2.00 MiB shared text + 10.0 MiB slack
 
-            To paste (a prediction did not hold)
+            To paste (fills were out of band)
               docker run --memory=412m --memory-swap=412m ...
               systemd-run -p MemoryMax=412M ...
 
@@ -381,13 +381,13 @@ fn on_120_columns() {
               Warning: 7 of 12,345,678 events were lost: whatever is derived from this trace is too low.
 
             Verified: pages filled
-                 limit             predicted   measured                major      read  seconds  waited
-                  none                99,328     99,331  held         12,345  1.21 GiB    12.35    1.50
-               412 MiB       99,328..101,000    100,112  held, cliff  12,345  1.21 GiB    12.35    1.50
-               371 MiB  1,120,345..1,201,777  2,345,678  NOT HELD     12,345  1.21 GiB    12.35    1.50
-               309 MiB             3,120,345          9  held         12,345  1.21 GiB    12.35    1.50
-              64.0 MiB                     9          5  ended early  12,345  1.21 GiB    12.35    1.50
-              32.0 MiB                     9          5  killed       12,345  1.21 GiB    12.35    1.50
+                 limit             predicted   measured                   major      read  seconds  waited
+                  none                99,328     99,331  in band         12,345  1.21 GiB    12.35    1.50
+               412 MiB       99,328..101,000    100,112  in band, cliff  12,345  1.21 GiB    12.35    1.50
+               371 MiB  1,120,345..1,201,777  2,345,678  OUT OF BAND     12,345  1.21 GiB    12.35    1.50
+               309 MiB             3,120,345          9  in band         12,345  1.21 GiB    12.35    1.50
+              64.0 MiB                     9          5  ended early     12,345  1.21 GiB    12.35    1.50
+              32.0 MiB                     9          5  killed          12,345  1.21 GiB    12.35    1.50
               412 MiB is on a cliff of the curve, at 388 MiB of cache: slightly less memory gives the fills below the cliff
               309 MiB: the command ended with status 2, and with 0 when recorded
               309 MiB: 1 fill event was lost

@@ -7,8 +7,8 @@ use nbuf::units::Bytes;
 
 use super::super::text::{count, grouped};
 
-/// What was asked for and what was done for it, in a line.
-pub(super) fn asked(traffic: &Traffic) -> String {
+/// The requests, and what was done for them, in a line.
+pub(super) fn summary(traffic: &Traffic) -> String {
     let Traffic { read_pages, written_pages, .. } = *traffic;
     let mut text = format!("{} read", count(read_pages, "page", "pages"));
     if traffic.read_bytes > Bytes(0) {

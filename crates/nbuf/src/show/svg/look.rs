@@ -70,7 +70,7 @@ impl Kind {
         match self {
             Self::Measured => circle("measured", 5.5),
             Self::Missed => path("missed", "m-5-5l10 10m0-10l-10 10"),
-            Self::Cliff => path("step", "m0-10l5 9h-10z"),
+            Self::Cliff => path("cliff", "m0-10l5 9h-10z"),
             Self::Odd => circle("odd", 8.0),
         }
     }

@@ -1,4 +1,4 @@
-//! The third part of `size`: where no model gives a size, or its predictions did not hold, runs find one.
+//! The third part of `size`: where no model gives a size, or the fills were out of band, runs find one.
 
 mod enough;
 mod single;
@@ -27,7 +27,7 @@ impl Subject<'_> {
         analysis: &Analysis,
         report: &SizeReport,
     ) -> Result<Option<SearchReport>, Error> {
-        let is_needed = report.recommend.is_none() || !report.held() || self.spec.is_timed();
+        let is_needed = report.recommend.is_none() || !report.within_band() || self.spec.is_timed();
         let is_wanted = self.verifies() && self.spec.may_search();
         // What it does the next time says nothing of what was recorded.
         let is_other = report.repeatable == Some(false);

@@ -15,7 +15,7 @@ fn check(curve: &Curve, verified: &[(Bytes, u64)], narrow: &Expect, wide: &Expec
     let run = |&(cache_bytes, measured_fills): &(Bytes, u64)| Verified {
         cache_bytes,
         measured_fills,
-        held: Some(true),
+        within_band: Some(true),
         ..Verified::default()
     };
     let verify = verified.iter().map(run).collect();
@@ -62,8 +62,8 @@ fn a_loop_is_a_cliff() {
                   │               │
                 0 └┬─────────────┬┴────────────┬────
                    0          64 MiB        128 MiB
-                   ⢕⢕ LRU to two lists
-                   ● measured, held
+                   ⢕⢕ LRU to active/inactive
+                   ● measured, in band
         "#]],
         &expect![[r#"
             page fills by cache size
@@ -86,7 +86,7 @@ fn a_loop_is_a_cliff() {
                   │                                 │
                 0 └┬───────────────┬───────────────┬┴──────────────┬──────────────┬─────────
                    0            32 MiB          64 MiB          96 MiB         128 MiB
-                   ⢕⢕ LRU to two lists   ● measured, held
+                   ⢕⢕ LRU to active/inactive   ● measured, in band
         "#]],
     );
 }
@@ -159,7 +159,7 @@ fn many_files_are_a_smooth_curve() {
                 │     ┊                          ⠈⠑⠒
               0 └─────┴┬─────────┬─────────┬─────┴─┴
                     32 KiB     1 MiB    32 MiB
-                 ⢕⢕ LRU to two lists
+                 ⢕⢕ LRU to active/inactive
         "#]],
         &expect![[r#"
             page fills by cache size
@@ -182,7 +182,7 @@ fn many_files_are_a_smooth_curve() {
                   │           ┊                                                       │   ⠉⠉
                 0 └┬──────────┴─────┬────────────────┬─────────────────┬──────────────┴─┬─┴─
                  4 KiB           64 KiB            1 MiB            16 MiB           256 MiB
-                   ⢕⢕ LRU to two lists
+                   ⢕⢕ LRU to active/inactive
         "#]],
     );
 }

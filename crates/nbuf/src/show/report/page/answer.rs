@@ -15,13 +15,13 @@ const COMMAND: usize = 60;
 /// What there is to say.
 pub(super) struct Answer<'a> {
     report: &'a SizeReport,
-    broken: usize,
+    out_of_band: usize,
 }
 
 impl<'a> Answer<'a> {
     pub(super) fn of(report: &'a SizeReport) -> Self {
-        let broken = report.verify.iter().filter(|run| run.held == Some(false)).count();
-        Self { report, broken }
+        let out_of_band = report.verify.iter().filter(|run| run.within_band == Some(false)).count();
+        Self { report, out_of_band }
     }
 
     /// A word ahead of the sentence.
@@ -85,9 +85,9 @@ impl<'a> Answer<'a> {
             Advice::Knee => format!("needs {least}{limit} of memory: {}", around(recommend)),
             Advice::Measured => format!("needs {limit} of memory: {}", recommend.reason),
             Advice::Target => {
-                let asked = report.target.as_ref().map_or("", |target| &target.asked);
+                let goal = report.target.as_ref().map_or("", |target| &target.goal);
                 let reason = &recommend.reason;
-                format!("needs {least}{limit} of memory for {asked}: {reason}")
+                format!("needs {least}{limit} of memory for {goal}: {reason}")
             }
             Advice::NothingToGain => format!(
                 "gains nothing from a larger cache: {limit} of memory is enough, and with more it \
@@ -98,7 +98,7 @@ impl<'a> Answer<'a> {
 
     /// Sizes at which the command reached its end and could be judged.
     fn finished(&self) -> impl Iterator<Item = &'a Verified> {
-        self.report.verify.iter().filter(|run| run.held.is_some())
+        self.report.verify.iter().filter(|run| run.within_band.is_some())
     }
 
     /// Why it is not proved: the size was not run, or the run says nothing.
@@ -122,13 +122,13 @@ impl<'a> Answer<'a> {
         let verify = &self.report.verify;
         let finished = self.finished().count();
         let mut parts = Vec::new();
-        if self.broken > 0 {
+        if self.out_of_band > 0 {
             let (at, of) = if self.finished().any(is_median) {
                 ("at", count(finished as u64, "size", "sizes"))
             } else {
                 ("in", runs(self.finished()))
             };
-            let mut part = format!("what was predicted did not hold {at} {} of {of}", self.broken);
+            let mut part = format!("the fills were out of band {at} {} of {of}", self.out_of_band);
             if self.report.repeatable == Some(false) {
                 part.push_str(", and without a limit it did not do the same again");
             }
@@ -139,14 +139,14 @@ impl<'a> Answer<'a> {
                 let _ = write!(all, " at {}", count(finished as u64, "size", "sizes"));
             }
             parts.push(match &self.report.recommend {
-                Some(_) if self.report.held() && self.report.held_at_limit() => {
+                Some(_) if self.report.within_band() && self.report.within_band_at_limit() => {
                     format!("proved by {all}, {within}")
                 }
-                Some(recommend) if self.report.held() => {
+                Some(recommend) if self.report.within_band() => {
                     format!("{}; {all}, {within}", self.unproved(recommend))
                 }
                 // One was killed that should not have been, or there is no need to prove.
-                _ => format!("what was predicted held in {all}"),
+                _ => format!("the fills were in band in {all}"),
             });
         } else if self.report.recommend.is_some() && verify.is_empty() {
             parts.push("not proved, because it was not run again under that limit".into());
@@ -155,7 +155,7 @@ impl<'a> Answer<'a> {
             let limit = run.limit_bytes.map_or("no limit".into(), |limit| limit.to_string());
             parts.push(format!("with {limit} it was OOM-killed"));
         }
-        let open = || verify.iter().filter(|run| run.held.is_none() && !run.killed);
+        let open = || verify.iter().filter(|run| run.within_band.is_none() && !run.killed);
         if open().any(|run| run.timed_out) {
             let cut = runs(open().filter(|run| run.timed_out));
             parts.push(format!("{cut} ended before the command was done"));
@@ -192,7 +192,7 @@ fn around(recommend: &Recommend) -> String {
 
 /// How near the counts came to what was predicted.
 fn within(verify: &[Verified]) -> String {
-    let finished = || verify.iter().filter(|run| run.held.is_some());
+    let finished = || verify.iter().filter(|run| run.within_band.is_some());
     if finished().all(|run| run.near_band) {
         let all = match (finished().count(), finished().any(is_median)) {
             (1, false) => "",
@@ -202,7 +202,7 @@ fn within(verify: &[Verified]) -> String {
         };
         return format!("{all}within 5 % of what was predicted");
     }
-    if finished().any(|run| !run.near_band && run.step_bytes.is_some()) {
+    if finished().any(|run| !run.near_band && run.cliff_bytes.is_some()) {
         return "some of them on a cliff of the curve, where both sides count as predicted".into();
     }
     "as the report says below".into()

@@ -11,7 +11,7 @@ use super::super::dots::{self, dot, finished};
 use super::super::measured;
 use super::super::medians;
 
-/// The band of predicted fills, the three sizes, the steps, and the runs as dots.
+/// The band of predicted fills, the three sizes, the cliffs, and the runs as dots.
 pub(super) fn fills(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     let curve = detail.curve;
     if curve.accesses == 0 || curve.points.is_empty() {

@@ -44,8 +44,8 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
     let note = report.recommend.as_ref().map(|recommend| {
         Part::Note(format!(
             "Fills are those predicted at the recommended {} of cache. Would gain: fills that \
-             unlimited memory would save. Would lose: fills more at the floor, {}. Both by the model \
-             of the kernel's two lists.",
+             unlimited memory would save. Would lose: fills more at the floor, {}. Both by the model of \
+             the kernel's active and inactive lists.",
             recommend.cache_bytes, recommend.floor_bytes
         ))
     });

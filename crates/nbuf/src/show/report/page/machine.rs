@@ -51,7 +51,11 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
             memory.shared_text_bytes
         ),
     ));
-    let eviction = if facts.multi_generational { "multi-generational LRU" } else { "two lists" };
+    let eviction = if facts.multi_generational {
+        "multi-generational LRU"
+    } else {
+        "active and inactive lists"
+    };
     rows.push(("kernel", format!("{}, eviction by {eviction}", known(&facts.kernel))));
     rows.push(("cgroup", known(&facts.cgroup)));
     if facts.processors > 0 {
@@ -70,7 +74,7 @@ pub(super) fn section(report: &SizeReport, detail: &Detail<'_>) -> Vec<Part> {
 
 /// Reads and writes, apart.
 fn traffic(of: &Traffic) -> [(&'static str, String); 2] {
-    let asked = format!(
+    let requested = format!(
         "{} pages read, {} written, {} touched through mappings",
         grouped(of.read_pages),
         grouped(of.written_pages),
@@ -83,7 +87,7 @@ fn traffic(of: &Traffic) -> [(&'static str, String); 2] {
         of.read_bytes,
         of.written_bytes
     );
-    [("asked for", asked), ("done for it", done)]
+    [("asked for", requested), ("done for it", done)]
 }
 
 /// `2026-11-21 05:49:53 UTC`, of a date as names of files have it.

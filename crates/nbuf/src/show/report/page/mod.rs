@@ -20,14 +20,17 @@ use answer::Answer;
 const WORDS: [(&str, &str); 8] = [
     ("page", "the unit of the page cache, 4 KiB"),
     ("fill", "a page put into the cache, for demand or ahead of it"),
-    ("band", "the range between the fills predicted under LRU and under the kernel's two lists"),
+    (
+        "band",
+        "the range between the fills predicted under LRU and under the kernel's active and inactive lists",
+    ),
     (
         "floor, knee, ceiling",
         "the size below which a cache saves almost nothing, the one that saves most of what a cache can save, \
          and the one above which more saves nothing",
     ),
     ("cliff", "a size at which the curve falls steeply; close to it a prediction is uncertain"),
-    ("held", "the measured fills were in the band or within 5 % of its edges"),
+    ("in band", "the measured fills were in the band or within 5 % of its edges"),
     ("waited", "the time in which tasks waited for memory or for the disc"),
     ("major faults", "page faults that waited for the disc"),
 ];

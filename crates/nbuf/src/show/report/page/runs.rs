@@ -60,7 +60,7 @@ fn searched(search: &SearchReport) -> Vec<Part> {
 }
 
 fn row(run: &Verified) -> [Cell; 11] {
-    let mood = match run.held {
+    let mood = match run.within_band {
         Some(true) => "good",
         Some(false) => "bad",
         None => "open",

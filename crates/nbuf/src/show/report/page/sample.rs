@@ -106,9 +106,9 @@ fn runs(limit: Bytes) -> Vec<Verified> {
         predicted_seconds_high: None,
         measured_fills: fills + fills / 50,
         measured_seconds: 0.5 + fills as f64 / 1e5,
-        held: Some(true),
+        within_band: Some(true),
         near_band: true,
-        step_bytes: None,
+        cliff_bytes: None,
         meter: Meter::Tracepoint,
         timed_out: false,
         allowed_seconds: None,
@@ -124,7 +124,7 @@ fn runs(limit: Bytes) -> Vec<Verified> {
         lost_events: 0,
         other_bytes: Bytes(0),
         stayed_bytes: Bytes(0),
-        samples_held: 0,
+        samples_within_band: 0,
         samples: Vec::new(),
     };
     limits.into_iter().zip(cliff_verified()).map(run).collect()

@@ -85,7 +85,7 @@ fn the_page_says_who_would_gain_and_what_was_measured() {
     assert_eq!(page.matches("class=\"measured\"").count(), 4 * 4 + 2);
     assert_eq!(page.matches("class=\"missed\"").count(), 0);
     let mut missed = full();
-    missed.report.verify[3].held = Some(false);
+    missed.report.verify[3].within_band = Some(false);
     assert_eq!(missed.page().matches("class=\"missed\"").count(), 4 + 2);
     // Nothing is drawn of what is not there.
     let [unverified, _, empty] = lacking();
@@ -148,14 +148,14 @@ fn the_sentence_says_what_is_needed() {
 #[test]
 fn the_sentence_says_how_well_that_is_proved() {
     fn kill(run: &mut Verified) {
-        (run.held, run.killed) = (None, true);
+        (run.within_band, run.killed) = (None, true);
     }
     let cases: [(&str, Change); 12] = [
         ("not verified", |r| r.verify.clear()),
-        ("not held", |r| r.verify[2].held = Some(false)),
+        ("out of band", |r| r.verify[2].within_band = Some(false)),
         ("not repeatable", |r| {
             r.repeatable = Some(false);
-            r.verify[0].held = Some(false);
+            r.verify[0].within_band = Some(false);
             // It takes three runs to know.
             let run = RunSample {
                 measured_fills: r.verify[0].measured_fills,
@@ -170,16 +170,16 @@ fn the_sentence_says_how_well_that_is_proved() {
             kill(&mut r.verify[2]);
             r.verify[2].limit_bytes = Some(Bytes(81 << 20));
         }),
-        ("cut off", |r| (r.verify[2].held, r.verify[2].timed_out) = (None, true)),
+        ("cut off", |r| (r.verify[2].within_band, r.verify[2].timed_out) = (None, true)),
         ("a cliff", |r| {
             let run = &mut r.verify[2];
-            (run.measured_fills, run.step_bytes) = (2 * run.measured_fills, Some(Bytes(1)));
+            (run.measured_fills, run.cliff_bytes) = (2 * run.measured_fills, Some(Bytes(1)));
         }),
         ("few pages", |r| {
             r.verify.drain(..3);
             let run = &mut r.verify[0];
             (run.predicted_fills_low, run.predicted_fills_high, run.measured_fills) = (66, 66, 99);
-            run.held = None;
+            run.within_band = None;
         }),
         ("no limit alone", |r| r.verify.truncate(1)),
         ("elsewhere alone", |r| drop(r.verify.remove(1))),
@@ -190,17 +190,17 @@ fn the_sentence_says_how_well_that_is_proved() {
             advice.reason = "at 67.3 MiB 95 % of the page accesses hit".into();
             let reason = advice.reason.clone();
             let knee = Some(advice.clone());
-            r.target = Some(TargetReport { asked: "hit=0.95".into(), met: true, reason, knee });
+            r.target = Some(TargetReport { goal: "hit=0.95".into(), met: true, reason, knee });
         }),
     ];
     check(
         &cases,
         &expect![[r#"
             not verified: Not proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; not proved, because it was not run again under that limit.
-            not held: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold in 1 of 4 runs.
-            not repeatable: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted did not hold at 1 of 4 sizes, and without a limit it did not do the same again.
+            out of band: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; the fills were out of band in 1 of 4 runs.
+            not repeatable: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; the fills were out of band at 1 of 4 sizes, and without a limit it did not do the same again.
             killed below: Proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; with 72.0 MiB it was OOM-killed.
-            killed at it: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; what was predicted held in 3 runs; with 81.0 MiB it was OOM-killed.
+            killed at it: Not to be relied on. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; the fills were in band in 3 runs; with 81.0 MiB it was OOM-killed.
             cut off: Proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 3 runs, all within 5 % of what was predicted; 1 run ended before the command was done.
             a cliff: Proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; proved by 4 runs, some of them on a cliff of the curve, where both sides count as predicted.
             few pages: Not proved. needs 81.0 MiB of memory: below about 79.7 MiB it reads the same pages again and again, with more nothing is gained; 1 run filled too few pages to judge by.
@@ -238,7 +238,7 @@ fn choices_and_samples_have_their_places() {
     }
     let reason = "9 % < 95 % & less".to_owned();
     sample.report.target =
-        Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
+        Some(TargetReport { goal: "hit=0.95".into(), met: false, reason, knee: None });
     let page = sample.page();
     well_formed(&page);
     for part in [

@@ -29,12 +29,8 @@ fn chosen() -> SizeReport {
         reason: reason.clone(),
         ..knee.clone()
     });
-    report.target = Some(TargetReport {
-        asked: "hit=0.95".into(),
-        met: true,
-        reason,
-        knee: Some(knee.clone()),
-    });
+    report.target =
+        Some(TargetReport { goal: "hit=0.95".into(), met: true, reason, knee: Some(knee.clone()) });
     let window = |kib: u64, fills, limit: Option<u64>| ReadaheadPoint {
         readahead_bytes: Bytes(kib << 10),
         fills,
@@ -54,7 +50,8 @@ fn a_target_several_samples_and_other_windows() {
     let report = chosen();
     let text = [answer(&report, 72), readahead(&report, 72), verification(&report, 72)];
     expect![[r#"
-        320 MiB. Not to be relied on: the prediction missed at 1 of 3 sizes.
+        320 MiB. Not to be relied on: the fills were out of band at 1 of 3
+          sizes.
           = 300 MiB cache + 9.00 MiB anonymous + 1.00 MiB kernel + 2.00 MiB
             shared text + 10.0 MiB slack
           --target hit=0.95: at 300 MiB 95.2 % of the page accesses hit; the
@@ -68,11 +65,11 @@ fn a_target_several_samples_and_other_windows() {
             than the current window. Predicted, not verified; nbuf does not
             change the setting
         Verified: pages filled, medians of 2 to 3 runs
-          none: held
+          none: in band
             99,331 fills (99,324..99,340), predicted 99,328
-          412 MiB: held, cliff
+          412 MiB: in band, cliff
             100,112 fills (100,105..100,121), predicted 99,328..101,000
-          371 MiB: NOT HELD
+          371 MiB: OUT OF BAND
             2,345,678 fills (2,345,671..2,345,678), predicted
             1,120,345..1,201,777
 
@@ -104,7 +101,7 @@ fn a_target_several_samples_and_other_windows() {
 fn a_target_that_cannot_be_met_leaves_the_knee_where_it_is() {
     let mut report = full();
     let reason = "90 % of the page accesses hit at best".to_owned();
-    report.target = Some(TargetReport { asked: "hit=0.95".into(), met: false, reason, knee: None });
+    report.target = Some(TargetReport { goal: "hit=0.95".into(), met: false, reason, knee: None });
     let told = answer(&report, 100);
     assert!(told.starts_with("412 MiB. "), "{told}");
     assert!(
@@ -135,10 +132,10 @@ fn a_count_within_a_band_that_says_nothing_is_too_wide() {
         predicted_fills_low: 100,
         predicted_fills_high: 200,
         measured_fills,
-        held: Some(false),
+        within_band: Some(false),
         ..full().verify[1].clone()
     };
     let words =
         [150, 200, 201].map(|fills| verdict(&Verified { samples: Vec::new(), ..run(fills) }));
-    assert_eq!(words, ["TOO WIDE", "TOO WIDE", "NOT HELD"]);
+    assert_eq!(words, ["TOO WIDE", "TOO WIDE", "OUT OF BAND"]);
 }

@@ -15,7 +15,7 @@ use super::statistics::{Figures, Statistics, Updates};
 const AGE_MASK: u32 = u32::MAX >> 2;
 
 #[derive(Debug)]
-pub(super) struct TwoLists {
+pub(super) struct ActiveInactive {
     active: List,
     inactive: List,
     /// Evictions and activations so far, in pages: the clock refaults are measured with.
@@ -53,7 +53,7 @@ struct Reclaim {
     done: bool,
 }
 
-impl TwoLists {
+impl ActiveInactive {
     /// Empty lists.
     pub(super) fn new(updates: Updates) -> Self {
         Self {
@@ -182,7 +182,7 @@ impl TwoLists {
     }
 }
 
-impl Order for TwoLists {
+impl Order for ActiveInactive {
     fn inserted(&mut self, arena: &mut Arena, slot: Slot, evicted_at: Option<u32>) {
         let pages = arena.pages(slot);
         // `workingset_refault`
@@ -273,7 +273,7 @@ impl Order for TwoLists {
 mod tests {
     use super::*;
 
-    fn reclaim(lists: &mut TwoLists, arena: &mut Arena, pages: u32) -> u32 {
+    fn reclaim(lists: &mut ActiveInactive, arena: &mut Arena, pages: u32) -> u32 {
         lists.reclaim_begins(pages);
         let mut found = 0;
         while let Some((slot, _)) = lists.victim(arena) {
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn reclaim_finds_more_than_asked_for_by_whole_steps() {
-        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+        let (mut lists, mut arena) = (ActiveInactive::new(Updates::ByReaders), Arena::default());
         for page in 0..4096 {
             let slot = arena.insert(page, 0);
             lists.inserted(&mut arena, slot, None);
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_large_folio_leaves_the_active_list_whole() {
-        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+        let (mut lists, mut arena) = (ActiveInactive::new(Updates::ByReaders), Arena::default());
         for at in 0..16 {
             let slot = arena.insert(at * 256, 8);
             lists.inserted(&mut arena, slot, None);
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_came_back_is_held_against_the_active_list_once_it_is_known() {
-        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+        let (mut lists, mut arena) = (ActiveInactive::new(Updates::ByReaders), Arena::default());
         for at in 0..4096 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);
@@ -339,7 +339,8 @@ mod tests {
     #[test]
     fn text_is_active_once_it_is_used_and_stays_so_while_it_is() {
         for (is_text, is_used) in [(true, true), (true, false), (false, true), (false, false)] {
-            let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+            let (mut lists, mut arena) =
+                (ActiveInactive::new(Updates::ByReaders), Arena::default());
             let slot = arena.insert(0, 0);
             lists.inserted(&mut arena, slot, None);
             if is_text {
@@ -367,7 +368,8 @@ mod tests {
     #[test]
     fn what_was_active_comes_back_as_part_of_the_working_set() {
         for was_active in [true, false] {
-            let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+            let (mut lists, mut arena) =
+                (ActiveInactive::new(Updates::ByReaders), Arena::default());
             let slot = arena.insert(0, 0);
             lists.inserted(&mut arena, slot, None);
             if was_active {
@@ -393,7 +395,7 @@ mod tests {
 
     #[test]
     fn an_active_list_that_is_all_there_is_gives_way() {
-        let (mut lists, mut arena) = (TwoLists::new(Updates::ByReaders), Arena::default());
+        let (mut lists, mut arena) = (ActiveInactive::new(Updates::ByReaders), Arena::default());
         for at in 0..40 {
             let slot = arena.insert(at, 0);
             lists.inserted(&mut arena, slot, None);

@@ -1,5 +1,5 @@
-//! The two lists of the Linux page cache, a page at a time: inactive for pages read once, active for
-//! pages read twice; a page that comes back soon enough after it left starts active.
+//! The active and inactive lists of the Linux page cache, a page at a time: inactive for pages read
+//! once, active for pages read twice; a page that comes back soon enough after it left starts active.
 //!
 //! The same rules as [`kernel`](crate::cache::kernel) has, without readahead, mappings and folios,
 //! and without reclaim in batches of 32 pages: each fill evicts one page. Invariant: only inactive
@@ -25,7 +25,7 @@ const GIBIBYTE_SHIFT: u32 = 18;
 
 /// The active and inactive lists of Linux, for pages without mappings or readahead.
 #[derive(Clone, Debug)]
-pub(crate) struct TwoLists {
+pub(crate) struct ActiveInactive {
     capacity: u32,
     queues: Queues<2>,
     states: Table<State>,
@@ -35,7 +35,7 @@ pub(crate) struct TwoLists {
     left_at: Table<u32>,
 }
 
-impl TwoLists {
+impl ActiveInactive {
     fn place(&self, page: u32) -> Option<Name> {
         u32::from(self.states.get(page) & PLACE_MASK).checked_sub(1)
     }
@@ -67,7 +67,7 @@ impl TwoLists {
     }
 }
 
-impl Simple for TwoLists {
+impl Simple for ActiveInactive {
     fn new(capacity: u32, _seed: u64) -> Self {
         Self {
             capacity: at_least_one(capacity),
