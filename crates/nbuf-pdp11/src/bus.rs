@@ -59,7 +59,7 @@ pub struct Bus {
     /// The value of the panel's switches.
     pub switches: u16,
     /// The number of register accesses by the processor, including absent registers.
-    pub asked: u64,
+    pub accesses: u64,
 }
 
 /// No device answers at the address.
@@ -79,7 +79,7 @@ impl Bus {
             lines: Dc11::new(timing.line),
             clock: Kw11::new(timing.clock_ticks, timing.clock_first_ticks),
             switches: 0,
-            asked: 0,
+            accesses: 0,
         }
     }
 
@@ -95,7 +95,7 @@ impl Bus {
 
     /// Reads the register at an even address.
     pub fn read(&mut self, now: u64, address: u16) -> Result<u16, Silence> {
-        self.asked += 1;
+        self.accesses += 1;
         Ok(match address {
             KE11..=0o177_316 => self.arithmetic.read(address - KE11),
             RK11..=0o177_416 => self.pack.read(now, address - RK11),
@@ -116,7 +116,7 @@ impl Bus {
         write: Write,
         memory: &Memory,
     ) -> Result<(), Silence> {
-        self.asked += 1;
+        self.accesses += 1;
         match address {
             KE11..=0o177_316 => self.arithmetic.write(address - KE11, write),
             RK11..=0o177_416 => self.pack.write(now, address - RK11, write, memory),

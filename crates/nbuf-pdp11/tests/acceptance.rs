@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use nbuf_pdp11::Stop;
 use nbuf_pdp11::timing::Timing;
 use nbuf_pdp11::unix::guest::Images;
+use nbuf_pdp11::unix::kernel::BufferRequest;
 use nbuf_pdp11::unix::stages::{self, Sample, StageError};
 use support::skip;
 
@@ -46,11 +47,11 @@ fn lost(images: u64, at: usize) -> (u64, u64) {
 }
 
 fn hits(sample: &Sample) -> usize {
-    sample.asked.iter().filter(|asked| asked.is_hit).count()
+    sample.requests.iter().filter(|request| request.is_hit).count()
 }
 
 fn stream(sample: &Sample) -> Vec<(u8, u16, stages::Caller)> {
-    sample.asked.iter().map(|asked| (asked.device, asked.block, asked.caller)).collect()
+    sample.requests.iter().map(|request| (request.device, request.block, request.caller)).collect()
 }
 
 fn near(got: usize, want: usize, percent: usize, what: &str) {
@@ -101,15 +102,16 @@ fn check(sample: &Sample, timing: &Timing, n: u16, (at, lost): (usize, (u64, u64
     // Every entry that is passed in a directory is one request more, and a hit but where a block
     // begins: with one buffer 1510 of 3913, 1486 of 3889.
     if n == 1 {
-        let misses = sample.asked.len() - hits(sample);
+        let misses = sample.requests.len() - hits(sample);
         assert!((2401..=2405).contains(&misses), "{misses} misses");
-        assert!(sample.asked.len() != 3913 || misses == 2403, "{misses} misses");
+        assert!(sample.requests.len() != 3913 || misses == 2403, "{misses} misses");
     }
     // SIMH had 8.48 million at least; other images, and discs that take no time, save some thousands.
     assert!((8_450_000..9_500_000).contains(&sample.instructions), "{}", sample.instructions);
     // Every read that no buffer had is a read of a disc; swapping and superblocks read little more.
-    let asked_reads = sample.asked.iter().filter(|asked| asked.caller != stages::Caller::Write);
-    let misses = asked_reads.filter(|asked| !asked.is_hit).count() as u64;
+    let is_read = |request: &&BufferRequest| request.caller != stages::Caller::Write;
+    let misses =
+        sample.requests.iter().filter(is_read).filter(|request| !request.is_hit).count() as u64;
     let reads = sample.drum.reads + sample.pack.reads;
     assert!((misses..misses + 8).contains(&reads), "{misses} misses, {reads} reads");
     match timing.name {

@@ -21,7 +21,7 @@ use std::time::Duration;
 use nbuf_pdp11::timing::Timing;
 use nbuf_pdp11::unix::files;
 use nbuf_pdp11::unix::guest::{Guest, Images, Slot};
-use nbuf_pdp11::unix::kernel::symbol;
+use nbuf_pdp11::unix::kernel::{BufferRequest, symbol};
 use nbuf_pdp11::unix::stages;
 use support::skip;
 
@@ -86,7 +86,7 @@ impl Places {
 
 /// What SIMH did.
 struct Theirs {
-    asked: Vec<(u8, u16)>,
+    requests: Vec<(u8, u16)>,
     hits: usize,
     late: u64,
     object: Vec<u8>,
@@ -111,7 +111,7 @@ fn read_events(output: &str, places: &Places, theirs: &mut Theirs) {
                 theirs.late += u64::from(places.is_late(&seen));
             } else if at == places.bufaloc && seen.len() == 2 {
                 let device = seen[&format!("{:o}", places.cdev)].to_le_bytes()[0];
-                theirs.asked.push((device, seen["R1"]));
+                theirs.requests.push((device, seen["R1"]));
             }
         }
     }
@@ -211,7 +211,7 @@ fn assemble_there(images: &Images, places: &Places) -> Theirs {
     let to = simh.idle();
     drop(simh);
     let output = fs::read(folder.path().join("output")).unwrap();
-    let mut theirs = Theirs { asked: Vec::new(), hits: 0, late: 0, object: Vec::new() };
+    let mut theirs = Theirs { requests: Vec::new(), hits: 0, late: 0, object: Vec::new() };
     read_events(&String::from_utf8_lossy(&output[from..to]), places, &mut theirs);
     let pack = fs::read(folder.path().join("rk0.dsk")).unwrap();
     theirs.object = files::read(&pack, "sys/a.out").unwrap();
@@ -233,11 +233,12 @@ fn an_assembly_does_what_it_does_in_simh() {
         let installed = stages::install(&built, n).unwrap();
         let ours = stages::assemble(&installed, n, &Timing::simh(250, 10)).unwrap();
         let theirs = assemble_there(&installed, &Places::new(&installed, n));
-        let asked: Vec<_> = ours.asked.iter().map(|asked| (asked.device, asked.block)).collect();
-        assert_eq!(asked.len(), theirs.asked.len(), "nbuf {n}: requests");
-        assert!(asked == theirs.asked, "nbuf {n}: other requests");
+        let block = |request: &BufferRequest| (request.device, request.block);
+        let requests: Vec<_> = ours.requests.iter().map(block).collect();
+        assert_eq!(requests.len(), theirs.requests.len(), "nbuf {n}: requests");
+        assert!(requests == theirs.requests, "nbuf {n}: other requests");
         assert!(ours.object == theirs.object, "nbuf {n}: another a.out");
-        let hits = ours.asked.iter().filter(|asked| asked.is_hit).count();
+        let hits = ours.requests.iter().filter(|request| request.is_hit).count();
         // Which buffer is busy when one is wanted depends a little on the phases; with one it cannot.
         let off = if n == 1 { 0 } else { 3 };
         assert!(hits.abs_diff(theirs.hits) <= off, "nbuf {n}: {hits} hits, SIMH {}", theirs.hits);

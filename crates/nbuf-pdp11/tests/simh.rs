@@ -113,7 +113,7 @@ impl Case {
     /// What ours makes of it: registers, status, core. Nothing where it met a device or stopped;
     /// then the machine is as it was.
     fn ours(&self, machine: &mut Pdp11) -> Option<Vec<u16>> {
-        let (memory, asked) = (machine.memory.clone(), machine.bus.asked);
+        let (memory, accesses) = (machine.memory.clone(), machine.bus.accesses);
         for (address, word) in self.words() {
             machine.memory.set_word(address, word);
         }
@@ -121,7 +121,7 @@ impl Case {
         machine.cpu.registers = self.registers;
         machine.cpu.set_status(self.status);
         let stop = machine.run(&mut (), machine.now() + 2);
-        if machine.bus.asked != asked || stop != Stop::Limit {
+        if machine.bus.accesses != accesses || stop != Stop::Limit {
             machine.memory = memory;
             return None;
         }

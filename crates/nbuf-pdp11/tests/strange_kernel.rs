@@ -61,7 +61,7 @@ fn discs_are_counted_in_any_kernel() {
     let stop = guest.machine.run(&mut guest.meters, u64::MAX);
     let tally = guest.machine.bus.drum.transfer.tally();
     assert_eq!((stop, tally.reads, tally.writes, tally.words), (Stop::Halt, 1, 0, 256));
-    assert!(guest.meters.asked.is_empty() && guest.meters.instructions > 8);
+    assert!(guest.meters.requests.is_empty() && guest.meters.instructions > 8);
 }
 
 #[test]

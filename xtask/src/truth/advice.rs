@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_is_held_against_the_job_and_against_the_best() {
+    fn advice_is_compared_with_the_job_and_with_the_best() {
         let check = |is_advised: bool, stated: f64, mmap: f64, pread: f64, want: &str| {
             let way = |path: &str, ratio: f64| serde_json::json!({"path": path, "block_bytes": 4096, "ratio": ratio, "low": ratio});
             let document = serde_json::json!({

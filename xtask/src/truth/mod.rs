@@ -45,9 +45,9 @@ pub fn table(nbuf: &Path, folder: Option<&Path>) -> Result<String> {
         "at most 1 of 100",
         format!("{firm} of {all}"),
     );
-    let in_range = |is_asked: fn(&Row, &Row) -> bool| {
-        let (held, asked) = covered(&same.runs, is_asked);
-        format!("{:.1} % of {asked}", held as f64 * 100.0 / asked.max(1) as f64)
+    let in_range = |is_wanted: fn(&Row, &Row) -> bool| {
+        let (covered, total) = covered(&same.runs, is_wanted);
+        format!("{:.1} % of {total}", covered as f64 * 100.0 / total.max(1) as f64)
     };
     line(
         "medians of the next run in the printed range, rows that neither run marks with `?` or `!`",
@@ -111,25 +111,25 @@ fn rows(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.rows.len()).sum()
 }
 
-/// Medians of neighbouring runs that the other's range holds, and all of them, of the rows that are asked; each pair
+/// Medians of neighbouring runs that the other's range holds, and all of them, of the wanted rows; each pair
 /// counts both ways.
-fn covered(runs: &[Run], is_asked: fn(&Row, &Row) -> bool) -> (usize, usize) {
-    let (mut held, mut asked) = (0, 0);
+fn covered(runs: &[Run], is_wanted: fn(&Row, &Row) -> bool) -> (usize, usize) {
+    let (mut covered, mut total) = (0, 0);
     for pair in runs.windows(2) {
         for row in &pair[0].rows {
             let Some(other) = pair[1].rows.iter().find(|other| other.test == row.test) else {
                 continue;
             };
-            if !is_asked(row, other) {
+            if !is_wanted(row, other) {
                 continue;
             }
             for (range, rate) in [(row, other.rate), (other, row.rate)] {
-                held += usize::from((range.low..=range.high).contains(&rate));
-                asked += 1;
+                covered += usize::from((range.low..=range.high).contains(&rate));
+                total += 1;
             }
         }
     }
-    (held, asked)
+    (covered, total)
 }
 
 /// How often each row was called slower.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_held_against_the_next_run_both_ways() {
+    fn ranges_are_compared_with_the_next_run_both_ways() {
         let runs = [run(100.0), run(105.0), run(200.0)];
         assert_eq!(covered(&runs, |_, _| true), (2, 4));
         assert_eq!(covered(&runs, |a, b| a.is_unmarked && b.is_unmarked), (2, 2));

@@ -16,7 +16,7 @@ use crate::timing::Timing;
 use super::files;
 use super::guest::{Guest, Images, Slot, Trouble};
 pub use super::kernel::Caller;
-use super::kernel::{Asked, Kernel, KernelError};
+use super::kernel::{BufferRequest, Kernel, KernelError};
 
 /// The reason why an experiment ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,7 +127,7 @@ pub struct Sample {
     /// The number of executed instructions.
     pub instructions: u64,
     /// The requests, for a known kernel.
-    pub asked: Vec<Asked>,
+    pub requests: Vec<BufferRequest>,
     /// The number of waits for a free buffer.
     pub buffer_waits: u64,
     /// The WAITs after their event, however they ended.
@@ -172,9 +172,9 @@ pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample
     let before = guest.clone();
     let end = guest.line("as u*.s");
     let end = end.map_err(during(format!("assembling with {buffers} buffers")))?;
-    let asked = guest.meters.asked.split_off(before.meters.asked.len());
-    let span =
-        asked.last().map_or(0, |last| last.ticks) - asked.first().map_or(0, |first| first.ticks);
+    let requests = guest.meters.requests.split_off(before.meters.requests.len());
+    let ticks_of = |request: Option<&BufferRequest>| request.map_or(0, |request| request.ticks);
+    let span = ticks_of(requests.last()) - ticks_of(requests.first());
     let (devices, earlier) = (&guest.machine.bus, &before.machine.bus);
     let drum = difference(devices.drum.transfer.tally(), earlier.drum.transfer.tally());
     let pack = difference(devices.pack.transfer.tally(), earlier.pack.transfer.tally());
@@ -192,7 +192,7 @@ pub fn assemble(images: &Images, buffers: u16, timing: &Timing) -> Result<Sample
         ticks,
         busy_ticks: span,
         instructions: instructions - before.meters.instructions,
-        asked,
+        requests,
         buffer_waits,
         late_sleeps,
         lost_wakeups,

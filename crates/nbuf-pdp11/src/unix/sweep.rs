@@ -15,7 +15,7 @@ use crate::timing::Timing;
 
 use super::guest::Images;
 use super::images;
-use super::kernel::{Asked, Caller};
+use super::kernel::{BufferRequest, Caller};
 use super::result::{DiscOperations, Refused, SweepDocument, SweepRow, TimeSplit};
 use super::stages::{self, Sample, StageError};
 use super::warning::Warning;
@@ -36,9 +36,9 @@ pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<SweepDocument, Erro
     let images = images::read(&spec.images)?;
     let samples = usize::try_from(spec.samples).unwrap_or(usize::MAX);
     let steps = spec.numbers.len().saturating_mul(samples).saturating_add(1);
-    let (document, asked) = with_steps(session, steps, |step| measure(spec, &images, step))?;
-    if !asked.is_empty() {
-        let trace = trace(&asked, &spec.model.timing());
+    let (document, requests) = with_steps(session, steps, |step| measure(spec, &images, step))?;
+    if !requests.is_empty() {
+        let trace = trace(&requests, &spec.model.timing());
         session.observer.interim(Interim::Trace(&trace)).map_err(Error::Observer)?;
     }
     Ok(document)
@@ -75,7 +75,7 @@ fn measure(
     plan: &Spec,
     images: &Images,
     step: Step<'_>,
-) -> Result<(SweepDocument, Vec<Asked>), StageError> {
+) -> Result<(SweepDocument, Vec<BufferRequest>), StageError> {
     let timing = &plan.model.timing();
     let mut document = SweepDocument {
         schema: SweepDocument::SCHEMA.to_owned(),
@@ -84,9 +84,9 @@ fn measure(
         samples: plan.samples.max(1),
         ..SweepDocument::default()
     };
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     if !step("the guest assembles its kernels") {
-        return Ok((document, asked));
+        return Ok((document, requests));
     }
     let built = stages::build(images, ALL, &mut |_| ())?;
     // Larger kernels go on a pack of their own, so that they do not change the requests of the
@@ -113,15 +113,15 @@ fn measure(
                 Err(other) => return Err(other),
             }
         }
-        if asked.is_empty() {
-            asked.clone_from(&samples[0].asked);
+        if requests.is_empty() {
+            requests.clone_from(&samples[0].requests);
         }
         document.rows.push(row(nbuf, &samples, timing, &document.rows));
         if let Err(error) = samples[0].buffers.clone() {
             document.warnings.push(Warning::UnknownKernel { nbuf, error });
         }
     }
-    Ok((document, asked))
+    Ok((document, requests))
 }
 
 /// The known cause for a kernel that does not boot, and the guest's behaviour.
@@ -146,11 +146,12 @@ fn row(nbuf: u16, samples: &[Sample], timing: &Timing, before: &[SweepRow]) -> S
     let sample = by_time[(by_time.len() - 1) / 2];
     let seconds = |ticks: u64| ticks as f64 / timing.second_ticks as f64;
     let hits = |wanted: &dyn Fn(Caller) -> bool| {
-        sample.asked.iter().filter(|asked| asked.is_hit && wanted(asked.caller)).count() as u64
+        let is_wanted = |request: &&BufferRequest| request.is_hit && wanted(request.caller);
+        sample.requests.iter().filter(is_wanted).count() as u64
     };
     let is_write = |caller| caller == Caller::Write;
     let (all, write_hits) = (hits(&|_| true), hits(&is_write));
-    let (requests, time) = (sample.asked.len() as u64, seconds(sample.ticks));
+    let (requests, time) = (sample.requests.len() as u64, seconds(sample.ticks));
     let counted = |number: u64| sample.buffers.is_ok().then_some(number);
     let against = |row: Option<&SweepRow>| row.map_or(1.0, |row| row.seconds / time);
     let post = (1..=6).contains(&nbuf).then(|| POST_SECONDS[usize::from(nbuf) - 1]);
@@ -199,7 +200,7 @@ fn split(sample: &Sample, timing: &Timing) -> TimeSplit {
 }
 
 /// Makes a trace of the requests: two files, the drum and the pack, in pages of 512 bytes.
-fn trace(asked: &[Asked], timing: &Timing) -> Trace {
+fn trace(requests: &[BufferRequest], timing: &Timing) -> Trace {
     let mut trace = Trace {
         files: vec!["drum".to_owned(), "pack".to_owned()],
         facts: Facts {
@@ -214,21 +215,22 @@ fn trace(asked: &[Asked], timing: &Timing) -> Trace {
         ..Trace::default()
     };
     let file_bytes = [crate::bus::DRUM_BYTES as u64, crate::device::pack::PACK_BYTES];
-    for (request, asked) in (0..).zip(asked) {
-        let device = usize::from(asked.device != 0);
-        let nanoseconds = u128::from(asked.ticks) * 1_000_000_000 / u128::from(timing.second_ticks);
+    for (number, request) in (0..).zip(requests) {
+        let device = usize::from(request.device != 0);
+        let nanoseconds =
+            u128::from(request.ticks) * 1_000_000_000 / u128::from(timing.second_ticks);
         trace.records.push(Record {
             time_ns: i64::try_from(nanoseconds).unwrap_or(i64::MAX),
-            offset_bytes: u64::from(asked.block) * 512,
+            offset_bytes: u64::from(request.block) * 512,
             file_bytes: file_bytes[device],
             length_bytes: 512,
-            file: FileId(u32::from(asked.device != 0)),
+            file: FileId(u32::from(request.device != 0)),
             task: 1,
-            request,
-            op: if asked.caller == Caller::Write { CacheEvent::Write } else { CacheEvent::Read },
+            request: number,
+            op: if request.caller == Caller::Write { CacheEvent::Write } else { CacheEvent::Read },
         });
     }
-    trace.facts.elapsed_ns = asked.last().map_or(0, |last| {
+    trace.facts.elapsed_ns = requests.last().map_or(0, |last| {
         u64::try_from(u128::from(last.ticks) * 1_000_000_000 / u128::from(timing.second_ticks))
             .unwrap_or(u64::MAX)
     });
@@ -243,12 +245,14 @@ mod tests {
 
     #[test]
     fn the_requests_become_a_trace_of_two_files_in_order() {
-        let asked =
-            |ticks, device, block, caller| Asked { ticks, device, block, caller, is_hit: false };
+        let request = |ticks, device, block, caller| {
+            let is_hit = false;
+            BufferRequest { ticks, device, block, caller, is_hit }
+        };
         let list = [
-            asked(5, 0, 3, Caller::Read),
-            asked(9, 1, 7, Caller::Write),
-            asked(9, 0, 3, Caller::Read),
+            request(5, 0, 3, Caller::Read),
+            request(9, 1, 7, Caller::Write),
+            request(9, 0, 3, Caller::Read),
         ];
         let trace = trace(&list, &Timing::hardware(60));
         let records: Vec<Record> = trace.records.iter().collect();

@@ -7,9 +7,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use nbuf::experiment::curve::{Choice, ChoiceError, POLICIES, find_policy};
 
-/// What was written.
+/// An argument of an option for policies.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
+pub(super) enum PolicyArgument {
     /// A word that is no policy.
     Word(&'static str),
     /// A policy, with its parameter where it has one.
@@ -61,25 +61,25 @@ impl PolicyParser {
 }
 
 impl TypedValueParser for PolicyParser {
-    type Value = Asked;
+    type Value = PolicyArgument;
 
     fn parse_ref(
         &self,
         command: &clap::Command,
         argument: Option<&clap::Arg>,
         value: &std::ffi::OsStr,
-    ) -> Result<Asked, clap::Error> {
+    ) -> Result<PolicyArgument, clap::Error> {
         let text = value.to_str().unwrap_or_default();
         let name = text.split_once(':').map_or(text, |(name, _)| name);
         let bare = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
         if let Some(word) = self.words.iter().find(|word| bare(word) == bare(text)) {
-            return Ok(Asked::Word(word));
+            return Ok(PolicyArgument::Word(word));
         }
         if find_policy(name).is_none_or(|row| self.without.contains(&row.name)) {
             return Err(self.unknown(command, argument, text));
         }
         let read: fn(&str) -> Result<Choice, ChoiceError> = str::parse;
-        read.parse_ref(command, argument, value).map(Asked::Policy)
+        read.parse_ref(command, argument, value).map(PolicyArgument::Policy)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -87,7 +87,7 @@ impl TypedValueParser for PolicyParser {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for PolicyArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word(word) => f.write_str(word),

@@ -47,7 +47,7 @@ impl<P: AnyPolicy + ?Sized, D: Disc> Cached<P, D> {
             page += count;
         }
         if page > window.first {
-            self.streams.asked(window, page - window.first);
+            self.streams.requested(window, page - window.first);
         }
     }
 

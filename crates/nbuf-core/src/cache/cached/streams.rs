@@ -89,7 +89,7 @@ impl Streams {
         self.most
     }
 
-    /// Pages were read, ends included. What is to be read ahead now, until that [was asked for](Self::asked). `fresh`
+    /// Pages were read, ends included. What is to be read ahead now, until that [is requested](Self::requested). `fresh`
     /// of them missed, or were read ahead and not used before: a read without any begins no stream.
     pub(super) fn read(&mut self, first: u64, last: u64, fresh: u64) -> Option<Window> {
         let behind = last + 1;
@@ -154,7 +154,7 @@ impl Streams {
     }
 
     /// This many pages of a window are there or on their way.
-    pub(super) fn asked(&mut self, window: &Window, pages: u64) {
+    pub(super) fn requested(&mut self, window: &Window, pages: u64) {
         let stream = &mut self.all[window.stream];
         stream.mark = window.first;
         stream.until = window.first + pages;
@@ -184,7 +184,7 @@ mod tests {
     /// Reads a page, and has what is wanted then.
     fn read(streams: &mut Streams, page: u64) -> Option<(u64, u64)> {
         let window = streams.read(page, page, 1)?;
-        streams.asked(&window, window.pages);
+        streams.requested(&window, window.pages);
         Some((window.first, window.pages))
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let first = streams.read(1, 1, 1).unwrap();
         let second = streams.read(2, 2, 1).unwrap();
         assert_eq!((first.first, second.first, second.pages), (2, 3, 8));
-        streams.asked(&second, 2);
+        streams.requested(&second, 2);
         assert_eq!(streams.read(3, 3, 1).map(|window| (window.first, window.pages)), Some((5, 4)));
     }
 }

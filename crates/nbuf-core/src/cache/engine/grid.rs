@@ -52,7 +52,7 @@ struct Block<L> {
 
 /// An engine out of lanes, until a page is removed.
 enum Grid<L: Lanes> {
-    Lanes { blocks: Vec<Block<L>>, asked: Vec<u64>, count: Count, pages: usize },
+    Lanes { blocks: Vec<Block<L>>, sizes_pages: Vec<u64>, count: Count, pages: usize },
     Plain(Plain<L::Policy>),
 }
 
@@ -71,8 +71,8 @@ pub(super) fn grid<L: Lanes + 'static>(sizes_pages: &[u64], seed: u64) -> Box<dy
         Block { lanes: L::new(sizes), counts }
     });
     let blocks = blocks.collect();
-    let (asked, count) = (sizes_pages.to_vec(), Count::default());
-    Box::new(Grid::<L>::Lanes { blocks, asked, count, pages: 0 })
+    let (sizes_pages, count) = (sizes_pages.to_vec(), Count::default());
+    Box::new(Grid::<L>::Lanes { blocks, sizes_pages, count, pages: 0 })
 }
 
 impl<L: Lanes> Engine for Grid<L> {
@@ -145,7 +145,7 @@ impl<L: Lanes> Engine for Grid<L> {
 impl<L: Lanes> Grid<L> {
     /// What was counted so far, for each size that was asked for.
     fn counts(&self) -> Vec<Count> {
-        let Self::Lanes { blocks, asked, count: all, .. } = self else { return Vec::new() };
+        let Self::Lanes { blocks, sizes_pages, count: all, .. } = self else { return Vec::new() };
         let lanes = || blocks.iter().flat_map(|block| &block.counts);
         let count = |&pages: &u64| {
             let lane = lanes().find(|lane| pages > 0 && lane.pages == pages);
@@ -154,7 +154,7 @@ impl<L: Lanes> Grid<L> {
                 .map_or((all.accesses, all.requests), |lane| (lane.misses, lane.request_misses));
             Count { pages, misses, request_misses, ..*all }
         };
-        asked.iter().map(count).collect()
+        sizes_pages.iter().map(count).collect()
     }
 }
 

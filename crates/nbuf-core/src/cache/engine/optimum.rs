@@ -56,7 +56,7 @@ pub(super) struct Optimum {
     accesses: Vec<u64>,
     requests: Vec<u64>,
     /// The sizes as asked for.
-    asked: Vec<u64>,
+    sizes_pages: Vec<u64>,
 }
 
 /// An engine for these sizes.
@@ -83,7 +83,7 @@ pub(in crate::cache) fn optimum_of(sizes_pages: &[u64], bypasses: bool) -> Box<d
         accesses: counts.clone(),
         requests: counts,
         sizes,
-        asked: sizes_pages.to_vec(),
+        sizes_pages: sizes_pages.to_vec(),
     })
 }
 
@@ -133,7 +133,7 @@ impl Engine for Optimum {
                 request_misses: sum(&self.requests[missed..]),
             }
         };
-        self.asked.iter().map(count).collect()
+        self.sizes_pages.iter().map(count).collect()
     }
 }
 

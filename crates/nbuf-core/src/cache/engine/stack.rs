@@ -11,7 +11,7 @@ const PLAIN_SIZES: usize = 2;
 struct Stack {
     distances: Distances,
     requests: Depths,
-    asked: Vec<u64>,
+    sizes_pages: Vec<u64>,
 }
 
 /// An engine for these sizes.
@@ -19,7 +19,7 @@ pub(in crate::cache) fn stack(sizes_pages: &[u64], seed: u64) -> Box<dyn Engine>
     if sizes_pages.len() <= PLAIN_SIZES {
         return super::plain::<Lru>(sizes_pages, seed);
     }
-    Box::new(Stack { asked: sizes_pages.to_vec(), ..Stack::default() })
+    Box::new(Stack { sizes_pages: sizes_pages.to_vec(), ..Stack::default() })
 }
 
 impl Engine for Stack {
@@ -48,7 +48,7 @@ impl Engine for Stack {
     }
 
     fn finish(self: Box<Self>) -> Vec<Count> {
-        let Self { distances, requests, asked } = *self;
+        let Self { distances, requests, sizes_pages } = *self;
         let requests = requests.finish(distances.peak().into());
         let misses = distances.finish();
         let count = |&pages: &u64| Count {
@@ -58,6 +58,6 @@ impl Engine for Stack {
             requests: requests.accesses,
             request_misses: requests.at(pages),
         };
-        asked.iter().map(count).collect()
+        sizes_pages.iter().map(count).collect()
     }
 }

@@ -67,7 +67,7 @@ struct Bounds {
     last: Table<Last>,
     intervals: Vec<Interval>,
     time: u64,
-    asked: Hits,
+    requested: Hits,
 }
 
 /// Bounds at these sizes. What is around other policies does not bind the optimum.
@@ -79,8 +79,8 @@ impl ObjectEngine for Bounds {
     fn access(&mut self, objects: &[Object]) {
         for &Object { number, bytes, charge, .. } in objects {
             self.time += 1;
-            self.asked.requests += 1;
-            self.asked.bytes += bytes;
+            self.requested.requests += 1;
+            self.requested.bytes += bytes;
             let now = Last { at: self.time, charge };
             let last = std::mem::replace(self.last.at(number), now);
             if last.at > 0 {
@@ -99,7 +99,7 @@ impl ObjectEngine for Bounds {
     /// Hits so far do not count. What they would have taken may only make room for others.
     fn start_counting(&mut self) {
         self.intervals.clear();
-        self.asked = Hits::default();
+        self.requested = Hits::default();
     }
 
     fn finish(mut self: Box<Self>) -> Vec<ObjectCount> {
@@ -124,7 +124,7 @@ impl ObjectEngine for Bounds {
             }
         });
         let most = most.iter().zip(&most_bytes);
-        let Hits { requests, bytes } = self.asked;
+        let Hits { requests, bytes } = self.requested;
         let count = |((&cache_bytes, hits), (most, most_bytes)): ((&u64, Hits), (&Hits, &Hits))| {
             ObjectCount {
                 cache_bytes,

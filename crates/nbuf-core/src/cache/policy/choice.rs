@@ -13,17 +13,17 @@ use crate::units::as_text;
 /// Parameters that a policy has at the most.
 const PARAMETERS_MAX: usize = 8;
 
-/// The values of parameters, as they are asked for; the usual ones where they are not.
+/// The values of parameters, as they are given; the defaults where they are not.
 #[derive(Clone, Copy, Debug)]
 struct Values {
     settable: &'static Settable,
-    asked: [Option<u32>; PARAMETERS_MAX],
+    given: [Option<u32>; PARAMETERS_MAX],
 }
 
 impl Values {
     fn all(&self) -> Vec<u32> {
-        let each = self.settable.parameters.iter().zip(self.asked);
-        each.map(|(parameter, asked)| asked.unwrap_or(parameter.default)).collect()
+        let each = self.settable.parameters.iter().zip(self.given);
+        each.map(|(parameter, given)| given.unwrap_or(parameter.default)).collect()
     }
 }
 
@@ -69,7 +69,7 @@ impl Choice {
 
     /// Memory that a cache of any size takes, whatever comes: what is learned, for example.
     pub fn least_bytes(&self) -> u64 {
-        let usual = self.row.settable.map(|settable| Values { settable, asked: <_>::default() });
+        let usual = self.row.settable.map(|settable| Values { settable, given: <_>::default() });
         let values = self.values.or(usual);
         values.map_or(0, |values| (values.settable.least_bytes)(&values.all()))
     }
@@ -123,12 +123,12 @@ impl FromStr for Choice {
         let row = find(name).ok_or_else(|| ChoiceError::Unknown(name.to_owned()))?;
         let Some(rest) = rest else { return Ok(row.into()) };
         let settable = row.settable.ok_or(ChoiceError::None(row.name))?;
-        let mut asked = [None; PARAMETERS_MAX];
+        let mut given = [None; PARAMETERS_MAX];
         for part in rest.split(':') {
             let (at, value) = value_of(row.name, settable.parameters, part)?;
-            asked[at] = Some(value);
+            given[at] = Some(value);
         }
-        Ok(Self { row, values: Some(Values { settable, asked }) })
+        Ok(Self { row, values: Some(Values { settable, given }) })
     }
 }
 
@@ -155,8 +155,8 @@ fn value_of(
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.row.name)?;
-        let Some(Values { settable, asked }) = &self.values else { return Ok(()) };
-        for (parameter, value) in settable.parameters.iter().zip(asked) {
+        let Some(Values { settable, given }) = &self.values else { return Ok(()) };
+        for (parameter, value) in settable.parameters.iter().zip(given) {
             match value {
                 Some(value) if parameter.alone == Some(*value) => write!(f, ":{}", parameter.name)?,
                 Some(value) => write!(f, ":{}={}", parameter.name, parameter.text(*value))?,
@@ -211,6 +211,7 @@ mod tests {
             ("2-Q", "2q"),
             ("second-chance", "clock"),
             ("Belady", "opt"),
+            ("two-lists", "active-inactive"),
             ("V1:busy=2", "v1:busy=2"),
         ] {
             assert_eq!(text.parse::<Choice>().unwrap().to_string(), name);

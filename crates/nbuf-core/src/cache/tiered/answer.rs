@@ -2,7 +2,7 @@
 
 use super::fill::sum;
 use super::geometry::span;
-use super::{Asked, Job, Move, Tiered};
+use super::{Job, Move, PendingRequest, Tiered};
 use crate::disc::{Breakdown, Completion, Disc};
 use crate::trace::request::Op;
 use crate::units::Nanos;
@@ -12,7 +12,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
     pub(super) fn backing_has(&mut self, completion: Completion) {
         self.now = self.now.max(completion.at);
         let Some(job) = self.jobs.take(completion.request.task) else { return };
-        let Job { asked, op, from, to, is_whole, is_stale } = job;
+        let Job { pending, op, from, to, is_whole, is_stale } = job;
         // What was acknowledged before may not be on the disc then, and the tier would show it.
         let stores = op == Op::Flush || (completion.request.durable && op != Op::Read);
         if stores && completion.outcome.is_err() {
@@ -24,17 +24,17 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
             self.fill(from, &data);
         }
         if is_whole {
-            let Some(asked) = self.asked.take(asked) else { return };
-            let completion = Completion { request: asked.request, data, at, breakdown, outcome };
+            let Some(pending) = self.pending.take(pending) else { return };
+            let completion = Completion { request: pending.request, data, at, breakdown, outcome };
             return self.complete(completion);
         }
-        self.piece_is_there(asked, from, &data);
+        self.piece_is_there(pending, from, &data);
         if let Err(error) = outcome
-            && let Some(asked) = self.asked.get_mut(asked)
+            && let Some(pending) = self.pending.get_mut(pending)
         {
-            asked.error.get_or_insert(error);
+            pending.error.get_or_insert(error);
         }
-        self.piece_is_done(asked, at);
+        self.piece_is_done(pending, at);
     }
 
     /// The tier has answered.
@@ -50,7 +50,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
                     self.failed(error.to_string());
                 }
             }
-            Move::Read { asked, slot, from, to } => {
+            Move::Read { pending, slot, from, to } => {
                 let block = self.blocks.get(slot).number;
                 let checked = match &completion.outcome {
                     Ok(()) => self.check_sums(slot, (from, to), &completion.data),
@@ -65,14 +65,14 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
                             |byte: u64| usize::try_from(byte - begins).unwrap_or(usize::MAX);
                         let bytes = completion.data.get(place(from)..place(to));
                         self.counts.hit_bytes += to - from;
-                        self.piece_is_there(asked, from, bytes.unwrap_or_default());
+                        self.piece_is_there(pending, from, bytes.unwrap_or_default());
                     }
                     Err(why) => {
                         self.failed(why);
-                        self.read_backing(asked, from, to);
+                        self.read_backing(pending, from, to);
                     }
                 }
-                self.piece_is_done(asked, completion.at);
+                self.piece_is_done(pending, completion.at);
             }
         }
     }
@@ -100,22 +100,23 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
     }
 
     /// Bytes of a piece of a read.
-    fn piece_is_there(&mut self, asked: u32, from: u64, bytes: &[u8]) {
-        let Some(asked) = self.asked.get_mut(asked) else { return };
-        let at = usize::try_from(from - asked.request.offset).unwrap_or(usize::MAX);
-        let room = asked.data.get_mut(at..).and_then(|room| room.get_mut(..bytes.len()));
+    fn piece_is_there(&mut self, pending: u32, from: u64, bytes: &[u8]) {
+        let Some(pending) = self.pending.get_mut(pending) else { return };
+        let at = usize::try_from(from - pending.request.offset).unwrap_or(usize::MAX);
+        let room = pending.data.get_mut(at..).and_then(|room| room.get_mut(..bytes.len()));
         if let Some(room) = room {
             room.copy_from_slice(bytes);
         }
     }
 
     fn piece_is_done(&mut self, number: u32, at: Nanos) {
-        let Some(asked) = self.asked.get_mut(number) else { return };
-        asked.left -= 1;
-        if asked.left > 0 {
+        let Some(pending) = self.pending.get_mut(number) else { return };
+        pending.left -= 1;
+        if pending.left > 0 {
             return;
         }
-        let Some(Asked { request, data, came, error, .. }) = self.asked.take(number) else {
+        let Some(PendingRequest { request, data, came, error, .. }) = self.pending.take(number)
+        else {
             return;
         };
         let transfer = at.max(came) - came;

@@ -1,7 +1,7 @@
 //! What a read asks: the tier for blocks that it has, and the backing for the rest, in one piece.
 
 use super::geometry::span;
-use super::{Asked, Job, Move, Tiered};
+use super::{Job, Move, PendingRequest, Tiered};
 use crate::disc::Disc;
 use crate::trace::request::{Op, Request};
 
@@ -36,17 +36,17 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
         }
         self.counts.hits += u64::from(missing.is_none());
         let (begins, ends) = missing.unwrap_or((to, to));
-        let asked = Asked { request, data, came: self.now, left: 0, error: None };
-        let asked = self.asked.insert(asked);
+        let pending = PendingRequest { request, data, came: self.now, left: 0, error: None };
+        let pending = self.pending.insert(pending);
         for (from, to) in [(from, begins), (ends, to)] {
             if from < to {
                 for number in geometry.blocks_of(from, to) {
-                    self.read_tier(asked, number, from, to);
+                    self.read_tier(pending, number, from, to);
                 }
             }
         }
         if begins < ends {
-            self.read_backing(asked, begins, ends);
+            self.read_backing(pending, begins, ends);
         }
     }
 
@@ -58,43 +58,46 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
     }
 
     /// Reads what a range has of a block from the tier, which has it: whole parts, as their sums are of whole parts.
-    fn read_tier(&mut self, asked: u32, number: u64, from: u64, to: u64) {
+    fn read_tier(&mut self, pending: u32, number: u64, from: u64, to: u64) {
         let Some(slot) = self.slot_with(number, from, to) else { return };
         let parts = self.geometry.touched(number, from, to);
         let run = span(parts);
         let (begins, ends) = self.geometry.bytes_of(number, run);
         let (from, to) = self.geometry.within(number, from, to);
         self.blocks.begin_read(slot, parts);
-        self.count_piece(asked);
-        let task = self.moves.insert(Move::Read { asked, slot, from, to });
+        self.count_piece(pending);
+        let task = self.moves.insert(Move::Read { pending, slot, from, to });
         let request = Request::new(Op::Read, self.geometry.place(slot, run.0), ends - begins);
         let room = vec![0; usize::try_from(ends - begins).unwrap_or_default()];
         self.tier.submit(self.now, Request { task, ..request }, room);
     }
 
     /// Reads a piece of a request from the backing.
-    pub(super) fn read_backing(&mut self, asked: u32, from: u64, to: u64) {
-        self.count_piece(asked);
-        let Some(request) = self.asked.get(asked).map(|asked| asked.request) else { return };
+    pub(super) fn read_backing(&mut self, pending: u32, from: u64, to: u64) {
+        self.count_piece(pending);
+        let Some(request) = self.pending.get(pending).map(|pending| pending.request) else {
+            return;
+        };
         let piece = Request { offset: from, length_bytes: to - from, ..request };
         let room = vec![0; usize::try_from(to - from).unwrap_or_default()];
-        self.submit_backing(asked, false, piece, room);
+        self.submit_backing(pending, false, piece, room);
     }
 
-    fn count_piece(&mut self, asked: u32) {
-        if let Some(asked) = self.asked.get_mut(asked) {
-            asked.left += 1;
+    fn count_piece(&mut self, pending: u32) {
+        if let Some(pending) = self.pending.get_mut(pending) {
+            pending.left += 1;
         }
     }
 
     /// Hands a request to the backing as it is.
     pub(super) fn pass(&mut self, request: Request, data: Vec<u8>) {
         let (came, left, error) = (self.now, 1, None);
-        let asked = self.asked.insert(Asked { request, data: Vec::new(), came, left, error });
-        self.submit_backing(asked, true, request, data);
+        let pending =
+            self.pending.insert(PendingRequest { request, data: Vec::new(), came, left, error });
+        self.submit_backing(pending, true, request, data);
     }
 
-    fn submit_backing(&mut self, asked: u32, is_whole: bool, request: Request, data: Vec<u8>) {
+    fn submit_backing(&mut self, pending: u32, is_whole: bool, request: Request, data: Vec<u8>) {
         let Request { op, offset: from, length_bytes, .. } = request;
         let to = from.saturating_add(length_bytes);
         if op == Op::Read {
@@ -111,7 +114,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
             is_stale |= meets && changes;
             job.is_stale |= meets && is_change;
         }
-        let task = self.jobs.insert(Job { asked, op, from, to, is_whole, is_stale });
+        let task = self.jobs.insert(Job { pending, op, from, to, is_whole, is_stale });
         self.backing.submit(self.now, Request { task, ..request }, data);
     }
 }

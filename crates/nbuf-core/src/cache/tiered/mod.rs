@@ -58,7 +58,7 @@ pub(crate) struct TierCounts {
 
 /// A request of the owner that is not complete.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     request: Request,
     /// What a read has so far, where it is in several pieces.
     data: Vec<u8>,
@@ -71,7 +71,7 @@ struct Asked {
 /// What the backing was asked for.
 #[derive(Clone, Copy, Debug)]
 struct Job {
-    asked: u32,
+    pending: u32,
     op: Op,
     from: u64,
     to: u64,
@@ -85,7 +85,7 @@ struct Job {
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Read {
-        asked: u32,
+        pending: u32,
         slot: u32,
         from: u64,
         to: u64,
@@ -104,7 +104,7 @@ pub(crate) struct Tiered<D, T> {
     tier: T,
     geometry: Geometry,
     blocks: Blocks,
-    asked: Slab<Asked>,
+    pending: Slab<PendingRequest>,
     jobs: Slab<Job>,
     moves: Slab<Move>,
     /// Bytes of the fills under way.
@@ -126,7 +126,7 @@ impl<D: Disc, T: Disc> Tiered<D, T> {
             tier,
             geometry,
             blocks: Blocks::new(geometry),
-            asked: Slab::default(),
+            pending: Slab::default(),
             jobs: Slab::default(),
             moves: Slab::default(),
             filling_bytes: 0,
@@ -246,6 +246,6 @@ impl<D: Disc, T: Disc> Disc for Tiered<D, T> {
     }
 
     fn under_way(&self) -> usize {
-        self.asked.len() + self.done.len()
+        self.pending.len() + self.done.len()
     }
 }

@@ -36,7 +36,7 @@ const READ_BYTES: usize = 256 << 10;
 
 /// A request under way, or its next part.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     request: Request,
     data: Vec<u8>,
     came: Nanos,
@@ -76,7 +76,7 @@ pub(crate) struct Client {
     input: Vec<u8>,
     taken: usize,
     filled: usize,
-    asked: HashMap<u64, Asked>,
+    pending: HashMap<u64, PendingRequest>,
     cookie: u64,
     done: VecDeque<Completion>,
     found: VecDeque<Found>,
@@ -120,7 +120,7 @@ impl Client {
             taken: 0,
             filled: early.len(),
             input: early,
-            asked: HashMap::new(),
+            pending: HashMap::new(),
             cookie: 0,
             done: VecDeque::new(),
             found: VecDeque::new(),
@@ -229,12 +229,12 @@ impl Client {
             return;
         }
         self.broken = Some(why.to_owned());
-        let mut asked: Vec<_> = std::mem::take(&mut self.asked).into_iter().collect();
-        asked.sort_unstable_by_key(|(cookie, _)| *cookie);
-        for (_, asked) in asked {
-            match asked.look {
+        let mut pending: Vec<_> = std::mem::take(&mut self.pending).into_iter().collect();
+        pending.sort_unstable_by_key(|(cookie, _)| *cookie);
+        for (_, PendingRequest { request, data, came, look, .. }) in pending {
+            match look {
                 Some(look) => self.found.push_back(unknown(look)),
-                None => self.answer(asked.request, asked.data, asked.came, Some(why.to_owned())),
+                None => self.answer(request, data, came, Some(why.to_owned())),
             }
         }
     }
@@ -266,7 +266,7 @@ impl Disc for Client {
         let lacks_fua = has(export::SEND_FLUSH) && !has(export::SEND_FUA);
         let flushes = lacks_fua && request.durable && matches!(request.op, Op::Write | Op::Discard);
         let (got, look) = (Got::default(), None);
-        self.ask(Asked { request, data, came: now, left_bytes, flushes, got, look });
+        self.ask(PendingRequest { request, data, came: now, left_bytes, flushes, got, look });
     }
 
     fn next_completion(&mut self, until: Nanos) -> Option<Completion> {
@@ -281,7 +281,7 @@ impl Disc for Client {
             if let Some(completion) = self.done.pop_front() {
                 return Some(completion);
             }
-            if self.asked.is_empty() || self.now() >= until {
+            if self.pending.is_empty() || self.now() >= until {
                 return None;
             }
             let wait = if self.wants_to_write() { PollFlags::OUT } else { PollFlags::empty() };
@@ -294,6 +294,6 @@ impl Disc for Client {
     }
 
     fn under_way(&self) -> usize {
-        self.asked.len() + self.done.len()
+        self.pending.len() + self.done.len()
     }
 }

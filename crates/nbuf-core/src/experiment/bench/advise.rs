@@ -85,8 +85,8 @@ pub(super) fn job(test: &Test, bytes_per_second: f64) -> Test {
 }
 
 /// How a pattern is done now, and the other ways to do it.
-fn candidates(asked: &AccessPattern, now: &'static str) -> Vec<Test> {
-    let way = if asked.is_write { Direction::Write } else { Direction::Read };
+fn candidates(pattern: &AccessPattern, now: &'static str) -> Vec<Test> {
+    let way = if pattern.is_write { Direction::Write } else { Direction::Read };
     // What waits for the device does more than was asked for, `null` does nothing, and without the C
     // library no program reads.
     let serves = |row: &&path::Row| {
@@ -94,34 +94,35 @@ fn candidates(asked: &AccessPattern, now: &'static str) -> Vec<Test> {
             || is_synced(row.name)
             || row.name.starts_with("option")
             || row.name.ends_with("-raw");
-        let is_past_memory = is_direct(row.name) && asked.state != State::Cold;
+        let is_past_memory = is_direct(row.name) && pattern.state != State::Cold;
         // A file for each stride is a way for strides only.
         let is_for_strides = row.name == "stdio-multi";
-        let is_fit = !is_for_strides || matches!(asked.layout, Layout::Strided(_));
+        let is_fit = !is_for_strides || matches!(pattern.layout, Layout::Strided(_));
         row.directions.contains(&way) && !is_other && !is_past_memory && is_fit
     };
     let mut tests = Vec::new();
     for row in path::PATHS.iter().filter(serves) {
         if row.name != now {
-            tests.push(asked.test(row.name, asked.block_bytes));
+            tests.push(pattern.test(row.name, pattern.block_bytes));
         }
         let is_plain = ["read", "pread", "stdio", "mmap", "direct"].contains(&row.name);
-        if asked.layout == Layout::Sequential && is_plain {
-            let is_larger = |block: &u64| *block > asked.block_bytes && *block <= asked.file_bytes;
+        if pattern.layout == Layout::Sequential && is_plain {
+            let is_larger =
+                |block: &u64| *block > pattern.block_bytes && *block <= pattern.file_bytes;
             let larger = LARGER.into_iter().filter(is_larger);
-            tests.extend(larger.map(|block| asked.test(row.name, block)));
+            tests.extend(larger.map(|block| pattern.test(row.name, block)));
         }
     }
     tests
 }
 
 /// Processes that a plan of this takes, for progress.
-fn steps(asked: &AccessPattern, now: &'static str, checks: bool) -> usize {
+fn steps(pattern: &AccessPattern, now: &'static str, checks: bool) -> usize {
     let rows = |effort: &Effort, count: usize| {
         let processes = effort.processes.max(effort.processes_device);
         count.saturating_mul(usize::try_from(processes).unwrap_or(usize::MAX))
     };
-    let ways = candidates(asked, now).len();
+    let ways = candidates(pattern, now).len();
     let checking = if checks { check::steps(ways) } else { 0 };
     rows(&TRY, ways + 1) + rows(&JOBS, BEST + 1) + checking
 }
@@ -130,16 +131,16 @@ fn steps(asked: &AccessPattern, now: &'static str, checks: bool) -> usize {
 /// each process. No document where now itself gives no number.
 fn measure(
     bench: &mut Bench<'_>,
-    asked: &AccessPattern,
+    pattern: &AccessPattern,
     now: &'static str,
     checks: bool,
     step: &mut dyn FnMut(&str),
 ) -> Result<Result<AdviceDocument, Refused>, Error> {
-    let test = asked.test(now, asked.block_bytes);
-    let mut tests = candidates(asked, now);
+    let test = pattern.test(now, pattern.block_bytes);
+    let mut tests = candidates(pattern, now);
     tests.insert(0, test.clone());
     let (tried, mut refused) = tried(bench, tests, step)?;
-    let is_now = |test: &Test| test.path == now && test.block_bytes == asked.block_bytes;
+    let is_now = |test: &Test| test.path == now && test.block_bytes == pattern.block_bytes;
     let Some(at) = tried.iter().position(|(test, _)| is_now(test)) else {
         let is_it = |refused: &Refused| refused.test == test.name;
         let at = refused.iter().position(is_it).ok_or(Error::Late)?;
@@ -168,7 +169,7 @@ fn measure(
             Err(reason) => refused.push(reason),
         }
     }
-    let mut document = document(&test, asked, row, &measured, refused);
+    let mut document = document(&test, pattern, row, &measured, refused);
     if checks {
         let advised = document.advised().map(|way| (way.path.clone(), way.block_bytes));
         document.check = check::run(bench, &now_job, &ways, advised.as_ref(), step)?;
@@ -200,7 +201,7 @@ fn tried(
 
 fn document(
     test: &Test,
-    asked: &AccessPattern,
+    pattern: &AccessPattern,
     now: BenchRow,
     others: &[BenchRow],
     refused: Vec<Refused>,
@@ -217,14 +218,14 @@ fn document(
     // A hint for another order is no advice where a way without it is as fast.
     let fits = |way: &AdviceWay| {
         let is_as_fast = fastest.is_some_and(|at| way.ratio * TIE >= ways[at].ratio);
-        is_advice(way) && is_as_fast && !has_other_hint(&way.path, asked.layout)
+        is_advice(way) && is_as_fast && !has_other_hint(&way.path, pattern.layout)
     };
     let advised = ways.iter().position(fits).or(fastest);
     AdviceDocument {
         schema: AdviceDocument::SCHEMA.to_owned(),
         pattern: test.pattern(),
-        file_bytes: asked.file_bytes,
-        touched_bytes: asked.touched_bytes,
+        file_bytes: pattern.file_bytes,
+        touched_bytes: pattern.touched_bytes,
         now,
         ways,
         refused,

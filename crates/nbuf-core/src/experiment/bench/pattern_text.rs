@@ -128,7 +128,7 @@ impl FromStr for AccessPattern {
             }
             Some(Size::Percent(_)) => return Err(PatternError::TouchesShare),
         };
-        let asked = Self {
+        let pattern = Self {
             block_bytes,
             layout,
             is_write,
@@ -138,9 +138,9 @@ impl FromStr for AccessPattern {
             touched_percent,
             depth,
         };
-        asked.check()?;
+        pattern.check()?;
         // Without a size here, the file may be the caller's.
-        if said.contains(&"file") { asked.on(file_bytes) } else { Ok(asked) }
+        if said.contains(&"file") { pattern.on(file_bytes) } else { Ok(pattern) }
     }
 }
 
@@ -182,8 +182,8 @@ fn share(file_bytes: u64, percent: f64) -> u64 {
 }
 
 impl From<AccessPattern> for String {
-    fn from(asked: AccessPattern) -> Self {
-        asked.to_string()
+    fn from(pattern: AccessPattern) -> Self {
+        pattern.to_string()
     }
 }
 
@@ -244,25 +244,28 @@ mod tests {
 
     #[test]
     fn the_file_the_share_and_the_depth_are_parts_of_it() {
-        let asked = |text: &str| -> AccessPattern { text.parse().unwrap() };
-        let plain = asked("4KiB, random, cold");
+        let pattern = |text: &str| -> AccessPattern { text.parse().unwrap() };
+        let plain = pattern("4KiB, random, cold");
         assert_eq!((plain.file_bytes, plain.touched_bytes), (COURSE_BYTES, COURSE_BYTES));
-        let part = asked("4KiB, random, cold, file 1GiB, touches 4MiB, depth 8");
+        let part = pattern("4KiB, random, cold, file 1GiB, touches 4MiB, depth 8");
         assert_eq!((part.file_bytes, part.touched_bytes, part.depth), (1 << 30, 4 << 20, 8));
-        assert_eq!(asked("4KiB, file 1GiB, touches 25%").touched_bytes, 1 << 28);
+        assert_eq!(pattern("4KiB, file 1GiB, touches 25%").touched_bytes, 1 << 28);
         assert_eq!(plain.on(1 << 30).unwrap().touched_bytes, 1 << 30);
         assert_eq!(part.on(1 << 24).unwrap().touched_bytes, 4 << 20);
-        let share = asked("4KiB, touches 25%").on(1 << 20);
+        let share = pattern("4KiB, touches 25%").on(1 << 20);
         assert_eq!(share.unwrap().touched_bytes, 1 << 18);
         // What the file of the course does not have, another may.
-        let much = asked("4KiB, touches 20MiB");
+        let much = pattern("4KiB, touches 20MiB");
         assert_eq!(much.on(64 << 20).unwrap().touched_bytes, 20 << 20);
-        let block = asked("16MiB, sequential");
+        let block = pattern("16MiB, sequential");
         assert!(block.on(64 << 20).is_ok());
-        for (asked, want) in
+        for (pattern, want) in
             [(much, "`touches` is larger"), (block, "a block of 16.0 MiB does not")]
         {
-            assert!(asked.on(COURSE_BYTES).unwrap_err().to_string().starts_with(want), "{asked}");
+            assert!(
+                pattern.on(COURSE_BYTES).unwrap_err().to_string().starts_with(want),
+                "{pattern}"
+            );
         }
         let test = part.test("pread", 4096);
         assert_eq!((test.depth, test.task().operations_max), (1, 1024));
@@ -274,10 +277,10 @@ mod tests {
     #[test]
     fn patterns_as_people_write_them() {
         let check = |text: &str, want: (u64, Layout, State)| {
-            let asked: AccessPattern = text.parse().unwrap();
-            assert_eq!((asked.block_bytes, asked.layout, asked.state), want, "{text}");
-            assert_eq!(asked.to_string().parse(), Ok(asked), "{asked}");
-            assert_eq!(asked.is_write, matches!(want.2, State::Append | State::Overwrite));
+            let pattern: AccessPattern = text.parse().unwrap();
+            assert_eq!((pattern.block_bytes, pattern.layout, pattern.state), want, "{text}");
+            assert_eq!(pattern.to_string().parse(), Ok(pattern), "{pattern}");
+            assert_eq!(pattern.is_write, matches!(want.2, State::Append | State::Overwrite));
         };
         let far = Layout::Strided(1 << 20);
         check("512 B, stride 1 MiB, hot", (512, far, State::Hot));

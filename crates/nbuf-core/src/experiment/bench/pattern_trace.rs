@@ -18,7 +18,7 @@ use crate::units::PAGE_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TracePattern {
     /// The pattern.
-    pub asked: AccessPattern,
+    pub pattern: AccessPattern,
     /// Whether the records are whole pages, so that smaller blocks would look the same.
     pub is_pages: bool,
     /// Records that repeated the page before them.
@@ -95,7 +95,7 @@ impl Way {
 pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
     let mut ways = [Way::default(), Way::default()];
     let mut lasts: HashMap<(u32, bool), Last> = HashMap::new();
-    let (mut filled, mut asked) = (0_u64, 0_u64);
+    let (mut filled, mut requested) = (0_u64, 0_u64);
     for record in &trace.records {
         let length = u64::from(record.length_bytes);
         let is_write = match record.op {
@@ -107,7 +107,7 @@ pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
             }
             _ => continue,
         };
-        asked += length;
+        requested += length;
         let key = (record.file.0, is_write);
         if let Some(last) = ways[usize::from(is_write)].add(lasts.get_mut(&key), &record) {
             lasts.insert(key, last);
@@ -118,12 +118,12 @@ pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
     let block_bytes = median_count(way.lengths.iter().copied());
     let state = match is_write {
         true => State::Overwrite,
-        // More was fetched from the disc than half of what was asked for.
-        false if filled * 2 > asked => State::Cold,
+        // More was fetched from the disc than half of what was requested.
+        false if filled * 2 > requested => State::Cold,
         false => State::Hot,
     };
     let (layout, file_bytes) = (way.layout(), COURSE_BYTES.max(block_bytes));
-    let asked = AccessPattern {
+    let pattern = AccessPattern {
         block_bytes,
         layout,
         is_write,
@@ -134,7 +134,7 @@ pub(super) fn of_trace(trace: &Trace) -> Option<TracePattern> {
         depth: 1,
     };
     let is_pages = !way.has_part;
-    (block_bytes > 0).then_some(TracePattern { asked, is_pages, repeats: way.repeats })
+    (block_bytes > 0).then_some(TracePattern { pattern, is_pages, repeats: way.repeats })
 }
 
 #[cfg(test)]
@@ -161,8 +161,8 @@ mod tests {
         for record in records {
             trace.records.push(record);
         }
-        let found = of_trace(&trace).map(|TracePattern { asked, is_pages, .. }| {
-            (asked.block_bytes, asked.layout, asked.state, is_pages)
+        let found = of_trace(&trace).map(|TracePattern { pattern, is_pages, .. }| {
+            (pattern.block_bytes, pattern.layout, pattern.state, is_pages)
         });
         assert_eq!(found, want);
     }

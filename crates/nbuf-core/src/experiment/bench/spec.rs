@@ -130,10 +130,10 @@ impl Spec {
 }
 
 /// The directory that was asked for, or one on a disc.
-pub(super) fn directory(asked: Option<&Path>, session: &Session<'_>) -> PathBuf {
+pub(super) fn directory(given: Option<&Path>, session: &Session<'_>) -> PathBuf {
     let state = session.spool.clone().filter(|path| path.is_dir());
     let kept = Some(PathBuf::from("/var/tmp")).filter(|path| path.is_dir());
-    asked.map(Path::to_owned).or(state).or(kept).unwrap_or_else(std::env::temp_dir)
+    given.map(Path::to_owned).or(state).or(kept).unwrap_or_else(std::env::temp_dir)
 }
 
 /// A file of the caller's, to be read.

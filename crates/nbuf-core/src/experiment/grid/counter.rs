@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 use super::counting::{Cell, Counting};
-use super::stack::Asked;
+use super::stack::AccessSource;
 use crate::cache::engine::Accesses;
 
 /// Accesses from which on a job is worth handing over. Tests have short traces.
@@ -77,16 +77,16 @@ impl Counter {
         self.counting.as_ref().expect("the counts are settled")
     }
 
-    /// The accesses of a step. What they are asked by is given where parts are counted, which needs the
+    /// The accesses of a step. Their source is given where parts are counted, which needs the
     /// requests at once. Their keys are given where caches prefetch: then no job is lent, as memory goes by the counts.
     pub(super) fn access(
         &mut self,
         accesses: &Accesses,
-        asked: Option<Asked>,
+        source: Option<AccessSource>,
         keys: Option<&[u64]>,
     ) {
-        if asked.is_some() || keys.is_some() || !self.lends {
-            self.settle().access(accesses, asked, keys);
+        if source.is_some() || keys.is_some() || !self.lends {
+            self.settle().access(accesses, source, keys);
             return;
         }
         let mut step = self.spare.pop().unwrap_or_default();

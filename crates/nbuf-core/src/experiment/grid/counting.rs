@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::LRU;
-use super::stack::{Asked, Stack};
+use super::stack::{AccessSource, Stack};
 use crate::cache::engine::{Accesses, Count, Engine, Prefetches};
 use crate::cache::policy::Choice;
 use crate::cache::prefetch::{self, Prefetching};
@@ -111,14 +111,14 @@ impl Counting {
     pub(super) fn access(
         &mut self,
         accesses: &Accesses,
-        asked: Option<Asked>,
+        source: Option<AccessSource>,
         keys: Option<&[u64]>,
     ) {
         let mut stack = self.stack.as_mut();
         let has_stack = stack.is_some();
         let mut run_stack = || {
             if let Some(stack) = &mut stack {
-                stack.access(accesses, asked);
+                stack.access(accesses, source);
             }
         };
         let mut engines: Vec<_> =

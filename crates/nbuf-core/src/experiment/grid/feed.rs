@@ -1,7 +1,7 @@
 //! Feeds a grid: requests become steps, and every cell takes the same step.
 
 use super::Grid;
-use super::stack::Asked;
+use super::stack::AccessSource;
 use crate::cache::engine::Accesses;
 use crate::trace::request::Request;
 use crate::workload::pages::{KeyRange, Step};
@@ -44,9 +44,9 @@ impl Grid {
         self.accesses += self.numbers.len() as u64;
         let ends = (!step.ends.is_empty()).then_some(&step.ends[..]);
         let accesses = Accesses { pages: &self.numbers, request_ends: ends };
-        let asked = self.has_parts().then_some(Asked { from: &step.from, requests });
+        let source = self.has_parts().then_some(AccessSource { from: &step.from, requests });
         let keys = self.plan.prefetching.map(|_| &step.keys[..]);
-        self.counter.access(&accesses, asked, keys);
+        self.counter.access(&accesses, source, keys);
     }
 
     fn remove(&mut self, range: KeyRange) {

@@ -43,7 +43,7 @@ pub enum By {
 
 /// The requests that accesses come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct AccessSource<'a> {
     /// For each request that has accesses, its place in `requests`.
     pub(super) from: &'a [u32],
     pub(super) requests: &'a [Request],
@@ -109,10 +109,10 @@ impl Stack {
         }
     }
 
-    /// The accesses of a step. Parts are counted of what they are `asked` by, which is needed for them.
-    pub(super) fn access(&mut self, accesses: &Accesses, asked: Option<Asked>) {
-        if let Some(asked) = asked {
-            return self.access_parts(accesses, asked);
+    /// The accesses of a step. Parts are counted by their `source`, which is needed for them.
+    pub(super) fn access(&mut self, accesses: &Accesses, source: Option<AccessSource>) {
+        if let Some(source) = source {
+            return self.access_parts(accesses, source);
         }
         let distances = &mut self.distances;
         match (&mut self.requests, accesses.request_ends) {
@@ -126,15 +126,15 @@ impl Stack {
         }
     }
 
-    fn access_parts(&mut self, accesses: &Accesses, asked: Asked) {
+    fn access_parts(&mut self, accesses: &Accesses, source: AccessSource) {
         let mut depths = std::mem::take(&mut self.depths);
         depths.clear();
         self.distances.access_all(accesses.pages, |depth| depths.push(depth));
         let ends = accesses.request_ends.unwrap_or_default();
         let mut from = 0;
-        for (at, &request) in asked.from.iter().enumerate() {
+        for (at, &request) in source.from.iter().enumerate() {
             let end = ends.get(at).map_or(at + 1, |&end| end as usize);
-            let request = &asked.requests[request as usize];
+            let request = &source.requests[request as usize];
             if let Some(every) = self.every {
                 turn(&mut self.windows, &self.sizes, every, request.time_ns);
             }

@@ -40,8 +40,8 @@ pub(super) fn processors() -> Vec<usize> {
 pub(super) fn check(spec: &Spec) -> Result<(), Error> {
     let has = u32::try_from(processors().len()).unwrap_or(u32::MAX);
     let wrong = spec.cpus.iter().find(|&&cpus| cpus == 0 || cpus > has);
-    if let Some(&asked) = wrong {
-        return Err(Error::Processors { asked, has });
+    if let Some(&requested) = wrong {
+        return Err(Error::Processors { requested, has });
     }
     match spec.tables.iter().find(|&&places| places == 0) {
         Some(_) => Err(Error::Places),

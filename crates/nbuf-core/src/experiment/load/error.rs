@@ -37,10 +37,12 @@ pub enum Error {
     )]
     NoCommand(&'static str),
     /// More processors than there are.
-    #[error("--cpus {asked} is not possible: give 1 to {has}, the processors that nbuf may use")]
+    #[error(
+        "--cpus {requested} is not possible: give 1 to {has}, the processors that nbuf may use"
+    )]
     Processors {
-        /// How many were asked for.
-        asked: u32,
+        /// How many were requested.
+        requested: u32,
         /// How many there are.
         has: u32,
     },

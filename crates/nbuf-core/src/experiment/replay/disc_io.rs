@@ -4,7 +4,7 @@ use super::ReplayError;
 use super::clients::Clients;
 use super::events::What;
 use super::observer::{Finished, Observer};
-use super::run::{Asked, Run};
+use super::run::{PendingRequest, Run};
 use crate::cache::layer::Lookup;
 use crate::disc::{Completion, Disc, DiscError};
 use crate::trace::request::{Request, Span};
@@ -13,8 +13,10 @@ use crate::units::Nanos;
 impl<D: Disc + ?Sized, C: Clients + ?Sized, W: Observer + ?Sized> Run<'_, D, C, W> {
     /// The lookup is over: hands out what was there, or asks the disc. Whether the request is over.
     pub(super) fn initiated(&mut self, now: Nanos, process: u32) -> bool {
-        let asked = self.processes[process as usize].asked.as_ref();
-        let Some(&Asked { request, lookup: Lookup { rest: Some(rest), .. }, .. }) = asked else {
+        let pending = self.processes[process as usize].pending.as_ref();
+        let Some(&PendingRequest { request, lookup: Lookup { rest: Some(rest), .. }, .. }) =
+            pending
+        else {
             self.finish(now, process);
             return true;
         };
@@ -63,10 +65,10 @@ impl<D: Disc + ?Sized, C: Clients + ?Sized, W: Observer + ?Sized> Run<'_, D, C, 
             self.buffers.push(data);
         }
         let state = self.processes.get_mut(process as usize);
-        let Some(asked) = state.and_then(|state| state.asked.as_mut()) else { return Ok(()) };
-        asked.breakdown = Some(breakdown);
-        asked.is_done = outcome.is_ok();
-        let work = self.cache.terminate(&asked.request, outcome.is_ok());
+        let Some(pending) = state.and_then(|state| state.pending.as_mut()) else { return Ok(()) };
+        pending.breakdown = Some(breakdown);
+        pending.is_done = outcome.is_ok();
+        let work = self.cache.terminate(&pending.request, outcome.is_ok());
         let over = self.work(now, work);
         if over > now {
             self.events.push(over, process, What::Terminated);
@@ -78,20 +80,20 @@ impl<D: Disc + ?Sized, C: Clients + ?Sized, W: Observer + ?Sized> Run<'_, D, C, 
 
     /// A process has what it asked for.
     pub(super) fn finish(&mut self, now: Nanos, process: u32) {
-        let Some(asked) = &self.processes[process as usize].asked else { return };
-        self.stats.responses.add(now - asked.at);
-        if !asked.is_done {
-            self.stats.failed(&asked.request);
+        let Some(pending) = &self.processes[process as usize].pending else { return };
+        self.stats.responses.add(now - pending.at);
+        if !pending.is_done {
+            self.stats.failed(&pending.request);
         }
         self.observer.finished(&Finished {
             process,
-            request: &asked.request,
-            asked_at: asked.at,
+            request: &pending.request,
+            requested_at: pending.at,
             at: now,
-            lookup: &asked.lookup,
-            breakdown: asked.breakdown,
-            is_done: asked.is_done,
+            lookup: &pending.lookup,
+            breakdown: pending.breakdown,
+            is_done: pending.is_done,
         });
-        self.processes[process as usize].asked = None;
+        self.processes[process as usize].pending = None;
     }
 }

@@ -12,8 +12,8 @@ pub struct Finished<'a> {
     pub process: u32,
     /// What was wanted.
     pub request: &'a Request,
-    /// When it was asked for.
-    pub asked_at: Nanos,
+    /// When the process requested it.
+    pub requested_at: Nanos,
     /// When the process had it: cache, processor and disc are in between.
     pub at: Nanos,
     /// What the cache said at its initiation.

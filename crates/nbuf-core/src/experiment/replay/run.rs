@@ -53,7 +53,7 @@ where
 
 /// A request that is under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub(super) request: Request,
     pub(super) at: Nanos,
     pub(super) lookup: Lookup,
@@ -64,7 +64,7 @@ pub(super) struct Asked {
 /// What is known of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asker {
-    pub(super) asked: Option<Asked>,
+    pub(super) pending: Option<PendingRequest>,
     command_at: Option<Nanos>,
 }
 
@@ -226,8 +226,8 @@ impl<D: Disc + ?Sized, C: Clients + ?Sized, W: Observer + ?Sized> Run<'_, D, C, 
         let lookup = self.cache.initiate(&request);
         self.stats.looked(&request, &lookup);
         self.observer.initiated(now, process, &request, &lookup);
-        let asked = Asked { request, at: now, lookup, breakdown: None, is_done: true };
-        self.processes[process as usize].asked = Some(asked);
+        let pending = PendingRequest { request, at: now, lookup, breakdown: None, is_done: true };
+        self.processes[process as usize].pending = Some(pending);
         let over = self.work(now, lookup.work);
         if over > now {
             self.events.push(over, process, What::Initiated);

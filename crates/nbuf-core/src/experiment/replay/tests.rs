@@ -98,7 +98,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 /// Adds up what happens to the requests.
 #[derive(Default)]
 struct Sum {
-    asked: u64,
+    requests: u64,
     responses: Nanos,
     breakdown: Nanos,
     at: Nanos,
@@ -109,14 +109,14 @@ impl Observer for Sum {
     fn initiated(&mut self, at: Nanos, _: u32, _: &Request, _: &Lookup) {
         assert!(at >= self.at);
         self.at = at;
-        self.asked += 1;
+        self.requests += 1;
     }
 
     fn finished(&mut self, finished: &Finished<'_>) {
-        assert!(finished.at >= self.at && finished.at >= finished.asked_at);
+        assert!(finished.at >= self.at && finished.at >= finished.requested_at);
         assert_eq!(finished.breakdown.is_none(), finished.lookup.is_hit());
         self.at = finished.at;
-        self.responses += finished.at - finished.asked_at;
+        self.responses += finished.at - finished.requested_at;
         self.breakdown += finished.breakdown.map_or(Nanos::ZERO, |breakdown| breakdown.total());
     }
 
@@ -165,9 +165,9 @@ proptest! {
         };
         let (stats, sum) = again();
         prop_assert_eq!(&stats, &again().0);
-        let asked = clients.iter().flatten().filter(|step| matches!(step, Step::Request(_))).count() as u64;
-        prop_assert_eq!((stats.requests(), sum.asked, stats.responses.count()), (asked, asked, asked));
-        prop_assert_eq!(stats.hits() + stats.disc_requests, asked);
+        let all = clients.iter().flatten().filter(|step| matches!(step, Step::Request(_))).count() as u64;
+        prop_assert_eq!((stats.requests(), sum.requests, stats.responses.count()), (all, all, all));
+        prop_assert_eq!(stats.hits() + stats.disc_requests, all);
         prop_assert_eq!(stats.responses.sum(), sum.responses);
         prop_assert_eq!(stats.breakdown.total(), sum.breakdown);
         prop_assert_eq!(stats.disc_busy, Nanos(3_000_000) * stats.disc_requests);

@@ -109,8 +109,8 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
     let whole = sizes.iter().map(|size| size.cache_bytes).find(|&bytes| bytes >= seen.disc_bytes);
     let is_known = |bytes: u64| bytes == seen.cache_bytes || whole.is_none_or(|all| bytes <= all);
     sizes.retain(|size| is_known(size.cache_bytes));
-    let asked = Asked { cache_bytes: seen.cache_bytes, has_all: whole.is_some(), pages_per_second };
-    let (answer, needed_bytes) = answer(&sizes, &asked, target);
+    let need = Demand { cache_bytes: seen.cache_bytes, has_all: whole.is_some(), pages_per_second };
+    let (answer, needed_bytes) = answer(&sizes, &need, target);
     ServeNeed {
         name: seen.name.clone(),
         disc: seen.disc.clone(),
@@ -133,7 +133,7 @@ fn of(seen: &ServeDocument, pages_per_second: f64, target: Option<Target>) -> Se
 }
 
 /// What an answer goes by.
-struct Asked {
+struct Demand {
     cache_bytes: u64,
     /// Whether a size that is known has all of the disc.
     has_all: bool,
@@ -142,10 +142,10 @@ struct Asked {
 
 fn answer(
     sizes: &[ServeNeedSize],
-    asked: &Asked,
+    need: &Demand,
     target: Option<Target>,
 ) -> (ServeAnswer, Option<u64>) {
-    let &Asked { cache_bytes, has_all, pages_per_second } = asked;
+    let &Demand { cache_bytes, has_all, pages_per_second } = need;
     let Some(largest) = sizes.last() else { return (ServeAnswer::Unknown, None) };
     // Without reads any size costs nothing.
     let goes_by_rate = matches!(target, Some(Target::Fills(_) | Target::Price { .. }));

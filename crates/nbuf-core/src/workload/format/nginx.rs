@@ -64,7 +64,7 @@ fn status(text: &str) -> Option<u16> {
 }
 
 /// What a request asks for, and of what.
-fn asked(request: &[u8]) -> Option<(Method, &[u8])> {
+fn request_line(request: &[u8]) -> Option<(Method, &[u8])> {
     let at = memchr::memchr(b' ', request)?;
     let method = match &request[..at] {
         b"GET" => Method::Get,
@@ -96,7 +96,7 @@ impl Nginx {
             Method::Purge => (200..300).contains(&line.status),
             _ => self.statuses.contains(&line.status) && line.is_cached(),
         };
-        let Some((method, target)) = asked(line.request).filter(is_kept) else {
+        let Some((method, target)) = request_line(line.request).filter(is_kept) else {
             out.problems.unused += 1;
             return Ok(());
         };
@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn a_target_is_between_the_method_and_the_protocol() {
-        let target = |request: &str| asked(request.as_bytes()).map(|(_, target)| target.to_vec());
+        let target =
+            |request: &str| request_line(request.as_bytes()).map(|(_, target)| target.to_vec());
         let cases = [
             ("GET / HTTP/1.1", Some("/")),
             ("HEAD /a?b=c HTTP/2.0", Some("/a?b=c")),

@@ -135,7 +135,7 @@ pub(super) struct Advised {
     files: HashMap<(Key, u32, Use), Said>,
     /// Tasks that were gone before it was known of which file they spoke, and what they asked for.
     gone: HashMap<(u32, Use), u64>,
-    asked: HashMap<u32, Vec<Advice>>,
+    requested: HashMap<u32, Vec<Advice>>,
     /// What the descriptors of a process stood for as they were looked at.
     opened: HashMap<(u32, u32), Key>,
 }
@@ -183,7 +183,7 @@ impl Advised {
         let Advice { task, about, advice, .. } = *said;
         if advice == WILL_NEED {
             if let (None, About::Descriptor(_)) = (file, about) {
-                self.asked.entry(task).or_default().push(*said);
+                self.requested.entry(task).or_default().push(*said);
             }
             return;
         }
@@ -215,12 +215,12 @@ impl Advised {
     /// What a task asked for ahead of time of a file that was not known, as it now reads one.
     pub(super) fn asked_for(&mut self, touched: &Event) -> Vec<Event> {
         let is_read = matches!(touched.kind, Kind::GetPages | Kind::Read | Kind::Splice);
-        if self.asked.is_empty() || !is_read {
+        if self.requested.is_empty() || !is_read {
             return Vec::new();
         }
         let file = Some((touched.device, touched.inode));
-        let asked = self.asked.remove(&touched.task).unwrap_or_default();
-        asked.iter().filter_map(|said| said.prefetch(file, 0)).collect()
+        let requested = self.requested.remove(&touched.task).unwrap_or_default();
+        requested.iter().filter_map(|said| said.prefetch(file, 0)).collect()
     }
 
     /// Advice that reaches a task as it reads a file.

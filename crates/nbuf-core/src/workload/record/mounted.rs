@@ -16,14 +16,14 @@ pub struct Mounted {
     backed: Vec<Mount>,
     in_memory: Vec<Mount>,
     /// Devices that were looked up, and how often.
-    asked: HashMap<u32, u8>,
+    tries: HashMap<u32, u8>,
 }
 
 impl Mounted {
     /// Those of this process.
     pub fn here() -> Self {
         let (backed, in_memory) = (mounts::backed(), mounts::in_memory());
-        Self { backed, in_memory, asked: HashMap::new() }
+        Self { backed, in_memory, tries: HashMap::new() }
     }
 
     /// The mounts with files behind them, one for each device; the last are those met.
@@ -48,12 +48,12 @@ impl Mounted {
     /// the task lives.
     pub fn meet(&mut self, device: u32, task: u32) -> Option<&Mount> {
         let is_known = self.backed.iter().chain(&self.in_memory).any(|m| m.device == device);
-        let asked = self.asked.entry(device).or_default();
-        if is_known || *asked >= TRIES {
+        let tries = self.tries.entry(device).or_default();
+        if is_known || *tries >= TRIES {
             return None;
         }
         let theirs = mounts::seen_by(task);
-        *asked = if theirs.is_some() { TRIES } else { *asked + 1 };
+        *tries = if theirs.is_some() { TRIES } else { *tries + 1 };
         let all = theirs.unwrap_or_else(mounts::all);
         let found = all.into_iter().find(|mount| mount.device == device);
         match found {

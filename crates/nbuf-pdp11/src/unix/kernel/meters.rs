@@ -4,7 +4,7 @@
 use crate::cpu::{Entry, PC};
 use crate::machine::{Pdp11, Watcher};
 
-use super::{Asked, Hook, Kernel, Landmarks, WAIT};
+use super::{BufferRequest, Hook, Kernel, Landmarks, WAIT};
 
 /// The path of a kernel to its `panic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Meters {
     /// The number of executed instructions.
     pub instructions: u64,
     /// Every call of the allocator.
-    pub asked: Vec<Asked>,
+    pub requests: Vec<BufferRequest>,
     /// The number of waits for a free buffer.
     pub buffer_waits: u64,
     /// The WAITs after their event, however they ended.
@@ -57,7 +57,7 @@ impl Meters {
             hooks,
             last: [0; LAST],
             instructions: 0,
-            asked: Vec::new(),
+            requests: Vec::new(),
             buffer_waits: 0,
             late_sleeps: 0,
             lost_wakeups: 0,
@@ -91,7 +91,7 @@ impl Meters {
         }
         let Some(kernel) = self.kernel else { return };
         match hook {
-            Hook::Request => self.asked.push(Asked {
+            Hook::Request => self.requests.push(BufferRequest {
                 ticks: machine.now(),
                 device: machine.memory.byte(kernel.cdev).unwrap_or(0),
                 block: machine.cpu.registers[1],
@@ -99,8 +99,8 @@ impl Meters {
                 is_hit: false,
             }),
             Hook::Hit => {
-                if let Some(asked) = self.asked.last_mut() {
-                    asked.is_hit = true;
+                if let Some(request) = self.requests.last_mut() {
+                    request.is_hit = true;
                 }
             }
             Hook::Miss | Hook::Panic => {}

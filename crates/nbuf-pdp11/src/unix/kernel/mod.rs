@@ -175,7 +175,7 @@ pub enum Caller {
 
 /// A call of the buffer allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct BufferRequest {
     /// The time of the call.
     pub ticks: u64,
     /// The device: 0 is the drum, 1 the pack.

@@ -12,7 +12,7 @@ use nbuf::units::{PAGE_BYTES, Size, SizeList};
 
 use super::values::{every, overhead, page, rate, target, tolerance, warmup};
 use crate::command::memory::allowed;
-use crate::command::policy::{Asked, PolicyParser};
+use crate::command::policy::{PolicyArgument, PolicyParser};
 
 /// Every policy, and `all` of them.
 const POLICY: PolicyParser = PolicyParser { words: &["all"], without: &[] };
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Policies, or `all`; parameters as v1:busy=3, see --help-policies [default: lru,opt; lru with --window, --by, --prefetch]
     #[arg(long, short, value_name = "POLICY,...", value_delimiter = ',',
         value_parser = POLICY)]
-    pub(super) policy: Vec<Asked>,
+    pub(super) policy: Vec<PolicyArgument>,
 
     /// Cache sizes: pages (10000), 64MiB, 10% of the distinct pages, ranges 1000..500000 (sixteen
     /// in equal ratios) or 64MiB..1GiB:64MiB; of objects bytes, as 64MiB or 10% of the distinct bytes
@@ -197,11 +197,11 @@ pub(super) enum Part {
 impl Args {
     /// What the experiment is asked.
     pub(super) fn spec(&self) -> Spec {
-        let is_all = self.policy.iter().any(|asked| matches!(asked, Asked::Word(_)));
+        let is_all = self.policy.iter().any(|argument| matches!(argument, PolicyArgument::Word(_)));
         let mut policies = if is_all { all_policies() } else { Vec::new() };
-        policies.extend(self.policy.iter().filter_map(|asked| match asked {
-            Asked::Word(_) => None,
-            Asked::Policy(choice) => Some(*choice),
+        policies.extend(self.policy.iter().filter_map(|argument| match argument {
+            PolicyArgument::Word(_) => None,
+            PolicyArgument::Policy(choice) => Some(*choice),
         }));
         Spec {
             traces: self.traces.clone(),

@@ -9,7 +9,7 @@ use nbuf::units::{Bytes, CacheSize, Nanos, Size};
 
 use super::values::{Runners, amount, bytes, cache_size, page, rows, share, time};
 use crate::command::memory::allowed;
-use crate::command::policy::{Asked, PolicyParser};
+use crate::command::policy::{PolicyArgument, PolicyParser};
 use crate::fail::UsageError;
 
 /// Every policy, and `all` of them.
@@ -102,7 +102,7 @@ pub(super) struct PlanArgs {
 
     /// Compare these policies on each volume, such as lru,s3-fifo,sieve [default: none]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = POLICY)]
-    policies: Vec<Asked>,
+    policies: Vec<PolicyArgument>,
 
     /// Compare policies at this size: 1000p, 64MiB, or a share of the pages of each volume
     #[arg(long, value_name = "SIZE", default_value = "10%", value_parser = cache_size)]
@@ -140,14 +140,15 @@ impl PlanArgs {
 impl PlanArgs {
     /// The policies, each once, in the order in which they are first named.
     fn policies(&self) -> Vec<Choice> {
-        let is_all = self.policies.iter().any(|asked| matches!(asked, Asked::Word(_)));
-        let mut asked = if is_all { all_policies() } else { Vec::new() };
-        asked.extend(self.policies.iter().filter_map(|asked| match asked {
-            Asked::Word(_) => None,
-            Asked::Policy(choice) => Some(*choice),
+        let is_all =
+            self.policies.iter().any(|argument| matches!(argument, PolicyArgument::Word(_)));
+        let mut choices = if is_all { all_policies() } else { Vec::new() };
+        choices.extend(self.policies.iter().filter_map(|argument| match argument {
+            PolicyArgument::Word(_) => None,
+            PolicyArgument::Policy(choice) => Some(*choice),
         }));
         let mut distinct: Vec<Choice> = Vec::new();
-        for choice in asked {
+        for choice in choices {
             if distinct.iter().all(|known| known.to_string() != choice.to_string()) {
                 distinct.push(choice);
             }

@@ -10,10 +10,10 @@ use nbuf::experiment::serve;
 use crate::command::scrapes;
 use crate::show::serve::metrics::{metrics, without};
 
-/// A server, by its control socket.
-struct Asked(PathBuf);
+/// The control socket of a server.
+struct ControlSocket(PathBuf);
 
-impl scrapes::Text for Asked {
+impl scrapes::Text for ControlSocket {
     fn text(&self) -> String {
         serve::stats(&self.0).map_or_else(|_| without(), |document| metrics(&document))
     }
@@ -21,5 +21,5 @@ impl scrapes::Text for Asked {
 
 /// Answers scrapes from now on.
 pub(super) fn answer(address: SocketAddr, control: PathBuf) -> Result<()> {
-    scrapes::serve(address, Arc::new(Asked(control)))
+    scrapes::serve(address, Arc::new(ControlSocket(control)))
 }

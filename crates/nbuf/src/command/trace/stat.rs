@@ -12,7 +12,7 @@ use nbuf::experiment::trace::stat::{self, NOT_JUDGED, ShapeSpec, Spec};
 use nbuf::units::{Bytes, SizeList};
 
 use super::input::{Input, page, refused, tell};
-use crate::command::policy::{Asked, PolicyParser};
+use crate::command::policy::{PolicyArgument, PolicyParser};
 use crate::console::Console;
 use crate::output::{must_be_possible, print, write_new};
 use crate::show::stat as shown;
@@ -52,7 +52,7 @@ pub(super) struct Stat {
     csv: bool,
     /// Explain where the first of these policies differs from each other; reads the trace twice
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',', value_parser = POLICY)]
-    policies: Vec<Asked>,
+    policies: Vec<PolicyArgument>,
     /// The size of their caches, such as 5000, 64MiB or 10% of the pages or keys [default: 10%]
     #[arg(long, value_name = "SIZE", requires = "policies")]
     size: Option<SizeList>,
@@ -72,9 +72,9 @@ impl Stat {
             || self.against.is_some()
             || self.sample.is_some()
             || !self.policies.is_empty();
-        let policies = self.policies.iter().filter_map(|asked| match asked {
-            Asked::Policy(choice) => Some(*choice),
-            Asked::Word(_) => None,
+        let policies = self.policies.iter().filter_map(|argument| match argument {
+            PolicyArgument::Policy(choice) => Some(*choice),
+            PolicyArgument::Word(_) => None,
         });
         let shape = is_shaped.then(|| ShapeSpec {
             policies: policies.collect(),

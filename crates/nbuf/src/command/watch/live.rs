@@ -21,7 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::output::write_new;
-use crate::show::watch::screen::{Asked, Key, Screen, View};
+use crate::show::watch::screen::{Action, Key, Screen, View};
 
 /// A terminal that displays.
 pub(super) struct Live<V> {
@@ -103,12 +103,12 @@ impl<V: View> Live<V> {
             let Event::Key(key) = event::read()? else { continue };
             let Some(key) = meaning(&key) else { continue };
             match self.screen.key(key) {
-                Asked::Quit => return Ok(false),
-                Asked::Save => {
+                Action::Quit => return Ok(false),
+                Action::Save => {
                     let message = self.save();
                     self.screen.say(message);
                 }
-                Asked::Nothing => {}
+                Action::Nothing => {}
             }
         }
         if has_changed {

@@ -37,9 +37,9 @@ pub(crate) enum Key {
     Other,
 }
 
-/// What a key asks of the program.
+/// What a key makes the program do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Action {
     Nothing,
     Quit,
     Save,
@@ -108,15 +108,15 @@ impl<V: View> Screen<V> {
         self.message = Some(message);
     }
 
-    pub(crate) fn key(&mut self, key: Key) -> Asked {
+    pub(crate) fn key(&mut self, key: Key) -> Action {
         self.message = None;
         if self.shows_help && key != Key::Quit {
             self.shows_help = false;
-            return Asked::Nothing;
+            return Action::Nothing;
         }
         match key {
-            Key::Quit => return Asked::Quit,
-            Key::Save => return Asked::Save,
+            Key::Quit => return Action::Quit,
+            Key::Save => return Action::Save,
             Key::Other => {}
             Key::Help => self.shows_help = true,
             Key::Next => (self.page, self.top) = ((self.page + 1) % V::PAGES.len(), 0),
@@ -135,7 +135,7 @@ impl<V: View> Screen<V> {
             }
             Key::Pause => self.pause(),
         }
-        Asked::Nothing
+        Action::Nothing
     }
 
     fn pause(&mut self) {

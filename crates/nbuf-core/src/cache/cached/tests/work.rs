@@ -51,7 +51,7 @@ pub(super) fn delayed<D: Disc>(disc: D, random: &mut Random) -> Delayed<D> {
 
 /// What has been asked for and is not complete.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Pending {
     began: u64,
     /// The write in the history.
     write: Option<usize>,
@@ -65,7 +65,7 @@ pub(super) struct Work {
     pub(super) random: Random,
     pub(super) now: Nanos,
     pub(super) errors: u64,
-    asked: Vec<Option<Asked>>,
+    pending: Vec<Option<Pending>>,
     /// Where the last reads ended, some of which go on from there.
     ends: [u64; 2],
     /// Counts what happens at the clients.
@@ -80,7 +80,7 @@ impl Work {
             random,
             now: Nanos(0),
             errors: 0,
-            asked: Vec::new(),
+            pending: Vec::new(),
             ends: [0; 2],
             moment: 0,
         }
@@ -107,16 +107,16 @@ impl Work {
         request.durable = op == Op::Write && self.random.below(5) == 0;
         let value = u8::try_from(self.history.writes.len() % 255 + 1).unwrap();
         let value = if zeros { 0 } else { value };
-        let mut asked = Asked { began: moment, write: None };
+        let mut pending = Pending { began: moment, write: None };
         let mut data = Vec::new();
         match op {
             Op::Read if kind == 0 => {
-                self.asked[task as usize] = Some(asked);
+                self.pending[task as usize] = Some(pending);
                 return cache.fetch(self.now, request);
             }
             Op::Read => data = vec![0xEE; usize::try_from(length_bytes).unwrap()],
             Op::Write | Op::Discard => {
-                asked.write = Some(self.history.writes.len());
+                pending.write = Some(self.history.writes.len());
                 let durable = request.durable;
                 let (began, ended) = (moment, None);
                 let write = Write { offset, length_bytes, value, durable, began, ended };
@@ -127,7 +127,7 @@ impl Work {
             }
             Op::Flush => {}
         }
-        self.asked[task as usize] = Some(asked);
+        self.pending[task as usize] = Some(pending);
         cache.submit(self.now, request, data);
     }
 
@@ -153,32 +153,32 @@ impl Work {
     }
 
     fn free(&mut self) -> u32 {
-        let free = self.asked.iter().position(Option::is_none);
+        let free = self.pending.iter().position(Option::is_none);
         let task = free.unwrap_or_else(|| {
-            self.asked.push(None);
-            self.asked.len() - 1
+            self.pending.push(None);
+            self.pending.len() - 1
         });
         u32::try_from(task).unwrap()
     }
 
     /// How many requests are under way.
     pub(super) fn under_way(&self) -> usize {
-        self.asked.iter().flatten().count()
+        self.pending.iter().flatten().count()
     }
 
     /// Takes in what is complete by then; `moment` is when. Checks what reads have seen.
     pub(super) fn take(&mut self, completion: &Completion, moment: u64) {
         let Completion { request, data, outcome, .. } = completion;
-        let asked = self.asked[request.task as usize].take().expect("it was asked for");
+        let pending = self.pending[request.task as usize].take().expect("it was asked for");
         self.errors += u64::from(outcome.is_err());
-        if let Some(write) = asked.write {
+        if let Some(write) = pending.write {
             self.history.writes[write].ended = Some((moment, outcome.is_ok()));
         }
         if outcome.is_err() {
             return;
         }
         match request.op {
-            Op::Flush => self.flushes.push((asked.began, moment)),
+            Op::Flush => self.flushes.push((pending.began, moment)),
             Op::Read => {
                 for (at, &value) in data.iter().enumerate() {
                     // Every byte at the edges of sectors, and some others.
@@ -186,7 +186,7 @@ impl Work {
                     if !matches!(byte % 512, 0 | 511 | 100 | 333) && at > 0 && at + 1 < data.len() {
                         continue;
                     }
-                    let permitted = self.history.permits(byte, value, asked.began, moment);
+                    let permitted = self.history.permits(byte, value, pending.began, moment);
                     assert!(permitted, "byte {byte} was {value} in {request:?}");
                 }
             }
@@ -237,7 +237,7 @@ impl Work {
         for _ in 0..100 {
             let task = self.free();
             let flush = Request { task, ..Request::new(Op::Flush, 0, 0) };
-            self.asked[task as usize] = Some(Asked { began: self.moment, write: None });
+            self.pending[task as usize] = Some(Pending { began: self.moment, write: None });
             cache.submit(self.now, flush, Vec::new());
             while self.under_way() > 0 {
                 assert!(self.step(cache, Nanos::MAX), "a flush hangs");

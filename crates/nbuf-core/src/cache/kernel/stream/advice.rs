@@ -113,7 +113,7 @@ impl Heard {
     }
 
     /// A stream asks for this many pages.
-    pub(super) fn asked(&mut self, stream: u32, pages: u32) {
+    pub(super) fn requested(&mut self, stream: u32, pages: u32) {
         // Only those that fill are of interest, and those are known by now or not at all.
         if let Some(seen) = self.seen.get_mut(&stream) {
             seen.request_pages = seen.request_pages.max(pages);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_window_is_as_wide_as_is_told_or_seen() {
-        let check = |fills: &[(u64, u32, u32)], asked: u32, told: Option<u32>, want: Advice| {
+        let check = |fills: &[(u64, u32, u32)], requested: u32, told: Option<u32>, want: Advice| {
             let mut heard = Heard::default();
             for &(page, pages, request) in fills {
                 let (offset_bytes, length_bytes) = (page * 4096, pages * 4096);
@@ -188,7 +188,7 @@ mod tests {
                 };
                 heard.filled(0, &record);
             }
-            heard.asked(0, asked);
+            heard.requested(0, requested);
             if let Some(number) = told {
                 heard.told(0, number);
             }
@@ -197,7 +197,7 @@ mod tests {
             let got = heard.advice(&streams, &[32; 3]);
             let got: Vec<Advice> = got.into_iter().map(|(called, _)| called).collect();
             let other = if told.is_none() { want } else { Advice::Normal };
-            assert_eq!(got, [want, other, Advice::Normal], "{fills:?} {asked} {told:?}");
+            assert_eq!(got, [want, other, Advice::Normal], "{fills:?} {requested} {told:?}");
         };
         check(&[(0, 32, 1)], 4, None, Advice::Normal);
         check(&[(0, 32, 1), (32, 32, 1)], 4, None, Advice::Sequential);

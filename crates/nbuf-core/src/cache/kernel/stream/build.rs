@@ -65,7 +65,7 @@ impl Builder {
             self.heard.prefetched(stream, record.request);
             count.min(AHEAD_PAGES_MAX)
         } else {
-            self.heard.asked(stream, count);
+            self.heard.requested(stream, count);
             count
         };
         if kind == TouchKind::Fault {

@@ -1,7 +1,7 @@
 //! What a backend server is asked for: a request as a header, and long ones in parts that every server takes.
 
 use super::super::wire::{Form, Header, command, export, flag};
-use super::{Asked, Client};
+use super::{Client, PendingRequest};
 use crate::trace::request::{Op, Request};
 
 /// The longest part of a discard. Lengths have 32 bits, and parts end where sectors and pages do.
@@ -41,37 +41,39 @@ impl Client {
     }
 
     /// Asks for a request, or for the next part of one. A flush and a read have one part.
-    pub(super) fn ask(&mut self, mut asked: Asked) {
-        let header = match self.header(&asked.request) {
+    pub(super) fn ask(&mut self, mut pending: PendingRequest) {
+        let header = match self.header(&pending.request) {
             Ok(header) => header,
-            Err(what) => return self.answer(asked.request, asked.data, asked.came, Some(what)),
+            Err(what) => {
+                return self.answer(pending.request, pending.data, pending.came, Some(what));
+            }
         };
-        let most = match asked.request.op {
+        let most = match pending.request.op {
             Op::Discard => PART_BYTES,
             Op::Write => WRITE_PART_BYTES,
             Op::Read | Op::Flush => u64::MAX,
         };
-        let from = header.length - asked.left_bytes;
-        let length = asked.left_bytes.min(most);
-        asked.left_bytes -= length;
+        let from = header.length - pending.left_bytes;
+        let length = pending.left_bytes.min(most);
+        pending.left_bytes -= length;
         Header { offset: header.offset + from, length, ..header }
             .write(Form::Simple, &mut self.out);
-        if asked.request.op == Op::Write {
+        if pending.request.op == Op::Write {
             let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-            self.out.extend_from_slice(&asked.data[whole(from)..whole(from + length)]);
+            self.out.extend_from_slice(&pending.data[whole(from)..whole(from + length)]);
         }
-        self.await_reply(asked);
+        self.await_reply(pending);
     }
 
     /// Asks for a flush that makes a request durable.
-    pub(super) fn ask_flush(&mut self, asked: Asked) {
+    pub(super) fn ask_flush(&mut self, pending: PendingRequest) {
         Header { flags: 0, command: command::FLUSH, cookie: self.cookie, offset: 0, length: 0 }
             .write(Form::Simple, &mut self.out);
-        self.await_reply(Asked { flushes: false, ..asked });
+        self.await_reply(PendingRequest { flushes: false, ..pending });
     }
 
-    pub(super) fn await_reply(&mut self, asked: Asked) {
-        self.asked.insert(self.cookie, asked);
+    pub(super) fn await_reply(&mut self, pending: PendingRequest) {
+        self.pending.insert(self.cookie, pending);
         self.cookie += 1;
         // Requests of one turn go in one call, when completions are asked for.
         if self.out.len() - self.sent > SENT_AT_ONCE_BYTES {

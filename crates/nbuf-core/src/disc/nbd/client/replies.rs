@@ -1,7 +1,7 @@
 //! Replies of a backend server: simple ones, and what follows each.
 
 use super::super::wire::{self, Words};
-use super::{Asked, Client};
+use super::{Client, PendingRequest};
 use crate::trace::request::Op;
 
 impl Client {
@@ -19,7 +19,7 @@ impl Client {
             return self.parse_chunk();
         }
         let (error, cookie) = (words.u32()?, words.u64()?);
-        let known = self.asked.get(&cookie);
+        let known = self.pending.get(&cookie);
         if magic != wire::SIMPLE_REPLY || known.is_none() {
             self.break_off("the backend server answers what was not asked");
             return None;
@@ -28,26 +28,26 @@ impl Client {
             if known.request.op == Op::Read && error == 0 { known.data.len() } else { 0 }
         });
         let bytes = words.bytes(length)?;
-        let mut asked = self.asked.remove(&cookie)?;
+        let mut pending = self.pending.remove(&cookie)?;
         if length > 0 {
-            asked.data.copy_from_slice(bytes);
+            pending.data.copy_from_slice(bytes);
         }
         let end = self.taken + 16 + length;
-        self.answered(asked, error);
+        self.answered(pending, error);
         Some(end)
     }
 
     /// A part was answered: asks for the next one, or completes the request.
-    pub(super) fn answered(&mut self, asked: Asked, error: u32) {
-        if let Some(look) = asked.look {
-            self.looked(look, &asked.got.extents, error);
-        } else if error == 0 && asked.left_bytes > 0 {
-            self.ask(asked);
-        } else if error == 0 && asked.flushes {
-            self.ask_flush(asked);
+    pub(super) fn answered(&mut self, pending: PendingRequest, error: u32) {
+        if let Some(look) = pending.look {
+            self.looked(look, &pending.got.extents, error);
+        } else if error == 0 && pending.left_bytes > 0 {
+            self.ask(pending);
+        } else if error == 0 && pending.flushes {
+            self.ask_flush(pending);
         } else {
             let refusal = || format!("the backend server refuses with error {error}");
-            self.answer(asked.request, asked.data, asked.came, (error != 0).then(refusal));
+            self.answer(pending.request, pending.data, pending.came, (error != 0).then(refusal));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::mem::take;
 
 use super::super::greet::NOTHING;
 use super::super::wire::{Form, Header, Words, chunk, command, flag};
-use super::{Asked, Client, Got};
+use super::{Client, Got, PendingRequest};
 use crate::disc::holes::{DATA, Found, Look};
 use crate::trace::request::{Op, Request};
 use crate::units::Nanos;
@@ -46,7 +46,7 @@ impl Client {
         let request = Request::new(Op::Flush, offset, length);
         let (data, came, left_bytes, flushes) = (Vec::new(), self.now(), 0, false);
         let (got, look) = (Got::default(), Some(look));
-        self.await_reply(Asked { request, data, came, left_bytes, flushes, got, look });
+        self.await_reply(PendingRequest { request, data, came, left_bytes, flushes, got, look });
     }
 
     /// The next look that is done.
@@ -74,7 +74,7 @@ impl Client {
         let mut words = Words(&self.input[self.taken..self.filled]);
         let (_, flags, kind) = (words.u32()?, words.u16()?, words.u16()?);
         let (cookie, length) = (words.u64()?, usize::try_from(words.u32()?).ok()?);
-        let known = self.asked.get_mut(&cookie);
+        let known = self.pending.get_mut(&cookie);
         let most = known.as_ref().map_or(0, |known| known.data.len() + 16).max(CHUNK_BYTES_MAX);
         if length > most {
             self.break_off("the backend server answers with a chunk that is too long");
@@ -86,55 +86,60 @@ impl Client {
             take_chunk(kind, payload, id, known)
         });
         let is_last = flags & chunk::DONE != 0;
-        let asked = if is_last { self.asked.remove(&cookie) } else { None };
-        let lacks = |asked: &Asked| {
-            let is_read = asked.request.op == Op::Read && asked.got.error == 0;
-            is_read && asked.got.bytes != asked.data.len() as u64
+        let pending = if is_last { self.pending.remove(&cookie) } else { None };
+        let lacks = |pending: &PendingRequest| {
+            let is_read = pending.request.op == Op::Read && pending.got.error == 0;
+            is_read && pending.got.bytes != pending.data.len() as u64
         };
-        if taken.is_err() || asked.as_ref().is_some_and(lacks) {
-            if let Some(asked) = asked {
-                self.asked.insert(cookie, asked);
+        if taken.is_err() || pending.as_ref().is_some_and(lacks) {
+            if let Some(pending) = pending {
+                self.pending.insert(cookie, pending);
             }
             self.break_off("the backend server answers what was not asked");
             return None;
         }
         let end = self.taken + HEAD_BYTES + length;
-        if let Some(mut asked) = asked {
-            let error = take(&mut asked.got.error);
-            self.answered(asked, error);
+        if let Some(mut pending) = pending {
+            let error = take(&mut pending.got.error);
+            self.answered(pending, error);
         }
         Some(end)
     }
 }
 
 /// Takes what a chunk has for a request.
-fn take_chunk(kind: u16, payload: &[u8], id: u32, asked: &mut Asked) -> Result<(), Stray> {
+fn take_chunk(
+    kind: u16,
+    payload: &[u8],
+    id: u32,
+    pending: &mut PendingRequest,
+) -> Result<(), Stray> {
     let mut words = Words(payload);
-    let is_read = asked.request.op == Op::Read && asked.look.is_none();
+    let is_read = pending.request.op == Op::Read && pending.look.is_none();
     match kind {
         chunk::NONE => {}
         chunk::OFFSET_DATA if is_read => {
             let offset = words.u64().ok_or(Stray)?;
-            room(asked, offset, words.0.len() as u64)?.copy_from_slice(words.0);
+            room(pending, offset, words.0.len() as u64)?.copy_from_slice(words.0);
         }
         chunk::OFFSET_HOLE if is_read => {
             let (offset, length) = words.u64().zip(words.u32()).ok_or(Stray)?;
-            room(asked, offset, length.into())?.fill(0);
+            room(pending, offset, length.into())?.fill(0);
         }
-        chunk::BLOCK_STATUS if asked.look.is_some() => {
-            if asked.got.extents.len() > EXTENTS_MAX {
+        chunk::BLOCK_STATUS if pending.look.is_some() => {
+            if pending.got.extents.len() > EXTENTS_MAX {
                 return Err(Stray);
             }
             if words.u32() == Some(id) {
                 while let Some((length, flags)) = words.u32().zip(words.u32()) {
-                    asked.got.extents.push((length.into(), flags & 3));
+                    pending.got.extents.push((length.into(), flags & 3));
                 }
             }
         }
         kind if kind & (1 << 15) != 0 => {
             let error = words.u32().ok_or(Stray)?.max(1);
-            if asked.got.error == 0 {
-                asked.got.error = error;
+            if pending.got.error == 0 {
+                pending.got.error = error;
             }
         }
         _ => return Err(Stray),
@@ -143,12 +148,12 @@ fn take_chunk(kind: u16, payload: &[u8], id: u32, asked: &mut Asked) -> Result<(
 }
 
 /// The room for some bytes of a read.
-fn room(asked: &mut Asked, offset: u64, length: u64) -> Result<&mut [u8], Stray> {
-    let from = offset.checked_sub(asked.request.offset).ok_or(Stray)?;
+fn room(pending: &mut PendingRequest, offset: u64, length: u64) -> Result<&mut [u8], Stray> {
+    let from = offset.checked_sub(pending.request.offset).ok_or(Stray)?;
     let to = from.checked_add(length).ok_or(Stray)?;
-    asked.got.bytes += length;
+    pending.got.bytes += length;
     let range = usize::try_from(from).ok().zip(usize::try_from(to).ok()).ok_or(Stray)?;
-    asked.data.get_mut(range.0..range.1).ok_or(Stray)
+    pending.data.get_mut(range.0..range.1).ok_or(Stray)
 }
 
 /// Takes a chunk of the reply to a read of this length from a byte on: the bytes of the read then, if the chunk is one of
@@ -157,8 +162,8 @@ pub fn chunk_of_read(kind: u16, payload: &[u8], offset: u64, length: u16) -> Opt
     let request = Request::new(Op::Read, offset, length.into());
     let (data, came, left_bytes, flushes) = (vec![0; length.into()], Nanos::ZERO, 0, false);
     let (got, look) = (Got::default(), None);
-    let mut asked = Asked { request, data, came, left_bytes, flushes, got, look };
-    take_chunk(kind, payload, 0, &mut asked).ok().map(|()| asked.data)
+    let mut pending = PendingRequest { request, data, came, left_bytes, flushes, got, look };
+    take_chunk(kind, payload, 0, &mut pending).ok().map(|()| pending.data)
 }
 
 #[cfg(test)]
@@ -166,37 +171,39 @@ mod tests {
     use super::*;
     use crate::clock::Random;
 
-    fn read(length: usize) -> Asked {
+    fn read(length: usize) -> PendingRequest {
         let request = Request::new(Op::Read, 1000, length as u64);
         let (left_bytes, flushes) = (0, false);
         let (data, came, got) = (vec![9; length], Nanos::ZERO, Got::default());
-        Asked { request, data, came, left_bytes, flushes, got, look: None }
+        PendingRequest { request, data, came, left_bytes, flushes, got, look: None }
     }
 
     #[test]
     fn chunks_fill_a_read_and_none_goes_beyond_it() {
-        let mut asked = read(8);
+        let mut pending = read(8);
         let chunk = |offset: u64, rest: &[u8]| [&offset.to_be_bytes()[..], rest].concat();
-        let take = |kind, payload: &[u8], asked: &mut Asked| take_chunk(kind, payload, 5, asked);
-        assert_eq!(take(1, &chunk(1004, b"abcd"), &mut asked), Ok(()));
-        assert_eq!(take(2, &chunk(1000, &4_u32.to_be_bytes()), &mut asked), Ok(()));
-        assert_eq!((asked.data.as_slice(), asked.got.bytes), (&b"\0\0\0\0abcd"[..], 8));
+        let take = |kind, payload: &[u8], pending: &mut PendingRequest| {
+            take_chunk(kind, payload, 5, pending)
+        };
+        assert_eq!(take(1, &chunk(1004, b"abcd"), &mut pending), Ok(()));
+        assert_eq!(take(2, &chunk(1000, &4_u32.to_be_bytes()), &mut pending), Ok(()));
+        assert_eq!((pending.data.as_slice(), pending.got.bytes), (&b"\0\0\0\0abcd"[..], 8));
         for (offset, length) in [(999, 1), (1008, 1), (1005, 4), (u64::MAX, 2), (0, 0)] {
             let data = vec![1; length];
-            assert_eq!(take(1, &chunk(offset, &data), &mut asked), Err(Stray), "{offset}");
+            assert_eq!(take(1, &chunk(offset, &data), &mut pending), Err(Stray), "{offset}");
         }
-        assert_eq!(take(0x8001, b"\0\0\0\x1c\0\0", &mut asked), Ok(()));
-        assert_eq!(take(0x8002, b"\0\0\0\x05\0\0", &mut asked), Ok(()));
-        assert_eq!(asked.got.error, 28, "the first one");
-        assert_eq!(take(5, b"\0\0\0\x05\0\0\0\x09\0\0\0\x03", &mut asked), Err(Stray));
-        assert_eq!(take(77, b"", &mut asked), Err(Stray));
+        assert_eq!(take(0x8001, b"\0\0\0\x1c\0\0", &mut pending), Ok(()));
+        assert_eq!(take(0x8002, b"\0\0\0\x05\0\0", &mut pending), Ok(()));
+        assert_eq!(pending.got.error, 28, "the first one");
+        assert_eq!(take(5, b"\0\0\0\x05\0\0\0\x09\0\0\0\x03", &mut pending), Err(Stray));
+        assert_eq!(take(77, b"", &mut pending), Err(Stray));
         let look = Look { task: 1, from: 0, to: 99, most: 9 };
-        let mut asked = Asked { look: Some(look), ..read(0) };
+        let mut pending = PendingRequest { look: Some(look), ..read(0) };
         let status = b"\0\0\0\x05\0\0\0\x09\0\0\0\x03\0\0\0\x01\0\0\0\0";
-        assert_eq!(take(5, status, &mut asked), Ok(()));
+        assert_eq!(take(5, status, &mut pending), Ok(()));
         // This context was not asked for.
-        assert_eq!(take(5, b"\0\0\0\x06\0\0\0\x09\0\0\0\x03", &mut asked), Ok(()));
-        assert_eq!(asked.got.extents, [(9, 3), (1, 0)]);
+        assert_eq!(take(5, b"\0\0\0\x06\0\0\0\x09\0\0\0\x03", &mut pending), Ok(()));
+        assert_eq!(pending.got.extents, [(9, 3), (1, 0)]);
     }
 
     /// Any bytes are taken or refused, and what is taken is within the read.
@@ -213,9 +220,9 @@ mod tests {
             }
             let kind = u16::try_from(random.below(8)).unwrap();
             let kind = if random.below(4) == 0 { 0x8000 | kind } else { kind };
-            let mut asked = read(16);
-            let _ = take_chunk(kind, &payload, 0, &mut asked);
-            assert_eq!(asked.data.len(), 16);
+            let mut pending = read(16);
+            let _ = take_chunk(kind, &payload, 0, &mut pending);
+            assert_eq!(pending.data.len(), 16);
         }
     }
 }

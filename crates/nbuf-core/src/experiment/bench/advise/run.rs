@@ -88,53 +88,53 @@ impl AdviceError {
 /// [`bench::run`](crate::experiment::bench::run).
 pub fn run(spec: &Spec, session: &mut Session<'_>) -> Result<AdviceDocument, AdviceError> {
     let session = &*session;
-    let asked = match (spec.pattern, &spec.trace) {
-        (Some(asked), _) => asked,
+    let pattern = match (spec.pattern, &spec.trace) {
+        (Some(pattern), _) => pattern,
         (None, Some(path)) => of_trace(path, spec.memory, session)?,
         (None, None) => return Err(AdviceError::NoPattern),
     };
     let lent = spec.file.as_deref().map(lent).transpose()?;
-    let asked = match &lent {
-        Some(_) if asked.is_write => return Err(AdviceError::Writes),
-        Some(lent) if lent.size_bytes < asked.block_bytes => {
-            return Err(AdviceError::Block(asked.block_bytes));
+    let pattern = match &lent {
+        Some(_) if pattern.is_write => return Err(AdviceError::Writes),
+        Some(lent) if lent.size_bytes < pattern.block_bytes => {
+            return Err(AdviceError::Block(pattern.block_bytes));
         }
         // Without a size in the pattern, it has the size of the course's files.
         Some(lent)
             if spec.pattern.is_some()
-                && ![COURSE_BYTES, lent.size_bytes].contains(&asked.file_bytes) =>
+                && ![COURSE_BYTES, lent.size_bytes].contains(&pattern.file_bytes) =>
         {
             return Err(AdviceError::FileSize {
-                pattern: Bytes(asked.file_bytes),
+                pattern: Bytes(pattern.file_bytes),
                 file: Bytes(lent.size_bytes),
             });
         }
-        Some(lent) => asked.on(lent.size_bytes)?,
-        None => asked.on(asked.file_bytes)?,
+        Some(lent) => pattern.on(lent.size_bytes)?,
+        None => pattern.on(pattern.file_bytes)?,
     };
     let directory = directory(spec.directory.as_deref(), session);
     test_files::sweep(&directory);
-    announce(&asked, (lent.is_none()).then_some(&directory), session)?;
+    announce(&pattern, (lent.is_none()).then_some(&directory), session)?;
     session.cancellation.listen().map_err(bench::Error::Signals)?;
     let mut bench = Bench::new(session, directory, ceiling::copy_rate());
     bench.lent = lent;
-    let (mut done, steps) = (0, steps(&asked, spec.now.name(), spec.verify));
+    let (mut done, steps) = (0, steps(&pattern, spec.now.name(), spec.verify));
     let mut step = |_: &str| {
         session.observer.progress(MEASURING, done, steps);
         done += 1;
     };
-    let found = measure(&mut bench, &asked, spec.now.name(), spec.verify, &mut step);
+    let found = measure(&mut bench, &pattern, spec.now.name(), spec.verify, &mut step);
     session.observer.stage_over();
     found?.map_err(|refused| AdviceError::Now { test: refused.test, reason: refused.reason })
 }
 
 /// What will be measured, and on files in which directory; refused where there is no room for them.
 fn announce(
-    asked: &AccessPattern,
+    pattern: &AccessPattern,
     directory: Option<&PathBuf>,
     session: &Session<'_>,
 ) -> Result<(), bench::Error> {
-    let size = Bytes(asked.file_bytes);
+    let size = Bytes(pattern.file_bytes);
     if let Some(directory) = directory {
         // Files in memory are made again while the old ones are there.
         let needed = Bytes(size.0.saturating_add(size.0.min(HELD_BYTES_MAX)));
@@ -166,5 +166,5 @@ fn of_trace(
         let whole = PathNotice::WholePages { has_repeats: found.repeats > 0 };
         session.observer.notice(&Notice::Path(whole));
     }
-    Ok(found.asked)
+    Ok(found.pattern)
 }

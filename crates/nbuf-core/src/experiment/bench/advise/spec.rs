@@ -86,8 +86,8 @@ mod tests {
             verify = true
         "#;
         let spec: Spec = toml::from_str(text).unwrap();
-        let asked = spec.pattern.unwrap();
-        assert_eq!((asked.touched_bytes, asked.depth, spec.now.name()), (1 << 28, 8, "mmap"));
+        let pattern = spec.pattern.unwrap();
+        assert_eq!((pattern.touched_bytes, pattern.depth, spec.now.name()), (1 << 28, 8, "mmap"));
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), spec);
         let error = toml::from_str::<Spec>(r#"now = "teleport""#).unwrap_err().to_string();

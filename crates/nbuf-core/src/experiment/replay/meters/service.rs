@@ -26,6 +26,6 @@ impl Meter for Service {
 impl Observer for Service {
     fn finished(&mut self, finished: &Finished<'_>) {
         let queued = finished.breakdown.map_or(Nanos::ZERO, |breakdown| breakdown.queued);
-        self.0.add((finished.at - finished.asked_at) - queued);
+        self.0.add((finished.at - finished.requested_at) - queued);
     }
 }

@@ -64,7 +64,7 @@ impl Layout {
         // What is said of a column next to the usual ones leaves these as they are.
         let is_place = |name: &str| known.contains(&name) && !EXTRA.contains(&name);
         let has_columns = parameters.pairs.iter().any(|(name, _)| is_place(name));
-        let (mut places, mut is_named) = asked(parameters, &names)?;
+        let (mut places, mut is_named) = named_columns(parameters, &names)?;
         if !has_columns {
             let taken: Vec<_> = places.iter().map(|&(column, at)| (column, at)).collect();
             let is_free = |&(column, at): &(Column, usize)| {
@@ -135,7 +135,7 @@ fn names(first: &[u8], separator: u8) -> Vec<String> {
 }
 
 /// The columns that the parameters name or number, and whether any is named.
-fn asked(
+fn named_columns(
     parameters: &Parameters,
     names: &[String],
 ) -> Result<(Vec<(Column, usize)>, bool), ParameterError> {

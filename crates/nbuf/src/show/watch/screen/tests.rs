@@ -57,7 +57,7 @@ fn a_pause_holds_what_is_shown_and_arrows_go_through_time() {
     let mut screen = screen(3);
     let shown =
         |screen: &Screen<WatchDocument>| screen.shown().last().map(|interval| interval.number);
-    assert_eq!(screen.key(Key::Pause), Asked::Nothing);
+    assert_eq!(screen.key(Key::Pause), Action::Nothing);
     screen.take(WatchDocument { number: 4, ..sample() });
     assert_eq!(shown(&screen), Some(3));
     screen.key(Key::Back);
@@ -73,9 +73,9 @@ fn a_pause_holds_what_is_shown_and_arrows_go_through_time() {
     screen.key(Key::Help);
     assert!(drawn(&mut screen, 80, 24).contains("Ctrl-C"));
     // The key that leaves the help does nothing else.
-    assert_eq!(screen.key(Key::Save), Asked::Nothing);
-    assert_eq!(screen.key(Key::Save), Asked::Save);
-    assert_eq!(screen.key(Key::Quit), Asked::Quit);
+    assert_eq!(screen.key(Key::Save), Action::Nothing);
+    assert_eq!(screen.key(Key::Save), Action::Save);
+    assert_eq!(screen.key(Key::Quit), Action::Quit);
 }
 
 #[test]
