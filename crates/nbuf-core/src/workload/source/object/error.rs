@@ -60,7 +60,7 @@ pub enum ObjectError {
     },
 }
 
-/// Of a reader, whose user says which input it reads.
+/// For a reader: its user adds the name of the input.
 impl From<ObjectError> for io::Error {
     fn from(error: ObjectError) -> Self {
         match error {

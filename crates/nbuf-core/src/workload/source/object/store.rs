@@ -91,7 +91,7 @@ impl Store {
 
 /// A client with the settings of the environment.
 fn client(name: &Name) -> Result<Arc<dyn ObjectStore>, Error> {
-    // Whoever was first has installed the same, or another one that does.
+    // An earlier call has installed the same, or the host program another one that does.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = name.store();
     let retry = RetryConfig {
