@@ -17,7 +17,7 @@ usage: cargo xtask tidy
        cargo xtask figures                (of the tree, in ARCHITECTURE.md)
        cargo xtask dist                   (the files of a release, in target/dist)
        cargo xtask dist binary            (the static binary alone)
-       cargo xtask dist wheel [musl] [--program PATH]  (the Python package, with the static binary or PATH in it)
+       cargo xtask dist wheel [--program PATH]  (the Python package, with the static binary or PATH in it)
        cargo xtask dist sdist             (the Python package as source)
        cargo xtask dist check             (installs the packages in target/dist in a copy of the root directory; as root)
        cargo xtask docs                   (the documents as a site, in target/docs)
@@ -191,18 +191,12 @@ fn run_dist(part: Option<&str>) -> anyhow::Result<ExitCode> {
 }
 
 fn run_wheel() -> anyhow::Result<ExitCode> {
-    let (mut c_library, mut program) = ("gnu", None);
-    let mut words = env::args_os().skip(3);
-    while let Some(word) = words.next() {
-        match word.to_str() {
-            Some("musl") => c_library = "musl",
-            Some("--program") => {
-                program = Some(PathBuf::from(words.next().context("--program needs a path")?));
-            }
-            _ => anyhow::bail!("write `cargo xtask dist wheel [musl] [--program PATH]`"),
-        }
-    }
-    dist::wheel(&tidy::repository(), c_library, program.as_deref())?;
+    let program = match (env::args().nth(3).as_deref(), env::args_os().nth(4)) {
+        (None, _) => None,
+        (Some("--program"), Some(path)) => Some(PathBuf::from(path)),
+        _ => anyhow::bail!("write `cargo xtask dist wheel`, or add --program PATH"),
+    };
+    dist::wheel(&tidy::repository(), program.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
