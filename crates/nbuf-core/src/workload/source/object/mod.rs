@@ -14,6 +14,8 @@ mod download;
 mod error;
 mod name;
 #[cfg(feature = "object-stores")]
+mod parts;
+#[cfg(feature = "object-stores")]
 mod store;
 
 use std::fs::File;

@@ -18,7 +18,7 @@ use object_store::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::download::Download;
-use super::name::Name;
+use super::parts::Name;
 use super::{Object, ObjectError};
 use crate::sys::publish::{Readers, Unfinished};
 
