@@ -27,6 +27,7 @@ FOLDER = sys.argv[1]
 ACCESSES, VOLUMES, ROUNDS = (
     int(float(sys.argv[at])) if len(sys.argv) > at else usual for at, usual in ((2, 1e9), (3, 2000), (4, 5))
 )
+ASK = {"hit_ratio": 0.9, "budget": None, "miss_ms": None, "miss_price": None, "gib_price": None}
 GIANTS, GIANT_SHARE, WORKERS = 6, 0.05, 2
 
 
@@ -47,8 +48,13 @@ def spec(out):
         "out": out,
         "by": "file",
         "format": "u32le",
+        "page_bytes": 4096,
         "split": "auto",
         "workers": WORKERS,
+        "memory": None,
+        "policies": [],
+        "policy_size": "10%",
+        "until": None,
     }
 
 
@@ -72,7 +78,7 @@ def run(name, workers=WORKERS):
     """Seconds of the start and of the work, and the checksum."""
     out = os.path.join(FOLDER, ".out")
     shutil.rmtree(out, ignore_errors=True)
-    _nbuf.fleet_plan(json.dumps(spec(out) | {"workers": WORKERS}))
+    _nbuf.fleet_plan(json.dumps(spec(out)))
     tasks = _nbuf.fleet_tasks(out)
     rows = _nbuf.fleet_left(tasks)
     began = time.perf_counter()
@@ -86,7 +92,7 @@ def run(name, workers=WORKERS):
         else:
             drive(engine, out, rows, lambda row, error: None)
         ended = time.perf_counter()
-    document = json.loads(_nbuf.fleet_reduce(out, json.dumps({"hit_ratio": 0.9})))
+    document = json.loads(_nbuf.fleet_reduce(out, json.dumps(ASK)))
     shutil.rmtree(out)
     assert not document["failures"], document["failures"][:1]
     return started - began, ended - started, document["checksum"], len(rows)
