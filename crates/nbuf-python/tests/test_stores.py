@@ -14,6 +14,7 @@ import urllib.request
 
 import nbuf
 import pytest
+from nbuf import _nbuf
 
 # Ten times what a slow machine takes.
 DEADLINE_SECONDS = 120
@@ -93,7 +94,7 @@ class Azure:
 
     def __init__(self, folder):
         azurite = shutil.which("azurite-blob")
-        if azurite is None or importlib.util.find_spec("azure") is None:
+        if azurite is None or shutil.which("node") is None or importlib.util.find_spec("azure") is None:
             skip("no emulator of Azure: npm install -g azurite, pip install azure-storage-blob")
         self.port = free_port()
         words = [azurite, "--blobHost", "127.0.0.1", "--blobPort", str(self.port), "--silent"]
@@ -261,6 +262,29 @@ def test_a_replaced_object_is_no_longer_the_planned_one(store, tmp_path):
     assert [one[0] for one in volumes(second).values()] == [3]
 
 
+def test_an_object_that_was_replaced_after_the_plan_fails_its_task(store, tmp_path):
+    name, out = f"{store.url}/d/planned.csv", tmp_path / "out"
+    store.put("d/planned.csv", b"0,R,0,4096,1\n0,R,4096,4096,2\n")
+    spec = {"inputs": [name], "out": str(out), "format": "alibaba", "workers": 1}
+    spec |= {"by": "file", "page_bytes": 4096, "split": "auto", "memory": None}
+    _nbuf.fleet_plan(json.dumps(spec | {"policies": [], "policy_size": "10%", "until": None}))
+    (_, row), = _nbuf.fleet_left(out / "tasks.jsonl")
+    # Of the same length, and within the same second.
+    store.put("d/planned.csv", b"0,R,0,4096,1\n0,R,8192,4096,2\n")
+    assert "has changed since the plan" in _nbuf.fleet_work(str(out), row)
+
+
+def test_marks_of_folders_are_no_inputs(store):
+    if not store.url.startswith("s3:"):
+        pytest.skip("only S3's emulator has keys that end with a slash")
+    for key in ("m/", "m/below/"):
+        store.put(key, b"")
+    store.put("m/one.csv", b"0,R,0,4096,1\n0,R,4096,4096,2\n")
+    for name in ("m", "m/", "m/**"):
+        fleet = nbuf.fleet(f"{store.url}/{name}", workers=1, format="alibaba")
+        assert fleet.is_whole and list(volumes(fleet)) == ["one.csv"], name
+
+
 def test_what_cannot_be_had_is_said_in_a_line(store, tmp_path):
     for name, want in [
         (f"{store.url}/d/absent.csv", "there is no object"),
@@ -268,6 +292,8 @@ def test_what_cannot_be_had_is_said_in_a_line(store, tmp_path):
         (f"{store.url}/d/*.none", "there is no object"),
         ("s3:///x", "names no object"),
         (f"{store.url}//x", "names no object"),
+        # This emulator of Google's answers that it has a defect itself.
+        (f"{store.url}-that-is-not-there/x/", "cannot read" if "gs:" in store.url else "there is no object"),
     ]:
         with pytest.raises(nbuf.Error, match=want) as raised:
             nbuf.fleet(name, workers=1, out=tmp_path / "none")
@@ -283,6 +309,7 @@ def test_a_store_that_does_not_answer_is_named(monkeypatch):
     began = time.monotonic()
     with pytest.raises(nbuf.Error, match="cannot read s3://elsewhere/x.csv: ") as raised:
         nbuf.curve("s3://elsewhere/x.csv")
+    assert "refused" in str(raised.value).lower()
     assert "\n" not in str(raised.value) and time.monotonic() - began < DEADLINE_SECONDS
 
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The protocol is on descriptors 3 and 4. The time ends a browser that hangs.
-const START: &str = "exec timeout 120 chromium --headless --no-sandbox --disable-gpu \
+const START: &str = "exec timeout 600 chromium --headless --no-sandbox --disable-gpu \
      --remote-debugging-pipe \"--user-data-dir=$0\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 
 pub(crate) struct Chromium {

@@ -1,7 +1,8 @@
 //! The inputs of a fleet: names, directories and patterns become files.
 //!
-//! Names of objects are in [`objects`]. Invariant: a file is an input once, however often and by whatever name it is given. A file that is named, also
-//! by a pattern, is an input; one that is found in a directory is an input only if its format is known.
+//! Invariant: a file is an input once, however often and by whatever name it is given. A file that is named, also
+//! by a pattern, is an input; one that is found in a directory is an input only if its format is known. Names of objects
+//! are in [`objects`].
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use crate::experiment::result::FleetInput;
 use crate::experiment::session::Session;
-use crate::workload::source::is_known;
-use crate::workload::source::object::{self, Object};
+use crate::workload::source::object::{self, Listing, Object};
+use crate::workload::source::{ObjectError, is_known};
 
 /// The objects that these names stand for, in the order of their names. Those that are found below a folder and of no
 /// known format go to `unknown`.
@@ -19,13 +19,18 @@ pub(super) fn find(
 ) -> Result<BTreeMap<PathBuf, FleetInput>, Error> {
     let mut found = BTreeMap::new();
     for name in names {
-        let objects = object::list(name)?;
-        let is_folder = objects.iter().all(|object| object.name != **name);
+        let Listing { objects, is_folder } = object::list(name)?;
         let mut steps = session.steps("recognising (objects)", objects.len());
         for object in objects {
             steps.next();
+            // Consoles mark a folder by an empty object `folder/`, which a listing has as `folder`.
+            if object.bytes == 0
+                && matches!(object::look(&object.name), Err(ObjectError::Absent(_)))
+            {
+                continue;
+            }
             let path = PathBuf::from(&object.name);
-            if must_be_known && is_folder && !is_pattern(name) && !is_known(&path) {
+            if must_be_known && is_folder && !is_known(&path) {
                 unknown.push(path);
             } else {
                 found.insert(path, identity(object));
@@ -33,11 +38,6 @@ pub(super) fn find(
         }
     }
     Ok(found)
-}
-
-/// A pattern names what it matches.
-fn is_pattern(name: &str) -> bool {
-    name.contains(['*', '?', '['])
 }
 
 /// An object as it is now. Some listings have tags without the quotes of an answer for one object.

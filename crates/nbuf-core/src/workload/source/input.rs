@@ -74,14 +74,15 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file or a stream; `-` is standard input.
+    /// Opens a file, a stream or an object, one of this many that are merged; `-` is standard input.
     pub(super) fn open(
         path: &Path,
         bound: Bound,
+        merged: usize,
         counter: &mut Counter,
     ) -> Result<Self, SourceError> {
         if object::is_object(path) {
-            let (object, bytes) = object::read(path)?;
+            let (object, bytes) = object::read(path, merged)?;
             counter.add_bytes(object.bytes);
             let made = Self::made(path, counter.count(bytes), None, bound)?;
             let object = Some(object).filter(|_| made.packing == Packing::None);

@@ -87,7 +87,7 @@ impl Default for Options {
 
 /// Whether a file looks like a trace of some format. One that cannot be read, or is empty, may be one.
 pub(crate) fn is_known(path: &Path) -> bool {
-    let input = Input::open(path, Bound::NONE, &mut Counter::default());
+    let input = Input::open(path, Bound::NONE, 1, &mut Counter::default());
     let looks = input.and_then(|input| open::looks_like_a_trace(&input));
     !matches!(looks, Err(SourceError::Unknown { .. }))
 }
@@ -137,11 +137,12 @@ impl Source {
             first = Some(given.detected());
             waiting.push_back(Stream::Given(given.stream(&mut counter)));
         }
+        let merged = if options.merge { paths.len() } else { 1 };
         for path in paths.iter().filter(|_| options.given.is_none()) {
             let memory = options.memory.without(held);
             let options = Options { memory, ..options.clone() };
             let before = counter.counted();
-            let input = Input::open(path, memory, &mut counter)?;
+            let input = Input::open(path, memory, merged, &mut counter)?;
             let mut opened: Opened = open(input, &options, paths.len(), loading)?;
             held += opened.bytes;
             if let Stream::Native(native) = &mut opened.stream {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use super::{Object, ObjectError};
+use super::{Listing, Object, ObjectError};
 
 fn none<T>(name: &str) -> Result<T, ObjectError> {
     Err(ObjectError::NotBuilt(name.to_owned()))
@@ -13,11 +13,11 @@ pub(super) fn look(name: &str) -> Result<Object, ObjectError> {
     none(name)
 }
 
-pub(super) fn list(name: &str) -> Result<Vec<Object>, ObjectError> {
+pub(super) fn list(name: &str) -> Result<Listing, ObjectError> {
     none(name)
 }
 
-pub(super) fn read(name: &str) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
+pub(super) fn read(name: &str, _: usize) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
     none(name)
 }
 

@@ -43,7 +43,7 @@ pub enum ObjectError {
     #[error("{0} was replaced while it was read: start again")]
     Replaced(String),
     /// The store does not answer, or with an error.
-    #[error("cannot read {name}: {why}")]
+    #[error("cannot read {name}: {why}; docs/fleet.md lists the variables that name a store")]
     Store {
         /// The object.
         name: String,

@@ -2,8 +2,10 @@
 //!
 //! A name such as `s3://bucket/traces/a.csv` is an input like a path. Texts and packed inputs flow through memory;
 //! a native trace, whose index is at its end, goes into a temporary file without a name. Credentials come from
-//! the environment of the process that reads. Invariant: all bytes of an input are of one version of its object.
-//! Cost: a request for the object, and one for each 4 MiB of it, four at a time.
+//! the environment of the process that reads. Invariant: all bytes of an input are of one
+//! version of its object, if the store has tags.
+//! Cost: a request for the object, and one for each MiB of it, four at a time. Not to be called in a task of tokio: use
+//! `spawn_blocking`.
 //!
 //! Without the feature `object-stores`, such names are refused.
 
@@ -12,6 +14,8 @@ mod absent;
 #[cfg(feature = "object-stores")]
 mod download;
 mod error;
+#[cfg(feature = "object-stores")]
+mod failed;
 mod name;
 #[cfg(feature = "object-stores")]
 mod parts;
@@ -46,9 +50,18 @@ pub(crate) fn look(name: &str) -> Result<Object, ObjectError> {
     here::look(name)
 }
 
-/// The objects that a name stands for: one, all below a folder, or those that match a pattern, by their names. Names
-/// that begin with a dot are of no trace.
-pub(crate) fn list(name: &str) -> Result<Vec<Object>, ObjectError> {
+/// What a name stands for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    /// By their names.
+    pub(crate) objects: Vec<Object>,
+    /// Whether they were found below a folder.
+    pub(crate) is_folder: bool,
+}
+
+/// The objects that a name stands for: one, all below a folder, or those that match a pattern. Names that begin with a
+/// dot are of no trace.
+pub(crate) fn list(name: &str) -> Result<Listing, ObjectError> {
     here::list(name)
 }
 
@@ -64,12 +77,15 @@ pub fn expand(name: &str) -> Result<Option<Vec<String>>, ObjectError> {
     if !name.contains(['*', '?', '[']) {
         return Ok(Some(vec![name.to_owned()]));
     }
-    Ok(Some(list(name)?.into_iter().map(|object| object.name).collect()))
+    Ok(Some(list(name)?.objects.into_iter().map(|object| object.name).collect()))
 }
 
-/// The bytes of an object, from its beginning.
-pub(crate) fn read(path: &Path) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
-    here::read(&text(path)?)
+/// The bytes of an object, from its beginning. `merged` objects are read at the same time.
+pub(crate) fn read(
+    path: &Path,
+    merged: usize,
+) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
+    here::read(&text(path)?, merged)
 }
 
 /// The object in a temporary file without a name.

@@ -1,7 +1,8 @@
-//! The client of a store: its settings, what it lists, and its errors in a line.
+//! The client of a store: its settings, what it lists and what it reads.
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::hash::{Hash as _, Hasher as _};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -18,8 +19,9 @@ use object_store::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::download::Download;
+use super::failed::failed;
 use super::parts::Name;
-use super::{Object, ObjectError};
+use super::{Listing, Object, ObjectError};
 use crate::sys::publish::{Readers, Unfinished};
 
 /// Tries of a request after the first, and how long they may take.
@@ -27,37 +29,41 @@ const RETRIES: usize = 5;
 const RETRY_SECONDS: u64 = 60;
 /// Bytes at the end of an object that hold its footer, usually.
 const FOOTER_BYTES: u64 = 1 << 16;
-/// The longest text of a client's error.
-const ERROR_CHARS: usize = 300;
-
 /// A bucket, with the connections to it.
 pub(super) struct Store {
     runtime: Runtime,
     client: Arc<dyn ObjectStore>,
 }
 
+/// What a store is known by: the process, as connections do not survive a fork, the bucket, and the environment.
+type Known = (u32, String, u64);
+
 thread_local! {
-    /// The last store of this thread, and the process that made it: connections do not survive a fork.
-    static LAST: RefCell<Option<(u32, String, Arc<Store>)>> = const { RefCell::new(None) };
+    /// The last store of this thread.
+    static LAST: RefCell<Option<(Known, Arc<Store>)>> = const { RefCell::new(None) };
 }
 
 impl Store {
     /// The store of a name.
     fn of(name: &Name, full: &str) -> Result<Arc<Self>, ObjectError> {
-        let key = (std::process::id(), name.store());
-        let last = LAST.with_borrow(|last| {
-            let same = last.as_ref().filter(|(pid, store, _)| (*pid, store) == (key.0, &key.1));
-            same.map(|(.., store)| Arc::clone(store))
-        });
-        if let Some(store) = last {
-            return Ok(store);
+        let key = (std::process::id(), name.store(), environment());
+        let last = LAST.take();
+        if let Some((known, store)) = last {
+            if known == key {
+                LAST.set(Some((known, Arc::clone(&store))));
+                return Ok(store);
+            }
+            if known.0 != key.0 {
+                // Its threads are the parent's, so its end would wait for ever.
+                std::mem::forget(store);
+            }
         }
         let failed = |source| ObjectError::Settings { name: full.to_owned(), source };
         let client = client(name).map_err(|error| failed(Box::new(error)))?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed(Box::new(error)))?;
         let store = Arc::new(Self { runtime, client });
-        LAST.set(Some((key.0, key.1, Arc::clone(&store))));
+        LAST.set(Some((key, Arc::clone(&store))));
         Ok(store)
     }
 
@@ -87,6 +93,21 @@ impl Store {
         };
         self.runtime.block_on(futures_util::future::try_join_all(ranges.map(one)))
     }
+}
+
+/// A hash of the variables with settings and credentials, which may change between two calls.
+fn environment() -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    let is_ours = |name: &str| {
+        ["AWS_", "AZURE_", "AZURITE_", "GOOGLE_", "SERVICE_"]
+            .iter()
+            .any(|one| name.starts_with(one))
+    };
+    let mut variables: Vec<_> =
+        std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours)).collect();
+    variables.sort();
+    variables.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A client with the settings of the environment.
@@ -126,30 +147,6 @@ fn client(name: &Name) -> Result<Arc<dyn ObjectStore>, Error> {
     })
 }
 
-/// A client's error as one of ours.
-pub(super) fn failed(name: &str, error: &Error) -> ObjectError {
-    let name = name.to_owned();
-    match error {
-        Error::NotFound { .. } => ObjectError::Absent(name),
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            ObjectError::Refused(name)
-        }
-        Error::Precondition { .. } => ObjectError::Replaced(name),
-        error => ObjectError::Store { name, why: line(error) },
-    }
-}
-
-/// The causes of an error in a line; answers of servers are pages of XML.
-fn line(error: &Error) -> String {
-    let text = error.to_string();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    match text.char_indices().nth(ERROR_CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
-}
-
 fn object(name: &Name, meta: ObjectMeta) -> Object {
     let modified_ns = i128::from(meta.last_modified.timestamp()) * 1_000_000_000
         + i128::from(meta.last_modified.timestamp_subsec_nanos());
@@ -163,10 +160,11 @@ pub(super) fn look(full: &str) -> Result<Object, ObjectError> {
     Ok(object(&name, meta))
 }
 
-pub(super) fn list(full: &str) -> Result<Vec<Object>, ObjectError> {
+pub(super) fn list(full: &str) -> Result<Listing, ObjectError> {
     let name = Name::of(full)?;
     let store = Store::of(&name, full)?;
     let wrong = |error| failed(full, &error);
+    let mut is_folder = false;
     let found = if let Some(folder) = name.before_pattern() {
         let why = "its pattern cannot be read";
         let pattern = glob::Pattern::new(&name.key);
@@ -187,6 +185,7 @@ pub(super) fn list(full: &str) -> Result<Vec<Object>, ObjectError> {
             }
             // A folder exists only as a part of names.
             None | Some(Err(_)) => {
+                is_folder = true;
                 let mut found = store.below(&name.key).map_err(wrong)?;
                 let hidden = |meta: &ObjectMeta| {
                     let below = &meta.location.as_ref()[name.key.len()..];
@@ -200,14 +199,18 @@ pub(super) fn list(full: &str) -> Result<Vec<Object>, ObjectError> {
     if found.is_empty() {
         return Err(ObjectError::Absent(full.to_owned()));
     }
-    let mut found: Vec<Object> = found.into_iter().map(|meta| object(&name, meta)).collect();
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+    let mut objects: Vec<Object> = found.into_iter().map(|meta| object(&name, meta)).collect();
+    objects.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(Listing { objects, is_folder })
 }
 
-pub(super) fn read(full: &str) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
+pub(super) fn read(
+    full: &str,
+    merged: usize,
+) -> Result<(Object, Box<dyn Read + Send>), ObjectError> {
     let object = look(full)?;
-    let download = download(&object)?;
+    let mut download = download(&object)?;
+    download.is_one_of(merged);
     Ok((object, Box::new(download)))
 }
 
