@@ -21,6 +21,7 @@ __all__ = [
     "fleet_tasks",
     "fleet_work",
     "formats",
+    "objects",
     "patterns",
     "policies",
     "rows",
